@@ -1,0 +1,86 @@
+"""Everything the engine is given to answer one query, and the facts it reports besides events."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeAlias
+
+from copilot_admin.engine.model_call import Finish, Provider, Usage
+from copilot_admin.engine.spec import CopilotSpec
+from protocol.events import Event
+from protocol.json import JsonObject
+from protocol.query import Query
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """What the client says in the first request of a turn and does not repeat in the next.
+
+    Source: Workspace leaves out timezone, urls and selected skills after a function call.
+    """
+
+    timezone: str | None = None
+    urls: tuple[str, ...] = ()
+    selected_skills: tuple[JsonObject, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recollection:
+    """What the server remembers of the conversation that a query continues.
+
+    Attributes:
+        memory: Of the turn's first request; None when the conversation is not known.
+        client_calls: Client function calls that this server already made in this turn.
+        looped: The same question came back without the result of the call it got a moment ago.
+    """
+
+    memory: Memory | None = None
+    client_calls: int = 0
+    looped: bool = False
+
+
+async def nothing_known() -> Recollection:
+    """The recollection of a server that has never seen the conversation."""
+    return Recollection()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One query to one copilot version.
+
+    Attributes:
+        recall: Awaits what the journal knows. The engine calls it only when the answer depends
+            on it, so that a plain question reaches the provider without waiting for the database.
+        signing_key: Signs `extra_state`, which travels through the client.
+        trace_id: Names the chat; artifact names are made unique with it.
+        max_answer_bytes: UTF-8 bytes of text after which the answer is cut with a warning.
+    """
+
+    spec: CopilotSpec
+    query: Query
+    provider: Provider
+    now: datetime
+    trace_id: str
+    signing_key: bytes = field(repr=False)
+    recall: Callable[[], Awaitable[Recollection]] = nothing_known
+    user_email: str | None = None
+    max_answer_bytes: int = 2 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """A piece of the model's reasoning text: for the transcript, not for the client."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTool:
+    """A tool that ran on the server: for the transcript."""
+
+    name: str
+    arguments: str
+    result: str
+
+
+Output: TypeAlias = Event | Usage | Finish | Thought | ServerTool

@@ -1,0 +1,87 @@
+"""A frozen picture of one copilot version, as the engine needs it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from protocol.events import StatusLevel
+from protocol.features import CustomFeature
+from protocol.json import Json, JsonObject
+
+
+class WidgetDataMode(StrEnum):
+    """When a copilot asks the client for the data of widgets."""
+
+    FETCH = "fetch"  # selected widgets before the model is asked, the others through a tool
+    ASK = "ask"  # all through a tool, as the model decides
+    OFF = "off"  # never
+
+
+class CitationMode(StrEnum):
+    """What is cited after an answer."""
+
+    OFF = "off"
+    WIDGETS = "widgets"
+
+
+class StepPlace(StrEnum):
+    """Where in the stream a fixed step stands."""
+
+    START = "start"
+    END = "end"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A status update that the builder wrote, sent as it is."""
+
+    at: StepPlace
+    message: str
+    type: StatusLevel = StatusLevel.INFO
+    details: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeouts:
+    """How long a provider may be silent, in seconds."""
+
+    connect: float = 5.0
+    first_token: float = 60.0
+    between_tokens: float = 60.0
+    total: float = 600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderSpec:
+    """Where the model is and how to get in."""
+
+    name: str
+    kind: str
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    timeouts: Timeouts = Timeouts()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopilotSpec:
+    """Everything about a copilot version that decides how it answers."""
+
+    slug: str
+    name: str
+    provider: ProviderSpec
+    model: str
+    description: str = ""
+    system_prompt: str = ""
+    models: tuple[tuple[str, str], ...] = ()  # (id, name) of the client's model picker
+    parameters: Mapping[str, Json] = field(default_factory=dict)
+    widget_data: WidgetDataMode = WidgetDataMode.ASK
+    features: frozenset[str] = frozenset()  # keys that are on
+    custom_features: tuple[CustomFeature, ...] = ()
+    tools: tuple[str, ...] = ()
+    citations: CitationMode = CitationMode.WIDGETS
+    show_steps: bool = True
+    steps: tuple[Step, ...] = ()
+
+    def has(self, feature: str) -> bool:
+        """Whether the feature with this key is switched on."""
+        return feature in self.features

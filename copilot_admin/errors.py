@@ -1,0 +1,169 @@
+"""Everything that can go wrong, as one small tree.
+
+CopilotError                        has `public`: what a stranger may read, and what to do
+├── RequestError                    before the first byte: an HTTP status
+│   ├── MalformedBody               400
+│   ├── Unauthorized                401
+│   ├── Forbidden                   403
+│   ├── NotFound                    404
+│   ├── BodyTimeout                 408
+│   ├── BodyTooLarge                413
+│   ├── UnusableRequest             422
+│   └── Unavailable                 503
+├── RunError                        after it: an event that the client shows
+│   ├── NotReady                    the copilot cannot answer as it is configured
+│   ├── ProviderUnavailable         not reached, or answered 5xx      (may be retried)
+│   ├── ProviderBusy                429                               (may be retried)
+│   ├── ProviderRefused             401, 403, 404, 400: trying again changes nothing
+│   ├── ProviderTimeout             a deadline passed
+│   ├── ProviderBroke               the stream carried an error or was not understood
+│   ├── AnswerTooLong               the answer passed the byte limit
+│   └── LimitReached                a limit of the copilot or the server
+├── ClientTooSlow                   the client stopped reading
+└── ConfigurationError              a bad setting, file or command: for operators and builders
+"""
+
+from typing import ClassVar
+
+
+class CopilotError(Exception):
+    """An error of ours; `public` is its text for whoever caused it."""
+
+    public: str
+
+    def __init__(self, public: str) -> None:
+        super().__init__(public)
+        self.public = public
+
+
+class RequestError(CopilotError):
+    """A request that cannot be answered with a stream."""
+
+    status: ClassVar[int]
+    code: str = "bad-request"
+
+    def __init__(self, public: str, *, code: str | None = None) -> None:
+        super().__init__(public)
+        if code is not None:
+            self.code = code
+
+
+class MalformedBody(RequestError):
+    """The body is not strict JSON."""
+
+    status = 400
+    code = "malformed-body"
+
+
+class Unauthorized(RequestError):
+    """No key, or one that does not work."""
+
+    status = 401
+    code = "unauthorized"
+
+
+class Forbidden(RequestError):
+    """A good key that may not do this."""
+
+    status = 403
+    code = "forbidden"
+
+
+class NotFound(RequestError):
+    """Nothing published has this address."""
+
+    status = 404
+    code = "not-found"
+
+
+class BodyTimeout(RequestError):
+    """The body did not arrive in time."""
+
+    status = 408
+    code = "body-timeout"
+
+
+class BodyTooLarge(RequestError):
+    """The body is over the limit."""
+
+    status = 413
+    code = "body-too-large"
+
+
+class UnusableRequest(RequestError):
+    """JSON, but not a query."""
+
+    status = 422
+    code = "unusable-request"
+
+
+class Unavailable(RequestError):
+    """The server cannot take the request now; `retry_after` is in seconds."""
+
+    status = 503
+    code = "unavailable"
+
+    def __init__(self, public: str, *, code: str | None = None, retry_after: int = 5) -> None:
+        super().__init__(public, code=code)
+        self.retry_after = retry_after
+
+
+class RunError(CopilotError):
+    """A run that failed; the client is told in the stream, the reviewer in the transcript.
+
+    Attributes:
+        detail: What an operator may read besides `public`; never a secret.
+        retryable: Whether the same call may succeed a moment later.
+        retry_after: Seconds the other side asked to wait, if it did.
+    """
+
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, public: str, *, detail: str = "", retry_after: float | None = None) -> None:
+        super().__init__(public)
+        self.detail = detail
+        self.retry_after = retry_after
+
+
+class NotReady(RunError):
+    """The copilot is published but cannot answer as it is configured."""
+
+
+class ProviderUnavailable(RunError):
+    """The provider was not reached, or broke down before its first token."""
+
+    retryable = True
+
+
+class ProviderBusy(RunError):
+    """The provider asked for patience (429)."""
+
+    retryable = True
+
+
+class ProviderRefused(RunError):
+    """The provider said no; trying again changes nothing."""
+
+
+class ProviderTimeout(RunError):
+    """The provider was silent for longer than a deadline allows."""
+
+
+class ProviderBroke(RunError):
+    """The provider's stream carried an error or could not be understood."""
+
+
+class AnswerTooLong(RunError):
+    """The answer passed the byte limit."""
+
+
+class LimitReached(RunError):
+    """A limit of the copilot or the server was reached."""
+
+
+class ClientTooSlow(CopilotError):
+    """The client read nothing for so long that its stream was given up."""
+
+
+class ConfigurationError(CopilotError):
+    """A setting, file or command is wrong; the text says which and what would be right."""

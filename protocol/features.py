@@ -1,0 +1,92 @@
+"""The features that a copilot can advertise to Workspace, one row each.
+
+Source: the feature keys of `agents.json` and `copilots.json`. A feature stands here as soon as its
+behaviour is built, and not before: the admin draws a switch for every row, the discovery
+documents advertise it, and the copilot file accepts it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from protocol.json import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """A switch of Workspace that a copilot may offer."""
+
+    key: str
+    label: str
+    help: str
+    default: bool = False
+    in_copilots_json: bool = False  # generation 2 knows five flags
+
+
+FEATURES: tuple[Feature, ...] = (
+    Feature(
+        key="widget-dashboard-select",
+        label="Selected widgets",
+        help="Users may pick widgets with @ and the copilot may read their data.",
+        in_copilots_json=True,
+    ),
+    Feature(
+        key="widget-dashboard-search",
+        label="Dashboard widgets",
+        help="The copilot is told which widgets are on the dashboard and may ask for their data.",
+        in_copilots_json=True,
+    ),
+    Feature(
+        key="widget-global-search",
+        label="All widgets",
+        help="Users may switch on global data: the copilot then sees every widget of Workspace.",
+        in_copilots_json=True,
+    ),
+)
+FEATURE_KEYS = frozenset(feature.key for feature in FEATURES)
+# Advertised by generation 3, with no behaviour here yet: offering them is refused with a sentence.
+UNBUILT_FEATURES = frozenset(
+    {
+        "file-upload",
+        "generative-ui",
+        "mcp-tools",
+        "agent-orchestration",
+        "feedback",
+        "prompt-suggestions",
+    }
+)
+
+
+class CustomFeatureType(StrEnum):
+    """The control that Workspace draws for a custom feature."""
+
+    TOGGLE = "toggle"
+    TEXT = "text"
+    SELECT = "select"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomFeature:
+    """A control of the builder's own; its value reaches the prompt as `{{ options.<key> }}`."""
+
+    key: str
+    label: str
+    type: CustomFeatureType = CustomFeatureType.TOGGLE
+    default: bool | str = False
+    description: str = ""
+    placeholder: str = ""
+    options: tuple[tuple[str, str], ...] = ()  # (label, value)
+    state_on: str = "on"
+    state_off: str = "off"
+
+    def advertised(self) -> Mapping[str, Json]:
+        """The object that `agents.json` holds for this feature."""
+        row: dict[str, Json] = {"label": self.label, "type": self.type.value}
+        row["default"] = self.default
+        if self.description:
+            row["description"] = self.description
+        if self.placeholder and self.type is CustomFeatureType.TEXT:
+            row["placeholder"] = self.placeholder
+        if self.type is CustomFeatureType.SELECT:
+            row["options"] = [{"label": label, "value": value} for label, value in self.options]
+        return row
