@@ -1,0 +1,178 @@
+"""Copilots: the draft that people edit, the versions that answer, the providers behind them."""
+
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from django.conf import settings
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.engine.spec import CitationMode, WidgetDataMode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from protocol.json import Json
+
+SLUG = RegexValidator(
+    r"^[a-z0-9]+(-[a-z0-9]+)*\Z",
+    _("Use lower-case letters and digits, with single hyphens between them: news-reader."),
+)
+
+
+class Provider(models.Model):
+    """Where models are: an address, a key that nobody can read back, and its patience."""
+
+    name = models.CharField(_("name"), max_length=100)
+    kind = models.CharField(_("kind"), max_length=50)  # choices: the registry, at form level
+    base_url = models.CharField(_("base URL"), max_length=500, blank=True)
+    api_key_cipher = models.TextField(blank=True, editable=False)
+    api_key_hint = models.CharField(max_length=8, blank=True, editable=False)  # last characters
+    api_key_env = models.CharField(_("key variable"), max_length=100, blank=True)
+    timeouts = models.JSONField(_("timeouts"), default=dict, blank=True)
+    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    class Meta:
+        verbose_name = _("provider")
+        verbose_name_plural = _("providers")
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(
+                Lower("name"),
+                name="provider_name_unique",
+                violation_error_message=_("Another provider has this name."),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Access(models.TextChoices):
+    """Who may ask a copilot."""
+
+    OPEN = "open", _("Open: everybody who reaches this server")
+    KEY = "key", _("Key: callers with an endpoint key")
+
+
+class Logging(models.TextChoices):
+    """What the journal keeps of a copilot's conversations."""
+
+    EVERYTHING = "everything", _("Everything")
+    METADATA = "metadata", _("Metadata only: times, tokens, outcomes, no content")
+    NOTHING = "nothing", _("Nothing but that a run took place")
+
+
+class CopilotQuerySet(models.QuerySet["Copilot"]):
+    """Look-ups of copilots."""
+
+    def published(self) -> Self:
+        """Copilots that answer: switched on, with a published version."""
+        return self.filter(enabled=True, live__isnull=False).select_related("live__provider")
+
+
+class Copilot(models.Model):
+    """The draft of a copilot, the switches that act at once, and the version that is live.
+
+    Only what `CopilotVersion.document` holds answers questions; editing changes the draft.
+    `enabled`, `access`, `limits`, `logging` and `retention_days` are not versioned.
+    """
+
+    slug = models.CharField(_("slug"), max_length=60, unique=True, validators=[SLUG])
+    name = models.CharField(_("name"), max_length=100)
+    description = models.TextField(_("description"), blank=True)
+    image_url = models.CharField(_("image URL"), max_length=2000, blank=True)
+    image = models.FileField(_("image"), upload_to="copilots/", blank=True)
+    system_prompt = models.TextField(_("system prompt"), blank=True)
+    provider = models.ForeignKey(
+        Provider, verbose_name=_("provider"), on_delete=models.PROTECT, related_name="copilots"
+    )
+    model = models.CharField(_("model"), max_length=200)
+    model_choices = models.JSONField(_("model picker"), default=list, blank=True)
+    parameters = models.JSONField(_("parameters"), default=dict, blank=True)
+    widget_data = models.CharField(
+        _("widget data"),
+        max_length=10,
+        choices=[(mode.value, mode.value) for mode in WidgetDataMode],
+        default=WidgetDataMode.ASK.value,
+    )
+    features = models.JSONField(_("features"), default=dict, blank=True)  # differences only
+    custom_features = models.JSONField(_("custom features"), default=list, blank=True)
+    tools = models.JSONField(_("tools"), default=list, blank=True)
+    citations = models.CharField(
+        _("citations"),
+        max_length=10,
+        choices=[(mode.value, mode.value) for mode in CitationMode],
+        default=CitationMode.WIDGETS.value,
+    )
+    show_steps = models.BooleanField(_("show steps"), default=True)
+    steps = models.JSONField(_("steps"), default=list, blank=True)
+    starters = models.JSONField(_("starter questions"), default=list, blank=True)
+
+    enabled = models.BooleanField(_("enabled"), default=True)
+    access = models.CharField(
+        _("access"), max_length=10, choices=Access.choices, default=Access.KEY
+    )
+    limits = models.JSONField(_("limits"), default=dict, blank=True)
+    logging = models.CharField(
+        _("logging"), max_length=10, choices=Logging.choices, default=Logging.EVERYTHING
+    )
+    retention_days = models.PositiveIntegerField(_("retention in days"), null=True, blank=True)
+
+    live = models.ForeignKey(
+        "CopilotVersion",
+        verbose_name=_("live version"),
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.SET_NULL,
+        related_name="+",
+    )
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    objects: ClassVar[CopilotQuerySet] = CopilotQuerySet.as_manager()  # type: ignore[assignment]  # a manager made from the queryset has its methods
+
+    class Meta:
+        verbose_name = _("copilot")
+        verbose_name_plural = _("copilots")
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(
+                Lower("name"),
+                name="copilot_name_unique",
+                violation_error_message=_("Another copilot has this name."),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class CopilotVersion(models.Model):
+    """One published state of a whole copilot; never changed once made.
+
+    `document` is the versioned part of a copilot file entry, so that a version can be compared,
+    exported and answered from without the draft.
+    """
+
+    copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField(_("version"))
+    document: "models.JSONField[Mapping[str, Json], Mapping[str, Json]]" = models.JSONField()
+    provider = models.ForeignKey(Provider, on_delete=models.PROTECT, related_name="+")
+    published_at = models.DateTimeField(_("published"), auto_now_add=True)
+    published_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        verbose_name = _("version")
+        verbose_name_plural = _("versions")
+        ordering = ["copilot", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["copilot", "number"], name="version_number_unique")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.copilot.slug} v{self.number}"

@@ -1,0 +1,340 @@
+"""Transcripts: conversations rebuilt from a stateless stream, each message stored once.
+
+Conversation > Node (the tree of messages) > Turn (a question and its answer) > Run (one HTTP
+request) > Event. Big and repeated things are Blobs. Nodes are never changed once written.
+"""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.models.copilots import Copilot, CopilotVersion
+
+HASH_LENGTH = 32  # hexadecimal digits of a 128-bit keyed BLAKE2b
+
+
+class ReviewState(models.TextChoices):
+    """How far a reviewer has come with a conversation."""
+
+    NEW = "new", _("New")
+    FLAGGED = "flagged", _("Flagged")
+    REVIEWED = "reviewed", _("Reviewed")
+
+
+class Outcome(models.TextChoices):
+    """How a run ended. Accepted runs are always the sum of all these."""
+
+    RUNNING = "running", _("Running")
+    COMPLETED = "completed", _("Completed")
+    TRUNCATED = "truncated", _("Truncated")
+    FAILED = "failed", _("Failed")
+    CRASHED = "crashed", _("Crashed")
+    CANCELLED = "cancelled", _("Cancelled")
+    INTERRUPTED = "interrupted", _("Interrupted")
+    REFUSED = "refused", _("Refused")
+
+
+class TurnState(models.TextChoices):
+    """Where a question and its answer stand."""
+
+    OPEN = "open", _("Open")
+    AWAITING_RESULT = "awaiting_result", _("Waiting for the client's data")
+    DONE = "done", _("Done")
+    FAILED = "failed", _("Failed")
+    ABANDONED = "abandoned", _("Abandoned")
+
+
+class NodeRole(models.TextChoices):
+    """Who wrote a message."""
+
+    HUMAN = "human", _("Human")
+    AI = "ai", _("Copilot")
+    TOOL = "tool", _("Client")
+
+
+class NodeKind(models.TextChoices):
+    """What a message is."""
+
+    TEXT = "text", _("Text")
+    CALL = "call", _("Function call")
+    RESULT = "result", _("Function result")
+
+
+class EventType(models.TextChoices):
+    """What else than text was streamed or happened in a run."""
+
+    STATUS = "status", _("Step")
+    ARTIFACT = "artifact", _("Artifact")
+    CITATION = "citation", _("Citations")
+    FUNCTION_CALL = "function_call", _("Function call")
+    SUGGESTIONS = "suggestions", _("Suggestions")
+    COMPONENT = "component", _("Component")
+    TOOL = "tool", _("Server tool")
+    REASONING = "reasoning", _("Reasoning")
+
+
+class CostConfidence(models.TextChoices):
+    """How well the cost of a run is known."""
+
+    EXACT = "exact", _("Exact")
+    ESTIMATED = "estimated", _("Estimated")
+    UNKNOWN = "unknown", _("Unknown")
+
+
+class Blob(models.Model):
+    """A big or repeated thing, stored once under the SHA-256 of its plain bytes."""
+
+    sha256 = models.CharField(max_length=64, primary_key=True)
+    data = models.BinaryField()  # zlib
+    size = models.PositiveBigIntegerField()  # bytes before compression
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.sha256[:12]
+
+
+class Conversation(models.Model):
+    """Everything that a row of the transcript list needs; lists read nothing else."""
+
+    copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="conversations")
+    principal = models.CharField(_("caller"), max_length=100)  # `key:<id>` or `anonymous`
+    trace_id = models.CharField(_("trace id"), max_length=128, blank=True)
+    title = models.CharField(_("first question"), max_length=300, blank=True)
+    first_at = models.DateTimeField(_("started"))
+    last_at = models.DateTimeField(_("last active"))
+    n_turns = models.PositiveIntegerField(_("turns"), default=0)
+    n_runs = models.PositiveIntegerField(_("requests"), default=0)
+    tokens = models.PositiveBigIntegerField(_("tokens"), default=0)
+    cost = models.DecimalField(_("cost"), max_digits=14, decimal_places=6, default=0)
+    ttft_ms = models.PositiveIntegerField(_("first token (ms)"), null=True)  # of the last answer
+    last_outcome = models.CharField(
+        _("outcome"), max_length=12, choices=Outcome.choices, default=Outcome.RUNNING
+    )
+    has_error = models.BooleanField(_("has errors"), default=False)
+    has_branch = models.BooleanField(_("has branches"), default=False)
+    n_up = models.PositiveIntegerField(_("thumbs up"), default=0)
+    n_down = models.PositiveIntegerField(_("thumbs down"), default=0)
+    review_state = models.CharField(
+        _("review"), max_length=10, choices=ReviewState.choices, default=ReviewState.NEW
+    )
+
+    class Meta:
+        verbose_name = _("conversation")
+        verbose_name_plural = _("transcripts")
+        ordering = ["-last_at", "-id"]
+        indexes = [
+            models.Index(fields=["-last_at", "-id"], name="conversation_recent"),
+            models.Index(fields=["copilot", "-last_at", "-id"], name="conversation_of_copilot"),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["copilot", "principal", "trace_id"],
+                condition=~Q(trace_id=""),
+                name="conversation_trace_unique",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.title or f"{self.copilot_id}/{self.pk}"
+
+
+class Node(models.Model):
+    """One message of a conversation, under the message it followed."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="nodes")
+    parent = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="children")
+    depth = models.PositiveIntegerField()
+    role = models.CharField(max_length=5, choices=NodeRole.choices)
+    kind = models.CharField(max_length=6, choices=NodeKind.choices)
+    text = models.TextField(blank=True)
+    blob = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="+")
+    chain_hash = models.CharField(max_length=HASH_LENGTH)
+    client_hash = models.CharField(max_length=HASH_LENGTH, db_index=True)
+    echo_differs = models.BooleanField(default=False)
+    from_history = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["conversation", "depth", "id"]
+        indexes = [models.Index(fields=["chain_hash"], name="node_chain_hash")]
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "chain_hash"], name="node_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.kind} {self.pk}"
+
+
+class Turn(models.Model):
+    """A question and everything that was done to answer it."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="turns")
+    human_node = models.OneToOneField(Node, null=True, on_delete=models.CASCADE)
+    state = models.CharField(max_length=15, choices=TurnState.choices, default=TurnState.OPEN)
+    started_at = models.DateTimeField()
+    waiting_since = models.DateTimeField(null=True)
+    tokens = models.PositiveBigIntegerField(default=0)
+    cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    ttft_ms = models.PositiveIntegerField(null=True)
+    ms = models.PositiveIntegerField(default=0)
+    search_text = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["conversation", "id"]
+
+    def __str__(self) -> str:
+        return f"turn {self.pk}"
+
+
+class Run(models.Model):
+    """One HTTP request, written when it is accepted and once more when it ends."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="runs")
+    copilot_version = models.ForeignKey(CopilotVersion, null=True, on_delete=models.SET_NULL)
+    conversation = models.ForeignKey(
+        Conversation, null=True, on_delete=models.CASCADE, related_name="runs"
+    )
+    turn = models.ForeignKey(Turn, null=True, on_delete=models.CASCADE, related_name="runs")
+    input_leaf = models.ForeignKey(Node, null=True, on_delete=models.CASCADE, related_name="+")
+    output_node = models.ForeignKey(
+        Node, null=True, on_delete=models.CASCADE, related_name="written_by"
+    )
+    principal = models.CharField(max_length=100, blank=True)
+    provider = models.CharField(max_length=100, blank=True)
+    model = models.CharField(max_length=200, blank=True)
+    params = models.JSONField(default=dict)
+    generation = models.PositiveSmallIntegerField(default=3)
+    started_at = models.DateTimeField(db_index=True)
+    ttft_ms = models.PositiveIntegerField(null=True)
+    ms = models.PositiveIntegerField(null=True)
+    input_tokens = models.PositiveIntegerField(default=0)
+    cached_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    reasoning_tokens = models.PositiveIntegerField(default=0)
+    usage_source = models.CharField(max_length=10, blank=True)
+    input_price = models.DecimalField(max_digits=14, decimal_places=8, null=True)
+    output_price = models.DecimalField(max_digits=14, decimal_places=8, null=True)
+    cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    cost_confidence = models.CharField(
+        max_length=10, choices=CostConfidence.choices, default=CostConfidence.UNKNOWN
+    )
+    outcome = models.CharField(max_length=12, choices=Outcome.choices, default=Outcome.RUNNING)
+    error = models.TextField(blank=True)  # what the user was told
+    error_code = models.CharField(max_length=50, blank=True)  # class name in errors.py
+    finish_reason = models.CharField(max_length=50, blank=True)
+    notes = models.JSONField(default=list)  # sentences: what was dropped or mended on reading
+    env = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="+")
+    answer_text = models.TextField(blank=True)  # of a run whose answer is not a node
+    boot_id = models.CharField(max_length=32)
+    heartbeat_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["started_at"]
+        indexes = [
+            models.Index(
+                fields=["heartbeat_at"],
+                condition=Q(outcome="running"),
+                name="run_still_running",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.id} {self.outcome}"
+
+
+class Event(models.Model):
+    """Something in a run that is not text; `text_offset` says after how much text it came."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
+    ord = models.PositiveIntegerField()
+    type = models.CharField(max_length=15, choices=EventType.choices)
+    payload = models.JSONField(null=True)
+    blob = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="+")
+    text_offset = models.PositiveIntegerField(default=0)  # characters
+    at_ms = models.PositiveIntegerField(default=0)  # since the run started
+
+    class Meta:
+        ordering = ["run", "ord"]
+        constraints = [models.UniqueConstraint(fields=["run", "ord"], name="event_order")]
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.ord}"
+
+
+class Checkpoint(models.Model):
+    """What a running answer streamed since its last checkpoint; gone once the run has ended."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="checkpoints")
+    ord = models.PositiveIntegerField()
+    data = models.BinaryField()  # zlib of JSON
+
+    class Meta:
+        ordering = ["run", "ord"]
+        constraints = [models.UniqueConstraint(fields=["run", "ord"], name="checkpoint_order")]
+
+    def __str__(self) -> str:
+        return f"checkpoint {self.ord}"
+
+
+class FeedbackSource(models.TextChoices):
+    """Who judged."""
+
+    END_USER = "end_user", _("User of the copilot")
+    REVIEWER = "reviewer", _("Reviewer")
+
+
+class Feedback(models.Model):
+    """A judgement on a turn."""
+
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="feedback")
+    source = models.CharField(max_length=10, choices=FeedbackSource.choices)
+    value = models.SmallIntegerField()  # +1 or -1
+    tags = models.JSONField(default=list)
+    comment = models.TextField(blank=True)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["created_at"]
+        verbose_name_plural = "feedback"
+
+    def __str__(self) -> str:
+        return f"{self.source} {self.value:+d}"
+
+
+class DailyUsage(models.Model):
+    """Counts of a day; dashboards read only this, and it outlives the conversations."""
+
+    day = models.DateField()
+    copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="usage")
+    version = models.PositiveIntegerField(default=0)
+    model = models.CharField(max_length=200, blank=True)
+    principal = models.CharField(max_length=100, blank=True)
+    runs = models.PositiveBigIntegerField(default=0)
+    errors = models.PositiveBigIntegerField(default=0)
+    tokens = models.PositiveBigIntegerField(default=0)
+    cost = models.DecimalField(max_digits=16, decimal_places=6, default=0)
+    # Time to first token, a histogram in columns so that F() can count without a read.
+    ttft_250ms = models.PositiveBigIntegerField(default=0)
+    ttft_500ms = models.PositiveBigIntegerField(default=0)
+    ttft_1s = models.PositiveBigIntegerField(default=0)
+    ttft_2s = models.PositiveBigIntegerField(default=0)
+    ttft_5s = models.PositiveBigIntegerField(default=0)
+    ttft_10s = models.PositiveBigIntegerField(default=0)
+    ttft_more = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["day", "copilot", "version", "model", "principal"], name="usage_row"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.copilot_id}"
