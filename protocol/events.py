@@ -1,6 +1,8 @@
 """Everything a client can receive while a copilot answers.
 
-The values are those of generation 3; `protocol.dialects` says them to older clients.
+The values are those of generation 3; `protocol.dialects` says them to older clients. A new event
+is a class here and a place in `EVENTS`: its fields are its payload (a field's `wire` metadata is
+its name there), and clients older than `understood_since` do not get it.
 Source: the OpenBB copilot protocol, response events of generation 3.
 """
 
@@ -61,7 +63,7 @@ class StatusUpdate:
     understood_since: ClassVar[Generation] = Generation.TWO
 
     message: str
-    level: StatusLevel = StatusLevel.INFO
+    level: StatusLevel = field(default=StatusLevel.INFO, metadata={"wire": "eventType"})
     group: str = "reasoning"
     details: tuple[JsonObject | str, ...] = ()
     artifacts: tuple["MessageArtifact", ...] = ()
@@ -77,7 +79,7 @@ class MessageArtifact:
 
     type: ArtifactType
     uuid: str
-    artifact_name: str
+    artifact_name: str = field(metadata={"wire": "name"})
     description: str
     content: str | Sequence[JsonObject]
     chart_params: JsonObject | None = None

@@ -1,0 +1,230 @@
+"""Say an event in the words of the client's generation.
+
+Source: the response events of the three generations of the copilot protocol. What an older client
+does not know becomes something it shows (a table becomes Markdown text) or is left out.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
+from enum import Enum
+from typing import assert_never
+
+from protocol.events import (
+    ArtifactType,
+    CitationCollection,
+    Event,
+    FunctionCall,
+    MessageArtifact,
+    MessageChunk,
+    StatusUpdate,
+    WireEvent,
+)
+from protocol.functions import WIDGET_DATA_FUNCTIONS, DataSource, data_sources
+from protocol.generations import Generation
+from protocol.json import Json, JsonObject
+from protocol.plain_text import html_text, markdown_table, sources_line
+from protocol.walk import rebuild
+
+# The client uses these keys for itself; in the details of a step they would only be noise.
+_HIDDEN_DETAILS = frozenset(
+    {
+        "lastupdated",
+        "source",
+        "id",
+        "uuid",
+        "storedfileuuid",
+        "url",
+        "datakey",
+        "originalfilename",
+        "extension",
+        "category",
+        "subcategory",
+        "transcript_url",
+    }
+)
+_ROUND_CHARTS = frozenset({"pie", "donut"})  # generation 2 draws lines, bars and points only
+_OWN_NULLS = frozenset({"input_args", "content"})  # the client's arguments and table cells
+
+
+def say(event: Event, generation: Generation) -> tuple[WireEvent, ...]:
+    """Translate one event for a client.
+
+    Args:
+        event: What to say, as generation 3 means it.
+        generation: The dialect of the client.
+
+    Returns:
+        The events to send, in order; none if the client has nothing to show for it.
+    """
+    match generation:
+        case Generation.ONE:
+            return _say_one(event)
+        case Generation.TWO:
+            return _say_two(event)
+        case Generation.THREE:
+            return (_wire(event, payload(event)),)
+    assert_never(generation)
+
+
+def payload(event: Event) -> dict[str, Json]:
+    """The data of an event in generation 3: its fields without nulls and empty defaults."""
+    match event:
+        case MessageChunk(delta):
+            return {"delta": delta}
+        case FunctionCall(input_arguments=arguments):
+            return {**_generic(event), "input_arguments": _asked(event.function, arguments)}
+        case StatusUpdate(details=[_, *_]):
+            return {**_generic(event), "details": [_shown(detail) for detail in event.details]}
+    return _generic(event)
+
+
+def _say_one(event: Event) -> tuple[WireEvent, ...]:
+    match event:
+        case FunctionCall():
+            return (_wire(event, _call_one(event)),)
+        case MessageArtifact():
+            return _chunk(_artifact_text(event))
+        case CitationCollection(citations):
+            return _chunk(sources_line(one.source_info for one in citations)) if citations else ()
+    return _as_understood(event, Generation.ONE)
+
+
+def _say_two(event: Event) -> tuple[WireEvent, ...]:
+    match event:
+        case FunctionCall():
+            return (_wire(event, _call_two(event)),)
+        case StatusUpdate():
+            return () if event.hidden else (_wire(event, _status_two(event)),)
+        case MessageArtifact():
+            return (_wire(event, _artifact_two(event)),)
+        case CitationCollection():
+            return (_wire(event, _citations_two(event)),)
+    return _as_understood(event, Generation.TWO)
+
+
+def _as_understood(event: Event, generation: Generation) -> tuple[WireEvent, ...]:
+    return (_wire(event, payload(event)),) if event.understood_since <= generation else ()
+
+
+def _wire(event: Event, data: Mapping[str, Json]) -> WireEvent:
+    return event.name, data
+
+
+def _chunk(text: str) -> tuple[WireEvent, ...]:
+    """A paragraph of its own in the running text."""
+    return ((MessageChunk.name, {"delta": f"\n\n{text}\n\n"}),) if text else ()
+
+
+def _call_one(call: FunctionCall) -> dict[str, Json]:
+    """Generation 1 asks for one widget at a time, by its uuid."""
+    data = payload(call)
+    sources = _sources(call)
+    if sources and sources[0].widget_uuid:
+        asked: JsonObject = {"widget_uuid": sources[0].widget_uuid}
+        data |= {"input_arguments": asked, "copilot_function_call_arguments": asked}
+    return data
+
+
+def _call_two(call: FunctionCall) -> dict[str, Json]:
+    data = payload(call)
+    if sources := _sources(call):
+        named: list[Json] = [{"origin": one.origin, "widget_id": one.id} for one in sources]
+        data["copilot_function_call_arguments"] = {"data_sources": named}
+    return data
+
+
+def _sources(call: FunctionCall) -> tuple[DataSource, ...]:
+    known = call.function in WIDGET_DATA_FUNCTIONS
+    return data_sources(call.input_arguments) if known else ()
+
+
+def _asked(function: str, arguments: JsonObject) -> Json:
+    """Arguments without nulls; the source objects hold exactly what every known client accepts."""
+    sources = data_sources(arguments) if function in WIDGET_DATA_FUNCTIONS else ()
+    if sources:
+        return {"data_sources": [source.asked() for source in sources]}
+    return _without_nulls(arguments)
+
+
+def _shown(detail: JsonObject | str) -> Json:
+    if isinstance(detail, str):
+        return detail
+    shown = {name: value for name, value in detail.items() if name.lower() not in _HIDDEN_DETAILS}
+    return _without_nulls(shown)
+
+
+def _status_two(status: StatusUpdate) -> dict[str, Json]:
+    data = payload(status)
+    if status.details:
+        shown = (_shown(detail) for detail in status.details)
+        data["details"] = [{"text": one} if isinstance(one, str) else one for one in shown]
+    if status.artifacts:
+        data["artifacts"] = [_artifact_two(artifact) for artifact in status.artifacts]
+    return data
+
+
+def _artifact_two(artifact: MessageArtifact) -> dict[str, Json]:
+    data = payload(artifact)
+    data.pop("query_data_source", None)
+    match artifact.type:
+        case ArtifactType.TEXT | ArtifactType.TABLE:
+            return data
+        case ArtifactType.CHART:
+            if _chart_type(artifact) in _ROUND_CHARTS:
+                data.pop("chart_params", None)
+                data["type"] = ArtifactType.TABLE.value
+            return data
+        case ArtifactType.HTML | ArtifactType.SNOWFLAKE_QUERY | ArtifactType.SNOWFLAKE_PYTHON:
+            return {**data, "type": ArtifactType.TEXT.value, "content": _artifact_text(artifact)}
+    assert_never(artifact.type)
+
+
+def _chart_type(artifact: MessageArtifact) -> Json:
+    return (artifact.chart_params or {}).get("chartType")
+
+
+def _artifact_text(artifact: MessageArtifact) -> str:
+    if not isinstance(artifact.content, str):
+        return markdown_table(artifact.content)
+    return html_text(artifact.content) if artifact.type is ArtifactType.HTML else artifact.content
+
+
+def _citations_two(collection: CitationCollection) -> dict[str, Json]:
+    citations: list[Json] = []
+    for citation in collection.citations:
+        data = _generic(citation)
+        citations.append({k: data[k] for k in ("source_info", "details") if k in data})
+    return {"citations": citations}
+
+
+def _generic(value: object) -> dict[str, Json]:
+    """The fields of a dataclass under their wire names, without nulls and empty defaults."""
+    data: dict[str, Json] = {}
+    for one in fields(value):  # type: ignore[arg-type]  # only ever called with dataclasses
+        member = getattr(value, one.name)
+        if member is None or (not member and member == _default(one)):
+            continue
+        data[one.metadata.get("wire", one.name)] = (
+            member if one.name in _OWN_NULLS else _without_nulls(_json(member))
+        )
+    return data
+
+
+def _default(one: Field[object]) -> object:
+    if one.default_factory is not MISSING:
+        return one.default_factory()
+    return one.default
+
+
+def _json(member: object) -> Json:
+    if isinstance(member, Enum):
+        return str(member.value)
+    if is_dataclass(member):
+        return _generic(member)
+    if isinstance(member, Sequence) and not isinstance(member, str):
+        return [_json(element) for element in member]
+    return member  # type: ignore[return-value]  # fields of events are JSON, enums or dataclasses
+
+
+def _without_nulls(value: Json) -> Json:
+    return rebuild(value, keep=lambda name, member, parent: member is not None, leave=_OWN_NULLS)

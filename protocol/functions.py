@@ -1,0 +1,66 @@
+"""The client functions of the protocol: what to ask with, and what was asked."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from protocol.json import Json, JsonObject
+from protocol.messages import CallMessage, ResultMessage
+
+GET_WIDGET_DATA = "get_widget_data"
+WIDGET_DATA_FUNCTIONS = frozenset({GET_WIDGET_DATA, "get_extra_widget_data"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataSource:
+    """One widget to fetch, with the arguments to fetch it with."""
+
+    widget_uuid: str | None = None
+    origin: str = ""
+    id: str = ""
+    input_args: Mapping[str, Json] = field(default_factory=dict)
+
+    def asked(self) -> dict[str, Json]:
+        """The member of `data_sources` that asks for it; an unknown uuid is left out."""
+        uuid: dict[str, Json] = {"widget_uuid": self.widget_uuid} if self.widget_uuid else {}
+        return {**uuid, "origin": self.origin, "id": self.id, "input_args": dict(self.input_args)}
+
+
+def get_widget_data_call(sources: Iterable[DataSource]) -> dict[str, Json]:
+    """The `input_arguments` of a `get_widget_data` call for these sources, in their order."""
+    return {"data_sources": [source.asked() for source in sources]}
+
+
+def sources_of(message: CallMessage | ResultMessage) -> tuple[DataSource, ...]:
+    """The sources that a call or its result names, in the order of the result's elements.
+
+    Generations 2 and 3 name `data_sources`, generation 1 one `widget_uuid`; chats that the client
+    migrated from an older version name a list of `widget_uuids`.
+    """
+    return data_sources(message.input_arguments)
+
+
+def data_sources(input_arguments: JsonObject) -> tuple[DataSource, ...]:
+    """The sources that the arguments of a call name; empty when it names none."""
+    match input_arguments:
+        case {"data_sources": [*sources]}:
+            return tuple(_source(one if isinstance(one, Mapping) else {}) for one in sources)
+        case {"widget_uuid": str(uuid)}:
+            return (DataSource(widget_uuid=uuid),)
+        case {"widget_uuids": [*uuids]}:
+            return tuple(DataSource(widget_uuid=_text(uuid) or None) for uuid in uuids)
+    return ()
+
+
+def _source(raw: JsonObject) -> DataSource:
+    """Read one member; a wrong one stays as an empty source, so that later ones keep their place."""
+    arguments = raw.get("input_args")
+    return DataSource(
+        widget_uuid=_text(raw.get("widget_uuid")) or None,
+        origin=_text(raw.get("origin")),
+        id=_text(raw.get("id")) or _text(raw.get("widget_id")),
+        input_args=arguments if isinstance(arguments, Mapping) else {},
+    )
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""

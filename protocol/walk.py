@@ -1,0 +1,60 @@
+"""Rebuild a JSON value of any depth without recursion."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from protocol.json import Json
+
+Scalar: TypeAlias = bool | int | float | str | None
+_Container: TypeAlias = "dict[str, Json] | list[Json]"
+
+
+def rebuild(
+    root: Json,
+    *,
+    scalar: Callable[[Scalar], Scalar] = lambda value: value,
+    key: Callable[[str], str] = lambda name: name,
+    keep: Callable[[str, Json, str], bool] = lambda name, value, parent: True,
+    leave: frozenset[str] = frozenset(),
+) -> Json:
+    """Copy a JSON value into plain dicts and lists, changing it on the way.
+
+    Args:
+        root: The value; it is not changed.
+        scalar: What becomes of each text, number, boolean and null.
+        key: What becomes of each key; of two keys that become one, the first one's value stays.
+        keep: Whether a member or element stays: called with its key ("" for an element), its value
+            and the key under which its object or list was found ("" at the root).
+        leave: Keys whose values are taken over as they are.
+
+    Returns:
+        The new value.
+    """
+    box: list[Json] = [None]
+    pending: list[tuple[Json, _Container, str | int, str]] = [(root, box, 0, "")]
+    while pending:
+        source, target, slot, parent = pending.pop()
+        if isinstance(source, Mapping):
+            members: dict[str, Json] = {}
+            _put(target, slot, members)
+            for name, value in source.items():
+                clean = key(name)
+                if clean in members or not keep(name, value, parent):
+                    continue
+                members[clean] = None  # keeps the member's place
+                if name in leave:
+                    members[clean] = value
+                else:
+                    pending.append((value, members, clean, name))
+        elif isinstance(source, Sequence) and not isinstance(source, str):
+            kept = [value for value in source if keep("", value, parent)]
+            elements: list[Json] = [None] * len(kept)
+            _put(target, slot, elements)
+            pending.extend((value, elements, index, parent) for index, value in enumerate(kept))
+        else:
+            _put(target, slot, scalar(source))
+    return box[0]
+
+
+def _put(target: _Container, slot: str | int, value: Json) -> None:
+    target[slot] = value  # type: ignore[index]  # a key for dicts, an index for lists
