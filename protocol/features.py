@@ -21,6 +21,7 @@ class Feature:
     help: str
     default: bool = False
     in_copilots_json: bool = False  # generation 2 knows five flags
+    as_toggle: str = ""  # label of the control that agents.json shows instead of a plain flag
 
 
 FEATURES: tuple[Feature, ...] = (

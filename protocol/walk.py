@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from protocol.json import Json
 
-Scalar: TypeAlias = bool | int | float | str | None
+Scalar: TypeAlias = str | int | float | bool | None
 _Container: TypeAlias = "dict[str, Json] | list[Json]"
 
 
@@ -41,10 +41,12 @@ def rebuild(
                 clean = key(name)
                 if clean in members or not keep(name, value, parent):
                     continue
-                members[clean] = None  # keeps the member's place
                 if name in leave:
                     members[clean] = value
+                elif isinstance(value, Scalar):
+                    members[clean] = scalar(value)
                 else:
+                    members[clean] = None  # keeps the member's place
                     pending.append((value, members, clean, name))
         elif isinstance(source, Sequence) and not isinstance(source, str):
             kept = [value for value in source if keep("", value, parent)]

@@ -1,0 +1,122 @@
+"""The bytes by which messages are recognised when a client sends the conversation again.
+
+Source: the threading rules of transcripts: NFC, CRLF to LF, stripped, markers removed; calls as
+sorted JSON; results over their redacted data, so that a renewed signature changes nothing.
+"""
+
+from enum import StrEnum
+import json
+from typing import assert_never
+import unicodedata
+
+from protocol.json import Json
+from protocol.markers import strip_markers
+from protocol.messages import (
+    AiMessage,
+    CallMessage,
+    CommandResult,
+    DataItem,
+    FileReference,
+    HumanMessage,
+    Message,
+    ResultMessage,
+    SourceData,
+    SourceError,
+    SourceResult,
+)
+from protocol.redaction import redact_text
+from protocol.storable import clean_text
+
+
+class Role(StrEnum):
+    """Who speaks."""
+
+    HUMAN = "human"
+    AI = "ai"
+    TOOL = "tool"
+
+
+class Kind(StrEnum):
+    """What is said."""
+
+    TEXT = "text"
+    CALL = "call"
+    RESULT = "result"
+
+
+def role_of(message: Message) -> Role:
+    """Who speaks; an orchestrator's task counts as the human."""
+    match message:
+        case HumanMessage():
+            return Role.HUMAN
+        case AiMessage() | CallMessage():
+            return Role.AI
+        case ResultMessage():
+            return Role.TOOL
+    assert_never(message)
+
+
+def kind_of(message: Message) -> Kind:
+    """Text, a function call, or the result of one."""
+    match message:
+        case HumanMessage() | AiMessage():
+            return Kind.TEXT
+        case CallMessage():
+            return Kind.CALL
+        case ResultMessage():
+            return Kind.RESULT
+    assert_never(message)
+
+
+def canonical(message: Message) -> bytes:
+    """What a message says, the same for every way in which a client repeats it.
+
+    Args:
+        message: Any message; what the client adds around a call or result (extra state, repeated
+            arguments) does not count.
+
+    Returns:
+        Bytes to hash: the role, a line feed, the kind, a line feed, the content.
+    """
+    head = f"{role_of(message)}\n{kind_of(message)}\n"
+    return (head + _content(message)).encode()
+
+
+def _content(message: Message) -> str:
+    match message:
+        case HumanMessage(text):
+            return _normalised(text)
+        case AiMessage(text):
+            return _normalised(strip_markers(text))
+        case CallMessage(function, arguments):
+            return _dumped({"function": function, "input_arguments": arguments})
+        case ResultMessage():
+            data = [_result(result) for result in message.data]
+            return _dumped({"function": message.function, "data": data})
+    assert_never(message)
+
+
+def _result(result: SourceResult) -> Json:
+    match result:
+        case SourceData(items):
+            return [_item(item) for item in items]
+        case SourceError(error_type, content):
+            return {"error_type": error_type, "content": content}
+        case CommandResult(status, text, data):
+            return {"status": status, "message": text, "data": data}
+    assert_never(result)
+
+
+def _item(item: DataItem | FileReference) -> Json:
+    """The content alone: formats are named differently in every generation."""
+    return {"url": item.url} if isinstance(item, FileReference) else item.content
+
+
+def _dumped(value: Json) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return _normalised(text)
+
+
+def _normalised(text: str) -> str:
+    lines = redact_text(clean_text(text)).replace("\r\n", "\n").replace("\r", "\n")
+    return unicodedata.normalize("NFC", lines).strip()

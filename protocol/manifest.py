@@ -1,0 +1,105 @@
+"""The two documents in which Workspace finds the copilots of a server.
+
+Source: `agents.json` (generation 3) and `copilots.json` (generations 1 and 2) of the copilot
+protocol. One invalid entry makes Workspace refuse the whole document: entries are made of typed
+values only.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from protocol.features import FEATURES, CustomFeature, Feature
+from protocol.json import Json
+
+HINT_PARAMETER = "generation"  # of the query address in copilots.json
+_FLAGS_OF_TWO = (
+    "streaming",
+    "file-upload",
+    "widget-dashboard-select",
+    "widget-dashboard-search",
+    "widget-global-search",
+)
+_WIDGET_FLAGS = frozenset(_FLAGS_OF_TWO[2:])
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """A model that the user may pick."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopilotCard:
+    """What Workspace is told about one copilot; addresses are absolute.
+
+    Attributes:
+        features: The keys of the features that are switched on.
+        feedback_url: Where thumbs go; advertised only while the feature `feedback` is on.
+    """
+
+    slug: str
+    name: str
+    description: str
+    query_url: str
+    image_url: str | None = None
+    feedback_url: str | None = None
+    models: tuple[ModelChoice, ...] = ()
+    features: frozenset[str] = frozenset()
+    custom_features: tuple[CustomFeature, ...] = ()
+
+
+def agents_json(cards: Iterable[CopilotCard]) -> dict[str, Json]:
+    """The document of generation 3."""
+    return {card.slug: _agent(card) for card in cards}
+
+
+def copilots_json(cards: Iterable[CopilotCard]) -> dict[str, Json]:
+    """The document of generations 1 and 2: booleans only, and an address that says so."""
+    return {card.slug: _copilot(card) for card in cards}
+
+
+def _agent(card: CopilotCard) -> dict[str, Json]:
+    endpoints: dict[str, Json] = {"query": card.query_url}
+    if card.feedback_url and "feedback" in card.features:
+        endpoints["feedback"] = card.feedback_url
+    models: list[Json] = [{"id": model.id, "name": model.name} for model in card.models]
+    return {
+        **_face(card),
+        "endpoints": endpoints,
+        "features": {
+            "streaming": True,
+            **{feature.key: _advertised(feature, card) for feature in FEATURES},
+            **{custom.key: custom.advertised() for custom in card.custom_features},
+        },
+        **({"models": models} if models else {}),
+    }
+
+
+def _copilot(card: CopilotCard) -> dict[str, Json]:
+    on = card.features | {"streaming"}
+    return {
+        **_face(card),
+        "hasStreaming": True,
+        "hasDocuments": "file-upload" in on,
+        "hasFunctionCalling": not _WIDGET_FLAGS.isdisjoint(on),
+        "endpoints": {"query": _hinted(card.query_url)},
+        "features": {flag: flag in on for flag in _FLAGS_OF_TWO},
+    }
+
+
+def _face(card: CopilotCard) -> dict[str, Json]:
+    image: dict[str, Json] = {"image": card.image_url} if card.image_url else {}
+    return {"name": card.name, "description": card.description, **image}
+
+
+def _advertised(feature: Feature, card: CopilotCard) -> Json:
+    if feature.key not in card.features:
+        return False
+    return {"label": feature.as_toggle, "default": True} if feature.as_toggle else True
+
+
+def _hinted(url: str) -> str:
+    return f"{url}{'&' if urlsplit(url).query else '?'}{HINT_PARAMETER}=2"

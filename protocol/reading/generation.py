@@ -1,0 +1,95 @@
+"""Tell a request's generation by its shape; the address it came to is only a hint.
+
+Source: decisions on generations: what only one generation sends decides, in this order.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from protocol.generations import Generation
+from protocol.json import Json, JsonObject
+from protocol.reading.messages import decoded_call, raw_role
+
+_ONLY_THREE = (
+    "timezone",
+    "workspace_state",
+    "workspace_options",
+    "tools",
+    "model",
+    "skills_catalog",
+)
+_GROUPS = ("primary", "secondary", "extra")
+_ARGUMENTS = "copilot_function_call_arguments"
+
+
+def detect(body: JsonObject, *, hint: Generation | None) -> Generation:
+    """The dialect to answer in."""
+    raw = body.get("messages")
+    listed = raw if isinstance(raw, list | tuple) else ()
+    messages = [one for one in listed if isinstance(one, Mapping)]
+    results = [one for one in messages if raw_role(one) == "tool"]
+    calls = [call for one in messages if (call := _call(one))]
+    if _speaks_one(body, results=results, calls=calls):
+        return Generation.ONE
+    if _speaks_two(results=results, calls=calls):
+        return Generation.TWO
+    if _speaks_three(body, messages=messages, results=results):
+        return Generation.THREE
+    widgets = body.get("widgets")
+    if isinstance(widgets, Mapping) and not any(_has_uuid(one) for one in _grouped(widgets)):
+        return Generation.TWO
+    return hint or Generation.THREE
+
+
+def _speaks_one(
+    body: JsonObject, *, results: Iterable[JsonObject], calls: Iterable[JsonObject]
+) -> bool:
+    if isinstance(body.get("widgets"), list | tuple):
+        return True
+    if any(_names_one_widget(one) for one in (*results, *calls)):
+        return True
+    return any(
+        one.get("content") is not None or isinstance(one.get("data"), Mapping) for one in results
+    )
+
+
+def _speaks_two(*, results: Iterable[JsonObject], calls: Iterable[JsonObject]) -> bool:
+    if any(_ARGUMENTS in one for one in (*results, *calls)):
+        return True
+    return any("content" in one and "error_type" not in one for one in _elements(results))
+
+
+def _speaks_three(
+    body: JsonObject, *, messages: Iterable[JsonObject], results: Iterable[JsonObject]
+) -> bool:
+    if any(key in body for key in _ONLY_THREE):
+        return True
+    if any("agent_id" in one or "extra_state" in one for one in messages):
+        return True
+    return any("items" in one for one in _elements(results))
+
+
+def _call(message: JsonObject) -> JsonObject | None:
+    return decoded_call(message.get("content")) if raw_role(message) == "ai" else None
+
+
+def _names_one_widget(call: JsonObject) -> bool:
+    arguments = call.get("input_arguments")
+    return isinstance(arguments, Mapping) and "widget_uuid" in arguments
+
+
+def _elements(results: Iterable[JsonObject]) -> Iterator[JsonObject]:
+    for result in results:
+        data = result.get("data")
+        if isinstance(data, list | tuple):
+            yield from (one for one in data if isinstance(one, Mapping))
+
+
+def _grouped(widgets: JsonObject) -> Iterator[Json]:
+    for group in _GROUPS:
+        members = widgets.get(group)
+        if isinstance(members, list | tuple):
+            yield from members
+
+
+def _has_uuid(widget: Json) -> bool:
+    return isinstance(widget, Mapping) and bool(widget.get("uuid"))

@@ -1,0 +1,134 @@
+"""Read the conversation: chat messages, function calls and their results, of every generation."""
+
+from collections.abc import Mapping, Sequence
+
+from protocol.functions import GET_WIDGET_DATA
+from protocol.json import Json, JsonObject
+from protocol.markers import strip_markers
+from protocol.messages import (
+    ORCHESTRATOR,
+    AiMessage,
+    CallMessage,
+    HumanMessage,
+    Message,
+    ResultMessage,
+    SourceResult,
+)
+from protocol.reading.data import read_results
+from protocol.reading.fields import Fields
+from protocol.reading.notes import Notes
+from protocol.strict_json import MalformedJson, loads
+
+_ROLES = {"human": "human", "user": "human", "ai": "ai", "assistant": "ai", "tool": "tool"}
+_MAX_ENCODINGS = 3  # some clients encode the call as a text twice
+
+
+def read_messages(raw: Sequence[Json], *, notes: Notes) -> tuple[Message, ...]:
+    """Read every message that is of use, oldest first."""
+    messages: list[Message] = []
+    for index, one in enumerate(raw):
+        path = f"messages[{index}]"
+        if not isinstance(one, Mapping):
+            notes.dropped(path, wanted="an object")
+            continue
+        previous = messages[-1] if messages else None
+        message = _read(Fields(one, path=path, notes=notes), previous=previous)
+        if message is not None:
+            messages.append(message)
+    return tuple(_with_tasks(messages))
+
+
+def decoded_call(content: Json) -> JsonObject | None:
+    """The call that an ai message's content holds as an object or as (doubly) encoded JSON."""
+    value = content
+    for _ in range(_MAX_ENCODINGS):
+        if not isinstance(value, str) or not value.lstrip().startswith(("{", '"')):
+            break
+        try:
+            value = loads(value.encode("utf-8", "replace"))
+        except MalformedJson:
+            return None
+    if isinstance(value, Mapping) and isinstance(value.get("function"), str):
+        return value
+    return None
+
+
+def raw_role(message: JsonObject) -> str | None:
+    """human, ai or tool, also when a model provider's word or stray spaces stand there."""
+    role = message.get("role")
+    return _ROLES.get(role.strip().lower()) if isinstance(role, str) else None
+
+
+def _read(fields: Fields, *, previous: Message | None) -> Message | None:
+    match raw_role(fields.raw):
+        case "human":
+            return _human(fields)
+        case "ai":
+            return _ai(fields)
+        case "tool":
+            return _result(fields, previous=previous)
+    fields.notes.dropped(fields.at("role"), wanted="human, ai or tool; the message")
+    return None
+
+
+def _human(fields: Fields) -> Message | None:
+    content = fields.raw.get("content")
+    if isinstance(content, str):
+        return HumanMessage(content)
+    fields.notes.dropped(fields.at("content"), wanted="text; the message")
+    return None
+
+
+def _ai(fields: Fields) -> Message | None:
+    content = fields.raw.get("content")
+    if call := decoded_call(content):
+        return _call(Fields(call, path=fields.at("content"), notes=fields.notes))
+    if isinstance(content, str):
+        return AiMessage(strip_markers(content), agent_id=fields.optional_text("agent_id"))
+    fields.notes.dropped(fields.at("content"), wanted="text or a function call; the message")
+    return None
+
+
+def _call(fields: Fields) -> CallMessage:
+    own = ("function", "input_arguments")
+    extra = {key: value for key, value in fields.raw.items() if key not in own}
+    return CallMessage(fields.text("function"), fields.object("input_arguments"), extra)
+
+
+def _result(fields: Fields, *, previous: Message | None) -> ResultMessage:
+    """A tool message; what it does not repeat is taken from the call before it."""
+    call = previous if isinstance(previous, CallMessage) else CallMessage(GET_WIDGET_DATA)
+    function = fields.optional_text("function")
+    if function is None:
+        fields.notes.add(f"`{fields.at('function')}` is missing; {call.function} was assumed.")
+    return ResultMessage(
+        function or call.function,
+        fields.object("input_arguments") or call.input_arguments,
+        _results(fields),
+        fields.object("extra_state"),
+    )
+
+
+def _results(fields: Fields) -> tuple[SourceResult, ...]:
+    for name in ("data", "content"):
+        if fields.raw.get(name) is not None:
+            return read_results(fields.raw[name], path=fields.at(name), notes=fields.notes)
+    fields.notes.add(f"`{fields.path}` has neither `data` nor `content`; it counts as empty.")
+    return ()
+
+
+def _with_tasks(messages: Sequence[Message]) -> list[Message]:
+    """Turn the orchestrator's tasks into the user's turns.
+
+    A task is the orchestrator's message that is last, or that an agent took up: what a human
+    message follows was the orchestrator's own answer.
+    """
+    following = [*messages[1:], None]
+    return [
+        HumanMessage(message.text, agent_id=message.agent_id)
+        if isinstance(message, AiMessage)
+        and message.agent_id == ORCHESTRATOR
+        and not isinstance(after, HumanMessage)
+        else message
+        for message, after in zip(messages, following, strict=True)
+    ]

@@ -1,0 +1,128 @@
+"""Read a query body of any generation into one `Query`, as leniently as the protocol's history asks.
+
+Source: the request bodies of the three generations of the copilot protocol. A wrong field is left
+out with a note; only a body without one usable message is refused.
+"""
+
+from collections.abc import Mapping
+
+from protocol.generations import Generation
+from protocol.json import Json, JsonObject
+from protocol.query import Query
+from protocol.reading.context import read_context
+from protocol.reading.fields import Fields
+from protocol.reading.generation import detect
+from protocol.reading.messages import read_messages
+from protocol.reading.notes import Notes
+from protocol.reading.options import read_options
+from protocol.reading.widgets import read_widgets
+from protocol.redaction import redact
+from protocol.storable import storable
+from protocol.strict_json import MalformedJson, parse
+
+__all__ = ["MalformedJson", "UnusableQuery", "read"]
+
+MAX_URLS = 4  # the protocol allows as many
+
+
+class UnusableQuery(ValueError):
+    """A body that asks nothing; `public` says what to send, `code` is for programs."""
+
+    def __init__(self, public: str, *, code: str) -> None:
+        super().__init__(public)
+        self.public = public
+        self.code = code
+
+
+def read(body: bytes | JsonObject, *, hint: Generation | None = None) -> Query:
+    """Read one request.
+
+    Args:
+        body: The bytes of the body, or the object they hold.
+        hint: The generation that the address promised; the body's shape wins.
+
+    Returns:
+        What the request means, with notes about what was left out or mended. Texts hold neither
+        NUL nor lone surrogates.
+
+    Raises:
+        MalformedJson: The bytes are not the JSON we read.
+        UnusableQuery: The body is no object, or has no message that can be read.
+    """
+    notes = Notes()
+    request = _request(body, notes)
+    raw = _messages(request)
+    messages = read_messages(raw, notes=notes)
+    if not messages:
+        raise UnusableQuery(
+            "None of the messages can be read. Send at least one"
+            ' {"role": "human", "content": "..."}.',
+            code="no-usable-message",
+        )
+    fields = Fields(request, path="", notes=notes)
+    env = {key: value for key, value in request.items() if key != "messages"}
+    return Query(
+        messages=messages,
+        generation=detect(request, hint=hint),
+        widgets=read_widgets(request.get("widgets"), notes=notes),
+        context=read_context(request.get("context"), notes=notes),
+        urls=_urls(fields),
+        timezone=fields.optional_text("timezone"),
+        model=fields.optional_text("model"),
+        workspace_options=read_options(request.get("workspace_options"), notes=notes),
+        workspace_state=redact(fields.object("workspace_state")),
+        tools=tuple(redact(tool.raw) for tool in fields.objects("tools")),
+        skills_catalog=_skills(fields, "skills_catalog"),
+        selected_skills=_skills(fields, "selected_skills"),
+        env=redact(env),
+        notes=notes.sentences(),
+    )
+
+
+def _request(body: bytes | JsonObject, notes: Notes) -> JsonObject:
+    value: Json
+    if isinstance(body, Mapping):
+        value, marks = storable(body)
+        if marks:
+            notes.add("Characters that cannot be stored were replaced with U+FFFD.")
+    else:
+        parsed = parse(body)
+        value = parsed.value
+        for note in parsed.notes:
+            notes.add(note)
+    if not isinstance(value, Mapping):
+        raise UnusableQuery(
+            'The body is not a JSON object. Send {"messages": [...]}.', code="not-an-object"
+        )
+    return value
+
+
+def _messages(request: JsonObject) -> list[Json] | tuple[Json, ...]:
+    raw = request.get("messages")
+    if raw is not None and not isinstance(raw, list | tuple):
+        raise UnusableQuery(
+            'messages is not a list. Send {"messages": [{"role": "human", "content": "..."}]}.',
+            code="messages-not-a-list",
+        )
+    if not raw:
+        raise UnusableQuery("messages list cannot be empty.", code="messages-empty")
+    return raw
+
+
+def _urls(fields: Fields) -> tuple[str, ...]:
+    urls = fields.texts("urls")
+    if len(urls) > MAX_URLS:
+        fields.notes.add(
+            f"`urls` has more than {MAX_URLS} elements; the first {MAX_URLS} are used."
+        )
+    return urls[:MAX_URLS]
+
+
+def _skills(fields: Fields, name: str) -> tuple[JsonObject, ...]:
+    skills = []
+    for skill in fields.objects(name):
+        if skill.text("slug"):
+            skills.append(skill.raw)
+        else:
+            skill.notes.dropped(skill.path, wanted="a skill with a slug")
+    return tuple(skills)
