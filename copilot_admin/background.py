@@ -1,0 +1,38 @@
+"""Tasks that outlive the request that started them, kept and watched.
+
+A bare `create_task` may be collected while it runs, and inherits the context of its request,
+whose thread-sensitive executor is gone when the request is.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+import contextvars
+import logging
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+_running: set[asyncio.Task[Any]] = set()
+
+
+def spawn(work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
+    """Starts work in a context of its own and keeps it until it ends.
+
+    Args:
+        work: What to do; an error that nobody awaits is logged.
+        name: Shown in logs and debuggers.
+
+    Returns:
+        The task, to await or to cancel.
+    """
+    task = asyncio.get_running_loop().create_task(work, name=name, context=contextvars.Context())
+    _running.add(task)
+    task.add_done_callback(_ended)
+    return task
+
+
+def _ended(task: asyncio.Task[Any]) -> None:
+    _running.discard(task)
+    if not task.cancelled() and (error := task.exception()) is not None:
+        logger.error("%s ended with an error", task.get_name(), exc_info=error)

@@ -1,0 +1,1 @@
+"""What stands before Django: limits, origins, headers, start and stop."""

@@ -1,0 +1,49 @@
+"""The ASGI callables, as types, and the answers that the edge gives itself."""
+
+from collections.abc import Awaitable, Callable, MutableMapping
+import json
+from typing import Any, TypeAlias
+
+from copilot_admin.errors import RequestError
+
+# ASGI messages are open dictionaries by specification; `Any` is what they hold.
+Scope: TypeAlias = MutableMapping[str, Any]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+Headers: TypeAlias = list[tuple[bytes, bytes]]
+
+API_PATHS = ("/v1/", "/v2/")
+DISCOVERY_PATHS = ("/copilots.json", "/agents.json")
+
+
+def is_api(path: str) -> bool:
+    """Whether a path belongs to the HTTP API, which other origins may call without cookies."""
+    return path.startswith(API_PATHS) or path in DISCOVERY_PATHS
+
+
+def header(scope: Scope, name: bytes) -> bytes | None:
+    """The first value of a request header, given in lower case."""
+    for key, value in scope["headers"]:
+        if key == name:
+            return bytes(value)
+    return None
+
+
+async def send_error(send: Send, error: RequestError, *, headers: Headers | None = None) -> None:
+    """Answers with the one JSON shape that errors have."""
+    body = json.dumps({"detail": error.public, "code": error.code}).encode()
+    await send(
+        {
+            "type": "http.response.start",
+            "status": error.status,
+            "headers": [
+                (b"content-type", b"application/json"),
+                (b"content-length", str(len(body)).encode()),
+                (b"cache-control", b"no-store"),
+                *(headers or []),
+            ],
+        }
+    )
+    await send({"type": "http.response.body", "body": body})

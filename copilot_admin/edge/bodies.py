@@ -1,0 +1,114 @@
+"""Caps the bytes and the time of request bodies before Django accepts one.
+
+Django spools a body to disk without a limit before any view runs, so the limit stands here. The
+body is read whole and handed on as one message.
+"""
+
+import asyncio
+
+from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send, header, send_error
+from copilot_admin.errors import BodyTimeout, BodyTooLarge, MalformedBody, RequestError, Unavailable
+
+METHODS_WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+PATIENCE_SECONDS = 30.0
+BYTES_PER_EXTRA_SECOND = 100_000  # the slowest upload still served: 100 kB/s after the first 30 s
+MAX_BYTES_IN_FLIGHT = 512 * 1024 * 1024  # of all bodies that this process is receiving
+
+
+class ClientLeft(Exception):
+    """The client went away while it was still sending."""
+
+
+class BodyLimits:
+    """ASGI middleware that reads each body within its limits."""
+
+    def __init__(self, app: App, *, max_bytes: int, patience: float = PATIENCE_SECONDS) -> None:
+        """Limits bodies.
+
+        Args:
+            app: What answers requests whose body arrived.
+            max_bytes: The most bytes a body may have.
+            patience: Seconds a body may take, besides one for every 100 kB.
+        """
+        self.app = app
+        self.max_bytes = max_bytes
+        self.patience = patience
+        self.in_flight = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one request."""
+        if scope["type"] != "http" or scope["method"] not in METHODS_WITH_BODY:
+            await self.app(scope, receive, send)
+            return
+        try:
+            body = await self._read(scope, receive)
+        except ClientLeft:
+            return
+        except RequestError as error:
+            # Part of the body is unread: the connection cannot serve another request.
+            await send_error(send, error, headers=[(b"connection", b"close")])
+            return
+        await self.app(scope, _replay(body, receive), send)
+
+    async def _read(self, scope: Scope, receive: Receive) -> bytes:
+        declared = _declared_length(scope)
+        if declared is not None and declared > self.max_bytes:
+            raise self._too_large()
+        seconds = self.patience + (declared or self.max_bytes) / BYTES_PER_EXTRA_SECOND
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._collect(receive)
+        except TimeoutError:
+            raise BodyTimeout(
+                f"The request body did not arrive within {seconds:.0f} seconds. Send it again."
+            ) from None
+
+    async def _collect(self, receive: Receive) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        try:
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientLeft
+                part = message.get("body", b"")
+                size += len(part)
+                self.in_flight += len(part)
+                if size > self.max_bytes:
+                    raise self._too_large()
+                if self.in_flight > MAX_BYTES_IN_FLIGHT:
+                    raise Unavailable(
+                        "The server is receiving too much at once. Try again in a few seconds.",
+                        code="busy",
+                    )
+                parts.append(part)
+                if not message.get("more_body", False):
+                    return b"".join(parts)
+        finally:
+            self.in_flight -= size
+
+    def _too_large(self) -> BodyTooLarge:
+        megabytes = self.max_bytes / (1024 * 1024)
+        return BodyTooLarge(
+            f"The request body is larger than the {megabytes:g} MB this server accepts. "
+            "Send less data, or ask the operator to raise COPILOT_MAX_BODY_MB."
+        )
+
+
+def _declared_length(scope: Scope) -> int | None:
+    value = header(scope, b"content-length")
+    if value is None:
+        return None
+    if not value.isdigit():
+        raise MalformedBody("Content-Length must be a whole number of bytes.")
+    return int(value)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that gives the body once, then whatever the server says (a disconnect)."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replayed() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return replayed

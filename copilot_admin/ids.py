@@ -1,0 +1,26 @@
+"""The two ids of a request: of the chat it belongs to, and of the run it starts."""
+
+import re
+from typing import NamedTuple
+from uuid import UUID, uuid4
+
+TRACE_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}\Z")
+
+
+class Ids(NamedTuple):
+    """The ids of one request; `given` tells whether the trace id is the client's own."""
+
+    trace_id: str
+    given: bool
+    run_id: UUID
+
+
+def new_ids(trace_header: bytes | None) -> Ids:
+    """The ids of a request, made new where the client gave none that is usable.
+
+    Args:
+        trace_header: The value of `X-Trace-Id`.
+    """
+    if trace_header is not None and TRACE_ID.match(trace_header):
+        return Ids(trace_header.decode("ascii"), given=True, run_id=uuid4())
+    return Ids(str(uuid4()), given=False, run_id=uuid4())

@@ -1,0 +1,96 @@
+"""Says events to one client in its dialect.
+
+Text that comes faster than every 20 ms is merged into one frame: what costs a server is the frame,
+not the character. The first text and whatever comes after a pause leave at once. What waits when
+the answer ends is held until the run's final state is stored.
+"""
+
+import asyncio
+
+from copilot_admin.outbox import Outbox
+from protocol.dialects import say
+from protocol.events import Event
+from protocol.generations import Generation
+from protocol.sse import PING, encode, encode_chunk
+
+MERGE_SECONDS = 0.02
+FIRST_EVENT_SECONDS = 10.0  # silence before the first event; half of a 20 s proxy limit
+PING_SECONDS = 15.0  # half of the 30 s after which common proxies close an idle connection
+
+
+class Speaker:
+    """Turns the events of a run into frames in its outbox; used in one event loop only."""
+
+    def __init__(self, outbox: Outbox, *, generation: Generation) -> None:
+        self._outbox = outbox
+        self._generation = generation
+        self._loop = asyncio.get_running_loop()
+        self._text: list[str] = []
+        self._frames: list[bytes] = []
+        self._timer: asyncio.Handle | None = None
+        self._holding = False
+        self._begun = False
+        self._last_sent = self._loop.time()
+
+    def text(self, delta: str) -> None:
+        """Says a piece of the answer, now or with what follows within 20 ms."""
+        self._text.append(delta)
+        if self._timer is None and not self._holding:
+            self._schedule()
+
+    def event(self, event: Event) -> None:
+        """Says anything else, after the text before it."""
+        self._close_text()
+        self._frames += [encode(name, data) for name, data in say(event, self._generation)]
+        if self._timer is None and not self._holding:
+            self._schedule()
+
+    def hold(self) -> None:
+        """Lets nothing more leave until `release`."""
+        self._holding = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def release(self) -> None:
+        """Sends what was held; the end of the stream."""
+        self.hold()
+        self._send()
+
+    def break_silence(self) -> None:
+        """Keeps proxies from closing a silent stream.
+
+        The first block is an event, since a helper of the peer's SDK stumbles over a comment
+        there; an empty chunk is one that every generation understands.
+        """
+        silence = self._loop.time() - self._last_sent
+        if self._holding:
+            return
+        if not self._begun and silence >= FIRST_EVENT_SECONDS:
+            self._text.append("")
+            self._send()
+        elif self._begun and silence >= PING_SECONDS:
+            self._frames.append(PING)
+            self._send()
+
+    def _schedule(self) -> None:
+        wait = self._last_sent + MERGE_SECONDS - self._loop.time()
+        if wait <= 0 or not self._begun:
+            # Not at once but in this turn of the loop: what is already in hand comes along.
+            self._timer = self._loop.call_soon(self._send)
+        else:
+            self._timer = self._loop.call_later(wait, self._send)
+
+    def _close_text(self) -> None:
+        if self._text:
+            self._frames.append(encode_chunk("".join(self._text)))
+            self._text.clear()
+
+    def _send(self) -> None:
+        self._timer = None
+        self._close_text()
+        if self._frames:
+            self._begun = True
+            self._last_sent = self._loop.time()
+            self._outbox.put(b"".join(self._frames))
+            self._frames.clear()
