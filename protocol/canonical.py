@@ -26,6 +26,9 @@ from protocol.messages import (
 )
 from protocol.redaction import redact_text
 from protocol.storable import clean_text
+from protocol.walk import Scalar, rebuild
+
+_SAFE_INTEGER = 2**53  # beyond it a double is no exact integer any more
 
 
 class Role(StrEnum):
@@ -113,8 +116,16 @@ def _item(item: DataItem | FileReference) -> Json:
 
 
 def _dumped(value: Json) -> str:
+    value = rebuild(value, scalar=_as_in_javascript)
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return _normalised(text)
+
+
+def _as_in_javascript(value: Scalar) -> Scalar:
+    """The client parses and writes every number again: 1.0 comes back as 1."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < _SAFE_INTEGER:
+        return int(value)
+    return value
 
 
 def _normalised(text: str) -> str:

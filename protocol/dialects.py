@@ -22,6 +22,7 @@ from protocol.events import (
 from protocol.functions import WIDGET_DATA_FUNCTIONS, DataSource, data_sources
 from protocol.generations import Generation
 from protocol.json import Json, JsonObject
+from protocol.messages import CallMessage
 from protocol.plain_text import html_text, markdown_table, sources_line
 from protocol.walk import rebuild
 
@@ -76,6 +77,13 @@ def payload(event: Event) -> dict[str, Json]:
         case StatusUpdate(details=[_, *_]):
             return {**_generic(event), "details": [_shown(detail) for detail in event.details]}
     return _generic(event)
+
+
+def echo_of(call: FunctionCall, generation: Generation) -> CallMessage:
+    """The message by which a client of this generation repeats the call in its next request."""
+    data = say(call, generation)[0][1]
+    arguments = data["input_arguments"]
+    return CallMessage(call.function, arguments if isinstance(arguments, Mapping) else {})
 
 
 def _say_one(event: Event) -> tuple[WireEvent, ...]:

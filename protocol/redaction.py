@@ -22,10 +22,15 @@ _SECRET_NAMES = re.compile(
 _LONGEST_NAME = 100  # longer keys are data, not names
 _SIGNATURE_NAMES = re.compile(
     r"x_(?:amz|goog)_.+|sig|signature|sign|hmac|policy|key_pair_id|aws_?access_?key_?id"
-    r"|google_?access_?id|expires|expiry|expiration|key|apikey|sas_?token|code"
+    r"|google_?access_?id|expires|expiry|expiration|key|apikey|sas_?token"
 )
 _AZURE_NAMES = re.compile(r"s[a-z]{1,2}|sk[a-z]{1,3}")  # se, sp, sv, skoid: they come with `sig`
-_URL = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s\"'<>\\^`{|}]+")
+_URL = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s\"<>\\]+")
+# In JSON or HTML inside a text, an ampersand or a slash may be written as an escape.
+_ESCAPED = re.compile(r"\\u0026|&amp;|:\\/\\/")
+_ESCAPED_PARAMETER = re.compile(
+    r"(?P<before>[?&]|\\u0026|&amp;)(?P<name>[A-Za-z][\w.%-]{0,60})=[^&#\s\"<>\\]*"
+)
 _USER = re.compile(r"(?<=://)[^/?#@]*@")
 # Objects below these keys of a JSON schema are named by what they describe: they hold no secret.
 _SCHEMA_KEYS = frozenset({"properties", "$defs", "definitions"})
@@ -40,7 +45,11 @@ def redact(value: Value) -> Value:
 
 def redact_text(text: str) -> str:
     """The text with every URL in it unsigned."""
-    return _URL.sub(lambda match: redact_url(match[0]), text) if "://" in text else text
+    if "://" in text:
+        text = _URL.sub(lambda match: redact_url(match[0]), text)
+    if "=" in text and _ESCAPED.search(text):
+        text = _ESCAPED_PARAMETER.sub(_unsigned_parameter, text)
+    return text
 
 
 def redact_url(url: str) -> str:
@@ -73,6 +82,12 @@ def _may_stay(name: str, value: Json, parent: str) -> bool:
     if parent in _SCHEMA_KEYS and isinstance(value, Mapping):
         return True
     return not is_secret_name(name)
+
+
+def _unsigned_parameter(match: re.Match[str]) -> str:
+    if not _signs(_snake(unquote_plus(match["name"])), azure=False):
+        return match[0]
+    return "?" if match["before"] == "?" else ""
 
 
 def _unsigned(query: str) -> str:

@@ -68,7 +68,9 @@ def _read_result(raw: Json, *, path: str, notes: Notes) -> SourceResult:
         fields = Fields(raw, path=path, notes=notes)
         if isinstance(raw.get("error_type"), str):
             return SourceError(fields.text("error_type"), as_text(raw.get("content", "")))
-        if raw.get("status") in _COMMAND_ENDINGS and "items" not in raw and "content" not in raw:
+        status = raw.get("status")
+        is_ending = isinstance(status, str) and status in _COMMAND_ENDINGS
+        if is_ending and "items" not in raw and "content" not in raw:
             return CommandResult(
                 fields.text("status"), fields.text("message"), fields.object("data")
             )
