@@ -23,9 +23,9 @@ class WidgetParam:
     name: str
     type: str = "string"
     description: str = ""
-    current_value: Json | Undefined = UNDEFINED
-    executed_value: Json | Undefined = UNDEFINED
-    default_value: Json | Undefined = UNDEFINED
+    current_value: "Json | Undefined" = UNDEFINED
+    executed_value: "Json | Undefined" = UNDEFINED
+    default_value: "Json | Undefined" = UNDEFINED
     options: tuple[Json, ...] = ()
     multi_select: bool = False
     split_on_citation: bool = False
@@ -33,7 +33,7 @@ class WidgetParam:
     options_params: tuple[JsonObject, ...] = ()
 
     @property
-    def value(self) -> Json | Undefined:
+    def value(self) -> "Json | Undefined":
         """The value to ask with: current, else executed, else default."""
         for value in (self.current_value, self.executed_value, self.default_value):
             if value is not UNDEFINED:

@@ -82,7 +82,7 @@ def _param(fields: Fields, *, name: str) -> WidgetParam:
     )
 
 
-def _value(fields: Fields, name: str) -> Json | Undefined:
+def _value(fields: Fields, name: str) -> "Json | Undefined":
     """A missing value and the client's word for one are undefined; null is a value."""
     value = fields.raw.get(name, UNDEFINED.value)
     return UNDEFINED if value == UNDEFINED.value else value
