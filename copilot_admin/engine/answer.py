@@ -1,0 +1,86 @@
+"""Answers one query: the loop between the model and its tools."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from copilot_admin.engine.ask import Ask, Output, Recollection, ServerTool
+from copilot_admin.engine.client_call import data_call_event
+from copilot_admin.engine.leg import Leg
+from copilot_admin.engine.memory import completed
+from copilot_admin.engine.model_stream import stream_model
+from copilot_admin.engine.retries import Pace
+from copilot_admin.engine.widget_data import plan_data
+from copilot_admin.errors import RunError
+from protocol.messages import ResultMessage
+from protocol.query import Query
+
+_PACE = Pace()
+
+
+async def answer(ask: Ask, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None]:
+    """Streams what the client is to receive, and facts for the transcript between it.
+
+    The order is start steps, text and artifacts, citations, end steps. The start steps come with
+    the first words, so that a leg that ends in a client function call sends nothing before the
+    call, and one that fails before its first words nothing at all. A leg that answers ends with
+    its one Finish, a leg that asks the client for something with the FunctionCall.
+
+    Raises:
+        RunError: The answer failed; what there was of it has been yielded.
+    """
+    query, recollection = await _recollected(ask)
+    plan = plan_data(ask.spec, query=query, recollection=recollection)
+    if plan.fetch is not None:
+        yield data_call_event(plan.fetch, ask=ask, query=query)
+        return
+    leg = Leg(ask, query=query, plan=plan)
+    while not leg.done:
+        stream = stream_model(
+            ask.provider, leg.next_call(), timeouts=ask.spec.provider.timeouts, pace=pace
+        )
+        try:
+            async with aclosing(stream) as deltas:
+                async for delta in deltas:
+                    for output in leg.outputs(delta):
+                        yield output
+                    if leg.reply.full:
+                        break
+        except RunError:
+            for output in leg.held_back():
+                yield output
+            raise
+        async with aclosing(_after_round(leg)) as outputs:
+            async for output in outputs:
+                yield output
+
+
+async def _recollected(ask: Ask) -> tuple[Query, Recollection]:
+    """Asks the journal only when the answer depends on it: a plain question does not wait."""
+    query = ask.query
+    if not query.widgets and not isinstance(query.messages[-1], ResultMessage):
+        return query, Recollection()
+    recollection = await ask.recall()
+    return completed(ask, recollection), recollection
+
+
+async def _after_round(leg: Leg) -> AsyncGenerator[Output, None]:
+    """Carries out what the model asked for, or ends the leg."""
+    function_call = leg.client_call()
+    if function_call is not None:
+        leg.done = True
+        yield function_call
+        return
+    if not leg.calls:
+        leg.done = True
+        for output in leg.closing():
+            yield output
+        return
+    results = []
+    for call in leg.calls:
+        result = await leg.carry_out(call)
+        results.append(result)
+        yield ServerTool(call.name, call.arguments, result.text)
+        for event in leg.show(result):
+            yield event
+    for event in leg.end_round(results):
+        yield event

@@ -1,0 +1,224 @@
+"""One leg of a turn: from a request to the answer, or to the call that the client carries out."""
+
+from collections.abc import Iterator, Sequence
+from typing import assert_never
+from uuid import NAMESPACE_URL, uuid5
+
+from copilot_admin.engine.ask import Ask, Output, Thought
+from copilot_admin.engine.citations import cited_widgets
+from copilot_admin.engine.client_call import data_call_event
+from copilot_admin.engine.conversation import model_messages
+from copilot_admin.engine.endings import EMPTY_ANSWER, TOO_LONG, truncation
+from copilot_admin.engine.model_call import (
+    Delta,
+    Finish,
+    ModelCall,
+    ModelMessage,
+    ModelRole,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    Usage,
+)
+from copilot_admin.engine.models import choose_model
+from copilot_admin.engine.reply import Reply
+from copilot_admin.engine.spec import CitationMode, StepPlace
+from copilot_admin.engine.steps import steps_at
+from copilot_admin.engine.tool_arguments import ToolMistake
+from copilot_admin.engine.tools.registry import ToolContext, ToolResult, find_tools
+from copilot_admin.engine.warnings import warning_events
+from copilot_admin.engine.widget_data import TOOL, DataPlan, read_call
+from protocol.events import Event, FunctionCall, MessageChunk
+from protocol.query import Query
+
+MAX_ROUNDS = 8  # a table, a chart, a few mistakes; a model that needs more goes in circles
+MAX_MISTAKES = 2  # a model that is told what is wrong and does it again will do it a third time
+
+
+class Leg:
+    """What has happened in a leg, and what follows from it."""
+
+    def __init__(self, ask: Ask, *, query: Query, plan: DataPlan) -> None:
+        self.reply = Reply(max_bytes=ask.max_answer_bytes)
+        self.done = False
+        self._calls: list[ToolCall] = []
+        self._finish = Finish(None)
+        self._ask = ask
+        self._query = query
+        self._plan = plan
+        self._tools = {tool.schema.name: tool for tool in find_tools(ask.spec.tools)}
+        self._data_offered = bool(plan.offered)
+        self._opened = False
+        self._round = 0
+        self._data_answer = ""  # what the model is told instead of data, in this round
+        self._mistake = ""  # the first one of this round
+        self._mistakes = 0  # rounds with a mistake
+        self._made = 0
+        self._id = uuid5(NAMESPACE_URL, f"{ask.trace_id} {ask.now.isoformat()}")
+        self._model, _ = choose_model(ask.spec, query)
+        self._messages = model_messages(ask, query, offered=plan.offered)
+
+    def next_call(self) -> ModelCall:
+        """Begins a round; the last one offers no tools, so that it ends in an answer."""
+        self._round += 1
+        self._calls = []
+        self._finish = Finish(None)
+        if self._round >= MAX_ROUNDS or self._mistakes >= MAX_MISTAKES:
+            self._tools, self._data_offered = {}, False
+        self.reply.begin_round(hold=self._data_offered and self._plan.may_call)
+        data_tool = (TOOL,) if self._data_offered else ()
+        return ModelCall(
+            model=self._model,
+            messages=self._messages,
+            tools=(*data_tool, *(tool.schema for tool in self._tools.values())),
+            parameters=self._ask.spec.parameters,
+        )
+
+    def opening(self) -> Iterator[Event]:
+        """What stands before the first words: once, and only in a leg that answers."""
+        if self._opened:
+            return
+        self._opened = True
+        yield from steps_at(StepPlace.START, spec=self._ask.spec)
+        if self._plan.missing:
+            yield from warning_events(self._plan.refusal)
+            yield MessageChunk("\n\n")
+
+    def say(self, text: str) -> Iterator[Event]:
+        """The events that show some text."""
+        yield from self.opening()
+        if text:
+            yield MessageChunk(text)
+
+    def warn(self, sentence: str) -> Iterator[Event]:
+        """The events that show a warning, apart from the text before it."""
+        yield from self.say("\n\n" if self.reply.shown else "")
+        yield from warning_events(sentence)
+
+    def outputs(self, delta: Delta) -> Sequence[Output]:
+        """What a delta of the model means to the client and the transcript; often one event."""
+        match delta:
+            case TextDelta(text):
+                sendable = self.reply.take(text)
+                if self._opened and sendable:
+                    return (MessageChunk(sendable),)
+                return tuple(self.say(sendable)) if sendable else ()
+            case ReasoningDelta(text):
+                return (Thought(text),)
+            case Usage():
+                return (delta,)
+            case ToolCall():
+                self._calls.append(delta)
+            case Finish():
+                self._finish = delta
+            case _:
+                assert_never(delta)
+        return ()
+
+    def held_back(self) -> Iterator[Event]:
+        """The events of words that were held back for a call that did not come."""
+        text = self.reply.release()
+        if text:
+            yield from self.say(text)
+
+    @property
+    def calls(self) -> Sequence[ToolCall]:
+        """The tools the model wants; none if its answer was cut, since they may be cut as well."""
+        cut = self.reply.full or truncation(self._finish) is not None
+        return () if cut or self._round >= MAX_ROUNDS else self._calls
+
+    def client_call(self) -> FunctionCall | None:
+        """The function call that the client shall carry out, if the model asked for data rightly.
+
+        What cannot be carried out is answered by `carry_out`, like any other tool.
+        """
+        calls = [call for call in self.calls if self._is_data_call(call)]
+        if not calls:
+            return None
+        if self._plan.refusal:
+            self._data_answer = f"{self._plan.refusal} Answer with what you have."
+            return None
+        try:
+            call = read_call(calls, plan=self._plan, query=self._query)
+        except ToolMistake as mistake:
+            self._data_answer = self._learn(mistake)
+            return None
+        return data_call_event(call, ask=self._ask, query=self._query)
+
+    async def carry_out(self, call: ToolCall) -> ToolResult:
+        """Runs a tool on the server; the text of the result is for the model, also of a failure."""
+        if self._is_data_call(call):
+            return ToolResult(self._data_answer)
+        tool = self._tools.get(call.name)
+        if tool is None:
+            names = ", ".join((*self._tools, *((TOOL.name,) if self._data_offered else ())))
+            return ToolResult(f"{self._learn(_unknown_tool(call.name))} Tools: {names or 'none'}.")
+        self._made += 1
+        context = ToolContext(id=uuid5(self._id, f"artifact {self._made}"))
+        try:
+            return await tool.run(call, context=context)
+        except ToolMistake as mistake:
+            return ToolResult(self._learn(mistake))
+
+    def show(self, result: ToolResult) -> Iterator[Event]:
+        """The events of a tool's result, behind whatever was held back."""
+        if result.events:
+            yield from self.say(self.reply.release())
+            self.reply.shown = True
+            yield from result.events
+
+    def end_round(self, results: Sequence[ToolResult]) -> Iterator[Event]:
+        """Tells the model the results, and the user what went wrong for good."""
+        said = ModelMessage(
+            role=ModelRole.ASSISTANT,
+            text="".join(self.reply.round_text),
+            tool_calls=tuple(self.calls),
+        )
+        answers = (
+            ModelMessage(role=ModelRole.TOOL, text=result.text, tool_call_id=call.id)
+            for call, result in zip(self.calls, results, strict=True)
+        )
+        self._messages = (*self._messages, said, *answers)
+        yield from self._explanations()
+
+    def closing(self) -> Iterator[Output]:
+        """Everything after the last words: warnings, citations, end steps and the finish."""
+        yield from self.say(self.reply.release())
+        finish = TOO_LONG if self.reply.full else self._finish
+        cut = truncation(finish)
+        if cut is not None:
+            yield from self.warn(cut)
+        elif not self.reply.shown:
+            yield from self.warn(EMPTY_ANSWER)
+        if self._ask.spec.citations is CitationMode.WIDGETS:
+            cited = cited_widgets(self._query, answer_id=self._id)
+            yield from () if cited is None else (cited,)
+        if cut is None:  # a step such as "Answering complete!" would be a lie
+            yield from steps_at(StepPlace.END, spec=self._ask.spec)
+        yield finish
+
+    def _is_data_call(self, call: ToolCall) -> bool:
+        return self._data_offered and call.name == TOOL.name
+
+    def _learn(self, mistake: ToolMistake) -> str:
+        """Remembers what the model did wrong in this round, and returns what it is told."""
+        self._mistake = self._mistake or mistake.public
+        return mistake.public
+
+    def _explanations(self) -> Iterator[Event]:
+        if self._data_offered and self._data_answer and self._plan.refusal:
+            self._data_offered = False
+            yield from self.warn(self._plan.refusal)
+        self._data_answer = ""
+        if self._mistake:
+            self._mistakes += 1
+            if self._mistakes == MAX_MISTAKES:
+                yield from self.warn(
+                    "The model used its tools wrongly more than once, so it answers without them. "
+                    f"The last problem: {self._mistake}"
+                )
+            self._mistake = ""
+
+
+def _unknown_tool(name: str) -> ToolMistake:
+    return ToolMistake(f"There is no tool called {name!r}.")

@@ -1,0 +1,16 @@
+"""Which of a copilot's models answers a query."""
+
+from copilot_admin.engine.spec import CopilotSpec
+from protocol.query import Query
+
+
+def choose_model(spec: CopilotSpec, query: Query) -> tuple[str, str]:
+    """Returns the id of the model to ask, and a note for the run (empty when there is none).
+
+    A client may pick only from what the copilot offers: a request never decides freely what is
+    called with the provider's key.
+    """
+    wanted = query.model
+    if not wanted or wanted == spec.model or any(wanted == key for key, _ in spec.models):
+        return wanted or spec.model, ""
+    return spec.model, f"The client asked for the unknown model {wanted!r}; {spec.model!r} answers."

@@ -1,0 +1,106 @@
+"""Fills the fixed placeholders of a system prompt; there is no template language."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+import re
+from zoneinfo import ZoneInfo
+
+from copilot_admin.engine.spec import CopilotSpec
+from protocol.features import CustomFeature, CustomFeatureType
+from protocol.query import Query
+from protocol.widgets import Widget
+
+_PLACEHOLDER = re.compile(r"\{\{\s*(.*?)\s*\}\}", re.DOTALL)
+_FIXED = frozenset(
+    {
+        "copilot.name",
+        "copilot.slug",
+        "today",
+        "now",
+        "timezone",
+        "user.email",
+        "widgets.primary",
+        "widgets.secondary",
+    }
+)
+ABSENT = "unknown"
+DEFAULT_TIMEZONE = "UTC"
+
+
+def unknown_placeholders(
+    prompt: str, custom_features: Iterable[CustomFeature] = ()
+) -> tuple[str, ...]:
+    """The names in `{{ ... }}` that mean nothing, each once; a prompt with any is not published."""
+    known = _FIXED | {
+        name
+        for feature in custom_features
+        for name in (f"options.{feature.key}", f"options.{feature.key}.state")
+    }
+    found = dict.fromkeys(_PLACEHOLDER.findall(prompt))
+    return tuple(name for name in found if name not in known)
+
+
+def fill(
+    prompt: str, *, spec: CopilotSpec, query: Query, now: datetime, user_email: str | None = None
+) -> str:
+    """Replaces every placeholder in one pass; the values themselves are never scanned.
+
+    What the client did not send becomes its default, and without one the word "unknown".
+    """
+    zone = _zone(query.timezone or DEFAULT_TIMEZONE)
+    local = now.astimezone(zone)
+    values = {
+        "copilot.name": spec.name,
+        "copilot.slug": spec.slug,
+        "today": local.date().isoformat(),
+        "now": local.isoformat(timespec="minutes"),
+        "timezone": zone.key,
+        "user.email": user_email or ABSENT,
+        "widgets.primary": _names(query.widgets.primary),
+        "widgets.secondary": _names(query.widgets.secondary),
+    }
+    for feature in spec.custom_features:
+        value = option(feature, query=query)
+        values[f"options.{feature.key}"] = _text(value)
+        values[f"options.{feature.key}.state"] = _state(feature, value)
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], ABSENT), prompt)
+
+
+def option(feature: CustomFeature, *, query: Query) -> bool | str:
+    """The value of a custom feature in a query.
+
+    A client that sends its options leaves out the toggles that are off, so there an absent toggle
+    is off; a client that sends none at all leaves every feature at its default.
+    """
+    sent = query.workspace_options.get(feature.key)
+    if sent is not None:
+        return sent
+    if feature.type is CustomFeatureType.TOGGLE and query.env.get("workspace_options") is not None:
+        return False
+    return feature.default
+
+
+def _text(value: bool | str) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return value or ABSENT
+
+
+def _state(feature: CustomFeature, value: bool | str) -> str:
+    if feature.type is CustomFeatureType.TOGGLE:
+        return feature.state_on if value else feature.state_off
+    labels = {option: label for label, option in feature.options}
+    return labels.get(str(value), _text(value))
+
+
+def _names(widgets: Sequence[Widget]) -> str:
+    return ", ".join(widget.name or widget.ref for widget in widgets) or "none"
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (KeyError, OSError, ValueError):  # unknown, or no name of a time zone at all
+        return ZoneInfo(DEFAULT_TIMEZONE)

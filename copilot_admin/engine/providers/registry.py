@@ -1,0 +1,58 @@
+"""Finds the providers: every module of this folder that holds a class with a `kind`.
+
+Adding a provider is adding a file with one class that is a `Provider`.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import cast
+
+from copilot_admin.engine import providers
+from copilot_admin.engine.model_call import Provider
+from copilot_admin.engine.spec import ProviderSpec
+from copilot_admin.errors import NotReady
+
+
+def provider_kinds() -> tuple[tuple[str, str], ...]:
+    """Kind and label of every provider, in alphabetical order of the kinds."""
+    return tuple((kind, _providers()[kind].label) for kind in sorted(_providers()))
+
+
+def provider_class(kind: str) -> type[Provider]:
+    """The class of this kind.
+
+    Raises:
+        NotReady: There is none; the text names those there are.
+    """
+    found = _providers().get(kind)
+    if found is None:
+        known = ", ".join(kind for kind, _ in provider_kinds())
+        raise NotReady(f"There is no kind of provider called {kind!r}. Pick one of: {known}.")
+    return found
+
+
+def make_provider(spec: ProviderSpec) -> Provider:
+    """The provider that a spec describes.
+
+    Raises:
+        NotReady: The spec cannot work; the text says what to change.
+    """
+    return provider_class(spec.kind)(spec)
+
+
+@cache
+def _providers() -> Mapping[str, type[Provider]]:
+    modules = (
+        import_module(f"{providers.__name__}.{module.name}")
+        for module in iter_modules(providers.__path__)
+    )
+    classes = (
+        value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, type) and value.__module__ == module.__name__
+    )
+    found = (cast("type[Provider]", one) for one in classes if hasattr(one, "kind"))
+    return {one.kind: one for one in found}

@@ -1,0 +1,58 @@
+"""The embedded provider: no model, no network, no key, and it says so."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+import re
+from typing import ClassVar
+
+from copilot_admin.engine.model_call import (
+    Delta,
+    Finish,
+    ModelCall,
+    TextDelta,
+    ToolCall,
+    Usage,
+    UsageSource,
+)
+from copilot_admin.engine.rehearsal_script import next_move
+from copilot_admin.engine.spec import ProviderSpec
+
+MODEL = "rehearsal"
+_CHARACTERS_PER_TOKEN = 4  # the usual rule of thumb for English
+_WORD = re.compile(r"\s*\S+\s*$|\s*\S+")
+
+
+class Rehearsal:
+    """Plays a model deterministically, so that a copilot can be tried in all its features."""
+
+    kind: ClassVar[str] = "rehearsal"
+    label: ClassVar[str] = "Rehearsal (built in: no model, no network)"
+
+    def __init__(self, spec: ProviderSpec) -> None:
+        self.spec = spec
+
+    async def stream(self, call: ModelCall) -> AsyncGenerator[Delta, None]:
+        """Streams the next move of the play, word by word."""
+        move = next_move(call)
+        if isinstance(move, ToolCall):
+            yield move
+            said, reason = move.arguments, "tool_calls"
+        else:
+            for word in _WORD.findall(move):
+                await asyncio.sleep(0)  # a stream that never waits would starve all others
+                yield TextDelta(word)
+            said, reason = move, "stop"
+        yield Usage(
+            input_tokens=sum(_tokens(message.text) for message in call.messages),
+            output_tokens=_tokens(said),
+            source=UsageSource.ESTIMATED,
+        )
+        yield Finish(reason)
+
+    async def models(self) -> tuple[str, ...]:
+        """The one model there is."""
+        return (MODEL,)
+
+
+def _tokens(text: str) -> int:
+    return -(-len(text) // _CHARACTERS_PER_TOKEN)

@@ -1,0 +1,57 @@
+"""The arguments of tools: their JSON Schema for the model, and reading what the model wrote."""
+
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from copilot_admin.engine.model_call import ToolCall
+from copilot_admin.errors import CopilotError
+from protocol.json import Json, JsonObject
+
+_Model = TypeVar("_Model", bound=BaseModel)
+_NOISE = frozenset({"title", "default"})  # pydantic's own names; they only cost tokens
+
+
+class ToolMistake(CopilotError):
+    """The model used a tool wrongly; the text tells the model what would be right."""
+
+
+def schema_of(model: type[BaseModel]) -> JsonObject:
+    """The JSON Schema of a tool's parameters, without references and without noise."""
+    schema = model.model_json_schema()
+    definitions = schema.pop("$defs", {})
+    resolved = _plain(schema, definitions=definitions)
+    if not isinstance(resolved, dict):
+        raise TypeError(f"{model.__name__} has no object schema")
+    return {"type": "object", "properties": {}, **resolved}
+
+
+def read_arguments(model: type[_Model], call: ToolCall) -> _Model:
+    """Reads the JSON text that the model wrote as the arguments of a tool.
+
+    Raises:
+        ToolMistake: It is not JSON, or not what the schema says.
+    """
+    try:
+        return model.model_validate_json(call.arguments or "{}")
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        what = f"{where}: {first['msg']}" if where else first["msg"]
+        raise ToolMistake(f"Wrong arguments for the tool {call.name!r}: {what}.") from error
+
+
+def _plain(node: Json, *, definitions: dict[str, Json], key: str = "") -> Json:
+    match node:
+        case {"$ref": str(ref)}:
+            return _plain(definitions[ref.rpartition("/")[2]], definitions=definitions)
+        case dict():
+            named = key == "properties"  # here `title` and `default` are names of parameters
+            return {
+                name: _plain(value, definitions=definitions, key="" if named else name)
+                for name, value in node.items()
+                if named or name not in _NOISE
+            }
+        case list():
+            return [_plain(value, definitions=definitions) for value in node]
+    return node

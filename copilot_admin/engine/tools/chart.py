@@ -1,0 +1,77 @@
+"""The tool that draws rows as a chart."""
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from copilot_admin.engine.artifacts import (
+    ArtifactName,
+    Description,
+    Row,
+    Rows,
+    check_column,
+    unique_name,
+)
+from copilot_admin.engine.tool_arguments import ToolMistake
+from copilot_admin.engine.tools.registry import ToolContext, ToolResult, tool
+from protocol.events import ArtifactType, MessageArtifact
+from protocol.json import JsonObject
+
+
+class ChartType(StrEnum):
+    """How the rows are drawn."""
+
+    LINE = "line"
+    BAR = "bar"
+    SCATTER = "scatter"
+    PIE = "pie"
+    DONUT = "donut"
+
+
+ROUND = frozenset({ChartType.PIE, ChartType.DONUT})
+LabelColumn = Annotated[str, Field(description="The column on the x axis; of a pie, its labels.")]
+ValueColumns = Annotated[
+    list[str], Field(min_length=1, description="The columns with numbers; of a pie, just one.")
+]
+
+
+@tool
+async def chart(
+    context: ToolContext,
+    name: ArtifactName,
+    description: Description,
+    type: ChartType,
+    rows: Rows,
+    x: LabelColumn,
+    y: ValueColumns,
+) -> ToolResult:
+    """Draws rows for the user as a chart. Use only numbers that you were given."""
+    _check(type, rows=rows, x=x, y=y)
+    artifact = MessageArtifact(
+        type=ArtifactType.CHART,
+        uuid=str(context.id),
+        artifact_name=unique_name(name, id=context.id),
+        description=description,
+        content=rows,
+        chart_params=chart_params(type, x=x, y=y),
+    )
+    return ToolResult(f"The user now sees the {type} chart {name!r}.", (artifact,))
+
+
+def chart_params(type: ChartType, *, x: str, y: list[str]) -> JsonObject:
+    """The drawing instructions as clients know them. Source: chart params of generation 3."""
+    if type in ROUND:
+        return {"chartType": type.value, "angleKey": y[0], "calloutLabelKey": x}
+    return {"chartType": type.value, "xKey": x, "yKey": y}
+
+
+def _check(type: ChartType, *, rows: list[Row], x: str, y: list[str]) -> None:
+    if type in ROUND and len(y) != 1:
+        raise ToolMistake(f"A {type} chart has exactly one column in y, not {len(y)}.")
+    for column in (x, *y):
+        check_column(column, rows=rows)
+    for column in y:
+        values = [row[column] for row in rows if row.get(column) is not None]
+        if not all(isinstance(value, int | float) for value in values):
+            raise ToolMistake(f"The column {column!r} has text in it; y takes numbers only.")

@@ -1,0 +1,108 @@
+"""Finds the tools that run on the server: every module of this folder that declares one.
+
+A tool is one typed `async def` under `@tool`. Its name, docstring and annotations become what the
+model is offered; its first parameter is the `ToolContext`, the others are what the model fills in.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from inspect import Parameter, getdoc, signature
+from pkgutil import iter_modules
+from typing import Any, Concatenate, ParamSpec, TypeAlias, get_type_hints
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, create_model
+
+from copilot_admin.engine import tools
+from copilot_admin.engine.model_call import ToolCall, ToolSchema
+from copilot_admin.engine.tool_arguments import read_arguments, schema_of
+from protocol.events import Event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """What a tool knows besides its arguments.
+
+    Attributes:
+        id: A uuid for what this call makes, unique in the chat.
+    """
+
+    id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool says to the model, and what it shows to the user."""
+
+    text: str
+    events: tuple[Event, ...] = ()
+
+
+_P = ParamSpec("_P")
+ToolFunction: TypeAlias = Callable[..., Awaitable[ToolResult]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool as the engine runs it."""
+
+    schema: ToolSchema
+    arguments: type[BaseModel]
+    function: ToolFunction
+
+    async def run(self, call: ToolCall, *, context: ToolContext) -> ToolResult:
+        """Runs the tool with the arguments that the model wrote.
+
+        Raises:
+            ToolMistake: The arguments are wrong; the text tells the model what would be right.
+        """
+        given = read_arguments(self.arguments, call)
+        values = {name: getattr(given, name) for name in self.arguments.model_fields}
+        return await self.function(context, **values)
+
+
+def tool(
+    function: Callable[Concatenate[ToolContext, _P], Awaitable[ToolResult]],
+) -> Tool:
+    """Makes a tool of a typed async function with a docstring."""
+    name = function.__name__
+    arguments = _arguments_model(function)
+    schema = ToolSchema(
+        name=name, description=getdoc(function) or "", parameters=schema_of(arguments)
+    )
+    return Tool(schema=schema, arguments=arguments, function=function)
+
+
+def tool_names() -> tuple[str, ...]:
+    """The names of all tools, in alphabetical order."""
+    return tuple(sorted(_tools()))
+
+
+def find_tools(names: tuple[str, ...]) -> tuple[Tool, ...]:
+    """The tools with these names; a name that no longer exists is passed over."""
+    known = _tools()
+    return tuple(known[name] for name in dict.fromkeys(names) if name in known)
+
+
+@cache
+def _tools() -> Mapping[str, Tool]:
+    modules = (
+        import_module(f"{tools.__name__}.{module.name}") for module in iter_modules(tools.__path__)
+    )
+    found = (value for module in modules for value in vars(module).values())
+    return {value.schema.name: value for value in found if isinstance(value, Tool)}
+
+
+def _arguments_model(function: Callable[..., object]) -> type[BaseModel]:
+    hints = get_type_hints(function, include_extras=True)
+    _, *parameters = signature(function).parameters.values()
+    fields: dict[str, Any] = {
+        parameter.name: (
+            hints[parameter.name],
+            ... if parameter.default is Parameter.empty else parameter.default,
+        )
+        for parameter in parameters
+    }
+    return create_model(function.__name__, __config__=ConfigDict(extra="ignore"), **fields)

@@ -1,0 +1,20 @@
+"""The tool that shows rows as a table."""
+
+from copilot_admin.engine.artifacts import ArtifactName, Description, Rows, unique_name
+from copilot_admin.engine.tools.registry import ToolContext, ToolResult, tool
+from protocol.events import ArtifactType, MessageArtifact
+
+
+@tool
+async def table(
+    context: ToolContext, name: ArtifactName, description: Description, rows: Rows
+) -> ToolResult:
+    """Shows rows to the user as a table. Do not repeat the rows in your text."""
+    artifact = MessageArtifact(
+        type=ArtifactType.TABLE,
+        uuid=str(context.id),
+        artifact_name=unique_name(name, id=context.id),
+        description=description,
+        content=rows,
+    )
+    return ToolResult(f"The user now sees the table {name!r} with {len(rows)} rows.", (artifact,))

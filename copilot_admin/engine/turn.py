@@ -1,0 +1,65 @@
+"""The current turn of a conversation: everything since the user last spoke."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from protocol.functions import WIDGET_DATA_FUNCTIONS, DataSource, sources_of
+from protocol.messages import CallMessage, HumanMessage, Message, ResultMessage, SourceResult
+from protocol.query import Query
+from protocol.widgets import Widget, Widgets
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What a client returned for one source, and the offered widget that the source is."""
+
+    source: DataSource
+    result: SourceResult
+    widget: Widget | None
+
+
+def messages_of_turn(query: Query) -> tuple[Message, ...]:
+    """The messages after the latest human one; all of them when there is none."""
+    for index in range(len(query.messages) - 1, -1, -1):
+        if isinstance(query.messages[index], HumanMessage):
+            return query.messages[index + 1 :]
+    return query.messages
+
+
+def client_calls(query: Query) -> int:
+    """How many client function calls the history shows in this turn."""
+    turn = messages_of_turn(query)
+    calls = sum(isinstance(message, CallMessage) for message in turn)
+    results = sum(isinstance(message, ResultMessage) for message in turn)
+    return max(calls, results)  # a client may drop either half of a pair
+
+
+def fetched_in_turn(query: Query) -> tuple[Fetched, ...]:
+    """Every widget source that was answered in this turn, in order, errors included."""
+    return tuple(
+        fetched
+        for message in messages_of_turn(query)
+        if isinstance(message, ResultMessage) and message.function in WIDGET_DATA_FUNCTIONS
+        for fetched in fetched_by(message, widgets=query.widgets)
+    )
+
+
+def fetched_by(message: ResultMessage, *, widgets: Widgets) -> Iterator[Fetched]:
+    """Pairs the elements of a result with the sources that were asked, in their order."""
+    nameless = DataSource()
+    for source, result in zip_longest(sources_of(message), message.data):
+        if result is not None:
+            asked = source or nameless
+            yield Fetched(asked, result, widget_of(asked, widgets=widgets.all()))
+
+
+def widget_of(source: DataSource, *, widgets: Sequence[Widget]) -> Widget | None:
+    """The offered widget that a source names: by its uuid, else by origin and id."""
+    for widget in widgets:
+        if source.widget_uuid and widget.uuid == source.widget_uuid:
+            return widget
+    for widget in widgets:
+        if source.id and (widget.origin, widget.widget_id) == (source.origin, source.id):
+            return widget
+    return None

@@ -1,0 +1,259 @@
+"""Decides which widgets the client is asked for, and says it as a client function call."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+import json
+from typing import Annotated, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from copilot_admin.engine.ask import Recollection
+from copilot_admin.engine.model_call import ToolCall, ToolSchema
+from copilot_admin.engine.spec import CopilotSpec, WidgetDataMode
+from copilot_admin.engine.tool_arguments import ToolMistake, read_arguments, schema_of
+from copilot_admin.engine.turn import client_calls, fetched_in_turn
+from protocol.functions import GET_WIDGET_DATA, DataSource
+from protocol.generations import Generation
+from protocol.json import Json, JsonObject
+from protocol.messages import HumanMessage
+from protocol.query import Query
+from protocol.widgets import Undefined, Widget, WidgetParam
+
+GET_EXTRA_WIDGET_DATA = "get_extra_widget_data"
+# Each call is a round trip through the user's browser; nobody waits for a fifth.
+MAX_CLIENT_CALLS = 4
+_IDS_IN_A_SENTENCE = 20
+_MAX_LISTED = 200  # "all widgets" of Workspace are thousands; a list of them helps no model
+_MAX_OPTIONS = 20
+_MAX_DESCRIPTION = 500  # characters
+_NEVER_ASKED = "tab_"  # ids of dashboard tabs: the client answers `not_found` to them
+
+Identity: TypeAlias = tuple[str, str]  # the same widget with the same arguments: the same data
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataCall:
+    """A client function that returns data of widgets, and the widgets to name to it."""
+
+    function: str
+    sources: tuple[DataSource, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataPlan:
+    """What to do about widget data in this leg.
+
+    Attributes:
+        fetch: To be asked of the client before the model is asked.
+        offered: Widgets that the model may ask for through `get_widget_data`.
+        refusal: Why no more data can be had in this turn; empty while it can.
+        missing: Names of the widgets that should have been fetched and cannot be.
+        had: Widgets and arguments whose data is already in this turn.
+    """
+
+    fetch: DataCall | None = None
+    offered: tuple[Widget, ...] = ()
+    had: frozenset[Identity] = frozenset()
+    refusal: str = ""
+    missing: tuple[str, ...] = ()
+
+    @property
+    def may_call(self) -> bool:
+        """Whether this leg can still end in a client function call."""
+        return bool(self.offered) and not self.refusal
+
+
+class WantedWidget(BaseModel):
+    """One widget that the model wants the data of."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: str = Field(description="The id of an offered widget, exactly as listed.")
+    params: dict[str, JsonValue] = Field(
+        default_factory=dict,
+        description="Parameters that differ from the listed values; leave it out otherwise.",
+    )
+
+
+class GetWidgetData(BaseModel):
+    """The arguments of the tool `get_widget_data`."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    widgets: Annotated[list[WantedWidget], Field(min_length=1, description="What to get.")]
+
+
+TOOL = ToolSchema(
+    name=GET_WIDGET_DATA,
+    description=(
+        "Gets the current data of one or more widgets of the user's dashboard. Use it whenever "
+        "the answer depends on what a widget shows, and ask for all you need in one call."
+    ),
+    parameters=schema_of(GetWidgetData),
+)
+
+
+def plan_data(spec: CopilotSpec, *, query: Query, recollection: Recollection) -> DataPlan:
+    """Decides what of the offered widgets is fetched now, offered to the model, or refused."""
+    if spec.widget_data is WidgetDataMode.OFF:
+        return DataPlan()
+    fetched = fetched_in_turn(query)
+    had = frozenset(_identity(one.source, widget=one.widget) for one in fetched)
+    widgets = tuple(widget for widget in query.widgets.all() if _may_be_asked(widget))
+    offered = tuple(
+        widget for widget in widgets if _identity(source_for(widget), widget=widget) not in had
+    )
+    wanted = _to_fetch(spec, query, offered)
+    refusal = _refusal(query, recollection)
+    if refusal or not wanted:
+        missing = tuple(map(name_of, wanted))
+        return DataPlan(offered=offered, had=had, refusal=refusal, missing=missing)
+    batch = wanted[:1] if query.generation is Generation.ONE else wanted
+    call = DataCall(function=GET_WIDGET_DATA, sources=tuple(map(source_for, batch)))
+    return DataPlan(fetch=call, offered=offered, had=had)
+
+
+def read_call(calls: Iterable[ToolCall], *, plan: DataPlan, query: Query) -> DataCall:
+    """Turns the model's calls of `get_widget_data` into one client function call.
+
+    Raises:
+        ToolMistake: The arguments are wrong or name a widget that is not offered; the text tells
+            the model what would be right.
+    """
+    wanted = [one for call in calls for one in read_arguments(GetWidgetData, call).widgets]
+    pairs = [_wanted_source(one, plan=plan, query=query) for one in wanted]
+    extra = {widget.ref for widget in query.widgets.extra}
+    # One call a leg, and one function a call: what is on the dashboard goes first.
+    own = [source for widget, source in pairs if widget.ref not in extra]
+    only_extra = not own and query.generation is Generation.THREE
+    sources = _distinct(own or [source for _, source in pairs])
+    return DataCall(
+        function=GET_EXTRA_WIDGET_DATA if only_extra else GET_WIDGET_DATA,
+        sources=sources[:1] if query.generation is Generation.ONE else sources,
+    )
+
+
+def source_for(widget: Widget, *, params: Mapping[str, Json] | None = None) -> DataSource:
+    """The source that asks for a widget, with the dashboard's arguments unless others are given."""
+    return DataSource(
+        widget_uuid=widget.uuid,
+        origin=widget.origin,
+        id=widget.widget_id,
+        input_args={**widget.input_args(), **(params or {})},
+    )
+
+
+def name_of(widget: Widget) -> str:
+    """What people call the widget."""
+    return widget.name or widget.widget_id or widget.ref
+
+
+def _to_fetch(spec: CopilotSpec, query: Query, open_widgets: Sequence[Widget]) -> list[Widget]:
+    """The selected widgets that are fetched before the model is asked.
+
+    Generation 1 asks for one widget a leg, so it goes on in the legs after the first; the others
+    ask for all of them at once, at the human message and never again.
+    """
+    new_turn = isinstance(query.messages[-1], HumanMessage)
+    first_generation = query.generation is Generation.ONE
+    if spec.widget_data is not WidgetDataMode.FETCH or not (new_turn or first_generation):
+        return []
+    candidates = query.widgets.all() if first_generation else query.widgets.primary
+    chosen = {id(widget) for widget in candidates}
+    return [widget for widget in open_widgets if id(widget) in chosen]
+
+
+def _refusal(query: Query, recollection: Recollection) -> str:
+    if recollection.looped:
+        return (
+            "The dashboard sent the question again without the data it was asked for, so this "
+            "answer does without it. Ask again in a new chat if it should not."
+        )
+    if max(client_calls(query), recollection.client_calls) >= MAX_CLIENT_CALLS:
+        return (
+            f"The dashboard was already asked for data {MAX_CLIENT_CALLS} times for this "
+            "question, so this answer uses what there is. Ask again about fewer widgets."
+        )
+    return ""
+
+
+def _may_be_asked(widget: Widget) -> bool:
+    names = (widget.uuid or "", widget.widget_id)
+    return any(names) and not any(name.startswith(_NEVER_ASKED) for name in names)
+
+
+def _identity(source: DataSource, *, widget: Widget | None) -> Identity:
+    where = widget.ref if widget else f"{source.origin}/{source.id}"
+    return where, json.dumps(source.input_args, sort_keys=True)
+
+
+def _wanted_source(
+    wanted: WantedWidget, *, plan: DataPlan, query: Query
+) -> tuple[Widget, DataSource]:
+    widget = _find(wanted.id, [one for one in query.widgets.all() if _may_be_asked(one)])
+    if widget is None:
+        ids = ", ".join(one.ref for one in plan.offered[:_IDS_IN_A_SENTENCE])
+        raise ToolMistake(f"There is no widget with the id {wanted.id!r}. Offered ids: {ids}.")
+    known = {param.name for param in widget.params}
+    unknown = sorted(set(wanted.params) - known)
+    if unknown:
+        names = ", ".join(sorted(known)) or "none"
+        raise ToolMistake(
+            f"The widget {wanted.id!r} has no parameter {unknown[0]!r}. Its parameters: {names}."
+        )
+    source = source_for(widget, params=wanted.params)
+    if _identity(source, widget=widget) in plan.had:
+        raise ToolMistake(f"The data of {wanted.id!r} is already above; answer from it.")
+    return widget, source
+
+
+def _find(wanted: str, widgets: Sequence[Widget]) -> Widget | None:
+    """The widget the model means: by its id, else by a name that only one widget has."""
+    for widget in widgets:
+        if widget.ref == wanted:
+            return widget
+    named = [widget for widget in widgets if wanted in (widget.widget_id, widget.name)]
+    return named[0] if len(named) == 1 else None
+
+
+def _distinct(sources: Iterable[DataSource]) -> tuple[DataSource, ...]:
+    seen: list[DataSource] = []
+    for source in sources:
+        if source not in seen:
+            seen.append(source)
+    return tuple(seen)
+
+
+def offer_text(widgets: Sequence[Widget], *, selected: Sequence[Widget]) -> str:
+    """The list of offered widgets for the system prompt; empty when there are none."""
+    if not widgets:
+        return ""
+    chosen = {widget.ref for widget in selected}
+    rows = (_listed(one, selected=one.ref in chosen) for one in widgets[:_MAX_LISTED])
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    if len(widgets) > _MAX_LISTED:
+        lines.append(f"[{len(widgets) - _MAX_LISTED} more widgets are not listed]")
+    listed = "\n".join(lines).replace("</data>", "<\\/data>")
+    return f'<data source="widgets that {GET_WIDGET_DATA} can get">\n{listed}\n</data>'
+
+
+def _listed(widget: Widget, *, selected: bool) -> JsonObject:
+    row: dict[str, Json] = {"id": widget.ref, "name": name_of(widget)}
+    if selected:
+        row["selected"] = True  # by the user, for this question
+    if widget.description:
+        row["description"] = widget.description[:_MAX_DESCRIPTION]
+    if widget.params:
+        row["params"] = [_listed_param(param) for param in widget.params]
+    return row
+
+
+def _listed_param(param: WidgetParam) -> JsonObject:
+    row: dict[str, Json] = {"name": param.name, "type": param.type}
+    if param.description:
+        row["description"] = param.description[:_MAX_DESCRIPTION]
+    if not isinstance(param.value, Undefined):
+        row["value"] = param.value
+    if param.options:
+        row["options"] = list(param.options[:_MAX_OPTIONS])
+    return row
