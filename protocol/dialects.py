@@ -5,7 +5,7 @@ does not know becomes something it shows (a table becomes Markdown text) or is l
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from enum import Enum
 from typing import assert_never
 
@@ -125,20 +125,31 @@ def _chunk(text: str) -> tuple[WireEvent, ...]:
 
 def _call_one(call: FunctionCall) -> dict[str, Json]:
     """Generation 1 asks for one widget at a time, by its uuid."""
-    data = payload(call)
     sources = _sources(call)
-    if sources and sources[0].widget_uuid:
-        asked: JsonObject = {"widget_uuid": sources[0].widget_uuid}
-        data |= {"input_arguments": asked, "copilot_function_call_arguments": asked}
-    return data
+    if not sources or not sources[0].widget_uuid:
+        return payload(call)
+    asked: JsonObject = {"widget_uuid": sources[0].widget_uuid}
+    return {
+        **payload(replace(call, input_arguments=asked, extra_state={})),
+        "copilot_function_call_arguments": asked,
+        **_extra_state(call),
+    }
 
 
 def _call_two(call: FunctionCall) -> dict[str, Json]:
-    data = payload(call)
-    if sources := _sources(call):
-        named: list[Json] = [{"origin": one.origin, "widget_id": one.id} for one in sources]
-        data["copilot_function_call_arguments"] = {"data_sources": named}
-    return data
+    sources = _sources(call)
+    if not sources:
+        return payload(call)
+    named: list[Json] = [{"origin": one.origin, "widget_id": one.id} for one in sources]
+    return {
+        **payload(replace(call, extra_state={})),
+        "copilot_function_call_arguments": {"data_sources": named},
+        **_extra_state(call),
+    }
+
+
+def _extra_state(call: FunctionCall) -> dict[str, Json]:
+    return {"extra_state": _without_nulls(call.extra_state)} if call.extra_state else {}
 
 
 def _sources(call: FunctionCall) -> tuple[DataSource, ...]:

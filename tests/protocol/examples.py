@@ -1,0 +1,143 @@
+"""One event of every kind, and of every kind that some client is told differently."""
+
+from protocol.events import (
+    ArtifactType,
+    Citation,
+    CitationCollection,
+    Event,
+    FunctionCall,
+    MessageArtifact,
+    MessageChunk,
+    PromptSuggestions,
+    StatusLevel,
+    StatusUpdate,
+)
+
+WIDGET_UUID = "91ae1153-7b4d-451c-adc5-49856e90a0e6"
+ARTIFACT_UUID = "3fa85f64-5717-4562-b3fc-2c963f66afa6"
+CITATION_ID = "8b2e5f79-3a1d-4c9e-b6f8-1e7d2a9c0b3d"
+ROWS = [
+    {"date": "2024-10-15", "close": 233.85, "note": "a | b"},
+    {"date": "2024-10-14", "close": None, "split": True},
+]
+
+
+def _chart(kind: str, params: dict) -> MessageArtifact:
+    return MessageArtifact(
+        type=ArtifactType.CHART,
+        uuid=ARTIFACT_UUID,
+        artifact_name="prices-1",
+        description="Closing prices",
+        content=ROWS,
+        chart_params={"chartType": kind, **params},
+    )
+
+
+TABLE = MessageArtifact(
+    type=ArtifactType.TABLE,
+    uuid=ARTIFACT_UUID,
+    artifact_name="prices-1",
+    description="Closing prices",
+    content=ROWS,
+)
+EXAMPLES: dict[str, Event] = {
+    "chunk": MessageChunk('Grüße, "世界"\n\u2028€ 3'),
+    "call": FunctionCall(
+        function="get_widget_data",
+        input_arguments={
+            "data_sources": [
+                {
+                    "widget_uuid": WIDGET_UUID,
+                    "origin": "OpenBB API",
+                    "id": "stock_price",
+                    "input_args": {"symbol": "TSLA", "limit": None},
+                }
+            ]
+        },
+        extra_state={"copilot_function_call_arguments": {"widget_queries": [WIDGET_UUID]}},
+    ),
+    "call-without-uuid": FunctionCall(
+        function="get_widget_data",
+        input_arguments={
+            "data_sources": [
+                {"widget_uuid": None, "origin": "OpenBB Hub", "id": "file-1", "input_args": {}}
+            ]
+        },
+        extra_state={"state": "signed"},
+    ),
+    "call-of-a-tool": FunctionCall(
+        function="execute_agent_tool",
+        input_arguments={
+            "server_id": "s",
+            "tool_name": "search",
+            "parameters": {"query": "x", "page": None},
+        },
+        extra_state={"state": "signed", "none": None},
+    ),
+    "status": StatusUpdate(
+        message="Reading the news",
+        details=(
+            {"ticker": "AAPL", "lastUpdated": 1, "Source": "x", "id": "x", "missing": None},
+            "two pages",
+        ),
+        artifacts=(TABLE,),
+    ),
+    "status-warning": StatusUpdate(message="The widget did not answer.", level=StatusLevel.WARNING),
+    "status-hidden": StatusUpdate(message="Thinking", hidden=True),
+    "text": MessageArtifact(
+        type=ArtifactType.TEXT,
+        uuid=ARTIFACT_UUID,
+        artifact_name="memo-1",
+        description="A memo",
+        content="# Memo",
+    ),
+    "table": TABLE,
+    "chart-line": _chart("line", {"xKey": "date", "yKey": ["close"]}),
+    "chart-pie": _chart("pie", {"angleKey": "close", "calloutLabelKey": "date"}),
+    "html": MessageArtifact(
+        type=ArtifactType.HTML,
+        uuid=ARTIFACT_UUID,
+        artifact_name="card-1",
+        description="A card",
+        content="<style>p{color:red}</style><p>Apple &amp; <b>Tesla</b></p><p>rose.</p>",
+    ),
+    "snowflake-query": MessageArtifact(
+        type=ArtifactType.SNOWFLAKE_QUERY,
+        uuid=ARTIFACT_UUID,
+        artifact_name="query-1",
+        description="A query",
+        content="select 1",
+        query_data_source={"origin": "Snowflake", "id": "q", "widget_uuid": WIDGET_UUID},
+    ),
+    "snowflake-python": MessageArtifact(
+        type=ArtifactType.SNOWFLAKE_PYTHON,
+        uuid=ARTIFACT_UUID,
+        artifact_name="code-1",
+        description="Some code",
+        content="print(1)",
+    ),
+    "citations": CitationCollection(
+        (
+            Citation(
+                id=CITATION_ID,
+                source_info={
+                    "type": "widget",
+                    "uuid": WIDGET_UUID,
+                    "origin": "OpenBB API",
+                    "widget_id": "stock_price",
+                    "name": "Stock Price",
+                    "description": None,
+                    "metadata": {"input_args": {"symbol": "TSLA"}},
+                },
+                details=({"Page": 3},),
+                quote_bounding_boxes=(
+                    ({"text": "rose", "page": 3, "x0": 1.0, "top": 2.0, "x1": 3.0, "bottom": 4.0},),
+                ),
+            ),
+            Citation(id=ARTIFACT_UUID, source_info={"type": "web", "name": "Stock Price"}),
+            Citation(id=ARTIFACT_UUID, source_info={"type": "web", "origin": "example.com"}),
+        )
+    ),
+    "citations-none": CitationCollection(()),
+    "suggestions": PromptSuggestions(("What moved today?", "And Tesla?")),
+}

@@ -1,0 +1,175 @@
+"""Every example of the sources is read, answered or written as the sources say."""
+
+import json
+
+import pytest
+
+from protocol.dialects import say
+from protocol.events import FunctionCall, MessageChunk
+from protocol.functions import DataSource, get_widget_data_call, sources_of
+from protocol.generations import Generation
+from protocol.manifest import CopilotCard, copilots_json
+from protocol.messages import (
+    AiMessage,
+    CallMessage,
+    DataItem,
+    HumanMessage,
+    ResultMessage,
+    SourceData,
+)
+from protocol.requests import read
+from protocol.sse import decode, encode, encode_chunk
+from tests.protocol import seeds
+from tests.protocol.seeds import SEEDS, Seed
+
+
+def seed_of(generation: Generation, name: str) -> Seed:
+    return next(one for one in SEEDS if (one.generation, one.name) == (generation, name))
+
+
+@pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"{seed.generation.value}: {seed.name}")
+class TestEverySeed:
+    def test_is_read_in_its_generation_without_a_note(self, seed: Seed):
+        query = read(seed.bytes)
+        assert query.generation is seed.generation
+        assert query.notes == ()
+
+    def test_keeps_every_message(self, seed: Seed):
+        assert len(read(seed.bytes).messages) == len(seed.body["messages"])
+
+    def test_means_the_same_when_given_as_an_object(self, seed: Seed):
+        assert read(seed.body) == read(seed.bytes)
+
+    def test_shape_wins_over_a_wrong_hint(self, seed: Seed):
+        for hint in Generation:
+            assert read(seed.bytes, hint=hint).generation is seed.generation
+
+    def test_says_what_was_mended(self, seed: Seed):
+        assert seed.mended
+
+
+def test_conversation_of_three_messages_is_read():
+    assert read(seed_of(Generation.ONE, "multiple messages").bytes).messages == (
+        HumanMessage("Hi there."),
+        AiMessage("Hi there, I'm a copilot. How are you?"),
+        HumanMessage("I'm fine, thank you. What is the weather in Tokyo?"),
+    )
+
+
+def test_generation_one_context_is_widget_data():
+    items = read(seed_of(Generation.ONE, "context").bytes).context
+    assert [item.name for item in items] == ["Analyst Estimates", "Earnings Transcripts"]
+    assert items[0].data == SourceData((DataItem(content="<data>"),))
+    assert items[1].metadata["source"] == "Intrinio"
+
+
+def test_generation_one_second_leg_is_a_call_and_its_result():
+    query = read(seed_of(Generation.ONE, "example, second leg").bytes)
+    arguments = {"widget_uuid": seeds.HISTORICAL_UUID}
+    assert query.messages[1:] == (
+        CallMessage("get_widget_data", arguments),
+        ResultMessage(
+            "get_widget_data", arguments, (SourceData((DataItem(content=seeds.PRICES),)),)
+        ),
+    )
+    assert [widget.uuid for widget in query.widgets.primary] == [seeds.HISTORICAL_UUID]
+
+
+def test_spaces_of_the_translation_do_not_hide_the_message():
+    query = read(seeds.SPACED_OUT_ONE)
+    assert query.generation is Generation.ONE
+    assert query.question == HumanMessage(" What is the current stock price of AAPL? ")
+    assert len(query.widgets.primary) == 1
+
+
+def test_generation_two_second_leg_is_a_call_and_its_result():
+    query = read(seed_of(Generation.TWO, "example, second leg").bytes)
+    call, result = query.messages[1:]
+    assert isinstance(call, CallMessage)
+    assert isinstance(result, ResultMessage)
+    assert call.extra == {
+        "copilot_function_call_arguments": seeds.HISTORICAL_CALL_TWO[
+            "copilot_function_call_arguments"
+        ]
+    }
+    asked = DataSource(
+        origin="openbb_api", id="historical_stock_price", input_args={"symbol": "AAPL"}
+    )
+    assert sources_of(call) == sources_of(result) == (asked,)
+    assert result.data == (SourceData((DataItem(content=seeds.PRICES),)),)
+
+
+def test_generation_two_widgets_have_arguments():
+    widgets = read(seed_of(Generation.TWO, "widgets").bytes).widgets
+    assert [widget.input_args() for widget in widgets.all()] == [
+        {"ticker": "TSLA"},
+        {"ticker": "AAPL", "period": "TTM"},
+    ]
+    assert widgets.primary[0].ref == "OpenBB API/stock_price_quote"
+
+
+def test_generation_three_second_leg_is_a_call_and_its_result():
+    query = read(seed_of(Generation.THREE, "second leg").bytes)
+    result = query.messages[2]
+    assert isinstance(result, ResultMessage)
+    assert result.data == (
+        SourceData(
+            (
+                DataItem(
+                    content="Apple Reports Record-Breaking Quarter",
+                    data_format={"data_type": "object", "parse_as": "text"},
+                ),
+            )
+        ),
+    )
+    assert result.extra_state == {
+        "copilot_function_call_arguments": {"widget_uuid": seeds.NEWS_UUID}
+    }
+    assert query.workspace_options == {"deep-research": True, "model": "gpt-4o"}
+
+
+@pytest.mark.parametrize("generation", Generation)
+@pytest.mark.parametrize("deltas", [seeds.HI, seeds.PRICE_ANSWER])
+def test_chunks_are_written_as_in_the_sources(generation: Generation, deltas: list[str]):
+    expected = b"".join(
+        b'event: copilotMessageChunk\ndata: {"delta":"%b"}\n\n' % delta.encode() for delta in deltas
+    )
+    said = [event for delta in deltas for event in say(MessageChunk(delta), generation)]
+    assert b"".join(encode(name, data) for name, data in said) == expected
+    assert b"".join(encode_chunk(delta) for delta in deltas) == expected
+    assert [json.loads(text)["delta"] for _, text in decode(expected)] == deltas
+
+
+def test_generation_one_call_holds_what_the_source_shows():
+    arguments = get_widget_data_call([DataSource(widget_uuid=seeds.QUOTE_UUID)])
+    call = FunctionCall(function="get_widget_data", input_arguments=arguments)
+    [(name, data)] = say(call, Generation.ONE)
+    assert name == "copilotFunctionCall"
+    assert data == {
+        **seeds.CALL_ONE,
+        "copilot_function_call_arguments": {"widget_uuid": seeds.QUOTE_UUID},
+    }
+
+
+@pytest.mark.parametrize("shown", [seeds.CALL_TWO, seeds.HISTORICAL_CALL_TWO])
+def test_generation_two_call_is_what_the_source_shows(shown: dict):
+    call = FunctionCall(function="get_widget_data", input_arguments=shown["input_arguments"])
+    assert say(call, Generation.TWO) == (("copilotFunctionCall", shown),)
+
+
+@pytest.mark.parametrize("shown", [seeds.COPILOTS_JSON_ONE, seeds.COPILOTS_JSON_TWO])
+def test_our_copilots_json_has_every_member_that_the_sources_show(shown: dict):
+    [(slug, entry)] = shown.items()
+    card = CopilotCard(
+        slug=slug,
+        name=entry["name"],
+        description=entry["description"],
+        query_url=entry["endpoints"]["query"],
+        image_url=entry["image"],
+        features=frozenset({"widget-dashboard-select"} if entry["hasFunctionCalling"] else ()),
+    )
+    ours = copilots_json([card])[slug]
+    assert {key: ours[key] for key in entry if key != "endpoints"} == {
+        key: value for key, value in entry.items() if key != "endpoints"
+    }
+    assert ours["endpoints"] == {"query": "<url>?generation=2"}
