@@ -5,7 +5,7 @@ does not know becomes something it shows (a table becomes Markdown text) or is l
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
 from typing import assert_never
 
@@ -130,7 +130,8 @@ def _call_one(call: FunctionCall) -> dict[str, Json]:
         return payload(call)
     asked: JsonObject = {"widget_uuid": sources[0].widget_uuid}
     return {
-        **payload(replace(call, input_arguments=asked, extra_state={})),
+        "function": call.function,
+        "input_arguments": asked,
         "copilot_function_call_arguments": asked,
         **_extra_state(call),
     }
@@ -142,7 +143,8 @@ def _call_two(call: FunctionCall) -> dict[str, Json]:
         return payload(call)
     named: list[Json] = [{"origin": one.origin, "widget_id": one.id} for one in sources]
     return {
-        **payload(replace(call, extra_state={})),
+        "function": call.function,
+        "input_arguments": _asked(call.function, call.input_arguments),
         "copilot_function_call_arguments": {"data_sources": named},
         **_extra_state(call),
     }

@@ -1,0 +1,184 @@
+"""What each generation's client is told."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pytest
+
+from protocol.canonical import canonical
+from protocol.dialects import echo_of, say
+from protocol.events import (
+    EVENTS,
+    ArtifactType,
+    Citation,
+    CitationCollection,
+    FunctionCall,
+    MessageArtifact,
+    MessageChunk,
+    StatusUpdate,
+)
+from protocol.generations import Generation
+from protocol.messages import CallMessage
+from protocol.requests import read
+from tests.protocol.examples import EXAMPLES, WIDGET_UUID
+from tests.protocol.golden import EVENTS as GOLDEN
+from tests.protocol.golden import golden, said
+from tests.protocol.workspace import as_workspace_reads
+
+
+@pytest.mark.parametrize("generation", Generation)
+@pytest.mark.parametrize("name", EXAMPLES)
+class TestEveryExample:
+    def test_has_its_golden_bytes(self, name: str, generation: Generation):
+        assert said(name, generation) == golden(name, generation).read_bytes()
+
+    def test_is_read_by_workspace(self, name: str, generation: Generation):
+        assert as_workspace_reads(said(name, generation)) == [
+            (event, data) for event, data in say(EXAMPLES[name], generation)
+        ]
+
+    def test_is_not_said_to_a_client_that_does_not_know_it(self, name: str, generation: Generation):
+        understood = {event.name for event in EVENTS if event.understood_since <= generation}
+        assert {event for event, _ in say(EXAMPLES[name], generation)} <= understood
+
+    def test_holds_no_null_but_the_clients_own(self, name: str, generation: Generation):
+        for _, data in say(EXAMPLES[name], generation):
+            assert not list(nulls(data))
+
+
+def nulls(value: Any):
+    """Nulls outside of widget arguments and table cells, where the client's own belong."""
+    if isinstance(value, dict):
+        for key, member in value.items():
+            if key not in ("input_args", "content"):
+                yield from nulls(member)
+    elif isinstance(value, list):
+        for element in value:
+            yield from nulls(element)
+    elif value is None:
+        yield value
+
+
+def test_every_event_has_an_example():
+    assert {type(event) for event in EXAMPLES.values()} == set(EVENTS)
+
+
+def test_every_golden_file_belongs_to_an_example():
+    expected = {golden(name, generation) for name in EXAMPLES for generation in Generation}
+    assert set(GOLDEN.iterdir()) == expected
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tomorrow:
+    """An event that nothing but its class knows."""
+
+    name: ClassVar[str] = "copilotTomorrow"
+    understood_since: ClassVar[Generation] = Generation.TWO
+
+    title: str = ""
+    app: dict
+    refs: tuple[str, ...] = ()
+    note: str | None = None
+    order: int = 1
+
+
+@pytest.mark.parametrize(
+    ("generation", "expected"),
+    [
+        (Generation.ONE, ()),
+        (Generation.TWO, (("copilotTomorrow", {"app": {"a": 1}, "order": 1}),)),
+        (Generation.THREE, (("copilotTomorrow", {"app": {"a": 1}, "order": 1}),)),
+    ],
+)
+def test_new_event_needs_its_class_only(generation: Generation, expected: tuple):
+    event: Any = Tomorrow(app={"a": 1, "b": None})
+    assert say(event, generation) == expected
+
+
+def test_required_fields_are_sent_even_when_empty():
+    artifact = MessageArtifact(
+        type=ArtifactType.TEXT, uuid="u", artifact_name="n", description="", content=""
+    )
+    assert say(artifact, Generation.THREE) == (
+        (
+            "copilotMessageArtifact",
+            {"type": "text", "uuid": "u", "name": "n", "description": "", "content": ""},
+        ),
+    )
+    call = FunctionCall(function="save_skill", input_arguments={})
+    assert say(call, Generation.THREE) == (
+        ("copilotFunctionCall", {"function": "save_skill", "input_arguments": {}}),
+    )
+
+
+@pytest.mark.parametrize(
+    "artifact",
+    [
+        MessageArtifact(
+            type=ArtifactType.TABLE, uuid="u", artifact_name="n", description="", content=[]
+        ),
+        MessageArtifact(
+            type=ArtifactType.HTML, uuid="u", artifact_name="n", description="", content="<p></p>"
+        ),
+    ],
+)
+def test_empty_artifact_is_nothing_to_generation_one(artifact: MessageArtifact):
+    assert say(artifact, Generation.ONE) == ()
+
+
+def test_chart_without_parameters_stays_a_chart_in_generation_two():
+    chart = MessageArtifact(
+        type=ArtifactType.CHART, uuid="u", artifact_name="n", description="", content=[]
+    )
+    [(_, data)] = say(chart, Generation.TWO)
+    assert data["type"] == "chart"
+
+
+@pytest.mark.parametrize(
+    ("info", "expected"),
+    [
+        ({"name": "News", "widget_id": "news"}, "News"),
+        ({"name": "", "widget_id": "news"}, "news"),
+        ({"origin": "OpenBB API"}, "OpenBB API"),
+        ({"type": "web"}, "web"),
+        ({"name": 7}, "source"),
+    ],
+)
+def test_source_is_named_as_well_as_it_can_be(info: dict, expected: str):
+    cited = CitationCollection((Citation(id="i", source_info=info),))
+    [(_, data)] = say(cited, Generation.ONE)
+    assert data == {"delta": f"\n\nSources: {expected}\n\n"}
+
+
+def test_details_lose_the_clients_own_keys_in_any_case():
+    status = StatusUpdate(message="m", details=({"UUID": 1, "storedFileUuid": 2, "Page": 3},))
+    [(_, data)] = say(status, Generation.THREE)
+    assert data["details"] == [{"Page": 3}]
+
+
+def test_only_the_first_source_is_asked_in_generation_one():
+    sources = [{"widget_uuid": "a"}, {"widget_uuid": "b"}]
+    call = FunctionCall(function="get_widget_data", input_arguments={"data_sources": sources})
+    [(_, data)] = say(call, Generation.ONE)
+    assert data["input_arguments"] == {"widget_uuid": "a"}
+
+
+@pytest.mark.parametrize("generation", Generation)
+def test_echo_of_a_call_is_recognised(generation: Generation):
+    call = EXAMPLES["call"]
+    assert isinstance(call, FunctionCall)
+    [(_, data)] = say(call, generation)
+    body = {"messages": [{"role": "human", "content": "q"}, {"role": "ai", "content": data}]}
+    echoed = read(body).messages[1]
+    assert isinstance(echoed, CallMessage)
+    assert canonical(echoed) == canonical(echo_of(call, generation))
+
+
+def test_uuid_reaches_every_generation():
+    for generation in Generation:
+        assert WIDGET_UUID.encode() in said("call", generation)
+
+
+def test_chunk_is_the_same_for_everybody():
+    for generation in Generation:
+        assert say(MessageChunk("x"), generation) == (("copilotMessageChunk", {"delta": "x"}),)

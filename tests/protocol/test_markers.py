@@ -1,0 +1,41 @@
+"""Markers that the client put into answers of the past."""
+
+import time
+
+import pytest
+
+from protocol.markers import strip_markers
+
+
+@pytest.mark.parametrize(
+    ("text", "stripped"),
+    [
+        ("plain", "plain"),
+        ("", ""),
+        ("a < b and c > d", "a < b and c > d"),
+        ("see <|start_artifact_id|>prices<|end_artifact_id|>.", "see ."),
+        ("a<|start_citation_id|>8b2e<|end_citation_id|> b", "a b"),
+        ("<|start_artifact_id|>a<|end_artifact_id|><|start_citation_id|>b<|end_citation_id|>", ""),
+        ("never <|start_artifact_id|>ended", "never ended"),
+        ("only the end<|end_citation_id|>", "only the end"),
+        ("<|start_artifact_id|>x<|end_citation_id|>y", "xy"),
+        ("<|start_artifact_id|>a<|start_citation_id|>b<|end_artifact_id|>c", "c"),
+        ('see <artifact className="prices"/> and <citation className="8b2e" />', "see  and "),
+        ('<artifact className="x"></artifact>', ""),
+        ("<artifacts> stay, <citation never closed", "<artifacts> stay, <citation never closed"),
+        ("<|start_artifact_id|>" + "x" * 300 + "<|end_artifact_id|>", "x" * 300),
+    ],
+)
+def test_markers_are_taken_out(text: str, stripped: str):
+    assert strip_markers(text) == stripped
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["<|start_artifact_id|>", "<artifact ", "<|start_citation_id|>x", "</artifact ", "<", "<|"],
+)
+def test_hostile_text_takes_linear_time(piece: str):
+    text = piece * 100_000
+    started = time.process_time()
+    strip_markers(text)
+    assert time.process_time() - started < 2

@@ -1,0 +1,54 @@
+"""Tables and HTML said as text."""
+
+import time
+
+import pytest
+
+from protocol.plain_text import html_text, markdown_table
+
+
+@pytest.mark.parametrize(
+    ("rows", "table"),
+    [
+        ([], ""),
+        ([{}], ""),
+        ([{"a": 1}], "| a |\n| --- |\n| 1 |"),
+        ([{"a": 1}, {"b": 2}], "| a | b |\n| --- | --- |\n| 1 |  |\n|  | 2 |"),
+        ([{"a|b": "x|y"}], "| a\\|b |\n| --- |\n| x\\|y |"),
+        ([{"a": "two\r\nlines"}], "| a |\n| --- |\n| two lines |"),
+        ([{"a": True}, {"a": False}], "| a |\n| --- |\n| yes |\n| no |"),
+        ([{"a": [1, "b", [2]]}], "| a |\n| --- |\n| 1, b, … |"),
+        ([{"a": {"x": 1, "y": {"z": 2}}}], "| a |\n| --- |\n| x: 1, y: … |"),
+    ],
+)
+def test_rows_become_a_markdown_table(rows: list, table: str):
+    assert markdown_table(rows) == table
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("plain", "plain"),
+        ("<p>One</p><p>Two</p>", "One\nTwo"),
+        ("a<br>b<BR/>c", "a\nb\nc"),
+        ("<b>5 &lt; 6</b> &amp; more", "5 < 6 & more"),
+        ("1 < 2 and 3 > 2", "1 < 2 and 3 > 2"),
+        ("<table><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></table>", "a b\nc"),
+        ("x<script>alert('</p>')</script>y", "xy"),
+        ("x<STYLE>p{}</STYLE >y", "xy"),
+        ("x<script>never closed <p>y</p>", "x"),
+        ("x<script>closed badly</script", "x"),
+        ("<div>a</div>\n\n\n\n<div>b</div>", "a\n\nb"),
+        ("<!-- hidden -->shown", "shown"),
+        ("İ<style>x</style>y", "İy"),
+    ],
+)
+def test_html_becomes_its_text(html: str, text: str):
+    assert html_text(html) == text
+
+
+@pytest.mark.parametrize("piece", ["<script>", "<p", "<!--", "<style></style>", "</td", "&#"])
+def test_hostile_html_takes_linear_time(piece: str):
+    started = time.process_time()
+    html_text(piece * 50_000)
+    assert time.process_time() - started < 2

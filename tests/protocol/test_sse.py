@@ -1,0 +1,185 @@
+"""Events as bytes, and back."""
+
+import json
+from types import MappingProxyType
+
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+
+from protocol.dialects import say
+from protocol.events import EVENTS
+from protocol.generations import Generation
+from protocol.sse import (
+    MAX_EVENT_BYTES,
+    PING,
+    Decoder,
+    EventTooLarge,
+    decode,
+    encode,
+    encode_chunk,
+)
+from tests.protocol.examples import EXAMPLES
+from tests.protocol.workspace import AnswerEnds, as_workspace_reads
+
+NAMES = st.sampled_from([event.name for event in EVENTS])
+TEXTS = st.text() | st.text(alphabet='a\u2028\u2029\r\n\x00\x1f\x85:{}"\\ü世😀\ufeff')
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS,
+    lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner),
+    max_leaves=10,
+)
+PAYLOADS = st.dictionaries(TEXTS, JSON)
+
+
+@given(NAMES, PAYLOADS)
+def test_decoding_undoes_encoding(name: str, data: dict):
+    [(read_name, text)] = decode(encode(name, data))
+    assert (read_name, json.loads(text)) == (name, data)
+
+
+@given(NAMES, PAYLOADS)
+def test_workspace_reads_what_was_encoded(name: str, data: dict):
+    assert as_workspace_reads(encode(name, data)) == [(name, data)]
+
+
+@given(TEXTS)
+def test_chunk_has_the_bytes_of_its_event(delta: str):
+    assert encode_chunk(delta) == encode("copilotMessageChunk", {"delta": delta})
+
+
+@given(st.lists(st.tuples(NAMES, PAYLOADS), max_size=4), st.data())
+def test_pieces_may_break_anywhere(events: list, data: st.DataObject):
+    stream = b"".join(encode(*event) for event in events)
+    borders = data.draw(st.lists(st.integers(0, len(stream)), max_size=8).map(sorted))
+    decoder, read = Decoder(), []
+    for start, end in zip([0, *borders], [*borders, len(stream)], strict=True):
+        read += decoder.feed(stream[start:end])
+    assert read == decode(stream)
+    assert [(name, json.loads(text)) for name, text in read] == events
+
+
+@given(st.binary(max_size=200), st.integers(0, 200))
+def test_any_bytes_in_any_pieces_give_the_same_events(stream: bytes, border: int):
+    decoder = Decoder()
+    assert decoder.feed(stream[:border]) + decoder.feed(stream[border:]) == decode(stream)
+    byte_by_byte = Decoder()
+    read = [event for byte in stream for event in byte_by_byte.feed(bytes([byte]))]
+    assert read == decode(stream)
+
+
+@given(st.text(alphabet=st.characters()), st.text(alphabet="\ud800\udbff\udc00\udfff", min_size=1))
+def test_lone_surrogates_are_escaped(text: str, surrogates: str):
+    sent = encode_chunk(text + surrogates)
+    sent.decode("utf-8")
+    [(_, data)] = decode(sent)
+    expected = json.loads(json.dumps({"delta": text + surrogates}))
+    assert json.loads(data) == expected
+
+
+@pytest.mark.parametrize(
+    ("delta", "written"),
+    [
+        ("H", b'"H"'),
+        ("Grüße 世界 😀", '"Grüße 世界 😀"'.encode()),
+        ("\u2028\u2029", rb'"\u2028\u2029"'),
+        ("\x00\x1f\n\r\t", rb'"\u0000\u001f\n\r\t"'),
+        ("\ud800", rb'"\ud800"'),
+        ("\x7f\x85\ufeff", '"\x7f\x85\ufeff"'.encode()),
+        ('"\\', rb'"\"\\"'),
+        ("", b'""'),
+    ],
+)
+def test_text_is_written_raw_but_for_what_breaks_lines(delta: str, written: bytes):
+    expected = b'event: copilotMessageChunk\ndata: {"delta":' + written + b"}\n\n"
+    assert encode_chunk(delta) == expected
+    assert encode("copilotMessageChunk", {"delta": delta}) == expected
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_numbers_that_json_cannot_say_are_refused(number: float):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        encode("e", {"x": number})
+
+
+def test_any_mapping_and_sequence_can_be_written():
+    data = MappingProxyType({"a": MappingProxyType({"b": (1, 2)}), "c": range(2)})
+    assert encode("e", data) == b'event: e\ndata: {"a":{"b":[1,2]},"c":[0,1]}\n\n'
+
+
+def test_what_is_no_json_is_refused_by_name():
+    with pytest.raises(TypeError, match="set is no JSON value"):
+        encode("e", {"x": {1}})  # type: ignore[dict-item]  # on purpose
+
+
+def test_ping_is_a_comment_that_nobody_sees():
+    assert decode(PING) == []
+    assert as_workspace_reads(PING) == []
+    assert decode(encode_chunk("a") + PING + encode_chunk("b")) == decode(
+        encode_chunk("a") + encode_chunk("b")
+    )
+
+
+@pytest.mark.parametrize(
+    ("stream", "events"),
+    [
+        (b"data: x\n\n", [("message", "x")]),
+        (b"data:x\n\n", [("message", "x")]),
+        (b"data:  x\n\n", [("message", " x")]),
+        (b"event: e\ndata: x\r\n\r\n", [("e", "x")]),
+        (b"event: e\rdata: x\r\r", [("e", "x")]),
+        (b"\xef\xbb\xbfdata: x\n\n", [("message", "x")]),
+        (b"data: x\n\n\xef\xbb\xbfdata: y\n\n", [("message", "x")]),
+        (b"data: a\ndata: b\n\n", [("message", "a\nb")]),
+        (b"data\ndata\n\n", [("message", "\n")]),
+        (b"event: e\n\ndata: x\n\n", [("message", "x")]),
+        (b"event: e\nevent: f\ndata: x\n\n", [("f", "x")]),
+        (b": comment\nid: 1\nretry: 5\nnonsense\ndata: x\n\n", [("message", "x")]),
+        (b"data: x\n", []),
+        (b"data: x", []),
+        (b"\n\n\n", []),
+        (b"data: \xff\n\n", [("message", "\ufffd")]),
+        (b"data: a\n\ndata: never ended", [("message", "a")]),
+        (b"", []),
+    ],
+)
+def test_stream_is_read_by_the_standard(stream: bytes, events: list):
+    assert decode(stream) == events
+
+
+def test_newline_of_a_split_carriage_return_is_no_blank_line():
+    decoder = Decoder()
+    assert decoder.feed(b"data: a\r") == []
+    assert decoder.feed(b"") == []
+    assert decoder.feed(b"\ndata: b\r") == []
+    assert decoder.feed(b"\n\r\n") == [("message", "a\nb")]
+
+
+def test_event_of_the_largest_size_is_read_and_a_larger_one_is_refused():
+    line = b"data: " + b"x" * (MAX_EVENT_BYTES - 6)
+    assert decode(line + b"\n\n")[0][1] == "x" * (MAX_EVENT_BYTES - 6)
+    with pytest.raises(EventTooLarge, match="more than 1048576 bytes"):
+        decode(line + b"x")
+    with pytest.raises(EventTooLarge):
+        decode(b"data: x\n" * 200_000)
+
+
+def test_sizes_are_counted_per_event():
+    event = b"data: " + b"x" * 700_000 + b"\n\n"
+    assert len(decode(event * 3)) == 3
+
+
+def test_workspace_would_lose_a_raw_line_separator():
+    raw = 'event: e\ndata: {"delta":"a\u2028b"}\n\n'.encode()
+    with pytest.raises(AnswerEnds):
+        as_workspace_reads(raw)
+
+
+def test_whole_answer_is_read_back():
+    said = [pair for event in EXAMPLES.values() for pair in say(event, Generation.THREE)]
+    stream = b"".join(encode(name, data) for name, data in said)
+    assert [(name, json.loads(text)) for name, text in decode(stream)] == said
