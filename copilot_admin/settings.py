@@ -1,12 +1,190 @@
 """Every setting of the service, read from the environment once."""
 
+from enum import StrEnum
 from pathlib import Path
 
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin import logs, origins, secret_settings
+from copilot_admin.databases import database
+from copilot_admin.env import BadSetting, process_environment
+
 BASE_DIR = Path(__file__).resolve().parent.parent
-SECRET_KEY = "replaced-by-the-house"  # noqa: S105
-INSTALLED_APPS = ["django.contrib.contenttypes", "django.contrib.auth", "copilot_admin"]
-DATABASES = {
-    "default": {"ENGINE": "django.db.backends.sqlite3", "NAME": BASE_DIR / "var" / "db.sqlite3"}
-}
+VAR_DIR = BASE_DIR / "var"
+KEYS_DIR = VAR_DIR / "keys"
+
+
+class CopilotEnv(StrEnum):
+    """Where the service runs."""
+
+    DEVELOPMENT = "development"
+    PRODUCTION = "production"
+
+
+env = process_environment()
+COPILOT_ENV = env.choice("COPILOT_ENV", CopilotEnv, default=CopilotEnv.DEVELOPMENT)
+PRODUCTION = COPILOT_ENV is CopilotEnv.PRODUCTION
+DEBUG = env.flag("COPILOT_DEBUG")
+if DEBUG and PRODUCTION:
+    raise BadSetting("COPILOT_DEBUG is on. It shows settings to strangers: production refuses it.")
+
+# Who reaches the service, and where.
+PUBLIC_URL = origins.web_address("PUBLIC_URL", env.text("PUBLIC_URL"), production=PRODUCTION)
+ALLOWED_HOSTS = origins.allowed_hosts(
+    env.items("ALLOWED_HOSTS"),
+    public_url=PUBLIC_URL,
+    serving_host=env.text("HOST", "127.0.0.1"),
+    production=PRODUCTION,
+)
+CORS_ORIGINS = origins.exact_origins(env.items("CORS_ORIGINS", default=origins.WORKSPACE_ORIGINS))
+CORS_HEADERS = env.items("COPILOT_CORS_HEADERS")
+USER_EMAIL_HEADER = env.text("COPILOT_USER_EMAIL_HEADER")
+FETCH_ALLOW = env.items("COPILOT_FETCH_ALLOW")
+
+# Secrets. In development they are made once, and kept away from the data that they protect.
+SECRET_KEY = secret_settings.secret_key(env, keys_dir=KEYS_DIR, production=PRODUCTION)
+ENCRYPTION_KEYS = secret_settings.encryption_keys(env, keys_dir=KEYS_DIR, production=PRODUCTION)
+OPENAI_API_KEY = env.secret("OPENAI_API_KEY")
+OPENAI_BASE_URL = env.text("OPENAI_BASE_URL")
+logs.hide(SECRET_KEY, OPENAI_API_KEY, *env.secret_items("COPILOT_ENCRYPTION_KEYS"))
+
+# Data: the database, uploads, the spool of the journal.
+DATA_DIR = Path(env.text("COPILOT_DATA_DIR") or VAR_DIR / "data").resolve()
+DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+DATABASES = {"default": dict(database(env.secret("DATABASE_URL"), data_dir=DATA_DIR))}
+logs.hide(str(DATABASES["default"].get("PASSWORD", "")))
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+MEDIA_ROOT = DATA_DIR / "uploads"
+MEDIA_URL = "/uploads/"  # no view serves it: images are streamed by the API
+FILE_UPLOAD_PERMISSIONS = 0o600
+FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
+
+# What workers share. Without Redis there is one worker, which shares with itself.
+REDIS_URL = env.secret("REDIS_URL")
+if REDIS_URL:
+    logs.hide(REDIS_URL)
+    CACHES = {
+        "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    }
+    CHANNEL_LAYERS = {
+        "default": {
+            "BACKEND": "channels_redis.core.RedisChannelLayer",
+            "CONFIG": {"hosts": [REDIS_URL]},
+        }
+    }
+else:
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+
+# Limits. The edge refuses longer bodies, so Django may keep what it gets in memory: a question
+# must not lie around in a temporary file.
+MAX_BODY_BYTES = int(
+    env.number("COPILOT_MAX_BODY_MB", default=20, minimum=0.1, maximum=1024) * 1024 * 1024
+)
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
+FILE_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000  # a copilot with a hundred rows in each of its lists
+DRAIN_SECONDS = env.number("COPILOT_DRAIN_S", default=20, minimum=0, maximum=600)
+
+# Django.
+ASGI_APPLICATION = "copilot_admin.asgi.application"
+ROOT_URLCONF = "copilot_admin.urls"
+INSTALLED_APPS = [
+    *(["daphne"] if DEBUG else []),  # for `runserver`: it installs Twisted's event loop
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "channels",
+    "ninja",
+    "copilot_admin",
+]
+MIDDLEWARE = [
+    "copilot_admin.middleware.exact_host",
+    "copilot_admin.middleware.PageSecurity",
+    "copilot_admin.middleware.PageSessions",
+    "copilot_admin.middleware.PageLocale",
+    "copilot_admin.middleware.PageUrls",
+    "copilot_admin.middleware.PageCsrf",
+    "copilot_admin.middleware.PageUsers",
+    "copilot_admin.middleware.PageMessages",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR_DIR / "static"
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English"))]
+LOCALE_PATHS = [BASE_DIR / "copilot_admin" / "locale"]
+TIME_ZONE = "UTC"
 USE_TZ = True
+
+# Log-ins.
+LOGIN_URL = "admin:login"
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+# Browsers take a cookie named __Host- only over https, from this host, for the whole host.
+_COOKIE_PREFIX = "__Host-" if PRODUCTION else ""
+SESSION_COOKIE_NAME = f"{_COOKIE_PREFIX}sessionid"
+SESSION_COOKIE_SECURE = PRODUCTION
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_NAME = f"{_COOKIE_PREFIX}csrftoken"
+CSRF_COOKIE_SECURE = PRODUCTION
+CSRF_COOKIE_HTTPONLY = True
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []
+SECURE_HSTS_SECONDS = 30 * 24 * 3600 if PRODUCTION else 0
+SECURE_CONTENT_TYPE_NOSNIFF = False  # with the other headers, on every answer, outside Django
+SILENCED_SYSTEM_CHECKS = [
+    "security.W002",  # X-Frame-Options: put on outside Django
+    "security.W005",  # HSTS for subdomains: theirs to decide, not ours
+    "security.W006",  # nosniff: put on outside Django
+    "security.W008",  # redirects to https: the proxy that ends TLS makes them
+    "security.W021",  # HSTS preload: a promise for the whole domain
+    "security.W022",  # Referrer-Policy: put on outside Django
+]
+SECURE_REFERRER_POLICY = None
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "line": {
+            "()": "copilot_admin.logs.OneLineFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
+        }
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "loggers": {
+        "django": {"handlers": [], "level": "INFO", "propagate": True},
+        "django.server": {"handlers": [], "level": "INFO", "propagate": True},
+    },
+}

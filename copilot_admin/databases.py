@@ -1,0 +1,77 @@
+"""How the database is reached: durable SQLite by default, PostgreSQL through a pool."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+
+from copilot_admin.env import BadSetting
+
+SQLITE = "django.db.backends.sqlite3"
+POSTGRESQL = "django.db.backends.postgresql"
+LOCK_WAIT_SECONDS = 20  # how long a writer of SQLite waits for another one
+# auto_vacuum counts before the first table only. FULL: a commit survives a power cut.
+SQLITE_INIT = (
+    "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
+    f"PRAGMA busy_timeout={LOCK_WAIT_SECONDS * 1000}"
+)
+# Ten connections serve a process, since no stream holds one. A request that gets none within 5 s
+# fails with a clear error; a hundred may wait.
+POOL = {"min_size": 2, "max_size": 10, "timeout": 5, "max_waiting": 100}
+# Milliseconds. Nothing that a request does may hold the database for longer.
+STATEMENT_TIMEOUTS = (
+    "-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=10000"
+)
+
+
+def database(url: str, *, data_dir: Path) -> Mapping[str, Any]:
+    """The entry of `DATABASES` for an address.
+
+    Args:
+        url: `sqlite:///path` or `postgres://user:password@host:port/name`; empty: SQLite in the
+            data directory.
+        data_dir: Where SQLite is kept by default.
+
+    Raises:
+        BadSetting: The address is none that this service can use.
+    """
+    if not url:
+        return _sqlite(data_dir / "copilot.sqlite3")
+    try:
+        parsed = dj_database_url.parse(url)
+    except (ValueError, KeyError):
+        parsed = dj_database_url.DBConfig()
+    match parsed.get("ENGINE"):
+        case "django.db.backends.sqlite3":
+            return _sqlite(Path(parsed["NAME"]))
+        case "django.db.backends.postgresql":
+            return _postgresql(parsed)
+        case _:
+            raise BadSetting(
+                "DATABASE_URL is not understood. Use postgres://user:password@host:port/name "
+                "or sqlite:///path/to/file."
+            )
+
+
+def _sqlite(path: Path) -> Mapping[str, Any]:
+    return {
+        "ENGINE": SQLITE,
+        "NAME": path,
+        "CONN_MAX_AGE": 0,
+        "OPTIONS": {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": LOCK_WAIT_SECONDS,
+            "init_command": SQLITE_INIT,
+        },
+    }
+
+
+def _postgresql(parsed: Mapping[str, Any]) -> Mapping[str, Any]:
+    # CONN_MAX_AGE must be 0 under ASGI: a connection kept by a thread that ended is never closed.
+    return {
+        **parsed,
+        "CONN_MAX_AGE": 0,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {"options": STATEMENT_TIMEOUTS, "pool": POOL, **parsed.get("OPTIONS", {})},
+    }

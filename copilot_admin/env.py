@@ -1,0 +1,112 @@
+"""Reads the environment: typed values, secrets from files, and one line when something is wrong."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+import os
+from pathlib import Path
+from typing import TypeVar
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
+FALSE_WORDS = frozenset({"0", "false", "no", "off"})
+
+
+class BadSetting(SystemExit):
+    """A variable is wrong or missing.
+
+    Settings are read before anything can catch an error. As a `SystemExit` it ends the process
+    with its one line on standard error and status 1, under every server and command.
+    """
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+class Environment:
+    """The variables of a process, read by type; a variable that is empty counts as absent."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self.variables = variables
+
+    def text(self, name: str, default: str = "") -> str:
+        """The text of a variable, without the space around it."""
+        return self.variables.get(name, "").strip() or default
+
+    def secret(self, name: str) -> str:
+        """A secret, from the variable or from the file that `<name>_FILE` names.
+
+        Raises:
+            BadSetting: Both are set, or the file cannot be read.
+        """
+        file_name = self.text(f"{name}_FILE")
+        if not file_name:
+            return self.text(name)
+        if self.text(name):
+            raise BadSetting(f"{name} and {name}_FILE are both set. Keep one of them.")
+        try:
+            return Path(file_name).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not text"
+            raise BadSetting(
+                f"{name}_FILE names the file {file_name}, which cannot be read: {reason}."
+            ) from None
+
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """A switch.
+
+        Raises:
+            BadSetting: The text is no word for on or off.
+        """
+        word = self.text(name).lower()
+        if not word:
+            return default
+        if word in TRUE_WORDS or word in FALSE_WORDS:
+            return word in TRUE_WORDS
+        raise BadSetting(f"{name} is {word!r}. Use true or false.")
+
+    def number(self, name: str, *, default: float, minimum: float, maximum: float) -> float:
+        """A number within its bounds.
+
+        Raises:
+            BadSetting: The text is no number, or one out of bounds.
+        """
+        text = self.text(name)
+        try:
+            number = float(text) if text else default
+        except ValueError:
+            number = float("nan")
+        if not minimum <= number <= maximum:
+            raise BadSetting(f"{name} is {text!r}. Use a number from {minimum:g} to {maximum:g}.")
+        return number
+
+    def items(self, name: str, *, default: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """A list, separated by commas."""
+        return _split(self.text(name)) or default
+
+    def secret_items(self, name: str) -> tuple[str, ...]:
+        """A list of secrets, separated by commas; see `secret`."""
+        return _split(self.secret(name))
+
+    def choice(self, name: str, choices: type[_Choice], *, default: _Choice) -> _Choice:
+        """One of a closed set.
+
+        Raises:
+            BadSetting: The text is none of them.
+        """
+        text = self.text(name, default.value)
+        for choice in choices:
+            if choice.value == text:
+                return choice
+        known = " or ".join(choice.value for choice in choices)
+        raise BadSetting(f"{name} is {text!r}. Use {known}.")
+
+
+def process_environment() -> Environment:
+    """The variables of this process."""
+    return Environment(os.environ)
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(item.strip() for item in text.split(",") if item.strip())

@@ -1,0 +1,32 @@
+"""Log lines that are one line each, and hold no secret that this process knows."""
+
+import logging
+import re
+
+SHORTEST_SECRET = 8  # characters; hiding shorter ones would blot out ordinary words
+HIDDEN = "[hidden]"
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_secrets: set[str] = set()
+
+
+def hide(*secrets: str) -> None:
+    """Keeps these texts out of every line that is logged from now on."""
+    _secrets.update(secret for secret in secrets if len(secret) >= SHORTEST_SECRET)
+
+
+class OneLineFormatter(logging.Formatter):
+    """Formats a record, traceback included, as one line without secrets or control characters.
+
+    What strangers send reaches the log; it must not forge lines or drive a terminal.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Formats the record."""
+        text = super().format(record)
+        for secret in _secrets:
+            text = text.replace(secret, HIDDEN)
+        return _CONTROL.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode("ascii")

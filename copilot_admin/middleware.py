@@ -1,0 +1,129 @@
+"""Django's middleware for the pages that people see; requests of machines pass it by.
+
+Sessions, logins and CSRF tokens mean nothing to a client of the API, and each of Django's stock
+classes would cost its request a hop to a thread, which a stream then holds to its end.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias, cast
+
+from asgiref.sync import iscoroutinefunction, sync_to_async
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.core.exceptions import DisallowedHost
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.middleware.common import CommonMiddleware
+from django.middleware.csrf import CsrfViewMiddleware
+from django.middleware.locale import LocaleMiddleware
+from django.middleware.security import SecurityMiddleware
+from django.utils.decorators import sync_and_async_middleware
+from django.utils.deprecation import MiddlewareMixin
+
+# Middleware is called in either mode, so what it returns may have to be awaited.
+_GetResponse: TypeAlias = Callable[[HttpRequest], Any]
+_AsyncHandler: TypeAlias = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
+_View: TypeAlias = Callable[..., HttpResponseBase]
+
+API_PATHS = ("/v1/", "/v2/")
+HEALTH_PATHS = frozenset({"/healthz", "/readyz"})
+MACHINE_PATHS = frozenset({"/agents.json", "/copilots.json"}) | HEALTH_PATHS
+
+
+def is_for_machines(path: str) -> bool:
+    """Whether a path is called by programs, without cookies."""
+    return path.startswith(API_PATHS) or path in MACHINE_PATHS
+
+
+class _PagesOnly(MiddlewareMixin):
+    """Runs the middleware it is mixed into for pages, in either mode of the server."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        """Serves one request; under ASGI the result is awaitable."""
+        if not self.async_mode and is_for_machines(request.path_info):
+            return self.get_response(request)
+        return super().__call__(request)
+
+    async def __acall__(self, request: HttpRequest) -> HttpResponseBase:
+        """Serves one request under ASGI."""
+        if not is_for_machines(request.path_info):
+            return await super().__acall__(request)
+        response: HttpResponseBase = await cast(_AsyncHandler, self.get_response)(request)
+        return response
+
+
+class PageSecurity(_PagesOnly, SecurityMiddleware):
+    """Strict transport security for pages; the other headers are put on outside Django."""
+
+
+class PageSessions(_PagesOnly, SessionMiddleware):
+    """Sessions for pages."""
+
+
+class PageLocale(_PagesOnly, LocaleMiddleware):
+    """The reader's language for pages."""
+
+
+class PageUsers(_PagesOnly, AuthenticationMiddleware):
+    """The logged-in user for pages."""
+
+
+class PageMessages(_PagesOnly, MessageMiddleware):
+    """One-time notes for pages."""
+
+
+class PageUrls(_PagesOnly, CommonMiddleware):
+    """Slashes and an exact Host header for pages."""
+
+
+class PageCsrf(_PagesOnly, CsrfViewMiddleware):
+    """CSRF tokens for pages.
+
+    Django hands a synchronous `process_view` to a thread for every request, so under ASGI this
+    class has an asynchronous one, which goes to a thread for pages only.
+    """
+
+    def __init__(self, get_response: _GetResponse) -> None:
+        super().__init__(get_response)
+        if self.async_mode:
+            self._check = self.process_view
+            self.process_view = self._process_view_async  # type: ignore[method-assign,assignment]  # of this instance
+
+    async def _process_view_async(
+        self, request: HttpRequest, view: _View, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> HttpResponseBase | None:
+        if is_for_machines(request.path_info):
+            return None
+        return await sync_to_async(self._check, thread_sensitive=True)(request, view, args, kwargs)
+
+
+@sync_and_async_middleware
+def exact_host(get_response: _GetResponse) -> _GetResponse:
+    """Refuses API requests for another host, against DNS rebinding; reads only the header.
+
+    Load balancers ask for health by address, so health has no host to check.
+    """
+    if iscoroutinefunction(get_response):
+
+        async def serve_async(request: HttpRequest) -> HttpResponseBase:
+            refusal = _refused_host(request)
+            return refusal if refusal is not None else await get_response(request)
+
+        return serve_async
+
+    def serve(request: HttpRequest) -> HttpResponseBase:
+        refusal = _refused_host(request)
+        return refusal if refusal is not None else get_response(request)
+
+    return serve
+
+
+def _refused_host(request: HttpRequest) -> JsonResponse | None:
+    if request.path_info in HEALTH_PATHS or not is_for_machines(request.path_info):
+        return None
+    try:
+        request.get_host()
+    except DisallowedHost:
+        sentence = "This server does not answer for this host. Add it to ALLOWED_HOSTS."
+        return JsonResponse({"detail": sentence, "code": "unknown-host"}, status=400)
+    return None

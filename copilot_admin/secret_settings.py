@@ -1,0 +1,48 @@
+"""The secrets of the server itself: given in production, made once in development."""
+
+from pathlib import Path
+import secrets
+
+from copilot_admin.encryption import EncryptionKey, new_key, read_key
+from copilot_admin.env import BadSetting, Environment
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.key_files import kept_secret
+
+SHORTEST_SECRET_KEY = 50  # characters, with at least five different ones: Django's own measure
+FEWEST_DIFFERENT = 5
+
+
+def secret_key(env: Environment, *, keys_dir: Path, production: bool) -> str:
+    """Django's `SECRET_KEY`.
+
+    Raises:
+        BadSetting: Production has none, or one that can be guessed.
+    """
+    key = env.secret("SECRET_KEY")
+    if not production:
+        return key or kept_secret(keys_dir / "secret-key", lambda: secrets.token_urlsafe(64))
+    if not key:
+        raise BadSetting("SECRET_KEY is missing. Set 50 random characters or more.")
+    if len(key) < SHORTEST_SECRET_KEY or len(set(key)) < FEWEST_DIFFERENT or "insecure" in key:
+        raise BadSetting("SECRET_KEY is weak. Set 50 random characters or more.")
+    return key
+
+
+def encryption_keys(
+    env: Environment, *, keys_dir: Path, production: bool
+) -> tuple[EncryptionKey, ...]:
+    """The keys that seal the secrets of providers, newest first.
+
+    Raises:
+        BadSetting: Production has none, or one of them is no key.
+    """
+    texts = env.secret_items("COPILOT_ENCRYPTION_KEYS")
+    if not texts and production:
+        raise BadSetting(
+            "COPILOT_ENCRYPTION_KEYS is missing. Set 32 random bytes in URL-safe base64."
+        )
+    texts = texts or (kept_secret(keys_dir / "encryption-key", new_key),)
+    try:
+        return tuple(read_key(text) for text in texts)
+    except ConfigurationError as error:
+        raise BadSetting(f"COPILOT_ENCRYPTION_KEYS is wrong: {error.public}.") from None
