@@ -1,0 +1,81 @@
+"""Who is asking: the one function that authenticates every form of credential."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from copilot_admin.errors import Forbidden, Unauthorized
+from copilot_admin.models import Access, EndpointKey
+from copilot_admin.models.access import digest_of
+
+ANONYMOUS = "anonymous"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who sends a request.
+
+    Attributes:
+        principal: Name of the caller in transcripts: `key:<id>` or `anonymous`.
+        key_id: Of the key that was used, if one was.
+        copilot_ids: What a scoped key may ask; None: every copilot.
+    """
+
+    principal: str = ANONYMOUS
+    key_id: int | None = None
+    copilot_ids: frozenset[int] | None = None
+
+    def may_ask(self, copilot_id: int, *, access: str) -> bool:
+        """Whether this caller may ask a copilot that has this access."""
+        if access == Access.OPEN:
+            return True
+        if self.key_id is None:
+            return False
+        return self.copilot_ids is None or copilot_id in self.copilot_ids
+
+    def check_may_ask(self, copilot_id: int, *, access: str) -> None:
+        """Lets a caller through.
+
+        Raises:
+            Unauthorized: The copilot wants a key and none came.
+            Forbidden: The key is good, but not for this copilot.
+        """
+        if self.may_ask(copilot_id, access=access):
+            return
+        if self.key_id is None:
+            raise Unauthorized(
+                "This copilot needs an endpoint key. Send it as 'Authorization: Bearer KEY' or "
+                "'X-API-Key: KEY'."
+            )
+        raise Forbidden(
+            "This key may not ask this copilot. Use another key, or ask an operator to add the "
+            "copilot to it."
+        )
+
+
+def key_in(headers: Mapping[str, str]) -> str | None:
+    """The endpoint key that a request carries, in either of its two forms.
+
+    Args:
+        headers: Request headers; looked up without regard to case.
+    """
+    scheme, _, token = headers.get("Authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return token.strip()
+    return headers.get("X-API-Key")
+
+
+def identify(key: str | None) -> Caller:
+    """Finds out who a key belongs to; reads the database, so a revoked key ends at once.
+
+    Raises:
+        Unauthorized: The key is unknown, expired or revoked.
+    """
+    if key is None:
+        return Caller()
+    found = EndpointKey.objects.valid(at=timezone.now()).filter(digest=digest_of(key)).first()
+    if found is None:
+        raise Unauthorized("This endpoint key is unknown, expired or revoked. Ask for a new one.")
+    scope = frozenset(found.copilots.values_list("pk", flat=True))
+    return Caller(principal=f"key:{found.pk}", key_id=found.pk, copilot_ids=scope or None)
