@@ -1,0 +1,148 @@
+"""Messages are recognised however a client repeats them."""
+
+from dataclasses import replace
+import json
+from typing import Any
+
+import pytest
+
+from protocol.canonical import Kind, Role, canonical, kind_of, role_of
+from protocol.messages import (
+    AiMessage,
+    CallMessage,
+    CommandResult,
+    DataItem,
+    FileReference,
+    HumanMessage,
+    Message,
+    ResultMessage,
+    SourceData,
+    SourceError,
+)
+from protocol.requests import read
+
+HUMAN = HumanMessage("Café\r\nnoir")
+CALL = CallMessage("get_widget_data", {"data_sources": [{"id": "i", "input_args": {"a": 1}}]})
+RESULT = ResultMessage(
+    "get_widget_data",
+    CALL.input_arguments,
+    (
+        SourceData((DataItem(content="rows"),)),
+        SourceError("not_found", "No such widget."),
+        CommandResult("success", "Added", {"widget_uuid": "u"}),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "role", "kind"),
+    [
+        (HUMAN, Role.HUMAN, Kind.TEXT),
+        (AiMessage("a"), Role.AI, Kind.TEXT),
+        (CALL, Role.AI, Kind.CALL),
+        (RESULT, Role.TOOL, Kind.RESULT),
+        (HumanMessage("task", agent_id="openbb-copilot"), Role.HUMAN, Kind.TEXT),
+    ],
+)
+def test_messages_have_a_role_and_a_kind(message: Message, role: Role, kind: Kind):
+    assert (role_of(message), kind_of(message)) == (role, kind)
+    assert canonical(message).startswith(f"{role}\n{kind}\n".encode())
+
+
+def test_canonical_bytes_are_what_hashes_already_stored_were_made_of():
+    assert canonical(HUMAN) == "human\ntext\nCafé\nnoir".encode()
+    assert canonical(CALL) == (
+        b'ai\ncall\n{"function":"get_widget_data",'
+        b'"input_arguments":{"data_sources":[{"id":"i","input_args":{"a":1}}]}}'
+    )
+    assert canonical(RESULT) == (
+        b'tool\nresult\n{"data":[["rows"],'
+        b'{"content":"No such widget.","error_type":"not_found"},'
+        b'{"data":{"widget_uuid":"u"},"message":"Added","status":"success"}],'
+        b'"function":"get_widget_data"}'
+    )
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        HumanMessage("Café\nnoir"),
+        HumanMessage("Cafe\u0301\rnoir"),
+        HumanMessage("  Café\nnoir\n\n"),
+        HumanMessage("Café\nnoir", agent_id="openbb-copilot"),
+    ],
+)
+def test_spelling_of_the_same_text_does_not_count(same: HumanMessage):
+    assert canonical(same) == canonical(HUMAN)
+
+
+def test_markers_do_not_count():
+    marked = AiMessage('See <|start_artifact_id|>p<|end_artifact_id|><citation className="i"/>.')
+    assert canonical(marked) == canonical(AiMessage("See ."))
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        replace(CALL, extra={"extra_state": {"signed": "x"}}),
+        CallMessage("get_widget_data", {"data_sources": [{"input_args": {"a": 1.0}, "id": "i"}]}),
+    ],
+)
+def test_order_extras_and_javascript_numbers_of_a_call_do_not_count(same: CallMessage):
+    assert canonical(same) == canonical(CALL)
+
+
+@pytest.mark.parametrize("number", [1.5, 2.0**60])
+def test_other_numbers_stay(number: float):
+    call = CallMessage("f", {"x": number})
+    assert json.loads(canonical(call).split(b"\n")[2])["input_arguments"]["x"] == number
+    assert repr(number).encode() in canonical(call)
+
+
+def test_arguments_of_a_call_count():
+    other = CallMessage("get_widget_data", {"data_sources": [{"id": "i", "input_args": {"a": 2}}]})
+    assert canonical(other) != canonical(CALL)
+
+
+def test_result_is_its_function_and_data():
+    assert canonical(replace(RESULT, input_arguments={}, extra_state={"a": 1})) == canonical(RESULT)
+    assert canonical(replace(RESULT, data=RESULT.data[:1])) != canonical(RESULT)
+
+
+def test_renewed_signature_of_a_file_does_not_count():
+    def result(signature: str) -> ResultMessage:
+        url = f"https://b.s3.amazonaws.com/a.pdf?X-Amz-Signature={signature}&X-Amz-Expires=9"
+        return ResultMessage("get_widget_data", data=(SourceData((FileReference(url=url),)),))
+
+    assert canonical(result("one")) == canonical(result("two"))
+    assert b"one" not in canonical(result("one"))
+
+
+def test_lone_surrogates_can_be_hashed():
+    assert canonical(AiMessage("\ud800")) == "ai\ntext\n\ufffd".encode()
+
+
+RESULTS_OF_ALL_GENERATIONS: list[dict[str, Any]] = [
+    {"content": "12.5"},
+    {"data": {"content": "12.5"}},
+    {"data": [{"content": "12.5"}]},
+    {"data": [{"items": [{"content": "12.5"}]}]},
+]
+
+
+def test_result_is_the_same_in_every_dialect():
+    def read_back(shape: dict[str, Any]) -> bytes:
+        tool = {"role": "tool", "function": "get_widget_data", **shape}
+        return canonical(read({"messages": [tool]}).messages[0])
+
+    assert len({read_back(shape) for shape in RESULTS_OF_ALL_GENERATIONS}) == 1
+
+
+def test_call_is_the_same_as_object_text_or_doubly_encoded_text():
+    call = {"function": "f", "input_arguments": {"b": 1, "a": "é"}}
+    contents = [call, json.dumps(call), json.dumps(json.dumps(call)), json.dumps(call, indent=2)]
+    hashed = {
+        canonical(read({"messages": [{"role": "ai", "content": content}]}).messages[0])
+        for content in contents
+    }
+    assert len(hashed) == 1

@@ -1,0 +1,113 @@
+"""Secrets leave requests before anything is stored."""
+
+import pytest
+
+from protocol.redaction import is_secret_name, redact, redact_text, redact_url
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("auth_token", "authToken", "Authorization", "X-API-Key", "apiKey", "api_keys"),
+        *("openai_api_key", "password", "client_secret", "access-token", "Set-Cookie", "token"),
+        *("Proxy-Authorization", "privateKey", "credentials", "jwt", "authtoken", "passphrase"),
+    ],
+)
+def test_names_of_secrets_are_known_in_any_spelling(name: str):
+    assert is_secret_name(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["author", "tokens", "max_tokens", "key", "yKey", "symbol", "secretary", "x" * 200 + "_token"],
+)
+def test_other_names_stay(name: str):
+    assert not is_secret_name(name)
+
+
+def test_secret_members_are_left_out_at_any_depth():
+    request = {
+        "tools": [{"name": "search", "auth_token": "canary", "url": "https://mcp.example.com"}],
+        "api_keys": {"openai_api_key": "canary", "other": "canary"},
+        "headers": {"Authorization": {"scheme": "Bearer", "value": "canary"}},
+        "widgets": {"primary": [{"metadata": {"apiKey": "canary", "symbol": "AAPL"}}]},
+    }
+    assert redact(request) == {
+        "tools": [{"name": "search", "url": "https://mcp.example.com"}],
+        "headers": {},
+        "widgets": {"primary": [{"metadata": {"symbol": "AAPL"}}]},
+    }
+    assert request["api_keys"] == {"openai_api_key": "canary", "other": "canary"}
+
+
+def test_parameters_of_a_schema_may_be_called_like_secrets():
+    schema = {"properties": {"token": {"type": "string"}, "password": "canary"}, "type": "object"}
+    assert redact(schema) == {"properties": {"token": {"type": "string"}}, "type": "object"}
+
+
+@pytest.mark.parametrize(
+    ("url", "unsigned"),
+    [
+        ("https://x.example/a.pdf", "https://x.example/a.pdf"),
+        ("https://x.example/a.pdf?page=2", "https://x.example/a.pdf?page=2"),
+        (
+            "https://b.s3.amazonaws.com/a.pdf?X-Amz-Algorithm=A&X-Amz-Credential=c&X-Amz-Date=d"
+            "&X-Amz-Expires=9&X-Amz-SignedHeaders=host&X-Amz-Signature=canary&versionId=3",
+            "https://b.s3.amazonaws.com/a.pdf?versionId=3",
+        ),
+        (
+            "https://b.s3.amazonaws.com/a?AWSAccessKeyId=k&Signature=canary&Expires=1",
+            "https://b.s3.amazonaws.com/a",
+        ),
+        (
+            "https://storage.googleapis.com/a?X-Goog-Signature=canary&x=1",
+            "https://storage.googleapis.com/a?x=1",
+        ),
+        (
+            "https://s.googleapis.com/a?GoogleAccessId=i&Expires=1&Signature=canary",
+            "https://s.googleapis.com/a",
+        ),
+        (
+            "https://a.blob.core.windows.net/c/f?sv=2022&se=2030&sr=b&sp=r&skoid=x&sig=canary&p=1",
+            "https://a.blob.core.windows.net/c/f?p=1",
+        ),
+        ("https://x.example/a?se=1&sp=2", "https://x.example/a?se=1&sp=2"),
+        (
+            "https://d.cloudfront.net/a?Policy=p&Signature=s&Key-Pair-Id=k",
+            "https://d.cloudfront.net/a",
+        ),
+        ("https://x.example/a?access_token=canary#top", "https://x.example/a#top"),
+        ("https://x.example/a#access_token=canary", "https://x.example/a"),
+        ("https://user:canary@x.example/a", "https://x.example/a"),
+        ("https://x.example/a?email=a@b.c", "https://x.example/a?email=a@b.c"),
+        ("https://x.example/a?%73ig=canary", "https://x.example/a"),
+        ("https://x.example/a?", "https://x.example/a"),
+        ("no url at all", "no url at all"),
+    ],
+)
+def test_signatures_leave_urls(url: str, unsigned: str):
+    assert redact_url(url) == unsigned
+    assert redact_url(unsigned) == unsigned
+
+
+@pytest.mark.parametrize(
+    ("text", "unsigned"),
+    [
+        ("see https://x.example/a?sig=canary for more", "see https://x.example/a for more"),
+        ("(https://x.example/a?p=1&token=canary)", "(https://x.example/a?p=1"),
+        ('{"url":"https://x.example/a?sig=canary","b":1}', '{"url":"https://x.example/a","b":1}'),
+        (r'"https:\/\/x.example\/a?p=1&sig=canary"', r'"https:\/\/x.example\/a?p=1"'),
+        (r"https://x.example/a?p=1\u0026sig=canary\u0026q=2", r"https://x.example/a?p=1\u0026q=2"),
+        ("https://x.example/a?p=1&amp;sig=canary", "https://x.example/a?p=1"),
+        (r"https:\/\/x.example?sig=canary&p=1", r"https:\/\/x.example?&p=1"),
+        ("a = b, no address", "a = b, no address"),
+        ("a=b &amp; c", "a=b &amp; c"),
+    ],
+)
+def test_signatures_leave_texts(text: str, unsigned: str):
+    assert redact_text(text) == unsigned
+
+
+def test_numbers_and_nulls_are_untouched():
+    value = {"a": [1, 2.5, None, True, "text"]}
+    assert redact(value) == value
