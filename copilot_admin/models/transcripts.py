@@ -90,6 +90,9 @@ class Blob(models.Model):
     sha256 = models.CharField(max_length=64, primary_key=True)
     data = models.BinaryField()  # zlib
     size = models.PositiveBigIntegerField()  # bytes before compression
+    parts: "models.ManyToManyField[Blob, models.Model]" = models.ManyToManyField(
+        "self", symmetrical=False, related_name="wholes"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
@@ -184,6 +187,13 @@ class Turn(models.Model):
 
     class Meta:
         ordering = ["conversation", "id"]
+        indexes = [
+            models.Index(
+                fields=["waiting_since"],
+                condition=Q(state="awaiting_result"),
+                name="turn_still_waiting",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"turn {self.pk}"

@@ -1,0 +1,203 @@
+"""Big and repeated JSON, stored once: cut into parts that are found again by their hash.
+
+A value is cut where it is big, a list into runs of elements whose borders depend on the elements
+alone. So what a request repeats is found again although the rest of it changed, and a list that
+grows by one element costs one run.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+import json
+from typing import TypeAlias
+import zlib
+
+from django.utils import timezone
+import orjson
+
+from copilot_admin.models import Blob
+from protocol.json import Json
+from protocol.walk import rebuild
+
+BIG = 2048  # bytes of JSON; below it a row of its own costs more than it saves
+DEEPEST_CUT = 6  # levels; deeper values are kept whole
+RUN_ENDS = 32  # of 256: every eighth element ends a run
+SHORTEST_RUN = 2  # so that runs of runs come to an end
+LONGEST_RUN = 64
+MOST_RUNS = 16
+QUICK = 3  # zlib level: twice as fast as the default, a tenth larger
+ASKED_AT_ONCE = 500  # hashes in one query; SQLite takes 32,766 parameters
+
+Sha: TypeAlias = str
+# Ours alone: a key of the value itself that begins with a dollar gets one more.
+_REF = "$blob"
+_LIST = "$list"
+_DOLLAR_KEY = b'"$'
+
+
+@dataclass(slots=True)
+class Packed:
+    """A value cut into parts, whole in `parts[sha]`; every part lists the parts it refers to."""
+
+    sha: Sha = ""
+    parts: dict[Sha, tuple[bytes, tuple[Sha, ...]]] = field(default_factory=dict)
+
+
+def pack(value: Json) -> Packed:
+    """Cuts a value; its root is a part even if it is small."""
+    packed = Packed()
+    if _DOLLAR_KEY in dumped(value):
+        value = rebuild(value, key=lambda key: f"${key}" if key.startswith("$") else key)
+    packed.sha = _keep(packed, _cut(packed, value, depth=0))
+    return packed
+
+
+def dumped(value: Json) -> bytes:
+    """The value as JSON, the same for every order of keys."""
+    try:
+        return orjson.dumps(value, default=dict, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError:  # nested deeper than 254 levels, or an integer beyond 64 bits
+        text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return text.encode()
+
+
+def save(packed: Iterable[Packed]) -> None:
+    """Stores the parts that are not stored yet."""
+    parts = {sha: part for one in packed for sha, part in one.parts.items()}
+    missing = {sha: parts[sha] for sha in parts.keys() - _stored(parts)}
+    now = timezone.now()
+    Blob.objects.bulk_create(
+        [
+            Blob(sha256=sha, data=zlib.compress(data, QUICK), size=len(data), created_at=now)
+            for sha, (data, _) in sorted(missing.items())
+        ],
+        ignore_conflicts=True,
+    )
+    edge = Blob.parts.through
+    edges = [
+        edge(from_blob_id=sha, to_blob_id=part)
+        for sha, (_, refs) in sorted(missing.items())
+        for part in sorted(set(refs))
+    ]
+    if edges:
+        edge.objects.bulk_create(edges, ignore_conflicts=True)
+
+
+def load(shas: Iterable[Sha]) -> dict[Sha, Json]:
+    """Reads values with all their parts; one query per level of parts, which are few."""
+    roots = set(shas)
+    read: dict[Sha, bytes] = {}
+    wanted = roots
+    while wanted:
+        found = dict(_read(wanted))
+        read |= found
+        wanted = {ref for data in found.values() for ref in _refs(data)} - read.keys()
+    whole: dict[Sha, Json] = {}
+    return {sha: _value(sha, read, whole) for sha in roots if sha in read}
+
+
+def _cut(packed: Packed, value: Json, *, depth: int) -> Json:
+    if isinstance(value, bool | int | float | None) or depth > DEEPEST_CUT:
+        return value
+    if len(dumped(value)) <= BIG:
+        return value
+    cut: Json
+    if isinstance(value, str):
+        cut = value
+    elif isinstance(value, Mapping):
+        cut = {key: _cut(packed, one, depth=depth + 1) for key, one in value.items()}
+    else:
+        cut = _cut_list(packed, [_cut(packed, one, depth=depth + 1) for one in value])
+    return cut if depth == 0 or len(dumped(cut)) <= BIG // 8 else _ref(packed, cut)
+
+
+def _cut_list(packed: Packed, elements: Sequence[Json]) -> Json:
+    """A list as runs of elements, and those as runs again while they are many."""
+    if len(dumped(elements)) <= BIG:
+        return elements
+    runs: list[Json] = [_ref(packed, run) for run in _runs(elements)]
+    while len(runs) > MOST_RUNS:
+        runs = [_ref(packed, {_LIST: run}) for run in _runs(runs)]
+    return {_LIST: runs}
+
+
+def _runs(elements: Sequence[Json]) -> Iterator[list[Json]]:
+    run: list[Json] = []
+    for element in elements:
+        run.append(element)
+        ends = sha256(dumped(element)).digest()[0] < RUN_ENDS and len(run) >= SHORTEST_RUN
+        if ends or len(run) == LONGEST_RUN:
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+def _ref(packed: Packed, value: Json) -> Json:
+    return {_REF: _keep(packed, value)}
+
+
+def _keep(packed: Packed, value: Json) -> Sha:
+    data = dumped(value)
+    sha = sha256(data).hexdigest()
+    packed.parts[sha] = (data, tuple(_refs(data)))
+    return sha
+
+
+def _refs(data: bytes) -> Iterator[Sha]:
+    if _DOLLAR_KEY not in data:
+        return
+    waiting: list[Json] = [json.loads(data)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            if isinstance(ref := value.get(_REF), str):
+                yield ref
+            else:
+                waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+
+
+def _value(sha: Sha, read: Mapping[Sha, bytes], whole: dict[Sha, Json]) -> Json:
+    if sha not in whole:
+        data = read.get(sha, b"null")
+        value: Json = json.loads(data)
+        whole[sha] = _joined(value, read, whole) if _DOLLAR_KEY in data else value
+    return whole[sha]
+
+
+def _joined(value: Json, read: Mapping[Sha, bytes], whole: dict[Sha, Json]) -> Json:
+    if isinstance(value, list):
+        return [_joined(one, read, whole) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    if isinstance(ref := value.get(_REF), str):
+        return _value(ref, read, whole)
+    if isinstance(runs := value.get(_LIST), list):
+        return [one for run in runs for one in _elements(_joined(run, read, whole))]
+    return {key.removeprefix("$"): _joined(one, read, whole) for key, one in value.items()}
+
+
+def _elements(run: Json) -> Sequence[Json]:
+    return run if isinstance(run, list) else ()
+
+
+def _stored(shas: Iterable[Sha]) -> set[Sha]:
+    found: set[Sha] = set()
+    for some in _batches(shas):
+        found |= set(Blob.objects.filter(sha256__in=some).values_list("sha256", flat=True))
+    return found
+
+
+def _read(shas: Iterable[Sha]) -> Iterator[tuple[Sha, bytes]]:
+    for some in _batches(shas):
+        rows = Blob.objects.filter(sha256__in=some).values_list("sha256", "data")
+        for sha, data in rows:
+            yield sha, zlib.decompress(bytes(data))
+
+
+def _batches(shas: Iterable[Sha]) -> Iterator[list[Sha]]:
+    some = sorted(shas)
+    for start in range(0, len(some), ASKED_AT_ONCE):
+        yield some[start : start + ASKED_AT_ONCE]

@@ -1,0 +1,117 @@
+"""A thread that owns its own database connection, so that no stream holds either."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+import os
+import threading
+from typing import TypeVar
+
+from django.db import InterfaceError, OperationalError, connections
+
+from copilot_admin.errors import Unavailable
+
+T = TypeVar("T")
+
+
+class JournalDown(Unavailable):
+    """The database takes no more work for now."""
+
+    code = "journal-down"
+
+    def __init__(self) -> None:
+        super().__init__("The server cannot reach its records now. Ask again in a few seconds.")
+
+
+class DatabaseThread:
+    """Runs jobs one after the other on one thread with one connection.
+
+    The thread starts with the first job, ends with `stop`, and starts again with the next job, also
+    in a forked child, where threads do not survive.
+
+    Args:
+        name: Of the thread.
+        capacity: Jobs that may wait; one more is refused.
+    """
+
+    def __init__(self, name: str, *, capacity: int = 1000) -> None:
+        self._name = name
+        self._capacity = capacity
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self._pid = os.getpid()
+        self._idle = threading.Condition()  # its lock guards what follows
+        self._executor: ThreadPoolExecutor | None = None
+        self._unfinished = 0
+        self._stopping = False
+
+    def submit(self, job: Callable[[], T]) -> Future[T]:
+        """Hands over a job, which is tried twice if the connection was lost.
+
+        Raises:
+            JournalDown: Too many jobs wait, or the thread is being stopped.
+        """
+        return self._schedule(partial(_reconnecting, job))
+
+    async def run(self, job: Callable[[], T]) -> T:
+        """Does a job without blocking the event loop; a cancelled waiter does no harm.
+
+        Raises:
+            JournalDown: Too many jobs wait, or the thread is being stopped.
+        """
+        return await asyncio.wrap_future(self.submit(job))
+
+    def stop(self, *, timeout: float) -> bool:
+        """Takes no more jobs, finishes those that wait, and closes the connection.
+
+        Args:
+            timeout: Seconds to wait for the jobs.
+
+        Returns:
+            Whether every job was done in time.
+        """
+        self._survive_fork()
+        with self._idle:
+            self._stopping = True
+            done = self._idle.wait_for(lambda: self._unfinished == 0, timeout)
+            executor = self._executor
+        if executor is not None:
+            executor.submit(connections.close_all)
+            executor.shutdown(wait=done)
+        self._begin_anew()
+        return done
+
+    def _schedule(self, work: Callable[[], T], *, even_if_full: bool = False) -> Future[T]:
+        self._survive_fork()
+        with self._idle:
+            full = self._stopping or self._unfinished >= self._capacity
+            if full and not even_if_full:
+                raise JournalDown
+            if self._executor is None:
+                self._executor = ThreadPoolExecutor(1, thread_name_prefix=self._name)
+            try:
+                future = self._executor.submit(work)
+            except RuntimeError as error:  # the interpreter is on its way out
+                raise JournalDown from error
+            self._unfinished += 1
+        future.add_done_callback(self._one_done)
+        return future
+
+    def _survive_fork(self) -> None:
+        if self._pid != os.getpid():
+            self._begin_anew()
+
+    def _one_done(self, _future: object) -> None:
+        with self._idle:
+            self._unfinished -= 1
+            self._idle.notify_all()
+
+
+def _reconnecting(job: Callable[[], T]) -> T:
+    try:
+        return job()
+    except (OperationalError, InterfaceError):
+        connections.close_all()
+        return job()

@@ -1,0 +1,304 @@
+"""What a run puts out, folded into what is stored of it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from math import isfinite
+from typing import assert_never, cast
+
+from copilot_admin.engine.ask import Output, ServerTool, Thought
+from copilot_admin.engine.model_call import Finish, Usage, UsageSource
+from copilot_admin.models import EventType, Outcome
+from protocol.dialects import echo_of, payload, say
+from protocol.events import (
+    CitationCollection,
+    Event,
+    FunctionCall,
+    MessageArtifact,
+    MessageChunk,
+    PromptSuggestions,
+    StatusUpdate,
+)
+from protocol.generations import Generation
+from protocol.json import Json, JsonObject
+from protocol.messages import CallMessage
+from protocol.storable import clean_text, storable
+from protocol.walk import Scalar, rebuild
+
+CLEANED = "Characters that cannot be stored were replaced with U+FFFD in the answer."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a run ended; times in milliseconds since it started, `ttft_ms` None without a token."""
+
+    outcome: Outcome
+    ms: int
+    ttft_ms: int | None
+    error: str = ""
+    error_code: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """Something that is not text; `payload` None where no content is kept."""
+
+    type: EventType
+    payload: JsonObject | None
+    text_offset: int
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What came since the last checkpoint."""
+
+    ord: int
+    text: str
+    entries: tuple[Entry, ...]
+
+    def to_json(self) -> JsonObject:
+        """The form in which a checkpoint keeps it."""
+        return {
+            "text": self.text,
+            "entries": [[e.type.value, e.payload, e.text_offset, e.at_ms] for e in self.entries],
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, object], *, ord: int) -> "Piece":
+        """Reads what `to_json` wrote."""
+        rows = cast(Sequence[tuple[str, JsonObject | None, int, int]], data["entries"])
+        return cls(
+            ord,
+            str(data["text"]),
+            tuple(
+                Entry(type=EventType(kind), payload=content, text_offset=offset, at_ms=at_ms)
+                for kind, content, offset, at_ms in rows
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A run that has ended, whole.
+
+    Attributes:
+        text: The answer as it was streamed.
+        heard: The answer as the client will repeat it: an older client got tables as text.
+        call: The function call that the run ended in, as the client will repeat it.
+        keep_content: False: `text`, `heard` and `call` serve to recognise them when they come
+            back and must not be stored; the entries hold no payloads, and there is no error text.
+    """
+
+    ending: Ending
+    text: str = ""
+    heard: str = ""
+    call: CallMessage | None = None
+    finish_reason: str = ""
+    usage: Usage | None = None
+    entries: tuple[Entry, ...] = ()
+    keep_content: bool = True
+
+
+@dataclass(slots=True)
+class _Item:
+    output: Event | Thought | ServerTool
+    text_offset: int
+    at_ms: int
+
+
+@dataclass(slots=True)
+class _Count:
+    """How far checkpoints have come."""
+
+    pieces: int = 0
+    texts: int = 0
+    items: int = 0
+
+
+class Recorder:
+    """Collects what a run puts out; costs next to nothing per delta.
+
+    Args:
+        keep_content: False: nothing of what is said leaves the recorder for the database.
+        generation: The dialect of the client, which decides how the answer will come back.
+    """
+
+    def __init__(
+        self, *, keep_content: bool = True, generation: Generation = Generation.THREE
+    ) -> None:
+        self.text_bytes = 0  # UTF-8
+        self._keep_content = keep_content
+        self._generation = generation
+        self._texts: list[str] = []
+        self._characters = 0
+        self._items: list[_Item] = []
+        self._usages: list[Usage] = []
+        self._finish_reason = ""
+        self._saved = _Count()
+
+    def add(self, output: Output, *, at_ms: int) -> None:
+        """Takes the next output, `at_ms` milliseconds after the run started."""
+        if type(output) is MessageChunk:
+            delta = output.delta
+            self._texts.append(delta)
+            self._characters += len(delta)
+            self.text_bytes += (
+                len(delta) if delta.isascii() else len(delta.encode(errors="surrogatepass"))
+            )
+        elif isinstance(output, Usage):
+            self._usages.append(output)
+        elif isinstance(output, Finish):
+            self._finish_reason = output.reason or ""
+        else:
+            self._items.append(_Item(output, self._characters, at_ms))
+
+    def unsaved(self) -> Piece | None:
+        """What came since the last call; None when nothing did, or when no content is kept."""
+        saved = self._saved
+        texts, items = self._texts[saved.texts :], self._items[saved.items :]
+        if not self._keep_content or not (texts or items):
+            return None
+        self._saved = _Count(saved.pieces + 1, len(self._texts), len(self._items))
+        entries = tuple(_clean_entry(entry) for entry in _merged(_entries(items)))
+        return Piece(saved.pieces, clean_text("".join(texts)), entries)
+
+    def record(self, ending: Ending) -> Record:
+        """The whole run, ready to be stored."""
+        text = "".join(self._texts)
+        last = self._items[-1].output if self._items else None
+        record = Record(
+            ending=ending,
+            text=text,
+            heard=self._heard(text),
+            call=echo_of(last, self._generation) if isinstance(last, FunctionCall) else None,
+            finish_reason=self._finish_reason,
+            usage=_sum(self._usages),
+            entries=tuple(_merged(_entries(self._items))),
+        )
+        return cleaned(record) if self._keep_content else _without_content(record)
+
+    def _heard(self, text: str) -> str:
+        heard, start = "", 0
+        for item in self._items:
+            if isinstance(item.output, Thought | ServerTool):
+                continue
+            said = _said_as_text(item.output, self._generation)
+            if said:
+                heard += text[start : item.text_offset] + said
+                start = item.text_offset
+        return heard + text[start:]
+
+
+def from_pieces(pieces: Iterable[Piece], ending: Ending) -> Record:
+    """What is known of a run whose process died: its checkpoints, in order."""
+    pieces = list(pieces)
+    text = "".join(piece.text for piece in pieces)
+    entries = _merged(entry for piece in pieces for entry in piece.entries)
+    return Record(ending=ending, text=text, heard=text, entries=tuple(entries))
+
+
+def cleaned(record: Record) -> Record:
+    """The record with everything that a database refuses replaced, and a note if anything was."""
+    entries = tuple(_clean_entry(entry) for entry in record.entries)
+    ending = replace(record.ending, error=clean_text(record.ending.error))
+    clean = replace(
+        record,
+        ending=ending,
+        text=clean_text(record.text),
+        finish_reason=clean_text(record.finish_reason),
+        entries=entries,
+    )
+    if clean == record:
+        return record
+    return replace(clean, ending=replace(ending, notes=(*ending.notes, CLEANED)))
+
+
+def fit_json(value: Json) -> Json:
+    """The JSON value as every database takes it: no NUL, no lone surrogate, no NaN."""
+    fit, _ = storable(value)
+    return rebuild(fit, scalar=_finite)
+
+
+def _finite(value: Scalar) -> Scalar:
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def _clean_entry(entry: Entry) -> Entry:
+    if entry.payload is None:
+        return entry
+    return replace(entry, payload=cast(JsonObject, fit_json(entry.payload)))
+
+
+def _without_content(record: Record) -> Record:
+    ending = replace(record.ending, error="", notes=())
+    entries = tuple(replace(entry, payload=None) for entry in record.entries)
+    return replace(
+        record,
+        ending=ending,
+        entries=entries,
+        finish_reason=clean_text(record.finish_reason),
+        keep_content=False,
+    )
+
+
+def _entries(items: Iterable[_Item]) -> Iterable[Entry]:
+    for item in items:
+        kind, content = _content(item.output)
+        yield Entry(type=kind, payload=content, text_offset=item.text_offset, at_ms=item.at_ms)
+
+
+def _content(output: Event | Thought | ServerTool) -> tuple[EventType, JsonObject]:
+    match output:
+        case Thought(text):
+            return EventType.REASONING, {"text": text}
+        case ServerTool(name, arguments, result):
+            return EventType.TOOL, {"name": name, "arguments": arguments, "result": result}
+        case StatusUpdate():
+            return EventType.STATUS, payload(output)
+        case MessageArtifact():
+            return EventType.ARTIFACT, payload(output)
+        case CitationCollection():
+            return EventType.CITATION, payload(output)
+        case FunctionCall():
+            return EventType.FUNCTION_CALL, payload(output)
+        case PromptSuggestions():
+            return EventType.SUGGESTIONS, payload(output)
+        case MessageChunk():
+            raise TypeError("A chunk of text is no event.")
+    assert_never(output)
+
+
+def _merged(entries: Iterable[Entry]) -> Iterable[Entry]:
+    """Thoughts come word by word; those between two other things are one entry."""
+
+    def place(entry: Entry) -> tuple[bool, int]:
+        return entry.type is EventType.REASONING, entry.text_offset
+
+    for (thought, _), run in groupby(entries, key=place):
+        if not thought:
+            yield from run
+            continue
+        first, *rest = run
+        texts = [str((entry.payload or {}).get("text", "")) for entry in (first, *rest)]
+        yield replace(first, payload={"text": "".join(texts)})
+
+
+def _said_as_text(event: Event, generation: Generation) -> str:
+    return "".join(
+        str(data["delta"]) for name, data in say(event, generation) if name == MessageChunk.name
+    )
+
+
+def _sum(usages: Sequence[Usage]) -> Usage | None:
+    if not usages:
+        return None
+    estimated = any(usage.source is UsageSource.ESTIMATED for usage in usages)
+    return Usage(
+        input_tokens=sum(usage.input_tokens for usage in usages),
+        cached_tokens=sum(usage.cached_tokens for usage in usages),
+        output_tokens=sum(usage.output_tokens for usage in usages),
+        reasoning_tokens=sum(usage.reasoning_tokens for usage in usages),
+        source=UsageSource.ESTIMATED if estimated else UsageSource.PROVIDER,
+    )
