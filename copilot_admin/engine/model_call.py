@@ -70,6 +70,11 @@ class ReasoningDelta:
     text: str
 
 
+def estimated_tokens(characters: int) -> int:
+    """How many tokens so many characters are: four to a token, the rule of thumb for English."""
+    return -(-characters // 4)
+
+
 class UsageSource(StrEnum):
     """Who counted the tokens."""
 

@@ -41,7 +41,7 @@ def pause_before_retry(
     """
     if not error.retryable or retries >= MAX_RETRIES:
         return None
-    ceiling = min(4 * _BASE_SECONDS * 4**retries, _MAX_SECONDS)
+    ceiling = min(2 * _BASE_SECONDS * 2**retries, _MAX_SECONDS)
     pause = _BASE_SECONDS + chance * (ceiling - _BASE_SECONDS)
     pause = max(pause, error.retry_after or 0.0)
     return pause if pause < remaining else None

@@ -13,12 +13,12 @@ from copilot_admin.engine.model_call import (
     ToolCall,
     Usage,
     UsageSource,
+    estimated_tokens,
 )
 from copilot_admin.engine.rehearsal_script import next_move
 from copilot_admin.engine.spec import ProviderSpec
 
 MODEL = "rehearsal"
-_CHARACTERS_PER_TOKEN = 4  # the usual rule of thumb for English
 _WORD = re.compile(r"\s*\S+\s*$|\s*\S+")
 
 
@@ -43,8 +43,8 @@ class Rehearsal:
                 yield TextDelta(word)
             said, reason = move, "stop"
         yield Usage(
-            input_tokens=sum(_tokens(message.text) for message in call.messages),
-            output_tokens=_tokens(said),
+            input_tokens=sum(estimated_tokens(len(message.text)) for message in call.messages),
+            output_tokens=estimated_tokens(len(said)),
             source=UsageSource.ESTIMATED,
         )
         yield Finish(reason)
@@ -52,7 +52,3 @@ class Rehearsal:
     async def models(self) -> tuple[str, ...]:
         """The one model there is."""
         return (MODEL,)
-
-
-def _tokens(text: str) -> int:
-    return -(-len(text) // _CHARACTERS_PER_TOKEN)

@@ -1,0 +1,58 @@
+"""Writes a model call as the body of a chat completion request."""
+
+import json
+
+import orjson
+
+from copilot_admin.engine.model_call import ModelCall, ModelMessage, ModelRole
+from protocol.json import Json, JsonObject
+
+# A builder's parameters tune the model; what makes the request what it is stays ours.
+_OURS = frozenset({"model", "messages", "tools", "stream", "stream_options", "n"})
+
+
+def request_body(call: ModelCall, *, with_usage: bool) -> bytes:
+    """The JSON of a streaming request; `with_usage` asks for the tokens at its end."""
+    body: dict[str, Json] = {key: one for key, one in call.parameters.items() if key not in _OURS}
+    body["model"] = call.model
+    body["messages"] = [_message(message) for message in call.messages]
+    if call.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.parameters,
+                },
+            }
+            for tool in call.tools
+        ]
+    body["stream"] = True
+    if with_usage:
+        body["stream_options"] = {"include_usage": True}
+    return _dumped(body)
+
+
+def _message(message: ModelMessage) -> JsonObject:
+    said: dict[str, Json] = {"role": message.role.value, "content": message.text}
+    if message.tool_calls:
+        said["content"] = message.text or None
+        said["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments or "{}"},
+            }
+            for call in message.tool_calls
+        ]
+    if message.role is ModelRole.TOOL:
+        said["tool_call_id"] = message.tool_call_id
+    return said
+
+
+def _dumped(body: JsonObject) -> bytes:
+    try:
+        return orjson.dumps(body)
+    except TypeError:  # half characters, and numbers beyond 64 bits
+        return json.dumps(body).encode()

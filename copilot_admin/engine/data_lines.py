@@ -1,0 +1,95 @@
+"""Splits the bytes of an event stream into the data of its events."""
+
+import re
+
+from copilot_admin.errors import ProviderBroke
+
+MAX_EVENT_BYTES = 1024 * 1024
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+_TOO_LARGE = (
+    "The model's provider sent more than 1 MiB at once, so the answer was ended. Ask again."
+)
+_BOM = b"\xef\xbb\xbf"
+
+
+class DataLines:
+    """Reads blocks of bytes, however they are cut, and returns the data of whole events.
+
+    Names, ids and comments are passed over; the lines of one event are joined with a newline.
+    Data stays bytes: an event is whole before it is decoded, so no character is ever cut.
+    Source: the event stream format of the HTML standard.
+    """
+
+    def __init__(self) -> None:
+        self._rest = b""  # an unfinished line
+        self._data: list[bytes] = []  # the lines of an unfinished event
+        self._size = 0
+        self._first = True
+
+    def feed(self, block: bytes) -> list[bytes]:
+        """Returns the data of the events that this block ends.
+
+        Raises:
+            ProviderBroke: An event is larger than 1 MiB.
+        """
+        if self._first:
+            self._first = False
+            block = block.removeprefix(_BOM)
+        # Nearly every block is one or more whole events of one line each.
+        if not self._rest and not self._data and block.endswith(b"\n\n") and b"\r" not in block:
+            events = block[:-2].split(b"\n\n")
+            if all(event.startswith(b"data: ") and b"\n" not in event for event in events):
+                return [event[6:] for event in events]
+        return self._feed_lines(block)
+
+    def end(self) -> list[bytes]:
+        """Returns the data of an event that the stream ended without a blank line."""
+        return self._feed_lines(b"\n\n")
+
+    def _feed_lines(self, block: bytes) -> list[bytes]:
+        text = self._rest + block
+        held = b"\r" if text.endswith(b"\r") else b""  # a newline may follow in the next block
+        *lines, rest = _LINE_END.split(text[:-1] if held else text)
+        self._rest = rest + held
+        found: list[bytes] = []
+        for line in lines:
+            if line:
+                self._take(line)
+            elif self._data:
+                found.append(b"\n".join(self._data))
+                self._data, self._size = [], 0
+        self._check(len(self._rest))
+        return found
+
+    def _take(self, line: bytes) -> None:
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            self._check(len(value))
+            self._data.append(value.removeprefix(b" "))
+            self._size += len(value)
+
+    def _check(self, more: int) -> None:
+        if self._size + more > MAX_EVENT_BYTES:
+            raise ProviderBroke(_TOO_LARGE)
+
+
+class WholeBody:
+    """Reads a body that is one piece of data, from a server that does not stream."""
+
+    def __init__(self) -> None:
+        self._body = bytearray()
+
+    def feed(self, block: bytes) -> list[bytes]:
+        """Keeps the block; the data is there at the end.
+
+        Raises:
+            ProviderBroke: The body is larger than 1 MiB.
+        """
+        self._body += block
+        if len(self._body) > MAX_EVENT_BYTES:
+            raise ProviderBroke(_TOO_LARGE)
+        return []
+
+    def end(self) -> list[bytes]:
+        """Returns the body."""
+        return [bytes(self._body)]

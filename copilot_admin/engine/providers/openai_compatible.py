@@ -1,0 +1,269 @@
+"""Any server that speaks the chat completions API of OpenAI.
+
+The stream is read raw: an object of the openai package for each chunk costs more than everything
+else that is done with the chunk together.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, suppress
+from datetime import UTC, datetime
+from typing import ClassVar, cast
+
+from aiohttp import ClientError
+import httpx2
+from openai import (
+    APIStatusError,
+    AsyncOpenAI,
+    AsyncStream,
+    Omit,
+    OpenAIError,
+    RequestOptions,
+)
+import orjson
+
+from copilot_admin.engine.addresses import ForbiddenAddress, check_base_url
+from copilot_admin.engine.chat_chunks import ChunkReader, StreamError
+from copilot_admin.engine.chat_request import request_body
+from copilot_admin.engine.data_lines import DataLines, WholeBody
+from copilot_admin.engine.http_refusals import refusal, seconds_to_wait
+from copilot_admin.engine.model_call import Delta, ModelCall
+from copilot_admin.engine.openai_clients import client_for
+from copilot_admin.engine.spec import ProviderSpec
+from copilot_admin.errors import (
+    NotReady,
+    ProviderBroke,
+    ProviderUnavailable,
+    RunError,
+)
+from protocol.json import Json
+
+OPENAI = "https://api.openai.com/v1"
+_CONNECTION_ERRORS = (httpx2.HTTPError, httpx2.InvalidURL, ClientError, OSError)
+_VENDOR_ERRORS = (OpenAIError, *_CONNECTION_ERRORS)
+# The end of the body usually lies behind the end of the answer; a connection read to it is used
+# again, and this is how long that is worth waiting for, in seconds.
+_DRAIN_SECONDS = 0.05
+_CLOSE_SECONDS = 1.0
+_DETAIL_CHARACTERS = 500
+_STATUS_WORDS = {
+    "rate_limit": 429,
+    "insufficient_quota": 402,
+    "overloaded": 503,
+    "server_error": 500,
+    "authentication": 401,
+    "context_length_exceeded": 413,
+}
+
+
+class OpenAICompatible:
+    """A model behind an address, with a key or without."""
+
+    kind: ClassVar[str] = "openai_compatible"
+    label: ClassVar[str] = "OpenAI-compatible server"
+    # Addresses that refused to be asked for usage, so that each is asked in vain only once.
+    _without_usage: ClassVar[set[str]] = set()
+
+    def __init__(self, spec: ProviderSpec) -> None:
+        self._spec = spec
+
+    async def stream(self, call: ModelCall) -> AsyncGenerator[Delta, None]:
+        """Streams the answer; text that arrives in one read is one delta.
+
+        Raises:
+            RunError: The provider was not reached, refused, or broke; which class says which.
+        """
+        response = await self._open(call)
+        reader = ChunkReader()
+        body = WholeBody() if _is_json(response) else DataLines()
+        started = False
+        try:
+            async with aclosing(_blocks(response)) as blocks:
+                async for block in blocks:
+                    for delta in reader.read(body.feed(block)):
+                        started = True
+                        yield delta
+                    if reader.done:
+                        await _drain(blocks)
+                        break
+            for delta in reader.read(() if reader.done else body.end()):
+                yield delta
+        except StreamError as error:
+            raise self._in_stream(error.error, started=started) from None
+        except _CONNECTION_ERRORS as error:
+            if not started and not reader.said_why:
+                raise self._translated(error) from error
+        finally:
+            await _close(response)
+        for delta in reader.end(call):
+            yield delta
+
+    async def models(self) -> tuple[str, ...]:
+        """The ids of the models that the server lists.
+
+        Raises:
+            RunError: The provider was not reached, or refused.
+        """
+        try:
+            async with asyncio.timeout(self._spec.timeouts.first_token):
+                response = await self._client().get(
+                    "/models", cast_to=httpx2.Response, options=self._options()
+                )
+        except _VENDOR_ERRORS as error:  # a timeout is an OSError
+            raise self._translated(error) from error
+        return _model_ids(response.content)
+
+    async def _open(self, call: ModelCall) -> httpx2.Response:
+        """Sends the request; a server that does not know usage is asked again without it."""
+        address = self._spec.base_url
+        with_usage = address not in self._without_usage
+        try:
+            try:
+                return await self._post(call, with_usage=with_usage)
+            except APIStatusError as error:
+                if not with_usage or "stream_options" not in f"{error.message} {error.body}":
+                    raise
+            self._without_usage.add(address)
+            return await self._post(call, with_usage=False)
+        except _VENDOR_ERRORS as error:
+            raise self._translated(error) from error
+
+    async def _post(self, call: ModelCall, *, with_usage: bool) -> httpx2.Response:
+        """Asks for the raw response.
+
+        The typed method transforms every message first (measured: 2.8 ms of CPU for 21 messages,
+        against 0.4 ms for the whole request this way).
+        """
+        response = await self._client().post(
+            "/chat/completions",
+            content=request_body(call, with_usage=with_usage),
+            cast_to=httpx2.Response,
+            stream=True,
+            stream_cls=AsyncStream[object],
+            options=self._options(),
+        )
+        return cast("httpx2.Response", response)  # `cast_to` wins over `stream_cls`
+
+    def _client(self) -> AsyncOpenAI:
+        key = self._spec.api_key.strip()
+        if not key.isascii() or not key.isprintable() or " " in key:
+            raise NotReady(
+                f"The key of the provider {self._spec.name!r} holds blanks or letters that no key "
+                "has. Enter it again."
+            )
+        return client_for(base_url=check_base_url(self._spec.base_url or OPENAI), api_key=key)
+
+    def _options(self) -> RequestOptions:
+        """Headers, and the time to connect; silence after that is watched by the engine."""
+        headers: dict[str, str | Omit] = {
+            "Content-Type": "application/json",
+            "Accept-Encoding": "identity",
+            # The package takes these from the environment of this process.
+            "OpenAI-Organization": Omit(),
+            "OpenAI-Project": Omit(),
+        }
+        if not self._spec.api_key.strip():
+            headers["Authorization"] = Omit()
+        connect = self._spec.timeouts.connect
+        return {
+            "headers": headers,
+            "timeout": httpx2.Timeout(None, connect=connect, pool=connect),
+        }
+
+    def _translated(self, error: Exception) -> RunError:
+        """What went wrong before the first delta."""
+        name = self._spec.name
+        if isinstance(error, APIStatusError):
+            said = f"{error.message} {error.body}"
+            wait = error.response.headers.get("retry-after")
+            return refusal(
+                error.status_code,
+                said,
+                provider=name,
+                detail=self._detail(said),
+                retry_after=seconds_to_wait(wait, now=datetime.now(UTC)),
+            )
+        causes = tuple(_causes(error))
+        for cause in causes:
+            if isinstance(cause, ForbiddenAddress):
+                return NotReady(str(cause))
+            if isinstance(cause, httpx2.InvalidURL | httpx2.UnsupportedProtocol):
+                return NotReady(f"The address of the provider {name!r} is no URL. Correct it.")
+        return ProviderUnavailable(
+            f"The provider {name!r} could not be reached. Ask again in a moment; if it stays so, "
+            "whoever manages this copilot should check that the model server runs.",
+            detail=self._detail(" <- ".join(f"{type(one).__name__}: {one}" for one in causes)),
+        )
+
+    def _in_stream(self, error: Json, *, started: bool) -> RunError:
+        """An error object that came with HTTP 200."""
+        said = str(error)
+        detail = self._detail(said)
+        status = _status(error)
+        if not started and status is not None:
+            return refusal(status, said, provider=self._spec.name, detail=detail)
+        return ProviderBroke(
+            f"The provider {self._spec.name!r} reported an error while it answered. Ask again.",
+            detail=detail,
+        )
+
+    def _detail(self, text: str) -> str:
+        """What an operator may read: without the key, which some servers repeat."""
+        key = self._spec.api_key.strip()
+        text = text.replace(key, "[key]") if key else text
+        return text[:_DETAIL_CHARACTERS]
+
+
+def _blocks(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
+    encoded = response.headers.get("content-encoding", "identity") != "identity"
+    return response.aiter_bytes() if encoded else response.aiter_raw()
+
+
+def _is_json(response: httpx2.Response) -> bool:
+    return response.headers.get("content-type", "").startswith("application/json")
+
+
+async def _drain(blocks: AsyncGenerator[bytes, None]) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            async for _ in blocks:
+                pass
+
+
+async def _close(response: httpx2.Response) -> None:
+    with suppress(*_CONNECTION_ERRORS):
+        async with asyncio.timeout(_CLOSE_SECONDS):
+            await response.aclose()
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _status(error: Json) -> int | None:
+    """The HTTP status that an error object names, in a number or in words."""
+    if not isinstance(error, dict):
+        return None
+    for key in ("code", "status", "status_code"):
+        value = error.get(key)
+        if isinstance(value, int) and 400 <= value < 600:
+            return value
+    words = f"{error.get('type')} {error.get('code')}"
+    return next((status for word, status in _STATUS_WORDS.items() if word in words), None)
+
+
+def _model_ids(body: bytes) -> tuple[str, ...]:
+    try:
+        listed = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        listed = None
+    rows = listed.get("data") or listed.get("models") if isinstance(listed, dict) else listed
+    if not isinstance(rows, list):
+        raise ProviderBroke(
+            "The address answers, but not with a list of models. Check that it ends where the API "
+            "begins, often in /v1."
+        )
+    named = (row.get("id") or row.get("name") for row in rows if isinstance(row, dict))
+    return tuple(sorted({name for name in named if isinstance(name, str)}))
