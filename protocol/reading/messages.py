@@ -67,16 +67,18 @@ def _read(fields: Fields, *, previous: Message | None) -> Message | None:
             return _ai(fields)
         case "tool":
             return _result(fields, previous=previous)
-    fields.notes.dropped(fields.at("role"), wanted="human, ai or tool; the message")
-    return None
+    return _left_out(fields, "its role is not human, ai or tool")
+
+
+def _left_out(fields: Fields, reason: str) -> None:
+    fields.notes.add(f"`{fields.path}` was left out: {reason}.")
 
 
 def _human(fields: Fields) -> Message | None:
     content = fields.raw.get("content")
     if isinstance(content, str):
         return HumanMessage(content)
-    fields.notes.dropped(fields.at("content"), wanted="text; the message")
-    return None
+    return _left_out(fields, "its content is not text")
 
 
 def _ai(fields: Fields) -> Message | None:
@@ -85,8 +87,7 @@ def _ai(fields: Fields) -> Message | None:
         return _call(Fields(call, path=fields.at("content"), notes=fields.notes))
     if isinstance(content, str):
         return AiMessage(strip_markers(content), agent_id=fields.optional_text("agent_id"))
-    fields.notes.dropped(fields.at("content"), wanted="text or a function call; the message")
-    return None
+    return _left_out(fields, "its content is neither text nor a function call")
 
 
 def _call(fields: Fields) -> CallMessage:
@@ -130,5 +131,5 @@ def _with_tasks(messages: Sequence[Message]) -> list[Message]:
         and message.agent_id == ORCHESTRATOR
         and not isinstance(after, HumanMessage)
         else message
-        for message, after in zip(messages, following, strict=True)
+        for message, after in zip(messages, following, strict=False)
     ]

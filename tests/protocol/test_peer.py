@@ -1,0 +1,255 @@
+"""Today's peer package agrees: it reads what we write, and we read what it writes."""
+
+import json
+from typing import Any
+
+from openbb_ai.models import (
+    AgentFeatureOption,
+    AgentTool,
+    CitationCollectionSSE,
+    ClientArtifact,
+    ClientCommandResult,
+    ClientFunctionCallError,
+    DataContent,
+    DataFileReferences,
+    DataSourceRequest,
+    FunctionCallSSE,
+    LlmClientFunctionCallResultMessage,
+    LlmClientMessage,
+    MessageArtifactSSE,
+    MessageChunkSSE,
+    PdfDataFormat,
+    PromptSuggestionsSSE,
+    QueryRequest,
+    RawContext,
+    RawObjectDataFormat,
+    SingleDataContent,
+    SingleFileReference,
+    StatusUpdateSSE,
+    WidgetCollection,
+    WorkspaceAgent,
+    WorkspaceState,
+)
+from openbb_ai.models import Widget as PeerWidget
+from openbb_ai.models import WidgetParam as PeerParam
+from openbb_ai.testing import CopilotResponse
+import pytest
+
+from protocol.dialects import say
+from protocol.events import FunctionCall, MessageChunk, StatusUpdate
+from protocol.generations import Generation
+from protocol.manifest import agents_json
+from protocol.messages import (
+    AiMessage,
+    CallMessage,
+    CommandResult,
+    DataItem,
+    FileReference,
+    HumanMessage,
+    ResultMessage,
+    SourceData,
+    SourceError,
+)
+from protocol.requests import read
+from protocol.sse import encode
+from tests.protocol.examples import EXAMPLES
+from tests.protocol.seeds import NEWS_UUID
+from tests.protocol.test_manifest import FULL
+
+PEER_EVENTS = {
+    model.model_fields["event"].default: model
+    for model in (
+        MessageChunkSSE,
+        FunctionCallSSE,
+        StatusUpdateSSE,
+        MessageArtifactSSE,
+        CitationCollectionSSE,
+        PromptSuggestionsSSE,
+    )
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_peer_validates_every_event(name: str):
+    for event, data in say(EXAMPLES[name], Generation.THREE):
+        PEER_EVENTS[event].model_validate({"event": event, "data": data})
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_peer_would_write_the_same_data(name: str):
+    for event, data in say(EXAMPLES[name], Generation.THREE):
+        peer = PEER_EVENTS[event].model_validate({"event": event, "data": data})
+        written = json.loads(peer.model_dump()["data"])
+        assert filled(data, written) == written
+
+
+def filled(ours: Any, theirs: Any) -> Any:
+    """Ours with the defaults that the peer writes out and we leave to it."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        defaults = {"hidden": False, "metadata": {}, "citable": True}
+        added = {key: value for key, value in defaults.items() if key in theirs}
+        return {**added, **{key: filled(value, theirs.get(key)) for key, value in ours.items()}}
+    if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
+        return [filled(*pair) for pair in zip(ours, theirs, strict=True)]
+    return ours
+
+
+@pytest.mark.parametrize("name", ["call"])
+def test_peer_validates_the_sources_of_a_call(name: str):
+    [(_, data)] = say(EXAMPLES[name], Generation.THREE)
+    [source] = data["input_arguments"]["data_sources"]  # type: ignore[index,call-overload]  # ours
+    assert DataSourceRequest.model_validate(source).model_dump() == source
+
+
+def test_peers_artifact_is_ours():
+    [(_, data)] = say(EXAMPLES["chart-line"], Generation.THREE)
+    assert ClientArtifact.model_validate(data).chart_params.chartType == "line"  # type: ignore[union-attr]  # a chart
+
+
+def test_peers_helper_reads_an_answer():
+    answer = [
+        StatusUpdate(message="Reading"),
+        MessageChunk("Apple rose"),
+        MessageChunk(" by 3 %."),
+        EXAMPLES["table"],
+        EXAMPLES["citations"],
+        EXAMPLES["suggestions"],
+    ]
+    stream = b"".join(encode(*said) for e in answer for said in say(e, Generation.THREE))
+    response = CopilotResponse(stream.decode().replace('"close":null,"split":true', '"close":1'))
+    assert response.text == "Apple rose by 3 %."
+    assert [event.event_type for event in response.events] == [
+        "copilotStatusUpdate",
+        "copilotMessage",
+        "copilotMessageArtifact",
+        "copilotCitationCollection",
+        "copilotPromptSuggestions",
+    ]
+    assert response.prompt_suggestions[0].content == {
+        "suggestions": ["What moved today?", "And Tesla?"]
+    }
+
+
+@pytest.mark.parametrize("generation", Generation)
+def test_peers_helper_reads_a_call(generation: Generation):
+    call = FunctionCall(
+        function="get_widget_data",
+        input_arguments={"data_sources": [{"widget_uuid": "u", "origin": "o", "id": "i"}]},
+        extra_state={"copilot_function_call_arguments": {"a": 1}},
+    )
+    [(name, data)] = say(call, generation)
+    [event] = CopilotResponse(encode(name, data).decode()).function_calls
+    assert event.content == data
+
+
+def test_peers_agent_model_takes_our_agents_json():
+    document = agents_json([FULL])
+    entry = document["news-reader"]
+    agent = WorkspaceAgent.model_validate({"id": "news-reader", **entry})  # type: ignore[dict-item]  # an object
+    assert agent.features["streaming"] is True
+    tone = agent.features["tone"]
+    assert isinstance(tone, AgentFeatureOption)
+    assert [option.value for option in tone.options or ()] == ["short", "long"]
+
+
+def peer_request() -> QueryRequest:
+    source = {"widget_uuid": NEWS_UUID, "origin": "o", "id": "news", "input_args": {"p": "AAPL"}}
+    call = {"function": "get_widget_data", "input_arguments": {"data_sources": [source]}}
+    return QueryRequest(
+        messages=[
+            LlmClientMessage(role="human", content="What moved?"),
+            LlmClientMessage(role="ai", content="Apple.", agent_id="news-reader"),
+            LlmClientMessage(role="human", content="Why?"),
+            LlmClientMessage(role="ai", content=json.dumps(call)),
+            LlmClientFunctionCallResultMessage(
+                **call,
+                data=[
+                    DataContent(
+                        items=[
+                            SingleDataContent(
+                                content="News",
+                                data_format=RawObjectDataFormat(parse_as="text"),
+                            )
+                        ]
+                    ),
+                    DataFileReferences(
+                        items=[
+                            SingleFileReference(
+                                url="https://x.example/a.pdf?sig=s",
+                                data_format=PdfDataFormat(data_type="pdf", filename="a.pdf"),
+                            )
+                        ]
+                    ),
+                    ClientFunctionCallError(error_type="not_found", content="Gone"),
+                    ClientCommandResult(status="success", message="Added"),
+                ],
+                extra_state={"s": 1},
+            ),
+        ],
+        context=[
+            RawContext(
+                uuid=NEWS_UUID,
+                name="chart",
+                description="d",
+                data=DataContent(items=[SingleDataContent(content="[]")]),
+            )
+        ],
+        widgets=WidgetCollection(
+            primary=[
+                PeerWidget(
+                    origin="o",
+                    widget_id="news",
+                    name="News",
+                    description="d",
+                    params=[
+                        PeerParam(name="p", type="ticker", description="d", current_value="AAPL"),
+                        PeerParam(name="q", type="text", description="d"),
+                    ],
+                )
+            ]
+        ),
+        urls=["https://x.example"],
+        workspace_state=WorkspaceState(action_history=["added a widget"]),
+        workspace_options={"deep-research": True},
+        tools=[AgentTool(name="search", url="https://m.example", auth_token="canary")],
+    )
+
+
+@pytest.mark.parametrize("exclude_none", [True, False])
+def test_we_read_what_the_peer_sends(exclude_none: bool):
+    query = read(peer_request().model_dump_json(exclude_none=exclude_none).encode())
+    assert query.generation is Generation.THREE
+    assert query.notes == ()
+    human, answer, question, call, result = query.messages
+    assert (human, question) == (HumanMessage("What moved?"), HumanMessage("Why?"))
+    assert answer == AiMessage("Apple.", agent_id="news-reader")
+    assert isinstance(call, CallMessage)
+    assert isinstance(result, ResultMessage)
+    assert call.input_arguments == result.input_arguments
+    data, files, error, command = result.data
+    assert isinstance(data, SourceData)
+    assert isinstance(data.items[0], DataItem)
+    assert data.items[0].content == "News"
+    assert data.items[0].data_format["parse_as"] == "text"
+    assert isinstance(files, SourceData)
+    assert files.items == (
+        FileReference(
+            url="https://x.example/a.pdf?sig=s",
+            data_format={"data_type": "pdf", "filename": "a.pdf"},
+        ),
+    )
+    assert error == SourceError("not_found", "Gone")
+    assert command == CommandResult("success", "Added")
+    assert query.timezone == "UTC"
+    assert query.workspace_state["action_history"] == ["added a widget"]
+    assert query.workspace_options == {"deep-research": True}
+    assert query.context[0].name == "chart"
+    assert "canary" not in repr(query)
+    [widget] = query.widgets.primary
+    given = {} if exclude_none else {"q": None}  # the peer writes missing values as null
+    assert widget.input_args() == {"p": "AAPL", **given}
+
+
+def test_peer_reads_the_request_whose_answer_it_validates():
+    body = json.loads(peer_request().model_dump_json())
+    assert QueryRequest.model_validate(body) == peer_request()
