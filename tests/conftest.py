@@ -1,0 +1,53 @@
+"""What every test stands on: no network, honest skips, the same random examples every time."""
+
+from collections.abc import Iterator
+import os
+import socket
+from typing import Any
+
+from hypothesis import settings as hypothesis_settings
+import pytest
+
+from tests.services import missing
+
+SERVICES = ("browser", "postgres", "redis")
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "", None})
+
+hypothesis_settings.register_profile("reproducible", derandomize=True, deadline=None)
+hypothesis_settings.load_profile("reproducible")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skips a test whose service is missing, or fails it where everything has to run."""
+    for service in SERVICES:
+        if item.get_closest_marker(service) is None or not missing(service):
+            continue
+        if os.environ.get("REQUIRE_ALL"):
+            pytest.fail(missing(service), pytrace=False)
+        pytest.skip(missing(service))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _only_loopback() -> Iterator[None]:
+    """Lets no test reach another machine."""
+    patch = pytest.MonkeyPatch()
+    connect, resolve = socket.socket.connect, socket.getaddrinfo
+
+    def guarded_connect(self: socket.socket, address: Any) -> None:
+        if self.family != socket.AF_UNIX:
+            _check_loopback(address[0])
+        connect(self, address)
+
+    def guarded_resolve(host: Any, *rest: Any, **options: Any) -> Any:
+        _check_loopback(host.decode() if isinstance(host, bytes) else host)
+        return resolve(host, *rest, **options)
+
+    patch.setattr(socket.socket, "connect", guarded_connect)
+    patch.setattr(socket, "getaddrinfo", guarded_resolve)
+    yield
+    patch.undo()
+
+
+def _check_loopback(host: str | None) -> None:
+    if host not in LOOPBACK_NAMES and not str(host).startswith("127."):
+        pytest.fail(f"a test tried to reach {host}")

@@ -1,0 +1,64 @@
+"""The smallest valid rows; keyword arguments change what a test is about."""
+
+from datetime import datetime
+from itertools import count
+from typing import Any
+
+from django.contrib.auth.models import Group, User
+
+from copilot_admin.models import Access, Copilot, CopilotVersion, EndpointKey, Provider
+from copilot_admin.publishing import publish
+
+_numbers = count(1)
+
+
+def make_provider(**changes: Any) -> Provider:
+    """A provider; the rehearsal model unless changed."""
+    return Provider.objects.create(
+        **{"name": f"Provider {next(_numbers)}", "kind": "rehearsal", **changes}
+    )
+
+
+def make_copilot(**changes: Any) -> Copilot:
+    """A draft that everybody may ask once it is published."""
+    number = next(_numbers)
+    fields = {
+        "slug": f"copilot-{number}",
+        "name": f"Copilot {number}",
+        "model": "rehearsal",
+        "access": Access.OPEN,
+        **changes,
+    }
+    if "provider" not in fields:
+        fields["provider"] = make_provider()
+    return Copilot.objects.create(**fields)
+
+
+def make_version(copilot: Copilot | None = None, **changes: Any) -> CopilotVersion:
+    """A published version of a copilot, which is made first unless given."""
+    version = publish(copilot or make_copilot(**changes), user=None)
+    assert version is not None
+    return version
+
+
+def make_published(**changes: Any) -> Copilot:
+    """A copilot that answers."""
+    return make_version(**changes).copilot
+
+
+def make_key(
+    name: str = "Desk", *, copilots: tuple[Copilot, ...] = (), expires_at: datetime | None = None
+) -> tuple[EndpointKey, str]:
+    """An endpoint key and its text; for every copilot unless some are given."""
+    key, text = EndpointKey.issue(name, expires_at=expires_at)
+    key.copilots.set(copilots)
+    return key, text
+
+
+def make_user(*groups: str, **changes: Any) -> User:
+    """A staff user in these groups; `is_superuser=True` makes an admin."""
+    user = User.objects.create_user(
+        **{"username": f"user-{next(_numbers)}", "password": "secret", "is_staff": True, **changes}
+    )
+    user.groups.set([Group.objects.get_or_create(name=name)[0] for name in groups])
+    return user

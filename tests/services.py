@@ -1,0 +1,50 @@
+"""What some tests need beside Python, and the sentence that says it is missing."""
+
+from functools import cache
+import os
+import shutil
+
+import psycopg
+import redis
+
+DATABASE_URL = os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres")
+REDIS_URL = os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/15")
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def chromium() -> str | None:
+    """The path of a Chromium on this machine."""
+    return next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
+
+
+@cache
+def missing(service: str) -> str:
+    """Why tests with this marker cannot run here; empty when they can."""
+    match service:
+        case "browser":
+            return "" if chromium() else "Chromium is missing: install the package 'chromium'"
+        case "postgres":
+            return _missing_postgres()
+        case "redis":
+            return _missing_redis()
+        case _:
+            raise AssertionError(f"no service is named {service}")
+
+
+def _missing_postgres() -> str:
+    try:
+        psycopg.connect(DATABASE_URL, connect_timeout=3).close()
+    except psycopg.Error:
+        return "PostgreSQL does not answer: start it, or set TEST_DATABASE_URL"
+    return ""
+
+
+def _missing_redis() -> str:
+    client = redis.Redis.from_url(REDIS_URL, socket_connect_timeout=3)
+    try:
+        client.ping()
+    except redis.RedisError:
+        return "Redis does not answer: start it, or set TEST_REDIS_URL"
+    finally:
+        client.close()
+    return ""
