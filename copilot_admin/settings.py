@@ -91,7 +91,7 @@ ASGI_APPLICATION = "copilot_admin.asgi.application"
 ROOT_URLCONF = "copilot_admin.urls"
 INSTALLED_APPS = [
     *(["daphne"] if DEBUG else []),  # for `runserver`: it installs Twisted's event loop
-    "django.contrib.admin",
+    "django.contrib.admin.apps.SimpleAdminConfig",  # our site registers its models itself
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -1,0 +1,174 @@
+"""Turns the draft of a copilot into a version that answers."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+from django.db.models import Max
+
+from copilot_admin.engine.document import spec_from_document
+from copilot_admin.engine.placeholders import unknown_placeholders
+from copilot_admin.engine.providers.registry import make_provider
+from copilot_admin.engine.spec import CopilotSpec, ProviderSpec
+from copilot_admin.engine.tools.registry import tool_names
+from copilot_admin.errors import ConfigurationError, RunError
+from copilot_admin.models import Copilot, CopilotVersion, Provider
+from copilot_admin.providers import provider_spec
+from protocol.features import FEATURES, UNBUILT_FEATURES
+from protocol.json import Json
+
+# Keys of the document, and the columns of the draft that hold them as they are.
+COLUMNS: Mapping[str, str] = {
+    "name": "name",
+    "description": "description",
+    "system_prompt": "system_prompt",
+    "model": "model",
+    "models": "model_choices",
+    "parameters": "parameters",
+    "widget_data": "widget_data",
+    "custom_features": "custom_features",
+    "tools": "tools",
+    "citations": "citations",
+    "show_steps": "show_steps",
+    "steps": "steps",
+    "starters": "starters",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What keeps a draft from being published; `field` is its key in a copilot file."""
+
+    field: str
+    sentence: str
+
+
+class NotPublishable(ConfigurationError):
+    """A draft has problems; the text is all of them."""
+
+    def __init__(self, copilot: Copilot, problems: tuple[Problem, ...]) -> None:
+        sentences = " ".join(problem.sentence for problem in problems)
+        super().__init__(f"Copilot '{copilot.slug}' cannot be published. {sentences}")
+        self.problems = problems
+
+
+def document_of(copilot: Copilot) -> dict[str, Json]:
+    """The versioned part of a draft, with the keys of a copilot file.
+
+    An uploaded image stands in it by its name in the storage; such a file is never changed.
+    """
+    document: dict[str, Any] = {key: getattr(copilot, column) for key, column in COLUMNS.items()}
+    document["image"] = copilot.image.name if copilot.image else copilot.image_url
+    document["provider"] = copilot.provider.name
+    document["features"] = {
+        feature.key: copilot.features.get(feature.key, feature.default) is True
+        for feature in FEATURES
+    }
+    return document
+
+
+def apply_document(copilot: Copilot, document: Mapping[str, Any], *, provider: Provider) -> None:
+    """Makes a draft equal to a document; `document_of` gives it back. Does not save.
+
+    Args:
+        copilot: The draft.
+        document: Complete and checked.
+        provider: The provider that the document names.
+    """
+    for key, column in COLUMNS.items():
+        setattr(copilot, column, document[key])
+    image = str(document["image"])
+    is_address = image.startswith(("https://", "http://"))
+    copilot.image_url = image if is_address else ""
+    copilot.image = "" if is_address else image
+    copilot.provider = provider
+    copilot.features = {
+        feature.key: document["features"][feature.key]
+        for feature in FEATURES
+        if document["features"].get(feature.key, feature.default) != feature.default
+    }
+
+
+def has_changes(copilot: Copilot) -> bool:
+    """Whether publishing would make a new version. A renamed provider is no change."""
+    if copilot.live is None or copilot.live.provider_id != copilot.provider_id:
+        return True
+    draft, live = document_of(copilot), dict(copilot.live.document)
+    return draft | {"provider": ""} != live | {"provider": ""}
+
+
+def problems(copilot: Copilot) -> tuple[Problem, ...]:
+    """All that keeps a draft from being published."""
+    try:
+        spec = spec_from_document(
+            copilot.slug, document_of(copilot), provider_spec(copilot.provider)
+        )
+        make_provider(spec.provider)
+    except (ConfigurationError, RunError) as error:
+        return (Problem("provider", error.public), *_problems_without_provider(copilot))
+    return tuple(_problems(spec))
+
+
+def publish(copilot: Copilot, *, user: AbstractBaseUser | None) -> CopilotVersion | None:
+    """Makes the draft the version that answers from the next request on.
+
+    Args:
+        copilot: Saved; what is published is what the database holds.
+        user: Who publishes; None for a command.
+
+    Returns:
+        The new version, or None when the draft is what is live already.
+
+    Raises:
+        NotPublishable: The draft has problems.
+    """
+    with transaction.atomic():
+        draft = Copilot.objects.select_for_update(of=("self",)).get(pk=copilot.pk)
+        if not has_changes(draft):
+            return None
+        found = problems(draft)
+        if found:
+            raise NotPublishable(draft, found)
+        last = draft.versions.aggregate(last=Max("number"))["last"] or 0
+        version = CopilotVersion.objects.create(
+            copilot=draft,
+            number=last + 1,
+            document=document_of(draft),
+            provider=draft.provider,
+            published_by_id=user.pk if user else None,
+        )
+        draft.live = version
+        draft.save(update_fields=["live"])
+    copilot.live = version
+    return version
+
+
+def _problems_without_provider(copilot: Copilot) -> tuple[Problem, ...]:
+    try:
+        bare = ProviderSpec(name=copilot.provider.name, kind=copilot.provider.kind)
+        return tuple(_problems(spec_from_document(copilot.slug, document_of(copilot), bare)))
+    except ConfigurationError:
+        return ()
+
+
+def _problems(spec: CopilotSpec) -> Iterator[Problem]:
+    if not spec.model.strip():
+        yield Problem("model", "Choose a model.")
+    for name in unknown_placeholders(spec.system_prompt, spec.custom_features):
+        yield Problem("system_prompt", f"The prompt has the unknown placeholder {{{{ {name} }}}}.")
+    for name in sorted(set(spec.tools) - set(tool_names())):
+        yield Problem("tools", f"There is no tool named '{name}'. Switch it off.")
+    for key in _clashing_keys(spec):
+        yield Problem("custom_features", f"The key '{key}' is taken. Give the control another.")
+
+
+def _clashing_keys(spec: CopilotSpec) -> list[str]:
+    taken = {"streaming", *(feature.key for feature in FEATURES), *UNBUILT_FEATURES}
+    clashing = []
+    for feature in spec.custom_features:
+        if feature.key in taken:
+            clashing.append(feature.key)
+        taken.add(feature.key)
+    return clashing
