@@ -67,10 +67,11 @@ def _read(fields: Fields, *, previous: Message | None) -> Message | None:
             return _ai(fields)
         case "tool":
             return _result(fields, previous=previous)
-    return _left_out(fields, "its role is not human, ai or tool")
+    _note_left_out(fields, "its role is not human, ai or tool")
+    return None
 
 
-def _left_out(fields: Fields, reason: str) -> None:
+def _note_left_out(fields: Fields, reason: str) -> None:
     fields.notes.add(f"`{fields.path}` was left out: {reason}.")
 
 
@@ -78,7 +79,8 @@ def _human(fields: Fields) -> Message | None:
     content = fields.raw.get("content")
     if isinstance(content, str):
         return HumanMessage(content)
-    return _left_out(fields, "its content is not text")
+    _note_left_out(fields, "its content is not text")
+    return None
 
 
 def _ai(fields: Fields) -> Message | None:
@@ -87,7 +89,8 @@ def _ai(fields: Fields) -> Message | None:
         return _call(Fields(call, path=fields.at("content"), notes=fields.notes))
     if isinstance(content, str):
         return AiMessage(strip_markers(content), agent_id=fields.optional_text("agent_id"))
-    return _left_out(fields, "its content is neither text nor a function call")
+    _note_left_out(fields, "its content is neither text nor a function call")
+    return None
 
 
 def _call(fields: Fields) -> CallMessage:

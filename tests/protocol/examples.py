@@ -1,5 +1,7 @@
 """One event of every kind, and of every kind that some client is told differently."""
 
+from typing import Any
+
 from protocol.events import (
     ArtifactType,
     Citation,
@@ -16,7 +18,7 @@ from protocol.events import (
 WIDGET_UUID = "91ae1153-7b4d-451c-adc5-49856e90a0e6"
 ARTIFACT_UUID = "3fa85f64-5717-4562-b3fc-2c963f66afa6"
 CITATION_ID = "8b2e5f79-3a1d-4c9e-b6f8-1e7d2a9c0b3d"
-ROWS = [
+ROWS: list[Any] = [
     {"date": "2024-10-15", "close": 233.85, "note": "a | b"},
     {"date": "2024-10-14", "close": None, "split": True},
 ]

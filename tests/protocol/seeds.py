@@ -194,7 +194,7 @@ GENERATION_ONE = [
     ),
 ]
 # As the translation left it: spaces around every text, the role included.
-SPACED_OUT_ONE = {
+SPACED_OUT_ONE: dict[str, Any] = {
     "messages": [{"role": " human ", "content": " What is the current stock price of AAPL? "}],
     "widgets": [
         {

@@ -140,7 +140,12 @@ def test_result_is_the_same_in_every_dialect():
 
 def test_call_is_the_same_as_object_text_or_doubly_encoded_text():
     call = {"function": "f", "input_arguments": {"b": 1, "a": "é"}}
-    contents = [call, json.dumps(call), json.dumps(json.dumps(call)), json.dumps(call, indent=2)]
+    contents: list[Any] = [
+        call,
+        json.dumps(call),
+        json.dumps(json.dumps(call)),
+        json.dumps(call, indent=2),
+    ]
     hashed = {
         canonical(read({"messages": [{"role": "ai", "content": content}]}).messages[0])
         for content in contents

@@ -168,7 +168,7 @@ def test_echo_of_a_call_is_recognised(generation: Generation):
     call = EXAMPLES["call"]
     assert isinstance(call, FunctionCall)
     [(_, data)] = say(call, generation)
-    body = {"messages": [{"role": "human", "content": "q"}, {"role": "ai", "content": data}]}
+    body: Any = {"messages": [{"role": "human", "content": "q"}, {"role": "ai", "content": data}]}
     echoed = read(body).messages[1]
     assert isinstance(echoed, CallMessage)
     assert canonical(echoed) == canonical(echo_of(call, generation))

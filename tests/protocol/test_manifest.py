@@ -3,6 +3,7 @@
 from dataclasses import replace
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,14 @@ FULL = CopilotCard(
 )
 
 
+def agent(card: CopilotCard) -> Any:
+    return agents_json([card])[card.slug]
+
+
+def copilot(card: CopilotCard) -> Any:
+    return copilots_json([card])[card.slug]
+
+
 @pytest.mark.parametrize("write", [agents_json, copilots_json])
 def test_document_is_golden(write):
     document = json.dumps(write([PLAIN, FULL]), indent=2) + "\n"
@@ -54,7 +63,7 @@ def test_no_copilots_make_an_empty_document():
 
 
 def test_copilots_json_has_booleans_only():
-    entry = copilots_json([FULL])["news-reader"]
+    entry = copilot(FULL)
     assert all(isinstance(value, bool) for value in entry["features"].values())
     assert entry["hasFunctionCalling"] is True
     assert entry["hasDocuments"] is False
@@ -62,36 +71,34 @@ def test_copilots_json_has_booleans_only():
 
 def test_uploads_count_as_documents():
     card = replace(PLAIN, features=frozenset({"file-upload"}))
-    assert copilots_json([card])["plain"]["hasDocuments"] is True
-    assert copilots_json([card])["plain"]["features"]["file-upload"] is True
+    assert copilot(card)["hasDocuments"] is True
+    assert copilot(card)["features"]["file-upload"] is True
 
 
 def test_address_with_a_query_gets_the_hint_too():
     card = replace(PLAIN, query_url="https://x.example/q?a=1")
-    assert copilots_json([card])["plain"]["endpoints"]["query"] == (
-        "https://x.example/q?a=1&generation=2"
-    )
-    assert agents_json([card])["plain"]["endpoints"]["query"] == "https://x.example/q?a=1"
+    assert copilot(card)["endpoints"]["query"] == ("https://x.example/q?a=1&generation=2")
+    assert agent(card)["endpoints"]["query"] == "https://x.example/q?a=1"
 
 
 def test_feedback_is_advertised_with_its_feature_only():
-    assert "feedback" not in agents_json([FULL])["news-reader"]["endpoints"]
+    assert "feedback" not in agent(FULL)["endpoints"]
     card = replace(FULL, features=frozenset({"feedback"}))
-    assert agents_json([card])["news-reader"]["endpoints"]["feedback"] == FULL.feedback_url
+    assert agent(card)["endpoints"]["feedback"] == FULL.feedback_url
 
 
 def test_every_built_feature_is_advertised_on_or_off():
     for key in FEATURE_KEYS:
         on = replace(PLAIN, features=frozenset({key}))
-        assert agents_json([on])["plain"]["features"][key]
-        assert agents_json([PLAIN])["plain"]["features"][key] is False
+        assert agent(on)["features"][key]
+        assert agent(PLAIN)["features"][key] is False
 
 
 def test_feature_can_be_shown_as_a_toggle(monkeypatch: pytest.MonkeyPatch):
     feature = Feature(key="prompt-suggestions", label="x", help="x", as_toggle="Follow-ups")
     monkeypatch.setattr(manifest, "FEATURES", (feature,))
     on = replace(PLAIN, features=frozenset({"prompt-suggestions"}))
-    assert agents_json([on])["plain"]["features"] == {
+    assert agent(on)["features"] == {
         "streaming": True,
         "prompt-suggestions": {"label": "Follow-ups", "default": True},
     }

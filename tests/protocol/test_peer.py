@@ -36,7 +36,7 @@ from openbb_ai.testing import CopilotResponse
 import pytest
 
 from protocol.dialects import say
-from protocol.events import FunctionCall, MessageChunk, StatusUpdate
+from protocol.events import Event, FunctionCall, MessageChunk, StatusUpdate
 from protocol.generations import Generation
 from protocol.manifest import agents_json
 from protocol.messages import (
@@ -97,7 +97,8 @@ def filled(ours: Any, theirs: Any) -> Any:
 @pytest.mark.parametrize("name", ["call"])
 def test_peer_validates_the_sources_of_a_call(name: str):
     [(_, data)] = say(EXAMPLES[name], Generation.THREE)
-    [source] = data["input_arguments"]["data_sources"]  # type: ignore[index,call-overload]  # ours
+    arguments: Any = data["input_arguments"]
+    [source] = arguments["data_sources"]
     assert DataSourceRequest.model_validate(source).model_dump() == source
 
 
@@ -107,7 +108,7 @@ def test_peers_artifact_is_ours():
 
 
 def test_peers_helper_reads_an_answer():
-    answer = [
+    answer: list[Event] = [
         StatusUpdate(message="Reading"),
         MessageChunk("Apple rose"),
         MessageChunk(" by 3 %."),

@@ -1,5 +1,7 @@
 """Secrets leave requests before anything is stored."""
 
+from typing import Any
+
 import pytest
 
 from protocol.redaction import is_secret_name, redact, redact_text, redact_url
@@ -26,7 +28,7 @@ def test_other_names_stay(name: str):
 
 
 def test_secret_members_are_left_out_at_any_depth():
-    request = {
+    request: Any = {
         "tools": [{"name": "search", "auth_token": "canary", "url": "https://mcp.example.com"}],
         "api_keys": {"openai_api_key": "canary", "other": "canary"},
         "headers": {"Authorization": {"scheme": "Bearer", "value": "canary"}},
@@ -41,7 +43,10 @@ def test_secret_members_are_left_out_at_any_depth():
 
 
 def test_parameters_of_a_schema_may_be_called_like_secrets():
-    schema = {"properties": {"token": {"type": "string"}, "password": "canary"}, "type": "object"}
+    schema: Any = {
+        "properties": {"token": {"type": "string"}, "password": "canary"},
+        "type": "object",
+    }
     assert redact(schema) == {"properties": {"token": {"type": "string"}}, "type": "object"}
 
 

@@ -112,6 +112,11 @@ def test_notes_are_said_once_and_have_an_end():
     assert notes[-1] == "62 more fields were left out."
 
 
+def test_the_same_sentence_is_said_once():
+    body = b'{"messages":[{"role":"tool","data":[{"content":{"a":1,"a":2}},{"content":{"a":1,"a":2}}]}]}'
+    assert sum("stood twice" in note for note in read(body).notes) == 1
+
+
 def test_only_four_urls_are_used():
     read_query = query(urls=[f"https://x.example/{number}" for number in range(5)])
     assert len(read_query.urls) == 4
@@ -352,14 +357,14 @@ def test_no_secret_is_left_in_what_a_reviewer_sees():
 
 def test_file_keeps_the_signature_that_fetching_needs():
     signed = "https://b.s3.amazonaws.com/a.pdf?X-Amz-Signature=canary"
-    tool = {"role": "tool", "function": "f", "data": [{"items": [{"url": signed}]}]}
+    tool: Any = {"role": "tool", "function": "f", "data": [{"items": [{"url": signed}]}]}
     [message] = read({"messages": [tool]}).messages
     assert message.data == (SourceData((FileReference(url=signed),)),)  # type: ignore[union-attr]  # a result
 
 
 @pytest.mark.parametrize("as_bytes", [True, False])
 def test_texts_are_fit_for_every_database(as_bytes: bool):
-    body = {"messages": [{"role": "human", "content": "a\x00b\ud800"}], "model": "\x00"}
+    body: Any = {"messages": [{"role": "human", "content": "a\x00b\ud800"}], "model": "\x00"}
     read_query = read(json.dumps(body).encode() if as_bytes else body)
     assert read_query.messages == (HumanMessage("a\ufffdb\ufffd"),)
     assert read_query.model == "\ufffd"

@@ -1,6 +1,7 @@
 """Every example of the sources is read, answered or written as the sources say."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -168,7 +169,7 @@ def test_our_copilots_json_has_every_member_that_the_sources_show(shown: dict):
         image_url=entry["image"],
         features=frozenset({"widget-dashboard-select"} if entry["hasFunctionCalling"] else ()),
     )
-    ours = copilots_json([card])[slug]
+    ours: Any = copilots_json([card])[slug]
     assert {key: ours[key] for key in entry if key != "endpoints"} == {
         key: value for key, value in entry.items() if key != "endpoints"
     }

@@ -2,6 +2,7 @@
 
 import json
 from types import MappingProxyType
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,7 +108,7 @@ def test_numbers_that_json_cannot_say_are_refused(number: float):
 
 
 def test_any_mapping_and_sequence_can_be_written():
-    data = MappingProxyType({"a": MappingProxyType({"b": (1, 2)}), "c": range(2)})
+    data: Any = MappingProxyType({"a": MappingProxyType({"b": (1, 2)}), "c": range(2)})
     assert encode("e", data) == b'event: e\ndata: {"a":{"b":[1,2]},"c":[0,1]}\n\n'
 
 
