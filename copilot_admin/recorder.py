@@ -177,7 +177,7 @@ class Recorder:
             usage=_sum(self._usages),
             entries=tuple(_merged(_entries(self._items))),
         )
-        return cleaned(record) if self._keep_content else _without_content(record)
+        return cleaned(record) if self._keep_content else without_content(record)
 
     def _heard(self, text: str) -> str:
         heard, start = "", 0
@@ -231,7 +231,8 @@ def _clean_entry(entry: Entry) -> Entry:
     return replace(entry, payload=cast(JsonObject, fit_json(entry.payload)))
 
 
-def _without_content(record: Record) -> Record:
+def without_content(record: Record) -> Record:
+    """The record where no content is kept: outcome, times, counts, and the kinds of events."""
     ending = replace(record.ending, error="", notes=())
     entries = tuple(replace(entry, payload=None) for entry in record.entries)
     return replace(

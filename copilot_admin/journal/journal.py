@@ -1,0 +1,125 @@
+"""The journal as a run sees it: opened before the first byte, finished before the last."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+import json
+import logging
+import time
+from typing import TypeVar
+from uuid import UUID
+import zlib
+
+from django.db import DatabaseError
+from django.utils import timezone
+
+from copilot_admin.database_thread import JournalDown
+from copilot_admin.journal import finishing, opening
+from copilot_admin.journal.reaping import beat
+from copilot_admin.journal.sealing import Sealed, seal, to_json
+from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
+from copilot_admin.models import Checkpoint, Logging, Outcome, Run
+from copilot_admin.recorder import Piece, Record, without_content
+from copilot_admin.spool import SPOOL, Spool
+from copilot_admin.writer import WRITER, Writer
+
+__all__ = ["BOOT_ID", "JOURNAL", "Journal"]
+
+BEAT_SECONDS = 5.0  # a run counts as dead after 30 s of silence
+
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
+
+class Journal:
+    """Keeps what happens; used in the event loop, works on the writer's thread."""
+
+    def __init__(self, writer: Writer, spool: Spool) -> None:
+        self._writer = writer
+        self._spool = spool
+        self._beats: dict[UUID, float] = {}
+        self._private: set[UUID] = set()  # runs of which no content may be stored
+
+    async def accept(self, run: Opening) -> Accepted:
+        """Stores conversation, messages, turn and run; they are committed when it returns.
+
+        Raises:
+            Unavailable: The database cannot take the run.
+        """
+        if run.logging is not Logging.EVERYTHING:
+            self._private.add(run.run_id)
+        prepared = await asyncio.to_thread(opening.prepare, run)
+        return await self._written(partial(opening.accept, prepared))
+
+    async def refuse(self, refusal: Refusal) -> None:
+        """Stores a request that was refused: a run without a turn.
+
+        Raises:
+            Unavailable: The database cannot take it.
+        """
+        await self._written(partial(opening.refuse, refusal))
+
+    def checkpoint(self, run_id: UUID, piece: Piece) -> None:
+        """Stores what was streamed since the last checkpoint, sometime soon; never raises."""
+        if run_id in self._private:
+            self.heartbeat(run_id)
+            return
+        self._beats[run_id] = time.monotonic()
+        self._try(run_id, partial(_checkpoint, run_id, piece))
+
+    def heartbeat(self, run_id: UUID) -> None:
+        """Says that a silent run is alive; call it as often as you like. Never raises."""
+        now = time.monotonic()
+        if now - self._beats.setdefault(run_id, now) >= BEAT_SECONDS:
+            self._beats[run_id] = now
+            self._try(run_id, partial(beat, [run_id]))
+
+    async def finish(self, run_id: UUID, record: Record) -> None:
+        """Stores how a run ended; it is committed, or safe in the spool, when it returns."""
+        self._beats.pop(run_id, None)
+        if run_id in self._private:
+            self._private.discard(run_id)
+            record = without_content(record)
+        sealed = seal(record, run_id=run_id, at=timezone.now())
+        try:
+            await self._writer.run(partial(finishing.finish, sealed))
+        except (DatabaseError, JournalDown) as error:
+            # Only the class: the driver's message quotes the values it was given.
+            logger.warning("run %s goes to the spool: %s", run_id, type(error).__name__)
+            await asyncio.to_thread(self._to_spool, sealed)
+
+    async def _written(self, job: Callable[[], T]) -> T:
+        try:
+            return await self._writer.run(job)
+        except DatabaseError as error:
+            raise JournalDown from error
+
+    def _try(self, run_id: UUID, job: Callable[[], object]) -> None:
+        try:
+            self._writer.submit(job).add_done_callback(partial(_log_failure, run_id))
+        except JournalDown:
+            logger.warning("run %s: no room for a checkpoint", run_id)
+
+    def _to_spool(self, sealed: Sealed) -> None:
+        try:
+            self._spool.append(to_json(sealed))
+        except OSError as error:
+            logger.critical("run %s is lost: %s", sealed.run_id, error)
+
+
+def _checkpoint(run_id: UUID, piece: Piece) -> None:
+    running = Run.objects.filter(pk=run_id, outcome=Outcome.RUNNING)
+    if running.update(heartbeat_at=timezone.now()):
+        data = zlib.compress(json.dumps(piece.to_json()).encode(), 1)
+        Checkpoint.objects.bulk_create(
+            [Checkpoint(run_id=run_id, ord=piece.ord, data=data)], ignore_conflicts=True
+        )
+
+
+def _log_failure(run_id: UUID, done: Future[object]) -> None:
+    if (error := done.exception()) is not None:
+        logger.warning("run %s: checkpoint failed: %s", run_id, type(error).__name__)
+
+
+JOURNAL = Journal(WRITER, SPOOL)

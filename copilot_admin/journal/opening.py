@@ -1,0 +1,134 @@
+"""Write a run that begins: conversation, messages, turn and run in one transaction."""
+
+from dataclasses import dataclass
+
+from django.db.models import F
+
+from copilot_admin import blobs
+from copilot_admin.blobs import Packed, pack
+from copilot_admin.journal.keys import hash_key
+from copilot_admin.journal.recall import recollect
+from copilot_admin.journal.usage import Usage, count
+from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
+from copilot_admin.models import Conversation, Logging, Outcome, Run, Turn, TurnState
+from copilot_admin.threads.attaching import Attached, Incoming, attach
+from copilot_admin.threads.chain import Chain
+from protocol.storable import storable
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An opening with everything done that needs no database."""
+
+    opening: Opening
+    incoming: Incoming | None
+    env: Packed | None
+
+
+def prepare(opening: Opening) -> Prepared:
+    """Hashes and packs a request; costs milliseconds for a big one."""
+    if opening.logging is Logging.NOTHING:
+        return Prepared(opening, None, None)
+    keep = opening.logging is Logging.EVERYTHING
+    chain = Chain(hash_key(keep_content=keep), opening.copilot_id, opening.principal)
+    incoming = Incoming(
+        chain=chain,
+        links=chain.links(opening.query.messages),
+        trace_id=opening.trace_id or "",
+        keep_content=keep,
+        at=opening.started_at,
+    )
+    return Prepared(opening, incoming, pack(storable(opening.query.env)[0]) if keep else None)
+
+
+def accept(prepared: Prepared) -> Accepted:
+    """Stores a run that begins; stores nothing a second time."""
+    opening = prepared.opening
+    if prepared.incoming is None or not prepared.incoming.links:
+        _create_run(prepared, None)
+        return Accepted()
+    attached = attach(prepared.incoming)
+    if prepared.env is not None:
+        blobs.save([prepared.env])
+    if _create_run(prepared, attached):
+        _count(attached, opening)
+    return Accepted(
+        conversation_id=attached.conversation.pk,
+        turn_id=attached.turn.pk,
+        recollection=recollect(
+            attached, opening.query, run_id=opening.run_id, now=opening.started_at
+        ),
+    )
+
+
+def refuse(refusal: Refusal) -> None:
+    """Stores a request that was refused: a run without a turn."""
+    keep = refusal.logging is Logging.EVERYTHING
+    _, is_new = Run.objects.get_or_create(
+        id=refusal.run_id,
+        defaults={
+            "copilot_id": refusal.copilot_id,
+            "copilot_version_id": refusal.version_id,
+            "principal": "" if refusal.logging is Logging.NOTHING else refusal.principal,
+            "provider": refusal.provider[:100],
+            "model": refusal.model[:200],
+            "generation": refusal.generation,
+            "started_at": refusal.started_at,
+            "ms": refusal.ms,
+            "outcome": Outcome.REFUSED,
+            "error": refusal.error if keep else "",
+            "error_code": refusal.error_code[:50],
+            "boot_id": BOOT_ID,
+            "heartbeat_at": refusal.started_at,
+        },
+    )
+    if is_new:
+        count(
+            Usage(
+                day=refusal.started_at.date(),
+                copilot_id=refusal.copilot_id,
+                version=refusal.version_number,
+                model=refusal.model[:200],
+                principal=refusal.principal,
+                outcome=Outcome.REFUSED,
+            )
+        )
+
+
+def _create_run(prepared: Prepared, attached: Attached | None) -> bool:
+    opening, query = prepared.opening, prepared.opening.query
+    content = opening.logging is Logging.EVERYTHING
+    nothing = opening.logging is Logging.NOTHING
+    _, is_new = Run.objects.get_or_create(
+        id=opening.run_id,
+        defaults={
+            "copilot_id": opening.copilot_id,
+            "copilot_version_id": opening.version_id,
+            "conversation": attached and attached.conversation,
+            "turn": attached and attached.turn,
+            "input_leaf_id": attached and attached.leaf_id,
+            "principal": "" if nothing else opening.principal,
+            "provider": opening.provider[:100],
+            "model": opening.model[:200],
+            "params": dict(opening.params) if content else {},
+            "generation": query.generation,
+            "started_at": opening.started_at,
+            "notes": [storable(note)[0] for note in query.notes] if content else [],
+            "env_id": prepared.env.sha if prepared.env else None,
+            "boot_id": BOOT_ID,
+            "heartbeat_at": opening.started_at,
+        },
+    )
+    return is_new
+
+
+def _count(attached: Attached, opening: Opening) -> None:
+    Conversation.objects.filter(pk=attached.conversation.pk).update(
+        n_runs=F("n_runs") + 1,
+        n_turns=F("n_turns") + int(attached.is_new_turn),
+        last_at=opening.started_at,
+        last_outcome=Outcome.RUNNING,
+        **({"has_branch": True} if attached.branches else {}),
+    )
+    if not attached.is_new_turn:
+        Turn.objects.filter(pk=attached.turn.pk).update(state=TurnState.OPEN, waiting_since=None)

@@ -1,0 +1,87 @@
+"""Find runs whose process died, and end them with what their checkpoints hold.
+
+Source: decision 6 of the project; transcripts, rules 5 and 6.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+import json
+from uuid import UUID
+import zlib
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from copilot_admin.journal.finishing import finish
+from copilot_admin.journal.sealing import seal
+from copilot_admin.journal.values import BOOT_ID
+from copilot_admin.models import Checkpoint, Outcome, Run, Turn, TurnState
+from copilot_admin.recorder import Ending, Piece, from_pieces
+
+SILENCE = timedelta(seconds=30)  # three missed heartbeats
+ABANDONED_AFTER = timedelta(minutes=30)
+INTERRUPTED = "The server stopped while it answered."
+AT_ONCE = 200  # runs of one transaction
+
+
+def beat(run_ids: Sequence[UUID]) -> int:
+    """Says that runs are alive; call it every 10 s.
+
+    Returns:
+        Runs that are still open.
+    """
+    running = Run.objects.filter(pk__in=run_ids, outcome=Outcome.RUNNING)
+    return running.update(heartbeat_at=timezone.now()) if run_ids else 0
+
+
+def reap(*, every_other_boot: bool) -> int:
+    """Ends dead runs as interrupted, and gives up turns that waited too long for a result.
+
+    Args:
+        every_other_boot: Every running run of another process is dead: at the start of the one
+            server of a SQLite database. Otherwise a run is dead when it was silent for 30 s.
+
+    Returns:
+        Runs that were ended.
+    """
+    _abandon()
+    runs = Run.objects.filter(outcome=Outcome.RUNNING).exclude(boot_id=BOOT_ID)
+    if not every_other_boot:
+        runs = runs.filter(heartbeat_at__lt=timezone.now() - SILENCE)
+    return sum(_interrupt(run) for run in _locked(runs))
+
+
+def _locked(runs: QuerySet[Run]) -> Sequence[Run]:
+    """Dead runs that no other process is just ending."""
+    return list(runs.select_for_update(skip_locked=True).order_by("started_at")[:AT_ONCE])
+
+
+def _interrupt(run: Run) -> bool:
+    silent_since = run.heartbeat_at
+    ending = Ending(
+        outcome=Outcome.INTERRUPTED,
+        ms=int((silent_since - run.started_at).total_seconds() * 1000),
+        ttft_ms=None,
+        error=INTERRUPTED,
+        error_code="interrupted",
+    )
+    record = from_pieces(pieces_of(run), ending)
+    return finish(seal(record, run_id=run.pk, at=silent_since))
+
+
+def pieces_of(run: Run) -> list[Piece]:
+    """What a run had streamed at its last checkpoint."""
+    rows = Checkpoint.objects.filter(run=run).order_by("ord").values_list("ord", "data")
+    return [piece_of(order, bytes(data)) for order, data in rows]
+
+
+def piece_of(order: int, data: bytes) -> Piece:
+    """Reads one checkpoint."""
+    return Piece.from_json(json.loads(zlib.decompress(data)), ord=order)
+
+
+def _abandon() -> None:
+    waiting = Turn.objects.filter(
+        state=TurnState.AWAITING_RESULT, waiting_since__lt=timezone.now() - ABANDONED_AFTER
+    )
+    waiting.update(state=TurnState.ABANDONED, waiting_since=None)

@@ -1,0 +1,90 @@
+"""What the server remembers of a turn when the client comes back to it; reads the database."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from copilot_admin import blobs
+from copilot_admin.engine.ask import Memory, Recollection
+from copilot_admin.models import Node, NodeKind, Run
+from copilot_admin.threads.attaching import Attached
+from protocol.json import Json
+from protocol.query import Query
+
+# The client runs a call at once; who asks the same again so soon did not get or keep the result.
+LOOP_WINDOW = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """An earlier run of the turn; the last two name the call it ended in, if it did."""
+
+    id: UUID
+    leaf_id: int | None
+    started_at: datetime
+    ms: int | None
+    env_id: str | None
+    call_id: int | None
+    call_hash: str | None
+
+    @property
+    def ended_at(self) -> datetime:
+        return self.started_at + timedelta(milliseconds=self.ms or 0)
+
+
+def recollect(attached: Attached, query: Query, *, run_id: UUID, now: datetime) -> Recollection:
+    """Looks back from a run that was just attached."""
+    earlier = [] if attached.is_new_turn else _earlier(attached, run_id)
+    if not earlier:
+        return Recollection(memory=_memory_of(query))
+    calls = {run.call_hash for run in earlier if run.call_hash in attached.path}
+    return Recollection(
+        memory=_stored_memory(earlier[0]),
+        client_calls=len(calls),
+        looped=_looped(earlier, attached.leaf_id, now),
+    )
+
+
+def _earlier(attached: Attached, run_id: UUID) -> list[_Earlier]:
+    runs = Run.objects.filter(turn=attached.turn).exclude(pk=run_id).order_by("started_at")
+    rows = runs.values_list(
+        "id", "input_leaf_id", "started_at", "ms", "env_id",
+        "output_node_id", "output_node__chain_hash", "output_node__kind",
+    )  # fmt: skip
+    return [
+        _Earlier(*row, *((node, chain_hash) if kind == NodeKind.CALL else (None, None)))
+        for *row, node, chain_hash, kind in rows
+    ]
+
+
+def _looped(earlier: Sequence[_Earlier], leaf_id: int | None, now: datetime) -> bool:
+    same = [run for run in earlier if run.leaf_id == leaf_id]
+    if not same or same[-1].call_id is None or now - same[-1].ended_at >= LOOP_WINDOW:
+        return False
+    return not Node.objects.filter(parent_id=same[-1].call_id, kind=NodeKind.RESULT).exists()
+
+
+def _memory_of(query: Query) -> Memory:
+    return Memory(timezone=query.timezone, urls=query.urls, selected_skills=query.selected_skills)
+
+
+def _stored_memory(first: _Earlier) -> Memory | None:
+    """From the request of the turn's first run; None where no requests are kept."""
+    env = blobs.load([first.env_id]).get(first.env_id) if first.env_id else None
+    if not isinstance(env, Mapping):
+        return None
+    timezone = env.get("timezone")
+    return Memory(
+        timezone=timezone if isinstance(timezone, str) else None,
+        urls=tuple(url for url in _elements(env.get("urls")) if isinstance(url, str)),
+        selected_skills=tuple(
+            skill
+            for skill in _elements(env.get("selected_skills"))
+            if isinstance(skill, Mapping) and isinstance(skill.get("slug"), str)
+        ),
+    )
+
+
+def _elements(value: Json) -> Sequence[Json]:
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()

@@ -1,0 +1,186 @@
+"""A finished run in the form in which it is stored, in the database or in the spool.
+
+From here on nothing that may not be kept is in memory beside what may: where a copilot's
+conversations are not kept, only the keyed hashes of what was said are left.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+from uuid import UUID
+
+from copilot_admin.engine.model_call import Usage
+from copilot_admin.journal.keys import hash_key
+from copilot_admin.models import EventType, Outcome
+from copilot_admin.recorder import Entry, Record
+from copilot_admin.threads.chain import Chain
+from protocol.canonical import Kind, kind_of
+from protocol.json import Json, JsonObject
+from protocol.messages import AiMessage, CallMessage, Message
+from protocol.redaction import redact, redact_text
+
+LARGEST_INTEGER = 2**31 - 1  # of the columns; a provider may count what it likes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A message that the run wrote; `digest` recognises it when the client sends it back."""
+
+    kind: Kind
+    digest: str
+    text: str = ""
+    function: str = ""
+    arguments: JsonObject | None = None
+
+    @property
+    def message(self) -> Message:
+        """The message, as far as it is kept."""
+        if self.kind is Kind.CALL:
+            return CallMessage(self.function, self.arguments or {})
+        return AiMessage(self.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sealed:
+    """All that is stored when a run ends; plain values."""
+
+    run_id: UUID
+    outcome: Outcome
+    ended_at: datetime
+    ms: int
+    ttft_ms: int | None
+    error: str
+    error_code: str
+    finish_reason: str
+    notes: tuple[str, ...]
+    text: str
+    replies: tuple[Reply, ...]
+    entries: tuple[Entry, ...]
+    tokens: Mapping[str, int]
+    usage_source: str
+    keep_content: bool
+
+    @property
+    def is_call(self) -> bool:
+        """Whether the run ended in a function call to the client."""
+        return bool(self.replies) and self.replies[-1].kind is Kind.CALL
+
+
+def seal(record: Record, *, run_id: UUID, at: datetime) -> Sealed:
+    """Makes a record fit for storing."""
+    ending, keep = record.ending, record.keep_content
+    usage = record.usage or Usage()
+    return Sealed(
+        run_id=run_id,
+        outcome=ending.outcome,
+        ended_at=at,
+        ms=_fitting(ending.ms),
+        ttft_ms=None if ending.ttft_ms is None else _fitting(ending.ttft_ms),
+        error=redact_text(ending.error) if keep else "",
+        error_code=ending.error_code[:50],
+        finish_reason=record.finish_reason[:50],
+        notes=ending.notes if keep else (),
+        text=redact_text(record.text) if keep else "",
+        replies=_replies(record),
+        entries=tuple(_sealed_entry(entry, keep=keep) for entry in record.entries),
+        tokens={
+            "input_tokens": _fitting(usage.input_tokens),
+            "cached_tokens": _fitting(usage.cached_tokens),
+            "output_tokens": _fitting(usage.output_tokens),
+            "reasoning_tokens": _fitting(usage.reasoning_tokens),
+        },
+        usage_source=usage.source.value if record.usage else "",
+        keep_content=keep,
+    )
+
+
+def _replies(record: Record) -> tuple[Reply, ...]:
+    keep = record.keep_content
+    chain = Chain(hash_key(keep_content=keep), 0, "")  # a digest is the same in every chain
+    replies = []
+    if record.heard.strip():
+        digest = chain.digest(AiMessage(record.heard)).hex()
+        text = redact_text(record.text) if keep else ""
+        replies.append(Reply(kind=Kind.TEXT, digest=digest, text=text))
+    if record.call is not None:
+        digest = chain.digest(record.call).hex()
+        function = record.call.function if keep else ""
+        arguments = redact(record.call.input_arguments) if keep else None
+        replies.append(
+            Reply(kind=kind_of(record.call), digest=digest, function=function, arguments=arguments)
+        )
+    return tuple(replies)
+
+
+def _sealed_entry(entry: Entry, *, keep: bool) -> Entry:
+    return Entry(
+        type=entry.type,
+        payload=redact(entry.payload) if keep and entry.payload is not None else None,
+        text_offset=_fitting(entry.text_offset),
+        at_ms=_fitting(entry.at_ms),
+    )
+
+
+def _fitting(number: int) -> int:
+    return max(0, min(number, LARGEST_INTEGER))
+
+
+def to_json(sealed: Sealed) -> JsonObject:
+    """The form for the spool."""
+    return {
+        "run_id": str(sealed.run_id),
+        "outcome": sealed.outcome.value,
+        "ended_at": sealed.ended_at.isoformat(),
+        "ms": sealed.ms,
+        "ttft_ms": sealed.ttft_ms,
+        "error": sealed.error,
+        "error_code": sealed.error_code,
+        "finish_reason": sealed.finish_reason,
+        "notes": sealed.notes,
+        "text": sealed.text,
+        "replies": [
+            [one.kind.value, one.digest, one.text, one.function, one.arguments]
+            for one in sealed.replies
+        ],
+        "entries": [
+            [one.type.value, one.payload, one.text_offset, one.at_ms] for one in sealed.entries
+        ],
+        "tokens": sealed.tokens,
+        "usage_source": sealed.usage_source,
+        "keep_content": sealed.keep_content,
+    }
+
+
+def from_json(data: Mapping[str, Json]) -> Sealed:
+    """Reads what `to_json` wrote.
+
+    Raises:
+        KeyError, TypeError, ValueError: It was not written by `to_json`.
+    """
+    ttft_ms = cast("int | None", data["ttft_ms"])
+    replies = cast("list[tuple[str, str, str, str, JsonObject | None]]", data["replies"])
+    entries = cast("list[tuple[str, JsonObject | None, int, int]]", data["entries"])
+    return Sealed(
+        run_id=UUID(str(data["run_id"])),
+        outcome=Outcome(str(data["outcome"])),
+        ended_at=datetime.fromisoformat(str(data["ended_at"])),
+        ms=cast(int, data["ms"]),
+        ttft_ms=ttft_ms,
+        error=str(data["error"]),
+        error_code=str(data["error_code"]),
+        finish_reason=str(data["finish_reason"]),
+        notes=tuple(cast("list[str]", data["notes"])),
+        text=str(data["text"]),
+        replies=tuple(
+            Reply(kind=Kind(kind), digest=digest, text=text, function=function, arguments=arguments)
+            for kind, digest, text, function, arguments in replies
+        ),
+        entries=tuple(
+            Entry(type=EventType(kind), payload=payload, text_offset=offset, at_ms=at_ms)
+            for kind, payload, offset, at_ms in entries
+        ),
+        tokens=cast("Mapping[str, int]", data["tokens"]),
+        usage_source=str(data["usage_source"]),
+        keep_content=bool(data["keep_content"]),
+    )

@@ -1,0 +1,72 @@
+"""What the journal is told when a run opens, and what it answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+import uuid
+from uuid import UUID
+
+from copilot_admin.engine.ask import Recollection
+from copilot_admin.models import Logging
+from protocol.generations import Generation
+from protocol.json import Json
+from protocol.query import Query
+
+BOOT_ID = uuid.uuid4().hex  # of this process; a run of another one may have lost its process
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """A run that begins.
+
+    Attributes:
+        trace_id: The chat's id if the client gave one; never one that the server made.
+        query: What was asked; its `env` is kept beside the messages.
+        provider: Name of the provider; "" when the copilot is not ready.
+    """
+
+    run_id: UUID
+    copilot_id: int
+    version_id: int
+    version_number: int
+    logging: Logging
+    principal: str
+    trace_id: str | None
+    query: Query
+    provider: str
+    model: str
+    params: Mapping[str, Json]
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A request that was let in and then refused: a limit, a budget, a body that grew too large.
+
+    Attributes:
+        error: What the client was told; not kept where no content is.
+        error_code: The class of the error.
+    """
+
+    run_id: UUID
+    copilot_id: int
+    version_id: int | None
+    logging: Logging
+    principal: str
+    started_at: datetime
+    error: str
+    error_code: str
+    version_number: int = 0
+    provider: str = ""
+    model: str = ""
+    generation: Generation = Generation.THREE
+    ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """A run that is in the journal; no conversation where nothing is kept."""
+
+    conversation_id: int | None = None
+    turn_id: int | None = None
+    recollection: Recollection = field(default_factory=Recollection)

@@ -1,0 +1,1 @@
+"""Which conversation does a stateless request continue?"""

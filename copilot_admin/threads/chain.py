@@ -1,0 +1,98 @@
+"""Messages as links of two hash chains, by which a conversation is recognised when it comes back.
+
+The chain over all messages finds the exact place; the second one, over what only the client writes,
+finds it when a reply came back in other words.
+Source: transcripts, threading rules 1 to 3.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import groupby
+
+from protocol.canonical import Kind, Role, canonical, kind_of, role_of
+from protocol.messages import AiMessage, Message
+
+HASH_BYTES = 16
+PUBLIC_KEY = b"copilot-admin chain 1"  # where content is stored beside the hashes anyway
+BUBBLE_SPACE = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One message of a request and the hashes of the history up to and with it."""
+
+    message: Message
+    digest: bytes
+    chain_hash: str
+    client_hash: str
+
+    @property
+    def role(self) -> Role:
+        """Who speaks."""
+        return role_of(self.message)
+
+    @property
+    def kind(self) -> Kind:
+        """What is said."""
+        return kind_of(self.message)
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The hashing of one caller's conversations with one copilot.
+
+    Attributes:
+        key: Secret where no content is stored, so that the hashes tell nothing.
+    """
+
+    key: bytes
+    copilot_id: int
+    principal: str
+
+    @property
+    def root(self) -> str:
+        """The hash of the empty history."""
+        return self._hash(f"{self.copilot_id}\n{self.principal}".encode()).hex()
+
+    def digest(self, message: Message) -> bytes:
+        """The hash of what one message says.
+
+        Of an answer only the characters count, not the space between them: the client splits an
+        answer into bubbles where a step or an artifact stood, and trims each.
+        """
+        if isinstance(message, AiMessage):
+            message = AiMessage("".join(message.text.split()))
+        return self._hash(canonical(message))
+
+    def after(self, chain_hash: str, digest: bytes) -> str:
+        """The hash of a history and one more message."""
+        return self._hash(bytes.fromhex(chain_hash) + digest).hex()
+
+    def links(self, messages: Sequence[Message]) -> tuple[Link, ...]:
+        """A history as links; bubbles of one answer are joined, empty ones left out."""
+        return tuple(self._links(whole_answers(messages)))
+
+    def _links(self, messages: Iterable[Message]) -> Iterator[Link]:
+        chain_hash = client_hash = self.root
+        for message in messages:
+            digest = self.digest(message)
+            chain_hash = self.after(chain_hash, digest)
+            if role_of(message) is not Role.AI:
+                client_hash = self.after(client_hash, digest)
+            yield Link(message, digest, chain_hash, client_hash)
+
+    def _hash(self, data: bytes) -> bytes:
+        return blake2b(data, digest_size=HASH_BYTES, key=self.key).digest()
+
+
+def whole_answers(messages: Iterable[Message]) -> Iterator[Message]:
+    """The messages with the bubbles of one answer joined and empty answers left out."""
+    for is_answer, group in groupby(messages, key=lambda message: isinstance(message, AiMessage)):
+        if not is_answer:
+            yield from group
+            continue
+        bubbles = [bubble for bubble in group if isinstance(bubble, AiMessage)]
+        text = BUBBLE_SPACE.join(bubble.text for bubble in bubbles if bubble.text.strip())
+        if text:
+            yield AiMessage(text, agent_id=bubbles[-1].agent_id)

@@ -1,0 +1,85 @@
+"""What is stored of one message."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+import json
+from typing import assert_never, cast
+
+from copilot_admin.blobs import BIG, Packed, dumped, pack
+from protocol.json import Json, JsonObject
+from protocol.messages import (
+    AiMessage,
+    CallMessage,
+    CommandResult,
+    DataItem,
+    FileReference,
+    HumanMessage,
+    Message,
+    ResultMessage,
+    SourceData,
+    SourceError,
+    SourceResult,
+)
+from protocol.redaction import redact, redact_text
+from protocol.storable import clean_text, storable
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A message's text; of a call or result its JSON, or a blob when that is big."""
+
+    text: str = ""
+    packed: Packed | None = None
+
+    @property
+    def sha(self) -> str | None:
+        """The blob's hash."""
+        return self.packed.sha if self.packed else None
+
+
+NO_CONTENT = Content()
+
+
+def content_of(message: Message) -> Content:
+    """What is stored of a message: clean, and without secrets."""
+    match message:
+        case HumanMessage(text) | AiMessage(text):
+            return Content(redact_text(clean_text(text)))
+        case CallMessage(function, arguments):
+            return _json_content({"function": function, "input_arguments": arguments})
+        case ResultMessage(function, arguments, data):
+            results: list[Json] = [_result(one) for one in data]
+            return _json_content(
+                {"function": function, "input_arguments": arguments, "data": results}
+            )
+    assert_never(message)
+
+
+def data_in(text: str) -> JsonObject | None:
+    """The JSON of a call or result that was small enough to be text."""
+    value = json.loads(text) if text else None
+    return cast(JsonObject, value) if isinstance(value, Mapping) else None
+
+
+def _json_content(value: JsonObject) -> Content:
+    clean, _ = storable(redact(value))
+    data = dumped(clean)
+    return Content(data.decode()) if len(data) <= BIG else Content(packed=pack(clean))
+
+
+def _result(result: SourceResult) -> Json:
+    match result:
+        case SourceData(items, extra_citations):
+            data: dict[str, Json] = {"items": [_item(item) for item in items]}
+            return {**data, "extra_citations": extra_citations} if extra_citations else data
+        case SourceError(error_type, content):
+            return {"error_type": error_type, "content": content}
+        case CommandResult(status, text, data):
+            return {"status": status, "message": text, "data": data}
+    assert_never(result)
+
+
+def _item(item: DataItem | FileReference) -> Json:
+    content: JsonObject
+    content = {"url": item.url} if isinstance(item, FileReference) else {"content": item.content}
+    return {**content, "data_format": item.data_format, "citable": item.citable}

@@ -1,0 +1,172 @@
+"""Find the conversation that a request continues, and the place in it; reads the database.
+
+Source: transcripts, threading rules 1 and 2.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import F, QuerySet
+from django.db.models.functions import Left
+
+from copilot_admin.models import Conversation, Node
+from copilot_admin.threads.chain import Chain, Link
+from copilot_admin.threads.similarity import COMPARED
+from copilot_admin.threads.tree import Seen, Tree
+from copilot_admin.threads.walk import NOWHERE, Place, Walk
+from protocol.canonical import Kind, Role
+
+LOOKED_UP = 1000  # newest messages of a request whose hashes are looked up
+NEAR = 16  # stored messages around the place; a turn has at most 4 calls, hence 10 messages
+LOADED = 5000  # newest messages of a conversation that are walked along
+CANDIDATES = 4  # conversations with the same beginning that are compared
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A conversation (None: there is none yet), the place in it, and the messages around it."""
+
+    conversation: Conversation | None = None
+    place: Place = NOWHERE
+    tree: Tree = field(default_factory=lambda: Tree(()))
+
+
+def find(chain: Chain, links: Sequence[Link], *, trace_id: str) -> Found:
+    """Finds where a request attaches.
+
+    Args:
+        chain: Of the caller and the copilot.
+        links: The request's messages.
+        trace_id: "" when the client gave none.
+    """
+    if trace_id:
+        conversation = _locked(
+            Conversation.objects.filter(
+                copilot_id=chain.copilot_id, principal=chain.principal, trace_id=trace_id
+            )
+        )
+        if conversation is not None:
+            return _place_in(conversation, chain, links)
+    if not any(link.role is Role.AI for link in links):
+        return Found()  # the same first words are no reason to join
+    nodes = Node.objects.filter(conversation__trace_id="") if trace_id else Node.objects.all()
+    return _by_hash(nodes, chain, links) or _by_client(nodes, chain, links) or Found()
+
+
+def _place_in(conversation: Conversation, chain: Chain, links: Sequence[Link]) -> Found:
+    hashes = {link.chain_hash: index for index, link in enumerate(links)}
+    nodes = Node.objects.filter(conversation=conversation)
+    near = _seen(_deepest(nodes, hashes)[:NEAR])
+    place = _exact_place(near, links, hashes)
+    if _is_certain(place, links):
+        return Found(conversation, place, Tree(near))
+    tree = Tree(_seen(nodes.order_by("-id")[:LOADED]))
+    walk = Walk(tree, chain, strict=False)
+    place = walk.follow(links, place)
+    if place.used == 0 and len(links) > 1:
+        place = walk.follow_shortened(links)
+    return Found(conversation, place, tree)
+
+
+def _by_hash(nodes: QuerySet[Node], chain: Chain, links: Sequence[Link]) -> Found | None:
+    """By the deepest match; an answer has to be in it, or the first words alone would join."""
+    first_answer = next(i for i, link in enumerate(links) if link.role is Role.AI)
+    hashes = {link.chain_hash: i for i, link in enumerate(links) if i >= first_answer}
+    rows = _seen(_deepest(nodes, hashes).order_by("-depth", "-conversation__last_at")[:NEAR])
+    if not rows:
+        return None
+    place = _exact_place(rows, links, hashes)
+    tips = [row for row in rows if row.depth == rows[0].depth]
+    if place.used < len(links) and len(tips) > 1:
+        tips = _childless_first(tips)
+    if _is_certain(place, links):
+        conversation = _locked(Conversation.objects.filter(pk=tips[0].conversation_id))
+        around = Tree(row for row in rows if row.conversation_id == tips[0].conversation_id)
+        return Found(conversation, Place(tips[0], place.used), around) if conversation else None
+    return _best(_conversation_ids(tips), chain, links, strict=False)
+
+
+def _by_client(nodes: QuerySet[Node], chain: Chain, links: Sequence[Link]) -> Found | None:
+    """By what only the client wrote, where the answers came back in other words."""
+    hashes = {link.client_hash for link in links if link.role is Role.AI}
+    answers = nodes.filter(client_hash__in=_newest(hashes), role=Role.AI.value)
+    rows = _seen(answers.order_by("-depth", "-id")[:NEAR])
+    return _best(_conversation_ids(rows), chain, links, strict=True)
+
+
+def _best(
+    conversation_ids: Sequence[int], chain: Chain, links: Sequence[Link], *, strict: bool
+) -> Found | None:
+    """The conversation along which the request goes farthest; of equals the first."""
+    best: tuple[tuple[int, int], int, Place, Tree] | None = None
+    for conversation_id in conversation_ids[:CANDIDATES]:
+        nodes = Node.objects.filter(conversation_id=conversation_id)
+        tree = Tree(_seen(nodes.order_by("-id")[:LOADED]))
+        place = Walk(tree, chain, strict=strict).follow(links)
+        merit = (place.used, -len(place.differing))
+        if place.answers and (best is None or merit > best[0]):
+            best = (merit, conversation_id, place, tree)
+    if best is None:
+        return None
+    conversation = _locked(Conversation.objects.filter(pk=best[1]))
+    return Found(conversation, best[2], best[3]) if conversation else None
+
+
+def _is_certain(place: Place, links: Sequence[Link]) -> bool:
+    """Whether only the client's next message remains, so that no walk is needed."""
+    remaining = links[place.used :]
+    if not remaining:
+        return True
+    if len(remaining) > 1:
+        return False
+    if remaining[0].role is Role.HUMAN:
+        return len(links) == 1 if place.node is None else place.node.is_answer
+    return place.node is not None and place.node.kind is Kind.CALL
+
+
+def _exact_place(near: Sequence[Seen], links: Sequence[Link], hashes: dict[str, int]) -> Place:
+    if not near:
+        return Place()
+    used = hashes[near[0].chain_hash] + 1
+    answers = sum(link.role is Role.AI for link in links[:used])
+    return Place(near[0], used, answers=answers)
+
+
+def _deepest(nodes: QuerySet[Node], hashes: dict[str, int]) -> QuerySet[Node]:
+    return nodes.filter(chain_hash__in=_newest(hashes)).order_by("-depth")
+
+
+def _newest(hashes: Iterable[str]) -> list[str]:
+    return list(hashes)[-LOOKED_UP:]
+
+
+def _childless_first(tips: list[Seen]) -> list[Seen]:
+    """Those that nobody went on from before the others, which stay in their order."""
+    ids = [tip.id for tip in tips]
+    followed = set(Node.objects.filter(parent_id__in=ids).values_list("parent_id", flat=True))
+    return sorted(tips, key=lambda tip: tip.id in followed)
+
+
+def _conversation_ids(rows: Iterable[Seen]) -> list[int]:
+    return list(dict.fromkeys(row.conversation_id for row in rows))
+
+
+def _locked(conversations: QuerySet[Conversation]) -> Conversation | None:
+    """The conversation, kept from other processes until the commit."""
+    return conversations.select_for_update(no_key=True).first()
+
+
+def _seen(nodes: QuerySet[Node]) -> list[Seen]:
+    rows = nodes.annotate(start=Left(F("text"), COMPARED)).values_list(
+        "id",
+        "conversation_id",
+        "parent_id",
+        "depth",
+        "chain_hash",
+        "client_hash",
+        "from_history",
+        "role",
+        "kind",
+        "start",
+    )
+    return [Seen(*values, Role(role), Kind(kind), text) for *values, role, kind, text in rows]

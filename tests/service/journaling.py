@@ -1,0 +1,154 @@
+"""A client that asks and a server that answers, straight into the journal's tables."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from copilot_admin.engine.ask import Output
+from copilot_admin.engine.model_call import Finish, Usage
+from copilot_admin.journal import Accepted, Opening
+from copilot_admin.journal.finishing import finish
+from copilot_admin.journal.opening import accept, prepare
+from copilot_admin.journal.sealing import seal
+from copilot_admin.models import Conversation, CopilotVersion, Logging, Outcome, Run
+from copilot_admin.recorder import Ending, Record, Recorder
+from protocol.dialects import echo_of
+from protocol.events import FunctionCall, MessageChunk
+from protocol.generations import Generation
+from protocol.json import JsonObject
+from protocol.messages import (
+    AiMessage,
+    CallMessage,
+    DataItem,
+    HumanMessage,
+    Message,
+    ResultMessage,
+    SourceData,
+)
+from protocol.query import Query
+from tests.factories import make_version
+
+START = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+def human(text: str) -> HumanMessage:
+    return HumanMessage(text)
+
+
+def ai(text: str) -> AiMessage:
+    return AiMessage(text)
+
+
+def call_event(widget: str = "w-1") -> FunctionCall:
+    sources = [{"widget_uuid": widget, "origin": "OpenBB API", "id": "price", "input_args": {}}]
+    return FunctionCall(
+        function="get_widget_data",
+        input_arguments={"data_sources": sources},
+        extra_state={"signed": "by us"},
+    )
+
+
+def call_echo(widget: str = "w-1") -> CallMessage:
+    return echo_of(call_event(widget), Generation.THREE)
+
+
+def result(content: str = "42", widget: str = "w-1") -> ResultMessage:
+    return ResultMessage(
+        "get_widget_data",
+        call_echo(widget).input_arguments,
+        (SourceData((DataItem(content=content),)),),
+        {"signed": "by us"},
+    )
+
+
+def ending(outcome: Outcome = Outcome.COMPLETED, **changes: Any) -> Ending:
+    return Ending(**{"outcome": outcome, "ms": 900, "ttft_ms": 300, **changes})
+
+
+def record_of(*outputs: Output, ended: Ending | None = None, **options: Any) -> Record:
+    recorder = Recorder(**options)
+    for index, output in enumerate(outputs):
+        recorder.add(output, at_ms=index * 10)
+    return recorder.record(ended or ending())
+
+
+@dataclass
+class Asked:
+    """One request and what the journal made of it."""
+
+    run_id: UUID
+    accepted: Accepted
+    at: datetime
+    keep_content: bool
+    generation: Generation
+
+    @property
+    def run(self) -> Run:
+        return Run.objects.get(pk=self.run_id)
+
+    @property
+    def conversation(self) -> Conversation:
+        return Conversation.objects.get(pk=self.accepted.conversation_id)
+
+    def answer(self, *outputs: Output | str, ended: Ending | None = None) -> "Asked":
+        said = [MessageChunk(one) if isinstance(one, str) else one for one in outputs]
+        counted = (Usage(input_tokens=10, output_tokens=5), Finish("stop"))
+        record = record_of(
+            *said,
+            *counted,
+            ended=ended,
+            keep_content=self.keep_content,
+            generation=self.generation,
+        )
+        ended_at = self.at + timedelta(milliseconds=record.ending.ms)
+        assert finish(seal(record, run_id=self.run_id, at=ended_at))
+        return self
+
+
+@dataclass
+class Client:
+    """Somebody who asks one copilot; every request comes a second after the one before."""
+
+    version: CopilotVersion = field(default_factory=make_version)
+    principal: str = "anonymous"
+    trace_id: str | None = None
+    logging: Logging = Logging.EVERYTHING
+    generation: Generation = Generation.THREE
+    now: datetime = START
+
+    def opening(self, *messages: Message | str, **query: Any) -> Opening:
+        said = tuple(human(one) if isinstance(one, str) else one for one in messages)
+        self.now += timedelta(seconds=1)
+        return Opening(
+            run_id=uuid4(),
+            copilot_id=self.version.copilot_id,
+            version_id=self.version.pk,
+            version_number=self.version.number,
+            logging=self.logging,
+            principal=self.principal,
+            trace_id=self.trace_id,
+            query=Query(messages=said, generation=self.generation, **query),
+            provider="Provider",
+            model="small-1",
+            params={"temperature": 0.2},
+            started_at=self.now,
+        )
+
+    def ask(self, *messages: Message | str, **query: Any) -> Asked:
+        opening = self.opening(*messages, **query)
+        accepted = accept(prepare(opening))
+        keep = self.logging is Logging.EVERYTHING
+        return Asked(opening.run_id, accepted, opening.started_at, keep, self.generation)
+
+    def another(self, **changes: Any) -> "Client":
+        return Client(**{"version": self.version, "now": self.now, **changes})
+
+
+def shape(conversation: Conversation) -> list[tuple[int, str, str, str]]:
+    """The tree of messages: depth, role, kind, text, in the order stored."""
+    nodes = conversation.nodes.order_by("id")
+    return [(node.depth, node.role, node.kind, node.text[:20]) for node in nodes]
+
+
+Payload = JsonObject
