@@ -1,6 +1,7 @@
 """The one Django app."""
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class CopilotAdminConfig(AppConfig):
@@ -9,3 +10,9 @@ class CopilotAdminConfig(AppConfig):
     name = "copilot_admin"
     verbose_name = "Copilot Admin"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Has the roles made after every migration."""
+        from copilot_admin.roles import create_roles  # needs the models of `auth`
+
+        post_migrate.connect(create_roles, sender=self)

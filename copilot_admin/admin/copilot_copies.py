@@ -1,0 +1,39 @@
+"""Makes a new draft that is like another copilot's."""
+
+from itertools import count
+
+from copilot_admin.models import Copilot
+
+SUFFIX = " (copy)"
+
+
+def duplicate(copilot: Copilot) -> Copilot:
+    """A draft with the same content and a name and slug of its own, never published."""
+    copy = Copilot.objects.get(pk=copilot.pk)
+    copy.pk = None
+    copy._state.adding = True
+    copy.live = None
+    copy.name = _free_name(copilot.name)
+    copy.slug = _free_slug(copilot.slug)
+    copy.save()
+    return copy
+
+
+def _free_name(name: str) -> str:
+    longest = Copilot._meta.get_field("name").max_length or 0
+    for number in count(1):
+        suffix = SUFFIX if number == 1 else f" (copy {number})"
+        wanted = name[: longest - len(suffix)] + suffix
+        if not Copilot.objects.filter(name__iexact=wanted).exists():
+            return wanted
+    raise AssertionError  # counting has no end
+
+
+def _free_slug(slug: str) -> str:
+    longest = Copilot._meta.get_field("slug").max_length or 0
+    for number in count(1):
+        suffix = "-copy" if number == 1 else f"-copy-{number}"
+        wanted = slug[: longest - len(suffix)].rstrip("-") + suffix
+        if not Copilot.objects.filter(slug=wanted).exists():
+            return wanted
+    raise AssertionError  # counting has no end

@@ -1,0 +1,66 @@
+"""What is lost when a copilot is deleted, and who may do it."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
+from django.db.models import Count, Q
+from django.utils import timezone
+from django.utils.translation import ngettext
+
+from copilot_admin.models import Conversation, Copilot, CopilotVersion, EndpointKey
+
+User = AbstractBaseUser | AnonymousUser
+
+
+def deletion_of(
+    copilots: Iterable[Copilot], *, user: User
+) -> tuple[list[Any], dict[str, int], set[str], list[str]]:
+    """What Django's confirmation page shows: things, counts, missing permissions, obstacles.
+
+    Conversations are evidence: with them a copilot is deleted only by somebody who may delete
+    conversations. Anybody else is told to disable it.
+    """
+    things: list[Any] = []
+    obstacles: list[str] = []
+    conversations, versions = 0, 0
+    may_delete = isinstance(user, PermissionsMixin) and user.has_perm(
+        "copilot_admin.delete_conversation"
+    )
+    for copilot in copilots:
+        had = Conversation.objects.filter(copilot=copilot).count()
+        conversations += had
+        versions += CopilotVersion.objects.filter(copilot=copilot).count()
+        things.append(str(copilot))
+        if had and not may_delete:
+            obstacles.append(_kept_for_review(copilot, had))
+    counts = {
+        str(Copilot._meta.verbose_name_plural): len(things),
+        str(CopilotVersion._meta.verbose_name_plural): versions,
+        str(Conversation._meta.verbose_name_plural): conversations,
+    }
+    return things, {name: number for name, number in counts.items() if number}, set(), obstacles
+
+
+def revoke_keys_of(copilot_ids: Sequence[int]) -> None:
+    """Revokes the keys that are for these copilots alone.
+
+    A key without copilots is for all of them: a key must not grow because its copilot went.
+    """
+    keys = EndpointKey.objects.annotate(
+        scope=Count("copilots", distinct=True),
+        going=Count("copilots", filter=Q(copilots__in=copilot_ids), distinct=True),
+    ).filter(going__gt=0, revoked_at=None)
+    lost = [key.pk for key in keys if key.scope == key.going]
+    EndpointKey.objects.filter(pk__in=lost).update(revoked_at=timezone.now())
+
+
+def _kept_for_review(copilot: Copilot, conversations: int) -> str:
+    sentence = ngettext(
+        "“%(name)s” has one conversation that reviewers may need. Disable it instead, or ask an "
+        "administrator.",
+        "“%(name)s” has %(count)d conversations that reviewers may need. Disable it instead, or "
+        "ask an administrator.",
+        conversations,
+    )
+    return sentence % {"name": copilot, "count": conversations}

@@ -1,0 +1,92 @@
+"""The card and the composer of a copilot as Workspace shows them, from a form as it stands."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from copilot_admin.admin.copilot_form import CopilotForm
+from copilot_admin.admin.rows import RowForm, RowFormSet
+from copilot_admin.models import Copilot
+from protocol.features import FEATURES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What the preview draws. Half-written rows are left out, as they cannot be shown."""
+
+    name: str
+    description: str
+    image: str
+    remote_image: str
+    features: frozenset[str]
+    models: tuple[str, ...]
+    controls: tuple[Mapping[str, Any], ...]
+    starters: tuple[str, ...]
+
+    @property
+    def initial(self) -> str:
+        """The letter that stands in for an image."""
+        return self.name[:1].upper()
+
+    @property
+    def feature_labels(self) -> tuple[str, ...]:
+        """The names of the features that are on."""
+        return tuple(feature.label for feature in FEATURES if feature.key in self.features)
+
+    @property
+    def picks_widgets(self) -> bool:
+        """Whether users may attach widgets with @."""
+        return "widget-dashboard-select" in self.features
+
+    @property
+    def sees_everything(self) -> bool:
+        """Whether the options hold Workspace's own switch for global data."""
+        return "widget-global-search" in self.features
+
+
+def preview_of(copilot: Copilot, *, image: str) -> Preview:
+    """The preview of a stored draft.
+
+    Args:
+        copilot: As it is stored.
+        image: Address of its uploaded image on this server; empty when there is none.
+    """
+    return Preview(
+        name=copilot.name,
+        description=copilot.description,
+        image=image,
+        remote_image="" if image else copilot.image_url,
+        features=frozenset(
+            feature.key
+            for feature in FEATURES
+            if copilot.features.get(feature.key, feature.default)
+        ),
+        models=tuple(row["name"] for row in copilot.model_choices),
+        controls=tuple(copilot.custom_features),
+        starters=tuple(copilot.starters),
+    )
+
+
+def preview_of_form(form: CopilotForm, *, image: str) -> Preview:
+    """The preview of what somebody is typing, whatever is still missing or wrong."""
+    removed = bool(form["remove_image"].value())
+    shown = "" if removed else image
+    return Preview(
+        name=form["name"].value() or "",
+        description=form["description"].value() or "",
+        image=shown,
+        remote_image="" if shown else form["image_url"].value() or "",
+        features=frozenset(form["features"].value() or ()),
+        models=tuple(row["name"] for row in _good_rows(form["model_choices"].value())),
+        controls=tuple(_good_rows(form["custom_features"].value())),
+        starters=tuple(row["text"] for row in _good_rows(form["starters"].value())),
+    )
+
+
+def _good_rows(formset: RowFormSet) -> Sequence[Mapping[str, Any]]:
+    formset.is_valid()
+    return [form.row() for form in formset.forms if _is_good(form)]
+
+
+def _is_good(form: RowForm) -> bool:
+    return form.has_changed() and form.is_valid() and not form.cleaned_data.get("DELETE")

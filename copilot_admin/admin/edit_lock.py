@@ -1,0 +1,72 @@
+"""Keeps two people from overwriting each other's draft without knowing it."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.utils.translation import gettext as _
+
+if TYPE_CHECKING:
+    from django.db.models import Model
+
+    _Form = forms.ModelForm[Model]
+else:
+    _Form = object
+
+
+def stamp_of(moment: datetime | None) -> str:
+    """A moment as the form carries it."""
+    return moment.isoformat() if moment else ""
+
+
+class EditLock(_Form):
+    """A model form that notices when its object was saved since the page was opened.
+
+    The model needs `updated_at`. What was typed stays on the page; sending it once more, after
+    having been told, replaces what the other one saved.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["seen"] = forms.CharField(
+            widget=forms.HiddenInput, required=False, initial=self._stored_stamp()
+        )
+
+    def clean(self) -> dict[str, Any]:
+        """Refuses the draft of somebody who has not seen the latest one."""
+        values: dict[str, Any] = super().clean() or self.cleaned_data
+        seen, stored = values.get("seen", ""), self._stored_stamp(lock=True)
+        if self.instance.pk and seen and stored and seen != stored:
+            self._show_again(stored)
+            raise forms.ValidationError(self._who_was_faster(), code="edited")
+        return values
+
+    def _stored_stamp(self, *, lock: bool = False) -> str:
+        if not self.instance.pk:
+            return ""
+        rows = type(self.instance)._default_manager.filter(pk=self.instance.pk)
+        if lock:
+            rows = rows.select_for_update()
+        return stamp_of(rows.values_list("updated_at", flat=True).first())
+
+    def _show_again(self, stored: str) -> None:
+        self.data = self.data.copy()  # type: ignore[attr-defined]  # a QueryDict
+        self.data[self.add_prefix("seen")] = stored  # type: ignore[index]  # as above
+
+    def _who_was_faster(self) -> str:
+        entry = (
+            LogEntry.objects.filter(
+                content_type=ContentType.objects.get_for_model(self.instance),
+                object_id=str(self.instance.pk),
+            )
+            .select_related("user")
+            .order_by("-action_time")
+            .first()
+        )
+        who = entry.user.get_username() if entry else _("Somebody")
+        return _(
+            "%(who)s saved this while you were editing. Your text is still here, and not saved. "
+            "Open the page in another tab to see theirs; save again to replace theirs with yours."
+        ) % {"who": who}

@@ -1,0 +1,35 @@
+"""What stands in the way of deleting a provider."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from copilot_admin.models import Copilot, CopilotVersion, Provider
+
+MOST_NAMED = 10
+
+
+def deletion_of(
+    providers: Iterable[Provider],
+) -> tuple[list[Any], dict[str, int], set[str], list[str]]:
+    """What Django's confirmation page shows: things, counts, missing permissions, obstacles."""
+    found = list(providers)
+    obstacles = [sentence for provider in found if (sentence := _obstacle(provider))]
+    counts = {str(Provider._meta.verbose_name_plural): len(found)}
+    return [str(provider) for provider in found], counts, set(), obstacles
+
+
+def _obstacle(provider: Provider) -> str:
+    drafts = Copilot.objects.filter(provider=provider)
+    versions = CopilotVersion.objects.filter(provider=provider)
+    names = sorted(
+        {*drafts.values_list("name", flat=True), *versions.values_list("copilot__name", flat=True)}
+    )
+    if not names:
+        return ""
+    shown = ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
+    return _(
+        "“%(provider)s” is used by: %(copilots)s (their drafts or published versions). Give them "
+        "another provider, or keep this one."
+    ) % {"provider": provider, "copilots": shown}

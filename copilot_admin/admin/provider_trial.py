@@ -1,0 +1,75 @@
+"""Tries a provider with the smallest question there is."""
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import dataclass
+from time import monotonic
+
+from asgiref.sync import async_to_sync
+
+from copilot_admin.engine.model_call import (
+    Finish,
+    ModelCall,
+    ModelMessage,
+    ModelRole,
+    ReasoningDelta,
+    TextDelta,
+)
+from copilot_admin.engine.model_call import Provider as ModelProvider
+from copilot_admin.errors import ConfigurationError, RunError
+
+QUESTION = "Answer with the one word: ready"
+MOST_TOKENS = 16
+PATIENCE_S = 30.0  # a person waits for the page; the provider's own patience is for answers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """What came of a try.
+
+    Attributes:
+        first_token_ms: Milliseconds to the first piece of text; None when none came.
+        problem: What went wrong, in words; empty when all went well.
+    """
+
+    model: str
+    first_token_ms: int | None = None
+    problem: str = ""
+
+
+def try_provider(provider: ModelProvider, *, model: str) -> Trial:
+    """Asks the model for one word and stops at the first piece of it.
+
+    Args:
+        provider: Ready to be asked.
+        model: Its id; empty: the first that the provider offers.
+    """
+    return async_to_sync(_try)(provider, model)
+
+
+async def _try(provider: ModelProvider, model: str) -> Trial:
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            wanted = model or next(iter(await provider.models()), "")
+            if not wanted:
+                return Trial(model="", problem="The provider offers no model. Name one to try.")
+            return Trial(model=wanted, first_token_ms=await _first_token_ms(provider, wanted))
+    except TimeoutError:
+        return Trial(model=model, problem=f"No text came within {PATIENCE_S:.0f} seconds.")
+    except (RunError, ConfigurationError) as error:
+        return Trial(model=model, problem=error.public)
+
+
+async def _first_token_ms(provider: ModelProvider, model: str) -> int:
+    call = ModelCall(
+        model=model,
+        messages=(ModelMessage(role=ModelRole.USER, text=QUESTION),),
+        parameters={"max_tokens": MOST_TOKENS},
+    )
+    started = monotonic()
+    async with aclosing(provider.stream(call)) as deltas:
+        async for delta in deltas:
+            match delta:
+                case TextDelta() | ReasoningDelta() | Finish():
+                    break
+    return round((monotonic() - started) * 1000)

@@ -1,0 +1,77 @@
+"""How a copilot stands: between its draft, what is live, and what callers get."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+
+class CopilotState(StrEnum):
+    """The states that the list tells apart, most urgent first."""
+
+    BROKEN = "broken"
+    DISABLED = "disabled"
+    DRAFT = "draft"
+    CHANGED = "changed"
+    PUBLISHED = "published"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A state in words; `tone` picks the colour of the badge."""
+
+    label: str | Promise
+    sentence: str | Promise
+    tone: str
+
+
+WORDS = {
+    CopilotState.BROKEN: Words(
+        _("Broken"), _("Published, but it cannot answer as it is configured."), "bad"
+    ),
+    CopilotState.DISABLED: Words(
+        _("Disabled"), _("Switched off: it answers nobody and is in no list."), "muted"
+    ),
+    CopilotState.DRAFT: Words(_("Draft only"), _("Never published: nobody sees it yet."), "info"),
+    CopilotState.CHANGED: Words(
+        _("Unpublished changes"), _("Live, and its draft differs from what is live."), "warn"
+    ),
+    CopilotState.PUBLISHED: Words(_("Published"), _("Live, exactly as its draft is."), "good"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """The state of one copilot, and the reason where it is broken."""
+
+    state: CopilotState
+    problem: str = ""
+
+    @property
+    def words(self) -> Words:
+        """The state as people read it."""
+        return WORDS[self.state]
+
+    @property
+    def sentence(self) -> str:
+        """What the state means, or what is wrong."""
+        return self.problem or str(self.words.sentence)
+
+
+def standing(*, enabled: bool, is_live: bool, has_changes: bool, problem: str) -> Standing:
+    """Decides the state of a copilot.
+
+    Args:
+        enabled: Whether its switch is on.
+        is_live: Whether a version was ever published.
+        has_changes: Whether the draft differs from that version.
+        problem: Why the live version cannot answer or be listed; empty when it can.
+    """
+    if not is_live:
+        return Standing(state=CopilotState.DRAFT)
+    if not enabled:
+        return Standing(state=CopilotState.DISABLED)
+    if problem:
+        return Standing(state=CopilotState.BROKEN, problem=problem)
+    return Standing(state=CopilotState.CHANGED if has_changes else CopilotState.PUBLISHED)

@@ -1,0 +1,94 @@
+"""Widgets of the admin's forms, drawn by the project's own templates."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.forms.renderers import DjangoTemplates
+from django.template.backends.base import BaseEngine
+from django.utils.functional import Promise, cached_property
+from django.utils.safestring import SafeString
+
+Text = str | Promise
+
+
+class _Renderer(DjangoTemplates):
+    """Finds the project's templates of widgets besides Django's."""
+
+    @cached_property
+    def engine(self) -> BaseEngine:
+        """Templates of the project first, so that ours may include Django's."""
+        return self.backend(
+            {
+                "APP_DIRS": True,
+                "DIRS": [
+                    settings.BASE_DIR / "templates",
+                    Path(forms.__file__).parent / "templates",
+                ],
+                "NAME": "page-widgets",
+                "OPTIONS": {},
+            }
+        )
+
+
+@cache
+def _renderer() -> _Renderer:
+    return _Renderer()
+
+
+class PageWidget:
+    """A widget with a template of the project, whatever renderer Django's own forms have."""
+
+    def _render(
+        self, template_name: str, context: dict[str, Any], renderer: object = None
+    ) -> SafeString:
+        return SafeString(_renderer().render(template_name, context))
+
+
+class _Described(PageWidget):
+    """Choices with a sentence of help each."""
+
+    template_name = "admin/widgets/described_choices.html"
+    use_fieldset = True
+
+    def __init__(self, descriptions: Mapping[str, Text], choices: Iterable[Any] = ()) -> None:
+        super().__init__(choices=choices)  # type: ignore[call-arg]  # of the widget mixed in below
+        self.descriptions = descriptions
+
+    def create_option(self, name: str, value: object, *rest: Any, **options: Any) -> dict[str, Any]:
+        """One choice, with its sentence."""
+        option: dict[str, Any] = super().create_option(  # type: ignore[misc]  # as above
+            name, value, *rest, **options
+        )
+        option["description"] = self.descriptions.get(str(value), "")
+        if option["description"]:
+            option["attrs"]["aria-describedby"] = f"{option['attrs'].get('id', name)}_help"
+        return option
+
+
+class DescribedRadio(_Described, forms.RadioSelect):
+    """One of a few ways, each explained."""
+
+
+class Switches(_Described, forms.CheckboxSelectMultiple):
+    """Things that are on or off, each explained."""
+
+
+class DatalistInput(PageWidget, forms.TextInput):
+    """Free text with suggestions."""
+
+    template_name = "admin/widgets/datalist.html"
+
+    def __init__(self, attrs: dict[str, Any] | None = None) -> None:
+        super().__init__(attrs)
+        self.suggestions: tuple[str, ...] = ()
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        """The input, and the list it is tied to."""
+        list_id = f"{(attrs or {}).get('id', name)}_list"
+        context = super().get_context(name, value, {**(attrs or {}), "list": list_id})
+        context["widget"] |= {"list_id": list_id, "suggestions": self.suggestions}
+        return context

@@ -1,0 +1,9 @@
+// Says that work is going on, and takes no second press while it does.
+
+for (const form of document.querySelectorAll("[data-ca-busy]")) {
+  form.addEventListener("submit", () => {
+    const button = form.querySelector("button[type=submit]");
+    button.disabled = true;
+    button.textContent = form.dataset.caBusy;
+  });
+}

@@ -1,0 +1,44 @@
+// A button beside the model: asks the chosen provider for its models and suggests them.
+
+const page = document.querySelector("[data-ca-models-url]");
+const provider = document.getElementById("id_provider");
+const model = document.getElementById("id_model");
+
+if (page && provider && model) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "button";
+  button.textContent = page.dataset.loadModels;
+  const said = document.createElement("p");
+  said.className = "help";
+  said.setAttribute("role", "status");
+  model.list.after(button, said);
+
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    said.textContent = page.dataset.loading;
+    said.textContent = await load();
+    button.disabled = false;
+  });
+  provider.addEventListener("change", () => {
+    model.list.replaceChildren();
+    said.textContent = "";
+  });
+}
+
+async function load() {
+  const body = new FormData();
+  body.set("provider", provider.value);
+  body.set("csrfmiddlewaretoken", model.form.elements.csrfmiddlewaretoken.value);
+  try {
+    const response = await fetch(page.dataset.caModelsUrl, { method: "POST", body });
+    if (!response.ok) {
+      return page.dataset.failed;
+    }
+    const answer = await response.json();
+    model.list.replaceChildren(...answer.models.map((id) => new Option("", id)));
+    return answer.sentence;
+  } catch {
+    return page.dataset.failed;
+  }
+}

@@ -1,0 +1,88 @@
+// The palette of the system prompt: puts placeholders where the cursor is, offers those of the
+// builder's own controls as they are typed, and says at once which names mean nothing.
+
+const PLACEHOLDER = /\{\{\s*([\s\S]*?)\s*\}\}/g;
+
+for (const box of document.querySelectorAll("[data-ca-prompt]")) {
+  const text = box.querySelector("textarea");
+  const palette = box.querySelector("[data-ca-palette]");
+  const note = box.querySelector("[data-ca-unknown]");
+
+  palette.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-insert]");
+    if (button) {
+      text.setRangeText(button.dataset.insert, text.selectionStart, text.selectionEnd, "end");
+      text.focus();
+      text.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+  });
+  text.form.addEventListener("input", refresh);
+  text.form.addEventListener("change", refresh);
+  refresh();
+
+  function refresh() {
+    offerOptions();
+    const known = new Set(
+      [...palette.querySelectorAll("[data-insert]")].map((button) => name(button.dataset.insert)),
+    );
+    const unknown = new Set(
+      [...text.value.matchAll(PLACEHOLDER)].map((match) => match[1]).filter((one) => !known.has(one)),
+    );
+    const sentences = [...unknown].map((one) =>
+      box.dataset.unknownOne.replace("{name}", `{{ ${one} }}`),
+    );
+    if (note.textContent !== sentences.join(" ")) {
+      note.textContent = sentences.join(" ");
+    }
+  }
+
+  function offerOptions() {
+    const wanted = new Map();
+    for (const row of document.querySelectorAll('[data-ca-rows="custom_features"] [data-ca-row]')) {
+      const label = row.querySelector('[name$="-label"]').value.trim();
+      const key = row.querySelector('[name$="-key"]').value.trim() || slug(label);
+      if (!key || row.hidden) {
+        continue;
+      }
+      wanted.set(`options.${key}`, label);
+      if (row.querySelector('[name$="-type"]').value === "toggle") {
+        wanted.set(`options.${key}.state`, label);
+      }
+    }
+    for (const button of palette.querySelectorAll("[data-insert]")) {
+      const own = name(button.dataset.insert);
+      if (own.startsWith("options.") && !wanted.delete(own)) {
+        button.closest("li").remove();
+      }
+    }
+    for (const [own, label] of wanted) {
+      palette.append(chip(own, label));
+    }
+  }
+}
+
+function name(placeholder) {
+  return placeholder.replace(/^\{\{\s*|\s*\}\}$/g, "");
+}
+
+function chip(own, label) {
+  const item = document.createElement("li");
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "ca-chip ca-mono";
+  button.dataset.insert = `{{ ${own} }}`;
+  button.title = label;
+  button.textContent = own;
+  item.append(button);
+  return item;
+}
+
+function slug(text) {
+  return text
+    .normalize("NFKD")
+    .replace(/[^\w\s-]/g, "")
+    .trim()
+    .toLowerCase()
+    .replace(/[-\s]+/g, "-")
+    .replace(/^[-_]+|[-_]+$/g, "");
+}

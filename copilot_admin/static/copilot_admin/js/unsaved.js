@@ -1,0 +1,36 @@
+// Asks before a page with unsaved edits is left, and says that there are some.
+
+const form = document.querySelector("[data-ca-guard]")?.closest("form");
+const note = document.querySelector("[data-ca-unsaved]");
+// A page that came back with errors holds what was typed and not saved.
+let isDirty = Boolean(form?.querySelector(".errornote"));
+let isLeaving = false;
+
+if (form) {
+  show();
+  form.addEventListener("input", dirty);
+  form.addEventListener("change", dirty);
+  form.addEventListener("submit", () => (isLeaving = true));
+  addEventListener("beforeunload", (event) => {
+    if (isDirty && !isLeaving) {
+      event.preventDefault();
+    }
+  });
+  addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key === "s") {
+      event.preventDefault();
+      form.requestSubmit(form.elements._continue);
+    }
+  });
+}
+
+function dirty() {
+  isDirty = true;
+  show();
+}
+
+function show() {
+  if (note) {
+    note.textContent = isDirty ? note.dataset.text : "";
+  }
+}
