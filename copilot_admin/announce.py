@@ -1,0 +1,38 @@
+"""Tells whoever watches a conversation that it has changed."""
+
+import asyncio
+from enum import StrEnum
+import logging
+
+from channels.exceptions import ChannelFull
+from channels.layers import get_channel_layer
+from redis.exceptions import RedisError
+
+logger = logging.getLogger(__name__)
+PATIENCE_SECONDS = 2.0  # a page that misses one change sees the next
+
+
+class Change(StrEnum):
+    """What happened to a turn."""
+
+    STARTED = "started"
+    PROGRESS = "progress"
+    FINISHED = "finished"
+
+
+def group_of(conversation_id: int) -> str:
+    """The channel-layer group of those who watch a conversation."""
+    return f"transcript.{conversation_id}"
+
+
+async def announce(conversation_id: int, *, turn_id: int, kind: Change) -> None:
+    """Sends a change to all open pages of a conversation; a layer that is down costs nothing."""
+    layer = get_channel_layer()
+    if layer is None:
+        return
+    message = {"type": "transcript.changed", "turn": turn_id, "kind": kind.value}
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await layer.group_send(group_of(conversation_id), message)
+    except (ChannelFull, RedisError, OSError, TimeoutError):
+        logger.warning("watchers of conversation %s were not told", conversation_id)

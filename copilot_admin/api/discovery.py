@@ -1,0 +1,52 @@
+"""`/agents.json` and `/copilots.json`: what Workspace finds on this server."""
+
+from functools import partial
+import hashlib
+import json
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Router
+
+from copilot_admin.api.addresses import base_url
+from copilot_admin.callers import key_in
+from copilot_admin.cards import visible_cards
+from copilot_admin.writer import READER
+from protocol.json import Json
+from protocol.manifest import agents_json, copilots_json
+
+router = Router(tags=["discovery"])
+
+
+@router.get("/agents.json")
+async def agents(request: HttpRequest) -> HttpResponse:
+    """The copilots that the caller may use, as protocol generation 3 describes them."""
+    cards = await READER.run(
+        partial(visible_cards, key=key_in(request.headers), base_url=base_url(request))
+    )
+    return _document(request, agents_json(cards))
+
+
+@router.get("/copilots.json")
+async def copilots(request: HttpRequest) -> HttpResponse:
+    """The copilots that the caller may use, as protocol generations 1 and 2 describe them."""
+    cards = await READER.run(
+        partial(visible_cards, key=key_in(request.headers), base_url=base_url(request))
+    )
+    return _document(request, copilots_json(cards))
+
+
+def _document(request: HttpRequest, document: Json) -> HttpResponse:
+    body = json.dumps(document, ensure_ascii=False, indent=2).encode()
+    etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    known = {
+        tag.strip().removeprefix("W/")
+        for tag in request.headers.get("If-None-Match", "").split(",")
+    }
+    if etag in known:
+        response = HttpResponse(status=304)
+    else:
+        response = HttpResponse(body, content_type="application/json")
+    response["ETag"] = etag
+    response["Cache-Control"] = "no-cache"
+    response["Vary"] = "Authorization, X-API-Key"
+    return response

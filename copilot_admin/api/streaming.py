@@ -1,0 +1,43 @@
+"""The streaming answer of the query endpoint."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+
+from django.http import StreamingHttpResponse
+
+# no-transform and X-Accel-Buffering keep proxies from compressing or collecting the stream.
+NO_BUFFERING = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
+
+
+class EventStreamResponse(StreamingHttpResponse):
+    """Server-sent events whose source is closed in the task that reads it.
+
+    The stock response iterates its generator with a bare `async for`: when a cancellation lands
+    while the server sends, the generator stays open until it is garbage.
+    """
+
+    def __init__(
+        self, frames: AsyncGenerator[bytes, None], *, on_close: Callable[[], None]
+    ) -> None:
+        """Streams frames.
+
+        Args:
+            frames: Encoded events.
+            on_close: Called from any thread when Django is done, even if it never read a frame.
+        """
+        self.frames = frames
+        self.on_close = on_close
+        super().__init__(
+            frames, content_type="text/event-stream; charset=utf-8", headers=NO_BUFFERING
+        )
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """Yields the frames and closes their source before it returns."""
+        async with aclosing(self.frames) as frames:
+            async for frame in frames:
+                yield frame
+
+    def close(self) -> None:
+        """Ends the response and tells its source."""
+        super().close()
+        self.on_close()

@@ -1,0 +1,44 @@
+"""The ASGI application: the edge around Django, and the WebSockets of the admin."""
+
+import os
+
+from channels.auth import AuthMiddlewareStack
+from channels.routing import ProtocolTypeRouter, URLRouter
+from channels.security.websocket import AllowedHostsOriginValidator
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_admin.settings")
+django_application = get_asgi_application()  # before the imports below: they need the app registry
+
+from django.conf import settings  # noqa: E402
+
+from copilot_admin import maintenance  # noqa: E402
+from copilot_admin.edge.asgi_types import App  # noqa: E402
+from copilot_admin.edge.bodies import BodyLimits  # noqa: E402
+from copilot_admin.edge.cors import Cors  # noqa: E402
+from copilot_admin.edge.ids import RequestIds  # noqa: E402
+from copilot_admin.edge.lifespan import Lifespan  # noqa: E402
+from copilot_admin.edge.root_path import WithoutClientRootPath  # noqa: E402
+from copilot_admin.edge.security_headers import SecurityHeaders  # noqa: E402
+from copilot_admin.edge.static_files import static_files  # noqa: E402
+from copilot_admin.live import websocket_urlpatterns  # noqa: E402
+
+
+def _build() -> App:
+    app: App = ProtocolTypeRouter(
+        {
+            "http": static_files(django_application),
+            "websocket": AllowedHostsOriginValidator(
+                AuthMiddlewareStack(URLRouter(websocket_urlpatterns))
+            ),
+        }
+    )
+    app = BodyLimits(app, max_bytes=settings.MAX_BODY_BYTES)
+    app = RequestIds(app)
+    app = Cors(app, origins=settings.CORS_ORIGINS, extra_headers=settings.CORS_HEADERS)
+    app = SecurityHeaders(app)
+    app = WithoutClientRootPath(app)
+    return Lifespan(app, start=maintenance.start, stop=maintenance.stop)
+
+
+application = _build()

@@ -1,0 +1,56 @@
+"""What a server process does beside answering: hearts beat, the dead are found, the rest is saved."""
+
+import asyncio
+import contextlib
+from functools import partial
+
+from django.db import DatabaseError, connection
+
+from copilot_admin.background import spawn
+from copilot_admin.engine.providers.registry import aclose_all
+from copilot_admin.errors import Unavailable
+from copilot_admin.journal import beat, reap, replay_spool
+from copilot_admin.run_task import RUNNING
+from copilot_admin.runs import interrupt_all, start_draining, stop_draining
+from copilot_admin.shutdown import drain_on_signal
+from copilot_admin.writer import READER, WRITER
+
+HEARTBEAT_SECONDS = 10.0  # a third of the 30 s after which a silent run counts as dead
+STOP_SECONDS = 5.0
+
+_tasks: set[asyncio.Task[None]] = set()
+
+
+async def start() -> None:
+    """Before the socket opens: what another process left behind is put in order."""
+    stop_draining()
+    drain_on_signal()
+    await WRITER.run(replay_spool)
+    await WRITER.run(_reap_at_start)
+    _tasks.add(spawn(_keep_house(), name="maintenance"))
+
+
+async def stop() -> None:
+    """After the last request: every run ends in the journal, then the threads end."""
+    start_draining()
+    for task in _tasks:
+        task.cancel()
+    await asyncio.gather(*_tasks, return_exceptions=True)
+    _tasks.clear()
+    await interrupt_all()
+    await aclose_all()
+    for thread in (WRITER, READER):
+        await asyncio.to_thread(thread.stop, timeout=STOP_SECONDS)
+
+
+async def _keep_house() -> None:
+    while True:
+        await asyncio.sleep(HEARTBEAT_SECONDS)
+        with contextlib.suppress(DatabaseError, Unavailable):
+            await WRITER.run(partial(beat, tuple(run.id for run in RUNNING)))
+            await WRITER.run(partial(reap, every_other_boot=False))
+
+
+def _reap_at_start() -> int:
+    # SQLite has one server process: whatever runs under another boot id is dead.
+    return reap(every_other_boot=connection.vendor == "sqlite")

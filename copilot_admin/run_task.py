@@ -1,0 +1,268 @@
+"""One query being answered: asked of the engine, said to the client, written to the journal."""
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+import hashlib
+import logging
+
+from django.conf import settings
+
+from copilot_admin.announce import Change, announce
+from copilot_admin.background import spawn
+from copilot_admin.callers import Caller
+from copilot_admin.engine.answer import answer
+from copilot_admin.engine.ask import Ask, Output, Recollection, ServerTool, Thought
+from copilot_admin.engine.endings import truncation
+from copilot_admin.engine.model_call import Finish, Usage
+from copilot_admin.engine.warnings import warning_events
+from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable
+from copilot_admin.ids import Ids
+from copilot_admin.journal import JOURNAL, Opening
+from copilot_admin.live_copilots import LiveCopilot
+from copilot_admin.models import Logging, Outcome
+from copilot_admin.outbox import Outbox
+from copilot_admin.recorder import Ending, Recorder
+from copilot_admin.speaker import Speaker
+from protocol.events import Event, FunctionCall, MessageChunk
+from protocol.query import Query
+
+logger = logging.getLogger(__name__)
+
+TICK_SECONDS = 1.0  # between checkpoints: what a killed process may lose of an answer
+SLOW_CLIENT_SECONDS = 30.0
+CRASHED = "Something went wrong on the server. It has been recorded; please ask again."
+RESTARTING = "The server is restarting, so this answer ends here. Ask again in a moment."
+
+
+class Stop(StrEnum):
+    """Why a run is told to stop before its answer is whole."""
+
+    CLIENT_GONE = "client gone"
+    SHUTDOWN = "shutdown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A query that was let in: who asks whom, and what."""
+
+    live: LiveCopilot
+    caller: Caller
+    query: Query
+    ids: Ids
+    user_email: str | None = None
+
+
+class Run:
+    """One question being answered; lives in the event loop that opened it."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.id = question.ids.run_id
+        self.outbox = Outbox()
+        self.recorder = Recorder(
+            keep_content=question.live.logging is Logging.EVERYTHING,
+            generation=question.query.generation,
+        )
+        self.speaker = Speaker(self.outbox, generation=question.query.generation)
+        self.started_at = datetime.now(UTC)
+        self._loop = asyncio.get_running_loop()
+        self._started = self._loop.time()
+        self._ttft_ms: int | None = None
+        self._finish = Finish("stop")
+        self._stop: Stop | None = None
+        self._done = False
+        self._timer: asyncio.TimerHandle | None = None
+        self.acceptance = spawn(JOURNAL.accept(self._opening()), name=f"accept {self.id}")
+        self.task = spawn(self._conduct(), name=f"run {self.id}")
+
+    def stop(self, reason: Stop) -> None:
+        """Ends the run early: the upstream is closed at once, the journal says why."""
+        if not self._done and self._stop is None:
+            self._stop = reason
+            self.task.cancel()
+
+    def stop_from_any_thread(self, reason: Stop) -> None:
+        """Like `stop`, for callers outside the event loop."""
+        if not self._done and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.stop, reason)
+
+    def announce(self, change: Change) -> None:
+        """Tells whoever watches the conversation that it changed."""
+        if not self.acceptance.done():
+            return
+        accepted = self.acceptance.result()
+        if accepted.conversation_id is not None and accepted.turn_id is not None:
+            spawn(
+                announce(accepted.conversation_id, turn_id=accepted.turn_id, kind=change),
+                name=f"announce {self.id}",
+            )
+
+    def _opening(self) -> Opening:
+        question = self.question
+        spec = question.live.answerer.spec if question.live.answerer else None
+        return Opening(
+            run_id=self.id,
+            copilot_id=question.live.id,
+            version_id=question.live.version_id,
+            version_number=question.live.version_number,
+            logging=question.live.logging,
+            principal=question.caller.principal,
+            trace_id=question.ids.trace_id if question.ids.given else None,
+            query=question.query,
+            provider=spec.provider.name if spec else "",
+            model=spec.model if spec else "",
+            params=spec.parameters if spec else {},
+            started_at=self.started_at,
+        )
+
+    async def _recall(self) -> Recollection:
+        return (await asyncio.shield(self.acceptance)).recollection
+
+    async def _conduct(self) -> None:
+        """Answers, records, says goodbye: the whole life of the run task."""
+        RUNNING.add(self)
+        self._timer = self._loop.call_later(TICK_SECONDS, self._tick)
+        try:
+            ending = await self._answer()
+            self._done = True
+            if not await self._was_accepted():
+                return
+            await JOURNAL.finish(self.id, self.recorder.record(ending))
+            self.speaker.release()
+            self.announce(Change.FINISHED)
+        finally:
+            self._timer.cancel()
+            self.outbox.close()
+            RUNNING.discard(self)
+
+    async def _was_accepted(self) -> bool:
+        await asyncio.wait({self.acceptance})
+        return not self.acceptance.cancelled() and self.acceptance.exception() is None
+
+    async def _answer(self) -> Ending:
+        """Streams the answer; every way in which it can end becomes an ending."""
+        try:
+            await self._stream()
+        except RunError as error:
+            self._tell(error.public)
+            return self._ending(Outcome.FAILED, error=error.public, code=type(error).__name__)
+        except (ClientTooSlow, Unavailable) as error:
+            return self._ending(Outcome.CANCELLED, error=error.public, code=type(error).__name__)
+        except asyncio.CancelledError:
+            _forgive_cancellation()
+            return self._stopped()
+        except Exception:
+            # The only broad catch of the code base: whatever went wrong, the client gets a
+            # sentence and the reviewer a row that says so.
+            logger.exception("run %s crashed", self.id)
+            self._tell(CRASHED)
+            return self._ending(Outcome.CRASHED, error=CRASHED, code="crash")
+        sentence = truncation(self._finish)
+        if sentence is not None:
+            return self._ending(Outcome.TRUNCATED, error=sentence, code="truncated")
+        return self._ending(Outcome.COMPLETED)
+
+    async def _stream(self) -> None:
+        answerer = self.question.live.answerer
+        if answerer is None:
+            raise NotReady(self.question.live.problem)
+        ask = Ask(
+            spec=answerer.spec,
+            query=self.question.query,
+            provider=answerer.provider,
+            now=self.started_at,
+            trace_id=self.question.ids.trace_id,
+            signing_key=signing_key(),
+            recall=self._recall,
+            user_email=self.question.user_email,
+        )
+        async with aclosing(answer(ask)) as outputs:
+            async for output in outputs:
+                self._take(output)
+                if self.outbox.full:
+                    await self._wait_for_client()
+
+    def _take(self, output: Output) -> None:
+        if isinstance(output, MessageChunk):
+            self.recorder.add(output, at_ms=0)
+            self.speaker.text(output.delta)
+            if self._ttft_ms is None:
+                self._ttft_ms = self._elapsed_ms()
+            return
+        self.recorder.add(output, at_ms=self._elapsed_ms())
+        match output:
+            case Finish():
+                self._finish = output
+                self.speaker.hold()
+            case FunctionCall():
+                self.speaker.hold()
+                self._say(output)
+            case Usage() | Thought() | ServerTool():
+                pass  # for the transcript only
+            case _:
+                self._say(output)
+
+    def _say(self, event: Event) -> None:
+        if self._ttft_ms is None:
+            self._ttft_ms = self._elapsed_ms()
+        self.speaker.event(event)
+
+    def _tell(self, sentence: str) -> None:
+        self.speaker.hold()
+        for event in warning_events(sentence):
+            self.recorder.add(event, at_ms=self._elapsed_ms())
+            self.speaker.event(event)
+
+    async def _wait_for_client(self) -> None:
+        try:
+            async with asyncio.timeout(SLOW_CLIENT_SECONDS):
+                await self.outbox.drained()
+        except TimeoutError:
+            raise ClientTooSlow(
+                f"The client read nothing for {SLOW_CLIENT_SECONDS:.0f} seconds."
+            ) from None
+
+    def _stopped(self) -> Ending:
+        if self._stop is Stop.CLIENT_GONE:
+            return self._ending(Outcome.CANCELLED)
+        self._tell(RESTARTING)
+        return self._ending(Outcome.INTERRUPTED, error=RESTARTING, code="shutdown")
+
+    def _ending(self, outcome: Outcome, *, error: str = "", code: str = "") -> Ending:
+        return Ending(
+            outcome=outcome,
+            ms=self._elapsed_ms(),
+            ttft_ms=self._ttft_ms,
+            error=error,
+            error_code=code,
+        )
+
+    def _elapsed_ms(self) -> int:
+        return int((self._loop.time() - self._started) * 1000)
+
+    def _tick(self) -> None:
+        """Once a second: what was streamed is made safe, silence is broken, viewers are told."""
+        self.speaker.break_silence()
+        piece = self.recorder.unsaved()
+        if piece is not None and not self._done:
+            JOURNAL.checkpoint(self.id, piece)
+            self.announce(Change.PROGRESS)
+        self._timer = self._loop.call_later(TICK_SECONDS, self._tick)
+
+
+RUNNING: set[Run] = set()
+
+
+def signing_key() -> bytes:
+    """The key that signs what travels through the client."""
+    return hashlib.sha256(b"extra-state:" + settings.SECRET_KEY.encode()).digest()
+
+
+def _forgive_cancellation() -> None:
+    """A cancelled run still has its journal to write; the wish to stop has been heard."""
+    task = asyncio.current_task()
+    while task is not None and task.cancelling():
+        task.uncancel()

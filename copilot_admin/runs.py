@@ -1,0 +1,74 @@
+"""The use case: opens a run for a question, pumps its frames, ends all runs at a shutdown.
+
+A run is two tasks. The run task talks to the engine, fills the outbox and writes the journal; the
+generator that the server iterates is only a pump over the outbox. The pump may die with its client
+at any moment; the run task decides what that means.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+import threading
+
+from copilot_admin.announce import Change
+from copilot_admin.errors import Unavailable
+from copilot_admin.journal import Accepted
+from copilot_admin.run_task import RUNNING, Question, Run, Stop
+
+_draining = threading.Event()
+
+
+async def open_run(question: Question) -> Run:
+    """Starts answering; when it returns, the run is in the journal.
+
+    The first write and the call to the model start together, so the commit hides behind the
+    model's first token.
+
+    Raises:
+        Unavailable: The server is draining, or the journal cannot take the run.
+    """
+    if is_draining():
+        raise Unavailable("The server is restarting. Ask again in a few seconds.", code="draining")
+    run = Run(question)
+    accepted: Accepted | None = None
+    try:
+        accepted = await asyncio.shield(run.acceptance)
+    finally:
+        if accepted is None:
+            run.stop(Stop.CLIENT_GONE)
+    run.announce(Change.STARTED)
+    return run
+
+
+async def frames(run: Run) -> AsyncGenerator[bytes, None]:
+    """The pump: hands the frames of a run to the server, and tells the run when nobody reads."""
+    try:
+        async with aclosing(run.outbox.taken()) as waiting:
+            async for piece in waiting:
+                yield piece
+    finally:
+        run.stop(Stop.CLIENT_GONE)
+
+
+def start_draining() -> None:
+    """Lets no further question in; those being answered go on."""
+    _draining.set()
+
+
+def stop_draining() -> None:
+    """Lets questions in again (a server starts in a process that drained before)."""
+    _draining.clear()
+
+
+def is_draining() -> bool:
+    """Whether the server is on its way down."""
+    return _draining.is_set()
+
+
+async def interrupt_all() -> None:
+    """Ends every run with a sentence to its client, and waits until the journal has it."""
+    runs = tuple(RUNNING)
+    for run in runs:
+        run.stop(Stop.SHUTDOWN)
+    if runs:
+        await asyncio.wait([run.task for run in runs])

@@ -1,0 +1,16 @@
+"""Every address of the server."""
+
+from django.urls import path
+from django.views.generic import RedirectView
+
+from copilot_admin.admin.site import site
+from copilot_admin.api.app import api
+from copilot_admin.api.health import alive, ready
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="admin:index")),
+    path("admin/", site.urls),
+    path("healthz", alive),
+    path("readyz", ready),
+    path("", api.urls),
+]

@@ -1,0 +1,317 @@
+"""The query endpoint: from a request body to events, and to a run in the journal."""
+
+import asyncio
+import json
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.test import AsyncClient
+import pytest
+
+from copilot_admin.engine.model_call import Finish, ToolCall
+from copilot_admin.errors import ProviderRefused
+from copilot_admin.models import Conversation, Copilot, Node, Outcome, Run, Turn
+from copilot_admin.models.access import EndpointKey
+from tests.engine.scripted import ScriptedProvider, Step, broken, cut, stalled, text
+from tests.factories import make_published
+from tests.streams import read
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUERY = "/v1/copilots/news/query"
+HELLO = {"messages": [{"role": "human", "content": "Hello"}]}
+WIDGET = {
+    "uuid": "91ae1153-7b4d-451c-adc5-49856e90a0e6",
+    "origin": "OpenBB API",
+    "widget_id": "stock_price",
+    "name": "Stock price",
+    "description": "Prices",
+    "params": [{"name": "symbol", "type": "string", "current_value": "TSLA"}],
+    "metadata": {},
+}
+
+
+def script(monkeypatch: pytest.MonkeyPatch, *steps: Step) -> ScriptedProvider:
+    """Lets every provider play these steps."""
+    provider = ScriptedProvider(steps)
+    monkeypatch.setattr("copilot_admin.live_copilots.make_provider", lambda spec: provider)
+    return provider
+
+
+def post(body: Any, *, path: str = QUERY, **headers: str) -> tuple[int, Any]:
+    """Posts raw bytes or JSON where no stream is expected."""
+
+    async def send() -> tuple[int, Any]:
+        response = await AsyncClient().post(
+            path,
+            data=body if isinstance(body, bytes) else json.dumps(body),
+            content_type="application/json",
+            headers={name.replace("_", "-"): value for name, value in headers.items()},
+        )
+        return response.status_code, json.loads(response.content)
+
+    return async_to_sync(send)()
+
+
+def test_an_answer_streams_and_leaves_a_transcript(monkeypatch):
+    copilot = make_published(slug="news")
+    script(monkeypatch, text("Hel", "lo ", "you."))
+    events = read(AsyncClient(), QUERY, HELLO, x_trace_id="chat-1")
+    assert "".join(data["delta"] for _, data in events) == "Hello you."
+    assert {name for name, _ in events} == {"copilotMessageChunk"}
+    run = Run.objects.get()
+    conversation = Conversation.objects.get()
+    assert (run.outcome, run.finish_reason, run.copilot_version_id) == (
+        Outcome.COMPLETED,
+        "stop",
+        copilot.live_id,
+    )
+    assert run.ttft_ms is not None
+    assert (conversation.trace_id, conversation.title, conversation.n_turns) == (
+        "chat-1",
+        "Hello",
+        1,
+    )
+    assert list(Node.objects.order_by("depth").values_list("role", "text")) == [
+        ("human", "Hello"),
+        ("ai", "Hello you."),
+    ]
+
+
+def test_headers_keep_proxies_from_buffering(monkeypatch):
+    make_published(slug="news")
+    script(monkeypatch, text("Hi."))
+
+    async def headers() -> dict[str, str]:
+        response = await AsyncClient().post(QUERY, HELLO, content_type="application/json")
+        async for _ in response.streaming_content:
+            pass
+        return dict(response.headers)
+
+    assert async_to_sync(headers)() == {
+        "Content-Type": "text/event-stream; charset=utf-8",
+        "Cache-Control": "no-store, no-transform",
+        "X-Accel-Buffering": "no",
+    }
+
+
+def test_both_legs_of_a_function_call_are_one_turn(monkeypatch):
+    make_published(slug="news", widget_data="fetch", citations="off")
+    first = {**HELLO, "widgets": {"primary": [WIDGET], "secondary": [], "extra": []}}
+    provider = script(monkeypatch, text("It is 250."))
+    ((name, function_call),) = read(AsyncClient(), QUERY, first, x_trace_id="chat-1")
+    assert name == "copilotFunctionCall"
+    assert function_call["function"] == "get_widget_data"
+    assert function_call["input_arguments"] == {
+        "data_sources": [
+            {
+                "widget_uuid": WIDGET["uuid"],
+                "origin": "OpenBB API",
+                "id": "stock_price",
+                "input_args": {"symbol": "TSLA"},
+            }
+        ]
+    }
+    assert function_call["extra_state"]
+    second = {
+        **first,
+        "messages": [
+            *first["messages"],
+            {
+                "role": "ai",
+                "content": json.dumps(
+                    {key: function_call[key] for key in ("function", "input_arguments")}
+                ),
+            },
+            {
+                "role": "tool",
+                "function": "get_widget_data",
+                "input_arguments": function_call["input_arguments"],
+                "data": [
+                    {
+                        "items": [
+                            {
+                                "content": '[{"symbol": "TSLA", "price": 250}]',
+                                "data_format": {"data_type": "object", "parse_as": "table"},
+                            }
+                        ]
+                    }
+                ],
+                "extra_state": function_call["extra_state"],
+            },
+        ],
+    }
+    events = read(AsyncClient(), QUERY, second, x_trace_id="chat-1")
+    assert "".join(data["delta"] for _, data in events) == "It is 250."
+    provider.assert_played()
+    assert "250" in str(provider.calls[0].messages)
+    turn = Turn.objects.get()
+    assert (turn.state, turn.runs.count(), Node.objects.count()) == ("done", 2, 4)
+
+
+def test_a_refusal_of_the_provider_is_a_warning_and_a_sentence(monkeypatch):
+    make_published(slug="news")
+    script(monkeypatch, broken(ProviderRefused("The key was refused. Ask an operator.")))
+    events = read(AsyncClient(), QUERY, HELLO | {"timezone": "UTC"})
+    assert [(name, data.get("eventType")) for name, data in events] == [
+        ("copilotStatusUpdate", "WARNING"),
+        ("copilotMessageChunk", None),
+    ]
+    assert events[1][1] == {"delta": "The key was refused. Ask an operator."}
+    run = Run.objects.get()
+    assert (run.outcome, run.error_code, run.error) == (
+        Outcome.FAILED,
+        "ProviderRefused",
+        "The key was refused. Ask an operator.",
+    )
+
+
+def test_an_answer_that_was_cut_is_truncated_not_completed(monkeypatch):
+    make_published(slug="news")
+    script(monkeypatch, cut("Half an ans"))
+    read(AsyncClient(), QUERY, HELLO)
+    assert Run.objects.get().outcome == Outcome.TRUNCATED
+
+
+def test_a_bug_is_recorded_and_said_in_words(monkeypatch, caplog):
+    make_published(slug="news")
+    provider = script(monkeypatch)
+
+    def explode(call: Any) -> Any:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(provider, "stream", explode)
+    events = read(AsyncClient(), QUERY, HELLO)
+    assert events[-1][1]["delta"].startswith("Something went wrong on the server.")
+    assert Run.objects.get().outcome == Outcome.CRASHED
+    assert "crashed" in caplog.text
+
+
+def test_a_client_that_leaves_is_recorded_as_cancelled(monkeypatch):
+    make_published(slug="news")
+    provider = script(monkeypatch, stalled("Hello"))
+
+    async def leave() -> None:
+        response = await AsyncClient().post(QUERY, HELLO, content_type="application/json")
+        frames = aiter(response)
+        await anext(frames)
+        await frames.aclose()  # type: ignore[attr-defined]
+        from copilot_admin.run_task import RUNNING
+
+        await asyncio.wait([run.task for run in RUNNING])
+
+    async_to_sync(leave)()
+    run = Run.objects.get()
+    assert (run.outcome, provider.open) == (Outcome.CANCELLED, 0)
+    assert Node.objects.get(role="ai").text == "Hello"
+
+
+def test_an_unknown_a_draft_and_a_disabled_copilot_are_not_found():
+    copilot = make_published(slug="news")
+    Copilot.objects.filter(pk=copilot.pk).update(enabled=False)
+    for slug in ("news", "nobody"):
+        status, body = post(HELLO, path=f"/v1/copilots/{slug}/query")
+        assert (status, body["code"]) == (404, "not-found")
+        assert slug in body["detail"]
+
+
+class TestAccess:
+    def test_a_copilot_with_keys_wants_one(self):
+        make_published(slug="news", access="key")
+        status, body = post(HELLO)
+        assert (status, body["code"]) == (401, "unauthorized")
+
+    @pytest.mark.parametrize("form", ["authorization", "x_api_key"])
+    def test_a_good_key_opens_in_either_form(self, form, monkeypatch):
+        make_published(slug="news", access="key")
+        script(monkeypatch, text("Hi."))
+        key, secret = EndpointKey.issue("desk")
+        value = f"Bearer {secret}" if form == "authorization" else secret
+        read(AsyncClient(), QUERY, HELLO, **{form: value})
+        assert Run.objects.get().principal == f"key:{key.pk}"
+
+    def test_a_key_of_another_copilot_is_forbidden(self):
+        make_published(slug="news", access="key")
+        other = make_published(slug="other")
+        key, secret = EndpointKey.issue("desk")
+        key.copilots.add(other)
+        assert post(HELLO, x_api_key=secret)[0] == 403
+
+    def test_a_bad_key_is_refused_even_by_an_open_copilot(self):
+        make_published(slug="news")
+        assert post(HELLO, x_api_key="cak_wrong")[0] == 401
+
+    def test_a_revoked_key_is_refused_at_once(self, monkeypatch):
+        make_published(slug="news", access="key")
+        script(monkeypatch, text("Hi."))
+        key, secret = EndpointKey.issue("desk")
+        read(AsyncClient(), QUERY, HELLO, x_api_key=secret)
+        key.revoked_at = key.created_at
+        key.save()
+        assert post(HELLO, x_api_key=secret)[0] == 401
+
+
+class TestBadBodies:
+    @pytest.mark.parametrize(
+        ("body", "status", "code"),
+        [
+            (b"{", 400, None),
+            (b'{"messages": [{"role": "human", "content": NaN}]}', 400, None),
+            (b"\xff\xfe", 400, None),
+            (b"[" * 100_000, 400, None),
+            (b"[]", 422, None),
+            ({"messages": []}, 422, None),
+            ({}, 422, None),
+            ({"messages": [{"role": "nobody"}]}, 422, None),
+        ],
+    )
+    def test_a_bad_body_is_refused_in_words(self, body, status, code):
+        make_published(slug="news")
+        got, answer = post(body)
+        assert got == status
+        assert set(answer) == {"detail", "code"}
+        assert len(answer["detail"]) > 10
+        assert Run.objects.count() == 0
+
+    def test_an_empty_list_of_messages_is_refused_in_the_words_of_the_protocol(self):
+        make_published(slug="news")
+        assert post({"messages": []})[1]["detail"] == "messages list cannot be empty."
+
+    def test_a_long_body_is_read_beside_the_event_loop(self, monkeypatch):
+        make_published(slug="news")
+        script(monkeypatch, text("Read."))
+        body = {"messages": [{"role": "human", "content": "x" * 300_000}]}
+        events = read(AsyncClient(), QUERY, body)
+        assert events[-1][1] == {"delta": "Read."}
+
+
+def test_publishing_changes_the_answer_from_the_next_request_on(monkeypatch):
+    from copilot_admin.publishing import publish
+
+    copilot = make_published(slug="news", model="small")
+    provider = script(monkeypatch, text("1"), text("2"), text("3"))
+    read(AsyncClient(), QUERY, HELLO)
+    copilot.model = "large"
+    copilot.save()
+    read(AsyncClient(), QUERY, HELLO)
+    publish(copilot, user=None)
+    read(AsyncClient(), QUERY, HELLO)
+    # A new version is a new provider object; the script is shared.
+    assert [call.model for call in provider.calls] == ["small", "small", "large"]
+    versions = list(Run.objects.order_by("started_at").values_list("copilot_version__number"))
+    assert versions == [(1,), (1,), (2,)]
+
+
+def test_a_model_that_calls_a_tool_makes_a_table(monkeypatch):
+    make_published(slug="news", tools=["table"])
+    rows = [{"symbol": "TSLA", "price": 1}]
+    arguments = json.dumps({"name": "Prices", "description": "Of today", "rows": rows})
+    script(
+        monkeypatch,
+        Step((ToolCall(id="c", name="table", arguments=arguments), Finish("tool_calls"))),
+        text("There it is."),
+    )
+    events = read(AsyncClient(), QUERY, HELLO | {"timezone": "UTC"})
+    names = [name for name, _ in events]
+    assert names == ["copilotMessageArtifact", "copilotMessageChunk"]
+    assert events[0][1]["content"] == [{"symbol": "TSLA", "price": 1}]
