@@ -15,7 +15,7 @@ import zlib
 from django.utils import timezone
 import orjson
 
-from copilot_admin.models import Blob
+from copilot_admin.models import Blob, BlobPart
 from protocol.json import Json
 from protocol.walk import rebuild
 
@@ -73,14 +73,13 @@ def save(packed: Iterable[Packed]) -> None:
         ],
         ignore_conflicts=True,
     )
-    edge = Blob.parts.through
     edges = [
-        edge(from_blob_id=sha, to_blob_id=part)
+        BlobPart(whole_id=sha, part_id=part)
         for sha, (_, refs) in sorted(missing.items())
         for part in sorted(set(refs))
     ]
     if edges:
-        edge.objects.bulk_create(edges, ignore_conflicts=True)
+        BlobPart.objects.bulk_create(edges, ignore_conflicts=True)
 
 
 def load(shas: Iterable[Sha]) -> dict[Sha, Json]:

@@ -41,7 +41,8 @@ class Spool:
                 raise SpoolFull(f"The spool {folder} holds {self._max_bytes} bytes; it is full.")
             path = folder / f"{os.getpid()}.jsonl"
             is_new = not path.exists()
-            with path.open("ab", opener=_private) as file:
+            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            with os.fdopen(descriptor, "ab") as file:
                 file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
@@ -65,10 +66,6 @@ class Spool:
 
 def _folder() -> Path:
     return Path(settings.DATA_DIR) / "spool"
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _sync_folder(folder: Path) -> None:

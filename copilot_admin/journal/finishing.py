@@ -60,7 +60,7 @@ def finish(sealed: Sealed) -> bool:
 
 
 def _lock(sealed: Sealed) -> Run | None:
-    runs = Run.objects.select_related("input_leaf", "copilot_version")
+    runs = Run.objects.select_related("input_leaf", "copilot_version", "conversation")
     run = runs.select_for_update(of=("self",)).filter(pk=sealed.run_id).first()
     open_to = {Outcome.RUNNING}
     if sealed.outcome is not Outcome.INTERRUPTED:
@@ -84,7 +84,7 @@ def _reply_node(run: Run, reply: Reply, *, parent: Node | None, sealed: Sealed) 
         blobs.save([content.packed])
     before = parent.chain_hash if parent else chain.root
     node, _ = Node.objects.get_or_create(
-        conversation_id=run.conversation_id,
+        conversation=run.conversation,
         chain_hash=chain.after(before, bytes.fromhex(reply.digest)),
         defaults={
             "parent": parent,

@@ -104,9 +104,9 @@ def _create_run(prepared: Prepared, attached: Attached | None) -> bool:
         defaults={
             "copilot_id": opening.copilot_id,
             "copilot_version_id": opening.version_id,
-            "conversation": attached and attached.conversation,
-            "turn": attached and attached.turn,
-            "input_leaf_id": attached and attached.leaf_id,
+            "conversation": attached.conversation if attached else None,
+            "turn": attached.turn if attached else None,
+            "input_leaf_id": attached.leaf_id if attached else None,
             "principal": "" if nothing else opening.principal,
             "provider": opening.provider[:100],
             "model": opening.model[:200],

@@ -53,8 +53,7 @@ def _earlier(attached: Attached, run_id: UUID) -> list[_Earlier]:
         "output_node_id", "output_node__chain_hash", "output_node__kind",
     )  # fmt: skip
     return [
-        _Earlier(*row, *((node, chain_hash) if kind == NodeKind.CALL else (None, None)))
-        for *row, node, chain_hash, kind in rows
+        _Earlier(*row[:5], *(row[5:7] if row[7] == NodeKind.CALL else (None, None))) for row in rows
     ]
 
 

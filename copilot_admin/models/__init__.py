@@ -4,6 +4,7 @@ from copilot_admin.models.access import EndpointKey
 from copilot_admin.models.copilots import Access, Copilot, CopilotVersion, Logging, Provider
 from copilot_admin.models.transcripts import (
     Blob,
+    BlobPart,
     Checkpoint,
     Conversation,
     CostConfidence,
@@ -25,6 +26,7 @@ from copilot_admin.models.transcripts import (
 __all__ = [
     "Access",
     "Blob",
+    "BlobPart",
     "Checkpoint",
     "Conversation",
     "Copilot",

@@ -90,13 +90,23 @@ class Blob(models.Model):
     sha256 = models.CharField(max_length=64, primary_key=True)
     data = models.BinaryField()  # zlib
     size = models.PositiveBigIntegerField()  # bytes before compression
-    parts: "models.ManyToManyField[Blob, models.Model]" = models.ManyToManyField(
-        "self", symmetrical=False, related_name="wholes"
-    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
         return self.sha256[:12]
+
+
+class BlobPart(models.Model):
+    """That a blob refers to another one: what is referred to may not be swept."""
+
+    whole = models.ForeignKey(Blob, on_delete=models.CASCADE, related_name="+")
+    part = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["whole", "part"], name="blob_part_once")]
+
+    def __str__(self) -> str:
+        return f"{self.whole_id[:12]} > {self.part_id[:12]}"
 
 
 class Conversation(models.Model):

@@ -60,11 +60,10 @@ def attach(incoming: Incoming) -> Attached:
             echo_differs=True
         )
     turn, is_new_turn = _turn(conversation, found, new, incoming)
-    last = new[-1] if new else None
     return Attached(
         conversation=conversation,
         turn=turn,
-        leaf_id=last.pk if last else found.place.node and found.place.node.id,
+        leaf_id=_leaf_id(found, new),
         path=_path(found, new, incoming.links),
         is_new_turn=is_new_turn,
         branches=not is_new and is_new_turn and _has_siblings(new),
@@ -186,13 +185,19 @@ def _question_id(
     for node in reversed(new):
         if node.role == Role.HUMAN.value:
             return node.pk
-    node = found.place.node
-    anchor = found.tree.anchor(node) if node else None
+    place = found.place.node
+    anchor = found.tree.anchor(place) if place else None
     if anchor is not None:
         return anchor.id
     hashes = [link.chain_hash for link in links if link.role is Role.HUMAN]
     asked = Node.objects.filter(conversation=conversation, chain_hash__in=hashes[-1:])
     return asked.values_list("pk", flat=True).first()
+
+
+def _leaf_id(found: Found, new: Sequence[Node]) -> int | None:
+    if new:
+        return new[-1].pk
+    return found.place.node.id if found.place.node else None
 
 
 def _path(found: Found, new: Sequence[Node], links: Sequence[Link]) -> frozenset[str]:

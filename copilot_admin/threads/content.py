@@ -70,8 +70,8 @@ def _json_content(value: JsonObject) -> Content:
 def _result(result: SourceResult) -> Json:
     match result:
         case SourceData(items, extra_citations):
-            data: dict[str, Json] = {"items": [_item(item) for item in items]}
-            return {**data, "extra_citations": extra_citations} if extra_citations else data
+            found: JsonObject = {"items": [_item(item) for item in items]}
+            return {**found, "extra_citations": extra_citations} if extra_citations else found
         case SourceError(error_type, content):
             return {"error_type": error_type, "content": content}
         case CommandResult(status, text, data):

@@ -169,4 +169,4 @@ def _seen(nodes: QuerySet[Node]) -> list[Seen]:
         "kind",
         "start",
     )
-    return [Seen(*values, Role(role), Kind(kind), text) for *values, role, kind, text in rows]
+    return [Seen(*row[:-3], Role(row[-3]), Kind(row[-2]), row[-1]) for row in rows]
