@@ -1,6 +1,7 @@
 """The providers of the database as the engine needs them, keys included."""
 
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 from copilot_admin import logs
 from copilot_admin.encryption import Place, seal, unseal
@@ -70,6 +71,15 @@ def set_api_key(provider: Provider, text: str) -> None:
     provider.save(update_fields=["api_key_cipher", "api_key_hint", "updated_at"])
 
 
+def forget_key_if_moved(provider: Provider, base_url: str) -> None:
+    """Drops the stored key when the address leads to another server. Does not save.
+
+    Whoever may change an address could otherwise have the key sent to a server of his own.
+    """
+    if _origin(provider.base_url) != _origin(base_url):
+        provider.api_key_cipher = provider.api_key_hint = ""
+
+
 def is_own_variable(name: str) -> bool:
     """Whether an environment variable is one of this service, which no provider may read."""
     return name.startswith("COPILOT_") or name.removesuffix("_FILE") in OWN_VARIABLES
@@ -102,6 +112,11 @@ def _key_in_variable(provider: Provider) -> str:
             "Set it or enter a key."
         )
     return key
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urlsplit(url.strip().lower())
+    return parts.scheme, parts.netloc
 
 
 def _place(provider: Provider) -> Place:

@@ -1,0 +1,1 @@
+"""The copilot file: copilots and providers as text that people keep, compare and hand on."""

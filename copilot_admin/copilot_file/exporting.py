@@ -1,0 +1,111 @@
+"""Writes copilots as a copilot file: drafts, or what is live; never a secret."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from copilot_admin.copilot_file.images import data_uri_of
+from copilot_admin.copilot_file.schema import FORMAT, CopilotEntry
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import Copilot, Provider
+from copilot_admin.publishing import document_of
+
+# Always written, since they say most about a copilot; other keys only where they differ.
+ALWAYS = frozenset(
+    {
+        "slug",
+        "name",
+        "description",
+        "provider",
+        "model",
+        "access",
+        "enabled",
+        "widget_data",
+        "features",
+    }
+)
+
+
+def export_file(slugs: Sequence[str] = (), *, live: bool = False) -> dict[str, Any]:
+    """A copilot file as plain values.
+
+    Args:
+        slugs: Of the copilots; none: all of them.
+        live: What answers now instead of the draft. Without slugs, copilots that were never
+            published are left out.
+
+    Raises:
+        ConfigurationError: A slug is unknown, or has no published version though `live`.
+    """
+    copilots = _chosen(slugs, live=live)
+    providers = {
+        provider.pk: provider for provider in (_provider(row, live=live) for row in copilots)
+    }
+    return {
+        "format": FORMAT,
+        "providers": [
+            provider_entry(row) for row in sorted(providers.values(), key=lambda one: one.name)
+        ],
+        "copilots": [copilot_entry(row, live=live) for row in copilots],
+    }
+
+
+def copilot_entry(copilot: Copilot, *, live: bool = False) -> dict[str, Any]:
+    """The entry of one copilot, without the keys that have their default."""
+    return _without_defaults(full_entry(copilot, live=live))
+
+
+def full_entry(copilot: Copilot, *, live: bool = False) -> dict[str, Any]:
+    """The entry of one copilot with every key, the unversioned switches included."""
+    document = _document(copilot, live=live)
+    image = str(document.get("image", ""))
+    is_address = image.startswith(("https://", "http://"))
+    return {
+        "slug": copilot.slug,
+        **document,
+        "image": image if is_address or not image else data_uri_of(image),
+        "provider": _provider(copilot, live=live).name,
+        "access": copilot.access,
+        "enabled": copilot.enabled,
+        "logging": copilot.logging,
+    }
+
+
+def provider_entry(provider: Provider) -> dict[str, Any]:
+    """The entry of one provider. A stored key is left out, the name of a variable is not."""
+    entry = {
+        "name": provider.name,
+        "kind": provider.kind,
+        "base_url": provider.base_url,
+        "api_key_env": provider.api_key_env,
+        "timeout_s": provider.timeouts,
+    }
+    return {key: value for key, value in entry.items() if value}
+
+
+def _chosen(slugs: Sequence[str], *, live: bool) -> list[Copilot]:
+    rows = Copilot.objects.select_related("provider", "live__provider").order_by("slug")
+    if not slugs:
+        return list(rows.exclude(live=None) if live else rows)
+    found = {row.slug: row for row in rows.filter(slug__in=slugs)}
+    for slug in slugs:
+        if slug not in found:
+            raise ConfigurationError(f"There is no copilot with the slug '{slug}'.")
+        if live and found[slug].live is None:
+            raise ConfigurationError(f"Copilot '{slug}' was never published. Export its draft.")
+    return [found[slug] for slug in dict.fromkeys(slugs)]
+
+
+def _provider(copilot: Copilot, *, live: bool) -> Provider:
+    return copilot.live.provider if live and copilot.live else copilot.provider
+
+
+def _document(copilot: Copilot, *, live: bool) -> Mapping[str, Any]:
+    return copilot.live.document if live and copilot.live else document_of(copilot)
+
+
+def _without_defaults(entry: Mapping[str, Any]) -> dict[str, Any]:
+    fields = CopilotEntry.model_fields
+    order: Iterable[str] = (key for key in fields if key in entry)
+    return {
+        key: entry[key] for key in order if key in ALWAYS or entry[key] != fields[key].get_default()
+    }

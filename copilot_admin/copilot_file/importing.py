@@ -1,0 +1,217 @@
+"""Reads a copilot file into the database: all of it or nothing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import IntegrityError, transaction
+
+from copilot_admin.copilot_file import images
+from copilot_admin.copilot_file.exporting import provider_entry
+from copilot_admin.copilot_file.faults import BadCopilotFile, Fault
+from copilot_admin.copilot_file.loading import load
+from copilot_admin.copilot_file.schema import (
+    IMAGE_DATA_START,
+    CopilotEntry,
+    CopilotFile,
+    ProviderEntry,
+)
+from copilot_admin.copilot_file.validation import validate
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import Copilot, Logging, Provider
+from copilot_admin.providers import forget_key_if_moved
+from copilot_admin.publishing import NotPublishable, apply_document, document_of, publish
+
+
+class Effect(StrEnum):
+    """What an import does to a row."""
+
+    CREATED = "created"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A key whose value changes."""
+
+    key: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What an import does to one provider or copilot; `published` is the new version's number."""
+
+    name: str
+    effect: Effect
+    differences: tuple[Difference, ...] = ()
+    published: int | None = None
+
+
+@dataclass(slots=True)
+class _Import:
+    """One import on its way: the pictures to store, and where each entry stands in the file."""
+
+    default_access: str
+    providers: dict[str, Provider] = field(default_factory=dict)
+    pictures: dict[str, bytes] = field(default_factory=dict)
+
+
+def import_file(
+    data: bytes,
+    *,
+    default_access: str,
+    publishing: bool = False,
+    dry_run: bool = False,
+    user: AbstractBaseUser | None = None,
+) -> tuple[Change, ...]:
+    """Creates or updates providers by name and copilots by slug.
+
+    Args:
+        data: The text of the file, as bytes.
+        default_access: Of copilots whose entry has no `access`.
+        publishing: Whether the copilots of the file are published too.
+        dry_run: Tells what would happen and changes nothing.
+        user: Who publishes; None for a command.
+
+    Raises:
+        BadCopilotFile: With every fault; nothing was changed.
+    """
+    file = validate(load(data))
+    work = _Import(default_access=default_access)
+    try:
+        with transaction.atomic():
+            changes = _carry_out(file, work, user=user, publishing=publishing)
+            transaction.set_rollback(dry_run)
+            if not dry_run:
+                for picture in work.pictures.values():
+                    images.keep(picture)
+    except IntegrityError as error:
+        sentence = "Two copilots exchange their names. Import them one after the other."
+        raise BadCopilotFile([Fault("copilots", sentence)]) from error
+    return changes
+
+
+def _carry_out(
+    file: CopilotFile, work: _Import, *, user: AbstractBaseUser | None, publishing: bool
+) -> tuple[Change, ...]:
+    changes = [_take_provider(entry, work) for entry in file.providers]
+    faults = [
+        fault
+        for index, entry in enumerate(file.copilots)
+        for fault in _faults(entry, file, work, index=index)
+    ]
+    if faults:
+        raise BadCopilotFile(faults)
+    for index, entry in enumerate(file.copilots):
+        changes.append(_take_copilot(entry, work, user=user, publishing=publishing, index=index))
+    return tuple(changes)
+
+
+def _take_provider(entry: ProviderEntry, work: _Import) -> Change:
+    row = Provider.objects.filter(name__iexact=entry.name).first()
+    before = provider_entry(row) if row else {}
+    row = row or Provider()
+    forget_key_if_moved(row, entry.base_url)
+    row.name, row.kind, row.base_url = entry.name, entry.kind, entry.base_url
+    row.api_key_env = entry.api_key_env
+    row.timeouts = entry.timeout_s.model_dump(exclude_none=True)
+    after = provider_entry(row)
+    if before != after:
+        row.save()
+    work.providers[row.name.lower()] = row
+    return Change(name=f"provider {row.name}", **_compared(before, after))
+
+
+def _faults(entry: CopilotEntry, file: CopilotFile, work: _Import, *, index: int) -> list[Fault]:
+    """What is wrong with an entry in the light of the database."""
+    path = f"copilots[{index}]"
+    faults = []
+    if _provider(entry, work) is None:
+        sentence = f"there is no provider '{entry.provider}', neither in the file nor here."
+        faults.append(Fault(f"{path}.provider", sentence))
+    slugs = [other.slug for other in file.copilots]
+    namesake = Copilot.objects.filter(name__iexact=entry.name).exclude(slug__in=slugs).first()
+    if namesake is not None:
+        sentence = f"the copilot '{namesake.slug}' has this name. Choose another."
+        faults.append(Fault(f"{path}.name", sentence))
+    if entry.image.startswith(IMAGE_DATA_START):
+        try:
+            work.pictures[entry.slug] = images.png_in(entry.image)
+        except ConfigurationError as error:
+            faults.append(Fault(f"{path}.image", error.public))
+    return faults
+
+
+def _provider(entry: CopilotEntry, work: _Import) -> Provider | None:
+    name = entry.provider.lower()
+    if name not in work.providers:
+        row = Provider.objects.filter(name__iexact=name).first()
+        if row is None:
+            return None
+        work.providers[name] = row
+    return work.providers[name]
+
+
+def _take_copilot(
+    entry: CopilotEntry,
+    work: _Import,
+    *,
+    user: AbstractBaseUser | None,
+    publishing: bool,
+    index: int,
+) -> Change:
+    row = Copilot.objects.select_related("provider", "live").filter(slug=entry.slug).first()
+    before = _state(row) if row else {}
+    row = row or Copilot(slug=entry.slug)
+    _fill(row, entry, work)
+    after = _state(row)
+    if before != after:
+        row.save()
+    published = _publish(row, user=user, index=index) if publishing else None
+    return Change(name=f"copilot {row.slug}", published=published, **_compared(before, after))
+
+
+def _fill(row: Copilot, entry: CopilotEntry, work: _Import) -> None:
+    document = entry.document()
+    picture = work.pictures.get(entry.slug)
+    if picture is not None:
+        document["image"] = images.name_of(picture)
+    provider = work.providers[entry.provider.lower()]
+    apply_document(row, document, provider=provider)
+    row.enabled = entry.enabled
+    row.access = entry.access or work.default_access
+    row.logging = Logging(entry.logging)
+    row.limits, row.retention_days = {}, None
+
+
+def _state(row: Copilot) -> dict[str, Any]:
+    """All that an entry decides; an image stands in it by the name of its file."""
+    switches = {"access": row.access, "enabled": row.enabled, "logging": row.logging}
+    return {"slug": row.slug, **document_of(row), **switches}
+
+
+def _publish(row: Copilot, *, user: AbstractBaseUser | None, index: int) -> int | None:
+    try:
+        version = publish(row, user=user)
+    except NotPublishable as error:
+        raise BadCopilotFile(
+            Fault(f"copilots[{index}].{problem.field}", problem.sentence)
+            for problem in error.problems
+        ) from error
+    return version.number if version else None
+
+
+def _compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    keys = [*after, *(key for key in before if key not in after)]
+    differences = tuple(
+        Difference(key, before.get(key), after.get(key))
+        for key in keys
+        if before.get(key) != after.get(key)
+    )
+    effect = Effect.CREATED if not before else Effect.CHANGED if differences else Effect.UNCHANGED
+    return {"effect": effect, "differences": differences}

@@ -1,0 +1,121 @@
+"""The smaller records inside a copilot's entry: custom features, steps, models."""
+
+from typing import Annotated, Any, Literal, Self, assert_never
+
+from pydantic import Field, JsonValue, StringConstraints, model_validator
+
+from copilot_admin.copilot_file.shape import Shape, fault, refuse_repeated
+from protocol.features import FEATURE_KEYS, UNBUILT_FEATURES
+
+Line = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+FeatureKey = Annotated[
+    str, StringConstraints(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$", max_length=60)
+]
+TAKEN_KEYS = FEATURE_KEYS | UNBUILT_FEATURES | {"streaming"}
+
+
+class ModelEntry(Shape):
+    """A model of the client's picker."""
+
+    id: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    name: Annotated[str, StringConstraints(max_length=100)] = ""
+
+    def row(self) -> dict[str, Any]:
+        """The row that a draft stores: a name is never empty."""
+        return {"id": self.id, "name": self.name or self.id}
+
+
+class States(Shape):
+    """What `{{ options.<key>.state }}` says for a toggle."""
+
+    on: Line = "on"
+    off: Line = "off"
+
+
+class OptionEntry(Shape):
+    """A choice of a select."""
+
+    label: Line
+    value: Line
+
+
+class CustomFeatureEntry(Shape):
+    """A control of the builder's own."""
+
+    key: FeatureKey
+    label: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+    type: Literal["toggle", "select", "text"] = "toggle"
+    default: JsonValue = None
+    description: Annotated[str, StringConstraints(max_length=300)] = ""
+    states: States | None = None
+    options: list[OptionEntry] = []
+    placeholder: Annotated[str, StringConstraints(max_length=200)] = ""
+
+    @model_validator(mode="after")
+    def _fits_its_type(self) -> Self:
+        if self.key in TAKEN_KEYS:
+            raise fault(f"the key '{self.key}' belongs to Workspace. Choose another.")
+        if self.states and self.type != "toggle":
+            raise fault(f"a {self.type} has no states. Leave them out.")
+        if self.options and self.type != "select":
+            raise fault(f"a {self.type} has no options. Leave them out.")
+        self._check_default()
+        return self
+
+    def row(self) -> dict[str, Any]:
+        """The row that a draft stores: only what the type has."""
+        row: dict[str, Any] = {"key": self.key, "label": self.label, "type": self.type}
+        if self.description:
+            row["description"] = self.description
+        match self.type:
+            case "toggle":
+                row["default"] = self.default is True
+                if self.states:
+                    row["states"] = self.states.model_dump()
+            case "select":
+                row["options"] = [option.model_dump() for option in self.options]
+                row["default"] = self.default or self.options[0].value
+            case "text":
+                row["default"] = self.default or ""
+                if self.placeholder:
+                    row["placeholder"] = self.placeholder
+            case _:
+                assert_never(self.type)
+        return row
+
+    def _check_default(self) -> None:
+        if self.default is None:
+            if self.type == "select" and not self.options:
+                raise fault("a select needs options. List at least one.")
+            return
+        match self.type:
+            case "toggle" if not isinstance(self.default, bool):
+                raise fault("the default of a toggle is true or false.")
+            case "text" if not isinstance(self.default, str):
+                raise fault("the default of a text is text. Put it in quotes.")
+            case "select":
+                self._check_options()
+            case _:
+                pass
+
+    def _check_options(self) -> None:
+        values = [option.value for option in self.options]
+        if not values:
+            raise fault("a select needs options. List at least one.")
+        refuse_repeated(values, what="option value")
+        if self.default not in ("", *values):
+            raise fault(f"the default is no option. Use one of: {', '.join(values)}.")
+
+
+class StepEntry(Shape):
+    """A fixed status update."""
+
+    at: Literal["start", "end"]
+    type: Literal["INFO", "WARNING"] = "INFO"
+    message: Line
+    details: dict[str, JsonValue] = Field(default_factory=dict)
+
+    def row(self) -> dict[str, Any]:
+        """The row that a draft stores."""
+        row: dict[str, Any] = {"at": self.at, "type": self.type, "message": self.message}
+        return row | {"details": self.details} if self.details else row

@@ -1,0 +1,49 @@
+"""What the entries of a copilot file share: no unknown keys, no guessing, sentences of our own."""
+
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+from pydantic_core import PydanticCustomError
+
+
+class Shape(BaseModel):
+    """A record whose keys are all known and whose values are taken as they are."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, protected_namespaces=())
+
+
+def fault(sentence: str) -> PydanticCustomError:
+    """A fault in words; raise it in a validator."""
+    return PydanticCustomError("fault", "{sentence}", {"sentence": sentence})
+
+
+def unbuilt(value: Any) -> Any:
+    """Validator of a switch whose behaviour is not built: only its default is accepted."""
+    if value not in (None, False, [], {}):
+        raise fault("is not built yet in this release. Leave the key out.")
+    return value
+
+
+def unbuilt_choice(*choices: str) -> Callable[[str], str]:
+    """Validator of a choice of which some are not built."""
+
+    def check(value: str) -> str:
+        if value in choices:
+            raise fault(f"'{value}' is not built yet in this release. Choose another.")
+        return value
+
+    return check
+
+
+def refuse_repeated(values: list[str], *, what: str) -> None:
+    """Refuses a value that stands twice.
+
+    Raises:
+        PydanticCustomError: The first that does.
+    """
+    seen: set[str] = set()
+    for value in values:
+        if value in seen:
+            raise fault(f"the {what} '{value}' is given twice. Keep one.")
+        seen.add(value)

@@ -1,0 +1,114 @@
+"""Checks the values of a copilot file, and says of every fault where it is and what is right."""
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, get_args
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from copilot_admin.copilot_file.faults import BadCopilotFile, Fault, path_of
+from copilot_admin.copilot_file.schema import CopilotFile
+from copilot_admin.copilot_file.shape import Shape
+
+KEY_WORDS = frozenset({"api_key", "key", "secret", "token", "password"})
+_TYPES: Mapping[str, str] = {
+    "string_type": "must be text. Put it in quotes.",
+    "bool_type": "must be true or false.",
+    "int_type": "must be a whole number.",
+    "float_type": "must be a number.",
+    "list_type": "must be a list.",
+    "dict_type": "must be a group of keys and values.",
+    "model_type": "must be a group of keys and values.",
+    "missing": "is missing.",
+}
+_SHOWN = 60  # characters of a wrong value
+
+
+def validate(value: Any) -> CopilotFile:
+    """Checks the plain values of a file.
+
+    Raises:
+        BadCopilotFile: With all faults, in the order of the file's keys.
+    """
+    try:
+        return CopilotFile.model_validate(value)
+    except ValidationError as error:
+        raise BadCopilotFile(map(_fault, error.errors(include_url=False))) from error
+
+
+def _fault(error: ErrorDetails) -> Fault:
+    path = tuple(key for key in error["loc"] if key != "[key]")
+    return Fault(path_of(path), _sentence(error, path))
+
+
+def _sentence(error: ErrorDetails, path: tuple[int | str, ...]) -> str:
+    context = error.get("ctx", {})
+    match error["type"]:
+        case "fault":
+            return error["msg"]
+        case "extra_forbidden":
+            return _unknown_key(path)
+        case "literal_error":
+            return f"{_shown(error['input'])} is not possible. Use {context['expected']}."
+        case "string_pattern_mismatch":
+            return f"{_shown(error['input'])} does not fit. {_pattern_words(path)}"
+        case "string_too_short":
+            return "must not be empty."
+        case "string_too_long":
+            return f"is too long: {context['max_length']} characters are the most."
+        case kind if kind in _TYPES:
+            return _TYPES[kind]
+        case _:
+            return f"{_shown(error['input'])} does not fit. {error['msg']}."
+
+
+def _unknown_key(path: tuple[int | str, ...]) -> str:
+    key = str(path[-1])
+    if key in KEY_WORDS:
+        return "a file never holds a secret. Name a variable with api_key_env."
+    known = list(_fields(_shape_at(path[:-1])))
+    close = get_close_matches(key, known, n=1)
+    hint = f" Did you mean '{close[0]}'?" if close else f" The keys are: {', '.join(known)}."
+    return f"there is no such key.{hint}"
+
+
+def _shape_at(path: Sequence[int | str]) -> type[Shape]:
+    """The record to which a path leads."""
+    shape: type[Shape] = CopilotFile
+    for key in path:
+        if isinstance(key, str) and key in _fields(shape):
+            shape = _shape_in(_fields(shape)[key].annotation) or shape
+    return shape
+
+
+def _fields(shape: type[Shape]) -> Mapping[str, FieldInfo]:
+    return {field.alias or name: field for name, field in shape.model_fields.items()}
+
+
+def _shape_in(annotation: Any) -> type[Shape] | None:
+    """The record inside `list[Record]`, `Record | None` and the like."""
+    if isinstance(annotation, type) and issubclass(annotation, Shape):
+        return annotation
+    found = (_shape_in(argument) for argument in get_args(annotation))
+    return next((shape for shape in found if shape), None)
+
+
+def _pattern_words(path: tuple[int | str, ...]) -> str:
+    match path[-1]:
+        case "slug":
+            return "Use lower-case letters and digits, with single hyphens between: news-reader."
+        case "key":
+            return "Use lower-case letters and digits, with single hyphens between: deep-research."
+        case "api_key_env":
+            return "Use the name of an environment variable: LOCAL_LLM_KEY."
+        case "name" | "provider" | "model":
+            return "It must not be blank."
+        case _:
+            return "Use letters, digits and underscores: max_tokens."
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
