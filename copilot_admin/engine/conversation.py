@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 import json
-import re
 from typing import assert_never
 
 from copilot_admin.engine.ask import Ask
 from copilot_admin.engine.data_text import result_text
 from copilot_admin.engine.model_call import ModelMessage, ModelRole, ToolCall
 from copilot_admin.engine.placeholders import fill
+from copilot_admin.engine.tool_arguments import tool_name
 from copilot_admin.engine.turn import Fetched, fetched_by
 from copilot_admin.engine.widget_data import name_of, offer_text
 from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS
@@ -138,7 +138,7 @@ def _called(
 def _function_name(message: ResultMessage) -> str:
     if message.function in WIDGET_DATA_FUNCTIONS:
         return GET_WIDGET_DATA
-    return re.sub(r"[^A-Za-z0-9_-]", "_", message.function)[:64] or "unknown"
+    return tool_name(message.function)
 
 
 def _arguments(message: ResultMessage, fetched: Sequence[Fetched]) -> JsonObject:

@@ -24,7 +24,7 @@ from copilot_admin.engine.models import choose_model
 from copilot_admin.engine.reply import Reply
 from copilot_admin.engine.spec import CitationMode, StepPlace
 from copilot_admin.engine.steps import steps_at
-from copilot_admin.engine.tool_arguments import ToolMistake
+from copilot_admin.engine.tool_arguments import ToolMistake, repeatable
 from copilot_admin.engine.tools.registry import ToolContext, ToolResult, find_tools
 from copilot_admin.engine.warnings import warning_events
 from copilot_admin.engine.widget_data import TOOL, DataPlan, read_call
@@ -92,6 +92,7 @@ class Leg:
 
     def warn(self, sentence: str) -> Iterator[Event]:
         """The events that show a warning, apart from the text before it."""
+        yield from self.say(self.reply.release())
         yield from self.say("\n\n" if self.reply.shown else "")
         yield from warning_events(sentence)
 
@@ -172,7 +173,7 @@ class Leg:
         said = ModelMessage(
             role=ModelRole.ASSISTANT,
             text="".join(self.reply.round_text),
-            tool_calls=tuple(self.calls),
+            tool_calls=tuple(map(repeatable, self.calls)),
         )
         answers = (
             ModelMessage(role=ModelRole.TOOL, text=result.text, tool_call_id=call.id)
@@ -183,7 +184,7 @@ class Leg:
 
     def closing(self) -> Iterator[Output]:
         """Everything after the last words: warnings, citations, end steps and the finish."""
-        yield from self.say(self.reply.release())
+        yield from self.held_back()
         finish = TOO_LONG if self.reply.full else self._finish
         cut = truncation(finish)
         if cut is not None:

@@ -43,7 +43,7 @@ def client_for(*, base_url: str, api_key: str) -> AsyncOpenAI:
     return client
 
 
-async def aclose_all() -> None:
+async def aclose_clients() -> None:
     """Closes the clients of the running loop, with their connections."""
     for client in _clients.pop(asyncio.get_running_loop(), {}).values():
         await client.close()

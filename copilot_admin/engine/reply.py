@@ -4,8 +4,8 @@ import asyncio
 
 # A preamble ("I will look at the price widget.") is a sentence or two that a model writes in well
 # under a second. Real answers are longer, and none waits longer than this.
-HELD_CHARACTERS = 240
-HELD_SECONDS = 0.7
+HELD_CHARACTERS = 160
+HELD_SECONDS = 0.5
 
 
 class Reply:

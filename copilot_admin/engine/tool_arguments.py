@@ -1,5 +1,8 @@
 """The arguments of tools: their JSON Schema for the model, and reading what the model wrote."""
 
+from dataclasses import replace
+import json
+import re
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -39,6 +42,21 @@ def read_arguments(model: type[_Model], call: ToolCall) -> _Model:
         where = ".".join(map(str, first["loc"]))
         what = f"{where}: {first['msg']}" if where else first["msg"]
         raise ToolMistake(f"Wrong arguments for the tool {call.name!r}: {what}.") from error
+
+
+def repeatable(call: ToolCall) -> ToolCall:
+    """The call as it may stand in a conversation: servers refuse odd names and broken JSON."""
+    try:
+        whole = isinstance(json.loads(call.arguments), dict)
+    except (ValueError, RecursionError):
+        whole = False
+    arguments = call.arguments if whole else "{}"
+    return replace(call, name=tool_name(call.name), arguments=arguments)
+
+
+def tool_name(name: str) -> str:
+    """The name with nothing in it but what every server accepts."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "unknown"
 
 
 def _plain(node: Json, *, definitions: dict[str, Json], key: str = "") -> Json:

@@ -99,15 +99,21 @@ def plan_data(spec: CopilotSpec, *, query: Query, recollection: Recollection) ->
         return DataPlan()
     fetched = fetched_in_turn(query)
     had = frozenset(_identity(one.source, widget=one.widget) for one in fetched)
-    widgets = tuple(widget for widget in query.widgets.all() if _may_be_asked(widget))
-    offered = tuple(
-        widget for widget in widgets if _identity(source_for(widget), widget=widget) not in had
-    )
-    wanted = _to_fetch(spec, query, offered)
+    sent_along = _sent_along(query)
+    askable = [
+        widget
+        for widget in query.widgets.all()
+        if _may_be_asked(widget) and widget.uuid not in sent_along
+    ]
+    missing = [one for one in askable if _identity(source_for(one), widget=one) not in had]
+    # A widget with parameters can be asked again, for other values of them.
+    new = {id(widget) for widget in missing}
+    offered = tuple(one for one in askable if id(one) in new or one.params)
+    wanted = _to_fetch(spec, query, missing)
     refusal = _refusal(query, recollection)
     if refusal or not wanted:
-        missing = tuple(map(name_of, wanted))
-        return DataPlan(offered=offered, had=had, refusal=refusal, missing=missing)
+        names = tuple(map(name_of, wanted))
+        return DataPlan(offered=offered, had=had, refusal=refusal, missing=names)
     batch = wanted[:1] if query.generation is Generation.ONE else wanted
     call = DataCall(function=GET_WIDGET_DATA, sources=tuple(map(source_for, batch)))
     return DataPlan(fetch=call, offered=offered, had=had)
@@ -148,7 +154,7 @@ def name_of(widget: Widget) -> str:
     return widget.name or widget.widget_id or widget.ref
 
 
-def _to_fetch(spec: CopilotSpec, query: Query, open_widgets: Sequence[Widget]) -> list[Widget]:
+def _to_fetch(spec: CopilotSpec, query: Query, missing: Sequence[Widget]) -> list[Widget]:
     """The selected widgets that are fetched before the model is asked.
 
     Generation 1 asks for one widget a leg, so it goes on in the legs after the first; the others
@@ -160,7 +166,14 @@ def _to_fetch(spec: CopilotSpec, query: Query, open_widgets: Sequence[Widget]) -
         return []
     candidates = query.widgets.all() if first_generation else query.widgets.primary
     chosen = {id(widget) for widget in candidates}
-    return [widget for widget in open_widgets if id(widget) in chosen]
+    return [widget for widget in missing if id(widget) in chosen]
+
+
+def _sent_along(query: Query) -> frozenset[str | None]:
+    """Widgets whose data is in the context; only generation 1 sends it there."""
+    if query.generation is not Generation.ONE:
+        return frozenset()
+    return frozenset(item.uuid for item in query.context if item.uuid)
 
 
 def _refusal(query: Query, recollection: Recollection) -> str:

@@ -30,9 +30,11 @@ def text(*pieces: str, reason: str | None = "stop") -> Step:
     return Step((*map(TextDelta, pieces), Finish(reason)))
 
 
-def call(name: str, *, id: str = "call-1", before: Sequence[str] = (), **arguments: Json) -> Step:
+def call(
+    tool: str, /, *, call_id: str = "call-1", before: Sequence[str] = (), **arguments: Json
+) -> Step:
     """One tool call with these arguments, after some words if there are any."""
-    wanted = ToolCall(id=id, name=name, arguments=json.dumps(arguments))
+    wanted = ToolCall(id=call_id, name=tool, arguments=json.dumps(arguments))
     return Step((*map(TextDelta, before), wanted, Finish("tool_calls")))
 
 

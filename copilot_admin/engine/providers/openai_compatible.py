@@ -28,7 +28,7 @@ from copilot_admin.engine.chat_request import request_body
 from copilot_admin.engine.data_lines import DataLines, WholeBody
 from copilot_admin.engine.http_refusals import refusal, seconds_to_wait
 from copilot_admin.engine.model_call import Delta, ModelCall
-from copilot_admin.engine.openai_clients import client_for
+from copilot_admin.engine.openai_clients import aclose_clients, client_for
 from copilot_admin.engine.spec import ProviderSpec
 from copilot_admin.errors import (
     NotReady,
@@ -112,6 +112,11 @@ class OpenAICompatible:
         except _VENDOR_ERRORS as error:  # a timeout is an OSError
             raise self._translated(error) from error
         return _model_ids(response.content)
+
+    @classmethod
+    async def aclose_shared(cls) -> None:
+        """Closes the connections of the running loop."""
+        await aclose_clients()
 
     async def _open(self, call: ModelCall) -> httpx2.Response:
         """Sends the request; a server that does not know usage is asked again without it."""

@@ -42,6 +42,17 @@ def make_provider(spec: ProviderSpec) -> Provider:
     return provider_class(spec.kind)(spec)
 
 
+async def aclose_all() -> None:
+    """Closes the connections that providers share in the running loop, at the end of a process.
+
+    A provider that keeps any has a class method `aclose_shared`.
+    """
+    for provider in _providers().values():
+        aclose_shared = getattr(provider, "aclose_shared", None)
+        if aclose_shared is not None:
+            await aclose_shared()
+
+
 @cache
 def _providers() -> Mapping[str, type[Provider]]:
     modules = (

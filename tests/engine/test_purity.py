@@ -1,0 +1,17 @@
+import subprocess
+import sys
+
+IMPORT_ALL = """
+import importlib, pkgutil, sys
+from copilot_admin import engine, errors
+for module in pkgutil.walk_packages(engine.__path__, "copilot_admin.engine."):
+    importlib.import_module(module.name)
+print(sorted({name.partition(".")[0] for name in sys.modules} & {"django", "channels", "ninja"}))
+"""
+
+
+def test_engine_imports_no_django():
+    done = subprocess.run(  # noqa: S603  # our own interpreter and a constant
+        [sys.executable, "-c", IMPORT_ALL], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "[]"
