@@ -1,0 +1,44 @@
+"""From the parameters and rows of a chart artifact to a drawing."""
+
+from collections.abc import Sequence
+
+from copilot_admin.rendering.charts.cartesian import bars, lines, scatter
+from copilot_admin.rendering.charts.circular import ring
+from copilot_admin.rendering.charts.scene import Chart
+from protocol.json import Json, JsonObject
+
+KINDS = {"line": lines, "bar": bars, "scatter": scatter}
+
+
+def chart_of(params: JsonObject, rows: Sequence[JsonObject]) -> Chart | None:
+    """Draws a chart.
+
+    Args:
+        params: `chart_params` of the artifact: `{chartType, xKey, yKey}`, for pie and donut
+            `{chartType, angleKey, calloutLabelKey}`.
+        rows: The data.
+
+    Returns:
+        None when the parameters name no chart of these rows, or there is no number in them.
+    """
+    kind = params.get("chartType")
+    if kind in ("pie", "donut"):
+        label, value = _key(params.get("calloutLabelKey")), _key(params.get("angleKey"))
+        return ring(rows, label_key=label, value_key=value, is_donut=kind == "donut")
+    draw = KINDS.get(kind) if isinstance(kind, str) else None
+    y_keys = _keys(params.get("yKey"))
+    if draw is None or not y_keys:
+        return None
+    return draw(rows, x_key=_key(params.get("xKey")), y_keys=y_keys)
+
+
+def _key(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _keys(value: Json) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, Sequence):
+        return ()
+    return tuple(dict.fromkeys(key for key in value if isinstance(key, str)))

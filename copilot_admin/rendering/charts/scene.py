@@ -1,0 +1,139 @@
+"""The parts of a drawn chart; a template writes each of them as one SVG element."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import cos, pi, sin
+
+WIDTH = 640.0
+HEIGHT = 300.0
+COLOURS = 8  # series beyond take the first colour again
+
+
+class ShapeKind(StrEnum):
+    """How a shape is painted."""
+
+    LINE = "line"
+    BAR = "bar"
+    DOT = "dot"
+    SLICE = "slice"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """A path; `label` is what pointing at it says."""
+
+    kind: ShapeKind
+    path: str
+    colour: int
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tick:
+    """A mark on an axis."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """The rectangle in which values are drawn, in the units of the picture."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LegendEntry:
+    """What a colour stands for."""
+
+    label: str
+    colour: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A chart ready to be written as SVG.
+
+    Attributes:
+        frame: None for round charts, which have no axes.
+        baseline: Where zero is, on the y axis.
+        note: What the picture leaves out, in words.
+        drawn_columns: The keys of the rows that it shows.
+    """
+
+    kind: str
+    shapes: tuple[Shape, ...]
+    legend: tuple[LegendEntry, ...]
+    frame: Frame | None = None
+    x_ticks: tuple[Tick, ...] = ()
+    y_ticks: tuple[Tick, ...] = ()
+    x_label: str = ""
+    baseline: float | None = None
+    note: str = ""
+    drawn_columns: tuple[str, ...] = ()
+
+    @property
+    def view_box(self) -> str:
+        """The SVG coordinate system."""
+        return f"0 0 {WIDTH:.0f} {HEIGHT:.0f}"
+
+
+def colour_of(index: int) -> int:
+    """The colour of the n-th series, from 1."""
+    return index % COLOURS + 1
+
+
+def line_path(points: list[tuple[float, float] | None]) -> str:
+    """A line through points; None interrupts it."""
+    parts = []
+    pen_is_down = False
+    for point in points:
+        if point is None:
+            pen_is_down = False
+            continue
+        parts.append(f"{'L' if pen_is_down else 'M'}{point[0]:.1f} {point[1]:.1f}")
+        pen_is_down = True
+    return "".join(parts)
+
+
+def bar_path(*, left: float, width: float, start: float, end: float) -> str:
+    """An upright rectangle from one height to another."""
+    return f"M{left:.1f} {start:.1f}h{width:.1f}V{end:.1f}h{-width:.1f}z"
+
+
+def dot_path(*, x: float, y: float, radius: float) -> str:
+    """A disc."""
+    across = 2 * radius
+    return (
+        f"M{x - radius:.1f} {y:.1f}"
+        f"a{radius} {radius} 0 1 0 {across} 0a{radius} {radius} 0 1 0 {-across} 0z"
+    )
+
+
+def slice_path(
+    *, start: float, share: float, centre: tuple[float, float], radii: tuple[float, float]
+) -> str:
+    """A piece of a ring, clockwise from twelve.
+
+    Args:
+        start: Where it begins, as a share of the whole circle.
+        share: How much of the circle it takes.
+        centre: x and y.
+        radii: Inner and outer; an inner of 0 makes a piece of a pie.
+    """
+    share = min(share, 0.99999)  # an arc that ends where it began would not be drawn
+    inner, outer = radii
+    large = int(share > 0.5)
+    a, b = _on_circle(centre, outer, start), _on_circle(centre, outer, start + share)
+    c, d = _on_circle(centre, inner, start + share), _on_circle(centre, inner, start)
+    back = f"A{inner:.1f} {inner:.1f} 0 {large} 0 {d}" if inner else ""
+    return f"M{a}A{outer:.1f} {outer:.1f} 0 {large} 1 {b}L{c}{back}z"
+
+
+def _on_circle(centre: tuple[float, float], radius: float, share: float) -> str:
+    angle = 2 * pi * share
+    return f"{centre[0] + radius * sin(angle):.2f} {centre[1] - radius * cos(angle):.2f}"
