@@ -46,6 +46,7 @@ SECRET_KEY = secret_settings.secret_key(env, keys_dir=KEYS_DIR, production=PRODU
 ENCRYPTION_KEYS = secret_settings.encryption_keys(env, keys_dir=KEYS_DIR, production=PRODUCTION)
 OPENAI_API_KEY = env.secret("OPENAI_API_KEY")
 OPENAI_BASE_URL = env.text("OPENAI_BASE_URL")
+OPENAI_MODEL = env.text("OPENAI_MODEL", "gpt-4.1-mini")
 logs.hide(SECRET_KEY, OPENAI_API_KEY, *env.secret_items("COPILOT_ENCRYPTION_KEYS"))
 
 # Data: the database, uploads, the spool of the journal.
@@ -181,10 +182,12 @@ LOGGING = {
             "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
         }
     },
+    "filters": {"without_query": {"()": "copilot_admin.logs.WithoutQuery"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.server": {"handlers": [], "level": "INFO", "propagate": True},
+        "uvicorn.access": {"filters": ["without_query"]},
     },
 }

@@ -23,6 +23,7 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, Logging, Provider
 from copilot_admin.providers import forget_key_if_moved
 from copilot_admin.publishing import NotPublishable, apply_document, document_of, publish
+from protocol.json import Json
 
 
 class Effect(StrEnum):
@@ -81,7 +82,25 @@ def import_file(
     Raises:
         BadCopilotFile: With every fault; nothing was changed.
     """
-    file = validate(load(data))
+    return import_values(
+        load(data),
+        default_access=default_access,
+        publishing=publishing,
+        dry_run=dry_run,
+        user=user,
+    )
+
+
+def import_values(
+    values: Json,
+    *,
+    default_access: str,
+    publishing: bool = False,
+    dry_run: bool = False,
+    user: AbstractBaseUser | None = None,
+) -> tuple[Change, ...]:
+    """Like `import_file`, for a file that has been read into plain values."""
+    file = validate(values)
     work = _Import(default_access=default_access)
     try:
         with transaction.atomic():

@@ -1,0 +1,76 @@
+"""What happens once, when the database is new: an admin and a few copilots to try."""
+
+from dataclasses import dataclass
+import os
+from pathlib import Path
+import secrets
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db import transaction
+
+from copilot_admin.copilot_file.importing import import_values
+from copilot_admin.copilot_file.yaml_text import read_yaml
+from copilot_admin.models import Access
+from protocol.json import Json
+
+SAMPLES = Path(__file__).parent / "samples" / "copilots.yaml"
+USERNAME = "admin"
+OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_PROVIDER = "OpenAI"
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLogin:
+    """The first admin's way in, and the file that keeps it."""
+
+    username: str
+    password: str
+    file: Path
+
+
+def first_start(file: Path) -> FirstLogin | None:
+    """Makes the first admin and the sample copilots, unless there is an admin already.
+
+    What people delete later stays deleted: a server starts for the first time only once.
+
+    Args:
+        file: Where the password is kept, readable by its owner only.
+    """
+    users = get_user_model()._default_manager
+    with transaction.atomic():
+        if users.filter(is_superuser=True).exists():
+            return None
+        login = FirstLogin(USERNAME, secrets.token_urlsafe(12), file)
+        users.create_superuser(username=login.username, password=login.password)
+        import_values(sample_file(), default_access=Access.OPEN, publishing=True)
+        _keep(login)
+    return login
+
+
+def sample_file() -> Json:
+    """The sample copilots: on OpenAI's models where the environment names them, else rehearsed."""
+    file = read_yaml(SAMPLES.read_text(encoding="utf-8"))
+    if settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL:
+        file["providers"] = [_openai_provider()]
+        for entry in file["copilots"]:
+            entry |= {"provider": OPENAI_PROVIDER, "model": settings.OPENAI_MODEL}
+    checked: Json = file
+    return checked
+
+
+def _openai_provider() -> dict[str, str]:
+    return {
+        "name": OPENAI_PROVIDER,
+        "kind": "openai_compatible",
+        "base_url": settings.OPENAI_BASE_URL or OPENAI_URL,
+        "api_key_env": "OPENAI_API_KEY" if settings.OPENAI_API_KEY else "",
+    }
+
+
+def _keep(login: FirstLogin) -> None:
+    login.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    login.file.unlink(missing_ok=True)  # one that somebody may read would keep its mode
+    descriptor = os.open(login.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(f"username: {login.username}\npassword: {login.password}\n")

@@ -1,0 +1,64 @@
+"""`manage.py keys create`: endpoint keys for clients."""
+
+from argparse import ArgumentParser, ArgumentTypeError
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from copilot_admin.models import Copilot, EndpointKey
+
+
+def end_of_day(text: str) -> datetime:
+    """The end of a day in UTC: a key works on its last day.
+
+    Raises:
+        ArgumentTypeError: It is no date, or one that has passed.
+    """
+    try:
+        day = date.fromisoformat(text)
+        end = datetime.combine(day + timedelta(days=1), time(), tzinfo=UTC)
+    except (ValueError, OverflowError):
+        raise ArgumentTypeError(f"{text!r} is no date. Write 2030-12-31.") from None
+    if end <= datetime.now(UTC):
+        raise ArgumentTypeError(f"{text} has passed. Name a day to come.")
+    return end
+
+
+class Command(BaseCommand):
+    """Makes endpoint keys."""
+
+    help = "Makes endpoint keys. The key alone is written to standard output, this once."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declares `create`."""
+        create = parser.add_subparsers(dest="action", required=True).add_parser("create")
+        create.add_argument("name", help="who uses the key")
+        create.add_argument(
+            "--copilot",
+            dest="slugs",
+            metavar="SLUG",
+            nargs="+",
+            action="extend",
+            default=[],
+            help="what the key may ask; without it: every copilot",
+        )
+        create.add_argument("--expires", metavar="DATE", type=end_of_day, help="its last day (UTC)")
+
+    def handle(
+        self, *, name: str, slugs: list[str], expires: datetime | None, **options: Any
+    ) -> None:
+        """Makes the key and prints it."""
+        name = name.strip()
+        longest = EndpointKey._meta.get_field("name").max_length
+        if not name or (longest and len(name) > longest):
+            raise CommandError(f"A key needs a name of 1 to {longest} characters.")
+        copilots = list(Copilot.objects.filter(slug__in=slugs))
+        unknown = set(slugs) - {copilot.slug for copilot in copilots}
+        if unknown:
+            raise CommandError(f"There is no copilot with the slug {', '.join(sorted(unknown))}.")
+        with transaction.atomic():
+            key, text = EndpointKey.issue(name, expires_at=expires)
+            key.copilots.set(copilots)
+        self.stdout.write(text)

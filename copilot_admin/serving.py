@@ -1,0 +1,73 @@
+"""Starts the production server: uvicorn with uvloop, whatever the command line says."""
+
+import os
+import socket
+
+from django.conf import settings
+import uvicorn
+from uvicorn.supervisors import Multiprocess
+
+from copilot_admin.databases import SQLITE
+from copilot_admin.errors import ConfigurationError
+
+APPLICATION = "copilot_admin.asgi:application"
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 7777
+SHUTDOWN_MARGIN_SECONDS = 5  # after the last answer: the journal is written, connections close
+BACKLOG = 2048
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Opens the server's socket.
+
+    Raises:
+        ConfigurationError: The port is taken, or the address is not one of this machine.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(BACKLOG)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigurationError(
+            f"The server cannot listen on {host} port {port}: {reason}. Choose another port, "
+            "or stop what uses it."
+        ) from None
+    listener.set_inheritable(True)
+    return listener
+
+
+def check_workers(workers: int) -> None:
+    """Refuses several processes over SQLite, which has one writer and no heartbeat of others.
+
+    Raises:
+        ConfigurationError: There would be several.
+    """
+    if workers > 1 and settings.DATABASES["default"]["ENGINE"] == SQLITE:
+        raise ConfigurationError(
+            "SQLite serves one process. Set DATABASE_URL to PostgreSQL, or use one worker."
+        )
+
+
+def serve(listener: socket.socket, *, workers: int = 1) -> None:
+    """Serves until a signal ends it."""
+    os.umask(0o077)  # what the server writes is nobody else's
+    config = uvicorn.Config(
+        APPLICATION,
+        workers=workers,
+        loop="uvloop",
+        http="httptools",
+        ws="websockets-sansio",
+        lifespan="on",
+        log_config=None,  # Django's logging: one line each, no secrets, no query strings
+        server_header=False,
+        timeout_graceful_shutdown=int(settings.DRAIN_SECONDS) + SHUTDOWN_MARGIN_SECONDS,
+    )
+    if workers > 1:
+        Multiprocess(config, sockets=[listener]).run()
+    else:
+        uvicorn.Server(config).run(sockets=[listener])
