@@ -56,9 +56,8 @@ def dumped(value: Json) -> bytes:
     """The value as JSON, the same for every order of keys."""
     try:
         return orjson.dumps(value, default=dict, option=orjson.OPT_SORT_KEYS)
-    except orjson.JSONEncodeError:  # nested deeper than 254 levels, or an integer beyond 64 bits
-        text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        return text.encode()
+    except orjson.JSONEncodeError:  # nested over 254 deep, beyond 64 bits, no Unicode
+        return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
 
 def save(packed: Iterable[Packed]) -> None:

@@ -13,22 +13,27 @@ from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
 from copilot_admin.models import Conversation, Logging, Outcome, Run, Turn, TurnState
 from copilot_admin.threads.attaching import Attached, Incoming, attach
 from copilot_admin.threads.chain import Chain
-from protocol.storable import storable
+from protocol.storable import clean_text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Prepared:
-    """An opening with everything done that needs no database."""
+    """An opening with everything done that needs no database.
+
+    Attributes:
+        tries: How often it was written; the outcome of a first try may be unknown.
+    """
 
     opening: Opening
-    incoming: Incoming | None
-    env: Packed | None
+    incoming: Incoming | None = None
+    env: Packed | None = None
+    tries: int = 0
 
 
 def prepare(opening: Opening) -> Prepared:
     """Hashes and packs a request; costs milliseconds for a big one."""
     if opening.logging is Logging.NOTHING:
-        return Prepared(opening, None, None)
+        return Prepared(opening)
     keep = opening.logging is Logging.EVERYTHING
     chain = Chain(hash_key(keep_content=keep), opening.copilot_id, opening.principal)
     incoming = Incoming(
@@ -38,12 +43,13 @@ def prepare(opening: Opening) -> Prepared:
         keep_content=keep,
         at=opening.started_at,
     )
-    return Prepared(opening, incoming, pack(storable(opening.query.env)[0]) if keep else None)
+    return Prepared(opening, incoming, pack(opening.query.env) if keep else None)
 
 
 def accept(prepared: Prepared) -> Accepted:
     """Stores a run that begins; stores nothing a second time."""
     opening = prepared.opening
+    prepared.tries += 1
     if prepared.incoming is None or not prepared.incoming.links:
         _create_run(prepared, None)
         return Accepted()
@@ -99,27 +105,27 @@ def _create_run(prepared: Prepared, attached: Attached | None) -> bool:
     opening, query = prepared.opening, prepared.opening.query
     content = opening.logging is Logging.EVERYTHING
     nothing = opening.logging is Logging.NOTHING
-    _, is_new = Run.objects.get_or_create(
+    if prepared.tries > 1 and Run.objects.filter(pk=opening.run_id).exists():
+        return False
+    Run.objects.create(
         id=opening.run_id,
-        defaults={
-            "copilot_id": opening.copilot_id,
-            "copilot_version_id": opening.version_id,
-            "conversation": attached.conversation if attached else None,
-            "turn": attached.turn if attached else None,
-            "input_leaf_id": attached.leaf_id if attached else None,
-            "principal": "" if nothing else opening.principal,
-            "provider": opening.provider[:100],
-            "model": opening.model[:200],
-            "params": dict(opening.params) if content else {},
-            "generation": query.generation,
-            "started_at": opening.started_at,
-            "notes": [storable(note)[0] for note in query.notes] if content else [],
-            "env_id": prepared.env.sha if prepared.env else None,
-            "boot_id": BOOT_ID,
-            "heartbeat_at": opening.started_at,
-        },
+        copilot_id=opening.copilot_id,
+        copilot_version_id=opening.version_id,
+        conversation=attached.conversation if attached else None,
+        turn=attached.turn if attached else None,
+        input_leaf_id=attached.leaf_id if attached else None,
+        principal="" if nothing else opening.principal,
+        provider=opening.provider[:100],
+        model=opening.model[:200],
+        params=dict(opening.params) if content else {},
+        generation=query.generation,
+        started_at=opening.started_at,
+        notes=[clean_text(note) for note in query.notes] if content else [],
+        env_id=prepared.env.sha if prepared.env else None,
+        boot_id=BOOT_ID,
+        heartbeat_at=opening.started_at,
     )
-    return is_new
+    return True
 
 
 def _count(attached: Attached, opening: Opening) -> None:

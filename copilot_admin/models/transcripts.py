@@ -162,6 +162,7 @@ class Node(models.Model):
     depth = models.PositiveIntegerField()
     role = models.CharField(max_length=5, choices=NodeRole.choices)
     kind = models.CharField(max_length=6, choices=NodeKind.choices)
+    agent = models.CharField(max_length=200, blank=True)  # who gave the task or the answer
     text = models.TextField(blank=True)
     blob = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="+")
     chain_hash = models.CharField(max_length=HASH_LENGTH)

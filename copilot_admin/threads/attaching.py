@@ -3,12 +3,14 @@
 Source: transcripts, threading rules 4, 5, 6 and 9.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
+from typing import TypeVar
 
 from django.db import IntegrityError, transaction
+from django.db.models import Model
 
 from copilot_admin import blobs
 from copilot_admin.models import Conversation, Node, Turn
@@ -18,6 +20,8 @@ from copilot_admin.threads.finding import Found, find
 from protocol.canonical import Role
 
 TITLE_CHARACTERS = 300
+
+Row = TypeVar("Row", bound=Model)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,10 +93,12 @@ def _new_conversation(incoming: Incoming) -> tuple[Conversation, bool]:
         "first_at": incoming.at,
         "last_at": incoming.at,
     }
-    owner = {"copilot_id": incoming.chain.copilot_id, "principal": incoming.chain.principal}
-    if not incoming.trace_id:
-        return Conversation.objects.create(**owner, **values), True
-    return Conversation.objects.get_or_create(**owner, trace_id=incoming.trace_id, defaults=values)
+    owner = {
+        "copilot_id": incoming.chain.copilot_id,
+        "principal": incoming.chain.principal,
+        "trace_id": incoming.trace_id,
+    }
+    return _made_or_found(Conversation, owner, values)
 
 
 def _named(found: Found, conversation: Conversation, incoming: Incoming) -> Found:
@@ -151,6 +157,7 @@ def _new_nodes(conversation: Conversation, found: Found, incoming: Incoming) -> 
                 depth=depth + index,
                 role=link.role.value,
                 kind=link.kind.value,
+                agent=content.agent,
                 text=content.text,
                 blob_id=content.sha,
                 chain_hash=chain_hash,
@@ -169,14 +176,29 @@ def _turn(
     started = {"started_at": incoming.at}
     human_id = _question_id(conversation, found, new, incoming.links)
     if human_id is not None:
-        return Turn.objects.get_or_create(
-            human_node_id=human_id, defaults={"conversation": conversation, **started}
-        )
+        if not any(node.pk == human_id for node in new):
+            turn = Turn.objects.filter(human_node_id=human_id).first()
+            if turn is not None:
+                return turn, False
+        values = {"conversation": conversation, **started}
+        return _made_or_found(Turn, {"human_node_id": human_id}, values)
     orphans = Turn.objects.filter(conversation=conversation, human_node=None)
     turn = orphans.order_by("-id").first()
     if turn is not None:
         return turn, False
     return Turn.objects.create(conversation=conversation, **started), True
+
+
+def _made_or_found(
+    model: type[Row], key: Mapping[str, object], values: Mapping[str, object]
+) -> tuple[Row, bool]:
+    """A row that most likely does not exist yet: tries to make it before it looks for it."""
+    rows = model._default_manager
+    try:
+        with transaction.atomic():
+            return rows.create(**key, **values), True
+    except IntegrityError:
+        return rows.get(**key), False
 
 
 def _question_id(

@@ -30,6 +30,7 @@ class Content:
 
     text: str = ""
     packed: Packed | None = None
+    agent: str = ""
 
     @property
     def sha(self) -> str | None:
@@ -43,8 +44,8 @@ NO_CONTENT = Content()
 def content_of(message: Message) -> Content:
     """What is stored of a message: clean, and without secrets."""
     match message:
-        case HumanMessage(text) | AiMessage(text):
-            return Content(redact_text(clean_text(text)))
+        case HumanMessage(text, agent) | AiMessage(text, agent):
+            return Content(redact_text(clean_text(text)), agent=clean_text(agent or "")[:200])
         case CallMessage(function, arguments):
             return _json_content({"function": function, "input_arguments": arguments})
         case ResultMessage(function, arguments, data):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from protocol.json import Json, JsonObject
+from protocol.json import JsonObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +17,7 @@ class MessageView:
         text: What was written; "" for calls and results, and where no content is kept.
         data: Of a call `{function, input_arguments}`; of a result `{function, input_arguments,
             data: [...]}`; None for texts, and where no content is kept.
-        agent: The orchestrator's id when the question is its task.
+        agent: Who gave the task (an orchestrator) or, of foreign answers, which agent answered.
         from_history: The message was in a request but this server neither answered nor wrote it.
         echo_differs: The client sent this message of ours back in other words.
     """
@@ -162,6 +162,3 @@ class ConversationView:
     id: int
     turns: tuple[TurnView, ...]
     history: tuple[MessageView, ...]
-
-
-RequestEnv = Json  # a request without its messages and without secrets
