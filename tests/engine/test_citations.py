@@ -1,0 +1,119 @@
+from uuid import UUID
+
+from copilot_admin.engine.citations import cited_widgets
+from copilot_admin.engine.turn import client_calls, fetched_in_turn, messages_of_turn
+from protocol.messages import (
+    AiMessage,
+    CallMessage,
+    CommandResult,
+    HumanMessage,
+    ResultMessage,
+    SourceData,
+    SourceError,
+)
+from protocol.widgets import Widgets
+from tests.engine.asks import data, fetched_pair, make_query, make_widget, second_leg
+
+ANSWER = UUID(int=7)
+
+
+def cited(query):
+    collection = cited_widgets(query, answer_id=ANSWER)
+    return () if collection is None else collection.citations
+
+
+def test_only_widgets_that_returned_data_in_this_turn_are_cited():
+    old, good, failed, empty = (make_widget(number) for number in range(4))
+    query = make_query(
+        HumanMessage("before"),
+        *fetched_pair([old], data("1")),
+        HumanMessage("now"),
+        *fetched_pair([good, failed, empty], data("1"), SourceError("e", ""), SourceData(())),
+        widgets=Widgets(primary=(old, good, failed, empty)),
+    )
+    assert [one.source_info["name"] for one in cited(query)] == ["Prices 1"]
+
+
+def test_same_data_fetched_twice_is_cited_once():
+    widget = make_widget()
+    query = make_query(
+        HumanMessage("q"), *fetched_pair([widget], data("1")), *fetched_pair([widget], data("1"))
+    )
+    assert len(cited(query)) == 1
+
+
+def test_data_that_may_not_be_cited_is_not():
+    assert cited(second_leg(make_widget(), data("1", citable=False))) == ()
+
+
+def test_results_of_commands_and_other_functions_are_no_sources():
+    query = make_query(
+        HumanMessage("q"),
+        ResultMessage("get_skill_content", {}, (data("skill"),)),
+        ResultMessage("get_widget_data", {}, (CommandResult("success"),)),
+    )
+    assert cited(query) == ()
+
+
+def test_widget_that_is_no_longer_offered_is_cited_by_what_was_asked():
+    query = make_query(HumanMessage("q"), *fetched_pair([make_widget(uuid=None)], data("1")))
+    (citation,) = cited(query)
+    assert citation.source_info == {
+        "type": "widget",
+        "origin": "OpenBB API",
+        "widget_id": "prices_1",
+        "name": "prices_1",
+        "metadata": {"input_args": {"symbol": "SYM1"}},
+        "citable": True,
+    }
+
+
+def test_source_known_by_uuid_only_is_cited_by_it():
+    query = make_query(
+        HumanMessage("q"), ResultMessage("get_widget_data", {"widget_uuid": "u-1"}, (data("x"),))
+    )
+    (citation,) = cited(query)
+    assert (citation.source_info["uuid"], citation.details) == ("u-1", ({"Name": "u-1"},))
+
+
+def test_generation_two_names_no_uuid_and_the_widget_lends_its_own():
+    widget = make_widget()
+    arguments = {"data_sources": [{"origin": "OpenBB API", "id": "prices_1", "input_args": {}}]}
+    query = make_query(
+        HumanMessage("q"),
+        ResultMessage("get_widget_data", arguments, (data("1"),)),
+        widgets=Widgets(secondary=(widget,)),
+    )
+    assert cited(query)[0].source_info["uuid"] == widget.uuid
+
+
+def test_result_without_sources_is_cited_without_a_name():
+    query = make_query(HumanMessage("q"), ResultMessage("get_widget_data", {}, (data("1"),)))
+    assert cited(query)[0].details == ({"Name": ""},)
+
+
+def test_ids_of_citations_are_uuids_of_their_own():
+    query = make_query(
+        HumanMessage("q"), *fetched_pair([make_widget(1), make_widget(2)], data("1"), data("2"))
+    )
+    assert len({UUID(one.id) for one in cited(query)}) == 2
+
+
+def test_turn_without_a_human_message_is_the_whole_history():
+    query = make_query(AiMessage("hello"), CallMessage("get_widget_data"))
+    assert messages_of_turn(query) == query.messages
+    assert client_calls(query) == 1
+
+
+def test_either_half_of_a_pair_counts_as_a_call():
+    widget = make_widget()
+    call, result = fetched_pair([widget], data("1"))
+    query = make_query(HumanMessage("q"), call, result, result)
+    assert client_calls(query) == 2
+
+
+def test_source_that_was_asked_but_not_answered_is_not_there():
+    query = make_query(
+        HumanMessage("q"), *fetched_pair([make_widget(1), make_widget(2)], data("1"))
+    )
+    assert [one.source.id for one in fetched_in_turn(query)] == ["prices_1"]

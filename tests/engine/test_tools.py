@@ -1,0 +1,183 @@
+import asyncio
+from inspect import getdoc
+import json
+from uuid import UUID
+
+import pytest
+
+from copilot_admin.engine.model_call import ToolCall
+from copilot_admin.engine.tool_arguments import ToolMistake, repeatable, schema_of
+from copilot_admin.engine.tools.registry import (
+    Tool,
+    ToolContext,
+    ToolResult,
+    find_tools,
+    tool,
+    tool_names,
+)
+from copilot_admin.engine.widget_data import GetWidgetData
+from protocol.events import ArtifactType, MessageArtifact
+
+CONTEXT = ToolContext(id=UUID(int=0xABCDEF << 104))
+ROWS = [{"name": "a", "value": 1}, {"name": "b", "value": None}, {"name": "c"}]
+CHART = {"name": "N", "description": "D", "type": "bar", "rows": ROWS, "x": "name", "y": ["value"]}
+MINIMAL = {
+    "table": {"name": "N", "description": "D", "rows": ROWS},
+    "chart": CHART,
+}
+ALL = find_tools(tool_names())
+
+
+def run(name, arguments):
+    (found,) = find_tools((name,))
+    return asyncio.run(
+        found.run(ToolCall(id="1", name=name, arguments=json.dumps(arguments)), context=CONTEXT)
+    )
+
+
+def test_names_of_the_tools_are_those_of_the_interface():
+    assert tool_names() == ("chart", "table")
+
+
+@pytest.mark.parametrize("one", ALL, ids=tool_names())
+class TestEveryTool:
+    def test_is_described_to_the_model(self, one: Tool):
+        assert one.schema.description == getdoc(one.function)
+        assert one.schema.parameters["type"] == "object"
+        assert all("description" in row or "enum" in row for row in properties(one).values())
+
+    def test_schema_has_no_references_and_no_titles_of_its_own(self, one: Tool):
+        text = json.dumps(one.schema.parameters)
+        assert "$ref" not in text
+        assert '"title":' not in text
+
+    def test_runs_with_the_smallest_arguments(self, one: Tool):
+        result = run(one.schema.name, MINIMAL[one.schema.name])
+        assert result.text
+        assert result.events
+
+    @pytest.mark.parametrize("arguments", ["", "{", "[]", "null", "7", '{"name": 1}'])
+    def test_says_what_is_wrong_with_arguments(self, one: Tool, arguments):
+        call = ToolCall(id="1", name=one.schema.name, arguments=arguments)
+        with pytest.raises(ToolMistake, match="Wrong arguments for the tool"):
+            asyncio.run(one.run(call, context=CONTEXT))
+
+
+def properties(one):
+    return one.schema.parameters["properties"]
+
+
+def test_parameters_of_the_tools_are_those_of_the_interface():
+    assert {one.schema.name: list(properties(one)) for one in ALL} == {
+        "chart": ["name", "description", "type", "rows", "x", "y"],
+        "table": ["name", "description", "rows"],
+    }
+
+
+def test_chart_types_are_listed_for_the_model():
+    (chart,) = find_tools(("chart",))
+    assert properties(chart)["type"]["enum"] == ["line", "bar", "scatter", "pie", "donut"]
+
+
+@pytest.mark.parametrize("kind", ["line", "bar", "scatter"])
+def test_chart_with_axes(kind):
+    (artifact,) = run("chart", {**CHART, "type": kind}).events
+    assert artifact == MessageArtifact(
+        type=ArtifactType.CHART,
+        uuid=str(CONTEXT.id),
+        artifact_name="N abcdef00",
+        description="D",
+        content=ROWS,
+        chart_params={"chartType": kind, "xKey": "name", "yKey": ["value"]},
+    )
+
+
+@pytest.mark.parametrize("kind", ["pie", "donut"])
+def test_round_chart(kind):
+    (artifact,) = run("chart", {**CHART, "type": kind}).events
+    assert isinstance(artifact, MessageArtifact)
+    assert artifact.chart_params == {
+        "chartType": kind,
+        "angleKey": "value",
+        "calloutLabelKey": "name",
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"x": "day"}, "The rows have no column 'day'. Their columns: name, value."),
+        ({"y": ["close"]}, "The rows have no column 'close'. Their columns: name, value."),
+        ({"y": ["name"]}, "The column 'name' has text in it; y takes numbers only."),
+        (
+            {"type": "pie", "y": ["value", "value"]},
+            "A pie chart has exactly one column in y, not 2.",
+        ),
+    ],
+)
+def test_chart_that_cannot_be_drawn_is_explained_to_the_model(changes, sentence):
+    with pytest.raises(ToolMistake) as caught:
+        run("chart", {**CHART, **changes})
+    assert caught.value.public == sentence
+
+
+def test_unknown_tools_of_a_copilot_are_passed_over_and_doubles_offered_once():
+    assert [one.schema.name for one in find_tools(("table", "html", "table"))] == ["table"]
+
+
+def test_tool_is_made_of_a_typed_function():
+    @tool
+    async def greet(context: ToolContext, who: str, loudly: bool = False) -> ToolResult:
+        """Greets somebody."""
+        return ToolResult(f"{who}{'!' if loudly else '.'}")
+
+    call = ToolCall(id="1", name="greet", arguments='{"who": "Ada", "more": 1}')
+    assert asyncio.run(greet.run(call, context=CONTEXT)) == ToolResult("Ada.")
+    assert greet.schema.parameters == {
+        "type": "object",
+        "properties": {"who": {"type": "string"}, "loudly": {"type": "boolean"}},
+        "required": ["who"],
+    }
+
+
+def test_parameter_called_title_is_kept_in_the_schema():
+    @tool
+    async def name(context: ToolContext, title: str, default: str) -> ToolResult:
+        """Names a thing."""
+        return ToolResult(title + default)
+
+    assert list(name.schema.parameters["properties"]) == ["title", "default"]
+    call = ToolCall(id="1", name="name", arguments='{"title": "a", "default": "b"}')
+    assert asyncio.run(name.run(call, context=CONTEXT)).text == "ab"
+
+
+def test_tool_without_parameters_takes_none():
+    @tool
+    async def now(context: ToolContext) -> ToolResult:
+        """Says the time."""
+        return ToolResult("noon")
+
+    assert now.schema.parameters == {"type": "object", "properties": {}}
+    assert asyncio.run(
+        now.run(ToolCall(id="1", name="now", arguments=""), context=CONTEXT)
+    ) == ToolResult("noon")
+
+
+def test_schema_of_widget_data_is_plain():
+    schema = schema_of(GetWidgetData)
+    assert schema["required"] == ["widgets"]
+    assert "$" not in json.dumps(schema)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "repeated"),
+    [
+        ("table", '{"a": 1}', ("table", '{"a": 1}')),
+        ("my tool", "[1]", ("my_tool", "{}")),
+        ("", "{", ("unknown", "{}")),
+        ("x", "[" * 100_000, ("x", "{}")),
+    ],
+)
+def test_odd_calls_are_repeated_in_a_form_that_servers_accept(name, arguments, repeated):
+    call = repeatable(ToolCall(id="1", name=name, arguments=arguments))
+    assert (call.name, call.arguments) == repeated
