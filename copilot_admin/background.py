@@ -10,6 +10,8 @@ import contextvars
 import logging
 from typing import Any, TypeVar
 
+from copilot_admin.errors import CopilotError
+
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
@@ -34,5 +36,6 @@ def spawn(work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
 
 def _ended(task: asyncio.Task[Any]) -> None:
     _running.discard(task)
-    if not task.cancelled() and (error := task.exception()) is not None:
+    error = None if task.cancelled() else task.exception()
+    if error is not None and not isinstance(error, CopilotError):  # ours are said where they count
         logger.error("%s ended with an error", task.get_name(), exc_info=error)

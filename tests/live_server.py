@@ -8,6 +8,7 @@ import threading
 import uvicorn
 
 from copilot_admin.edge.asgi_types import App
+from copilot_admin.runs import stop_draining
 
 START_SECONDS = 20.0
 
@@ -17,7 +18,11 @@ def serving(app: App) -> Iterator[str]:
     """Serves an application on a free port of 127.0.0.1; gives its base URL."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         config = uvicorn.Config(
-            app, log_level="warning", lifespan="on", timeout_graceful_shutdown=5, ws="websockets-sansio"
+            app,
+            log_level="warning",
+            lifespan="on",
+            timeout_graceful_shutdown=5,
+            ws="websockets-sansio",
         )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
@@ -32,3 +37,4 @@ def serving(app: App) -> Iterator[str]:
             server.should_exit = True
             thread.join(START_SECONDS)
             assert not thread.is_alive(), "the server did not stop"
+            stop_draining()  # this process goes on
