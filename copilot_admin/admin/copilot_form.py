@@ -211,7 +211,9 @@ class CopilotForm(EditLock, forms.ModelForm):  # type: ignore[type-arg]  # gener
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.initial = {**_initial_of(self.instance), **self.initial}
+        if not self.instance.image:
+            del self.fields["remove_image"]
+        self.initial = {**self.initial, **_initial_of(self.instance)}
         self.png: bytes | None = None
         if "tools" in self.fields:
             self._offer_tools()
@@ -279,7 +281,7 @@ class CopilotForm(EditLock, forms.ModelForm):  # type: ignore[type-arg]  # gener
         }
         for name in ("features", "tools", "model_choices", "custom_features", "steps", "starters"):
             setattr(copilot, name, values[name])
-        if values["remove_image"]:
+        if values.get("remove_image"):
             copilot.image = ""
         saved: Copilot = super().save(commit=commit)
         return saved

@@ -6,7 +6,7 @@ from django import forms
 from django.http import HttpRequest
 
 from copilot_admin.admin.copilot_form import CopilotForm
-from copilot_admin.admin.copilot_preview import preview_of_form
+from copilot_admin.admin.copilot_preview import preview_of, preview_of_form
 from copilot_admin.admin.drafts import problems_by_field, standing_of
 from copilot_admin.admin.prompt import PromptWidget, option_placeholders
 from copilot_admin.models import Copilot
@@ -31,6 +31,7 @@ def page_context(
     if not isinstance(form, CopilotForm) or "upload" not in form.fields:
         return context
     open_problems = problems_by_field(copilot) if copilot else {}
+    image = views.image_of(copilot) if copilot else ""
     _mark(form, {} if form.is_bound else open_problems)
     _offer_options(form)
     return context | {
@@ -41,7 +42,11 @@ def page_context(
             if field not in form.fields
             for sentence in sentences
         ],
-        "preview": preview_of_form(form, image=views.image_of(copilot) if copilot else ""),
+        "preview": (
+            preview_of_form(form, image=image)
+            if form.is_bound
+            else preview_of(form.instance, image=image)
+        ),
     }
 
 

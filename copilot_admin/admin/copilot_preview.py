@@ -69,7 +69,7 @@ def preview_of(copilot: Copilot, *, image: str) -> Preview:
 
 def preview_of_form(form: CopilotForm, *, image: str) -> Preview:
     """The preview of what somebody is typing, whatever is still missing or wrong."""
-    removed = bool(form["remove_image"].value())
+    removed = "remove_image" in form.fields and form["remove_image"].value()
     shown = "" if removed else image
     return Preview(
         name=form["name"].value() or "",

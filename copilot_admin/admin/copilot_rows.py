@@ -113,7 +113,7 @@ class CustomFeatureRow(RowForm):
         max_length=60,
         required=False,
         validators=[KEY],
-        help_text=_("Its value stands in the prompt as {{ options.key }}. Empty: from the label."),
+        help_text=_("Its name in the prompt. Empty: made from the label."),
     )
     type = forms.ChoiceField(
         label=_("Kind"),
@@ -124,8 +124,9 @@ class CustomFeatureRow(RowForm):
         ],
         initial=CustomFeatureType.TOGGLE.value,
     )
-    description = forms.CharField(label=_("Description"), max_length=300, required=False)
     default_on = forms.BooleanField(label=_("On at the start"), required=False)
+    default = forms.CharField(label=_("Value at the start"), max_length=500, required=False)
+    description = forms.CharField(label=_("Description"), max_length=300, required=False)
     state_on = forms.CharField(
         label=_("Text when on"),
         max_length=500,
@@ -142,7 +143,6 @@ class CustomFeatureRow(RowForm):
             "One per line. Write “Short = brief” to show Short and put brief in the prompt."
         ),
     )
-    default = forms.CharField(label=_("Value at the start"), max_length=500, required=False)
     placeholder = forms.CharField(
         label=_("Example in the empty field"), max_length=200, required=False
     )

@@ -21,11 +21,10 @@ from copilot_admin.admin.copilot_form import CopilotForm
 from copilot_admin.admin.copilot_page import page_context
 from copilot_admin.admin.copilot_views import CopilotViews
 from copilot_admin.admin.drafts import problems_by_field, standing_of
+from copilot_admin.admin.fieldsets import Fieldsets, without
 from copilot_admin.admin.site import site
 from copilot_admin.images import random_name
-from copilot_admin.models import Copilot
-
-Fieldsets = list[tuple[Any, dict[str, Any]]]
+from copilot_admin.models import Access, Copilot
 
 FIELDSETS: Fieldsets = [
     (
@@ -84,14 +83,19 @@ class CopilotAdmin(CopilotViews, admin.ModelAdmin):  # type: ignore[type-arg]  #
 
     form = CopilotForm
     change_form_template = "admin/copilot_admin/copilot/change_form.html"
-    list_display = ("card", "state", "model", "access", "last_published")
+    list_display = ("card", "state", "model", "who_may_ask", "last_published")
     list_display_links = None
     list_filter = (StateFilter, "access", "provider")
     list_select_related = ("provider", "live", "live__provider")
     list_per_page = 50
     search_fields = ("name", "slug", "description", "model")
     search_help_text = gettext_lazy("Searches name, slug, description and model.")
+    show_facets = admin.ShowFacets.NEVER  # counting states would ask each copilot once more
     ordering = ("name",)
+    empty_state = gettext_lazy(
+        "There is no copilot yet. It takes a name, a prompt and a model; the rehearsal model needs "
+        "no key."
+    )
     actions: ClassVar[Sequence[Any]] = [
         actions.publish_chosen,
         actions.duplicate_chosen,
@@ -113,6 +117,11 @@ class CopilotAdmin(CopilotViews, admin.ModelAdmin):  # type: ignore[type-arg]  #
         return render_to_string(
             "admin/copilot_admin/copilot/state.html", {"standing": standing_of(copilot)}
         )
+
+    @admin.display(description=gettext_lazy("Access"), ordering="access")
+    def who_may_ask(self, copilot: Copilot) -> str:
+        """Open or by key, in a word."""
+        return _("Open") if copilot.access == Access.OPEN else _("With a key")
 
     @admin.display(description=gettext_lazy("Last published"), ordering="live__published_at")
     def last_published(self, copilot: Copilot) -> SafeString | str:
@@ -139,7 +148,9 @@ class CopilotAdmin(CopilotViews, admin.ModelAdmin):  # type: ignore[type-arg]  #
         may_edit = (
             self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
         )
-        return FIELDSETS if may_edit else [(None, {"fields": VIEW_ONLY})]
+        if not may_edit:
+            return [(None, {"fields": VIEW_ONLY})]
+        return FIELDSETS if obj and obj.image else without(FIELDSETS, "remove_image")
 
     def get_form(
         self, request: HttpRequest, obj: Copilot | None = None, change: bool = False, **kwargs: Any
@@ -148,8 +159,8 @@ class CopilotAdmin(CopilotViews, admin.ModelAdmin):  # type: ignore[type-arg]  #
         form: type[ModelForm[Copilot]] = super().get_form(request, obj, change=change, **kwargs)
         if "provider" in form.base_fields:
             wrapper = form.base_fields["provider"].widget
-            for name in ("can_add_related", "can_change_related", "can_view_related"):
-                setattr(wrapper, name, False)
+            for name in ("add", "change", "delete", "view"):
+                setattr(wrapper, f"can_{name}_related", False)
         return form
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot
 from copilot_admin.providers import provider_spec
 from copilot_admin.publishing import document_of, has_changes, problems
+from protocol.features import FEATURES
 
 LONGEST_VALUE = 600  # characters of a value on the page that asks for a yes
 
@@ -98,14 +99,14 @@ def changes_between(live: Mapping[str, Any], draft: Mapping[str, Any]) -> tuple[
             after=_value_in_words(name, draft.get(name)),
         )
         for name in names
-        if live.get(name) != draft.get(name)
+        if live.get(name) != draft.get(name) and (live or _value_in_words(name, draft.get(name)))
     )
 
 
 def in_words(value: object) -> str:
     """A value of a document as people read it; never JSON."""
     match value:
-        case None | "" | [] | {}:
+        case None:
             text = ""
         case bool():
             text = _("yes") if value else _("no")
@@ -119,8 +120,11 @@ def in_words(value: object) -> str:
 
 
 def _value_in_words(name: str, value: object) -> str:
-    is_upload = name == "image" and isinstance(value, str) and value and "://" not in value
-    return _("an uploaded image") if is_upload else in_words(value)
+    if name == "image" and isinstance(value, str) and value and "://" not in value:
+        return _("an uploaded image")
+    if name == "features" and isinstance(value, Mapping):
+        return "\n".join(feature.label for feature in FEATURES if value.get(feature.key) is True)
+    return in_words(value)
 
 
 def problems_by_field(copilot: Copilot) -> Mapping[str, tuple[str, ...]]:

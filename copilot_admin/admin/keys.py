@@ -81,6 +81,9 @@ class EndpointKeyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic i
     list_display = ("name", "beginning", "state", "scope", "expires_at", "created_at")
     search_fields = ("name", "shown")
     actions = None
+    empty_state = gettext_lazy(
+        "There is no key yet. Copilots whose access is “with a key” answer nobody without one."
+    )
 
     @admin.display(description=gettext_lazy("Begins with"))
     def beginning(self, key: EndpointKey) -> str:

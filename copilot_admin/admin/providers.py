@@ -12,6 +12,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from copilot_admin.admin.fieldsets import Fieldsets, without
 from copilot_admin.admin.model_lists import fetch_models, known_models
 from copilot_admin.admin.provider_deletion import deletion_of
 from copilot_admin.admin.provider_form import ProviderForm
@@ -22,7 +23,7 @@ from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Provider
 from copilot_admin.providers import provider_spec, set_api_key
 
-FIELDSETS = [
+FIELDSETS: Fieldsets = [
     (None, {"fields": ["name", "kind", "base_url"]}),
     (gettext_lazy("Key"), {"fields": ["api_key", "clear_key", "api_key_env"]}),
     (
@@ -42,6 +43,10 @@ class ProviderAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic in t
     list_display = ("name", "kind_label", "base_url", "key", "used_by")
     search_fields = ("name", "base_url")
     actions = None
+    empty_state = gettext_lazy(
+        "There is no provider yet. A provider is where models are: a service of the web, a server "
+        "of your own, or the built-in rehearsal, which needs neither."
+    )
 
     @admin.display(description=gettext_lazy("Kind"), ordering="kind")
     def kind_label(self, provider: Provider) -> str:
@@ -82,10 +87,7 @@ class ProviderAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic in t
             return [(None, {"fields": VIEW_ONLY})]
         if obj is not None and obj.api_key_cipher:
             return FIELDSETS
-        return [
-            (label, {"fields": [name for name in options["fields"] if name != "clear_key"]})
-            for label, options in FIELDSETS
-        ]
+        return without(FIELDSETS, "clear_key")
 
     def save_model(
         self, request: HttpRequest, obj: Provider, form: ProviderForm, change: bool

@@ -16,6 +16,8 @@ for (const box of document.querySelectorAll("[data-ca-prompt]")) {
       text.dispatchEvent(new Event("input", { bubbles: true }));
     }
   });
+  // The note below says the same, and goes away while it is mended.
+  box.parentElement.querySelectorAll(".ca-open-problem").forEach((line) => line.remove());
   text.form.addEventListener("input", refresh);
   text.form.addEventListener("change", refresh);
   refresh();

@@ -1,0 +1,79 @@
+"""Data of a conversation in the form in which it can be read: a table, or text."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+import json
+
+from copilot_admin.rendering.tables import MOST_CELL, MOST_ROWS, Table, are_rows, table_of
+from copilot_admin.rendering.text import pretty_json
+from protocol.json import Json
+
+MOST_PARSED = 5_000_000  # characters of text that are tried as JSON: a big widget has 300 kB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How much of one thing is shown."""
+
+    rows: int
+    cell: int
+    text: int
+
+
+ON_THE_PAGE = Room(rows=MOST_ROWS, cell=MOST_CELL, text=4_000)
+ALONE = Room(rows=5_000, cell=5_000, text=1_000_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """A piece of data, or its beginning.
+
+    Attributes:
+        key: Finds it again in its conversation, to show all of it.
+        table: The data when it is rows; `text` is then empty.
+        is_code: The text is JSON.
+        is_cut: There is more of it.
+    """
+
+    key: str
+    table: Table | None = None
+    text: str = ""
+    is_code: bool = False
+    is_cut: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show."""
+        return self.table is None and not self.text
+
+
+def content_of(value: Json, *, key: str, room: Room = ON_THE_PAGE) -> Content:
+    """Makes data readable.
+
+    Args:
+        value: Any JSON; a text that holds JSON is taken as that JSON.
+        key: See `Content.key`.
+        room: How much of it is wanted.
+    """
+    value = _unpacked(value)
+    if are_rows(value):
+        table = table_of(value, most_rows=room.rows, most_cell=room.cell)
+        return Content(key=key, table=table, is_cut=table.is_cut)
+    if value is None or value == {} or value == []:
+        return Content(key=key)
+    is_code = not isinstance(value, str)
+    text = value if isinstance(value, str) else pretty_json(value)
+    return Content(key=key, text=text[: room.text], is_code=is_code, is_cut=len(text) > room.text)
+
+
+def _unpacked(value: Json) -> Json:
+    """The JSON within a text; rows also out of an object that holds nothing else."""
+    if isinstance(value, str) and len(value) <= MOST_PARSED and value.lstrip()[:1] in ("[", "{"):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    if isinstance(value, Mapping) and len(value) == 1:
+        (only,) = value.values()
+        return only if are_rows(only) else value
+    return value

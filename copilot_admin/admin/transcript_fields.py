@@ -1,0 +1,32 @@
+"""Fields of stored payloads, which may be of any shape: what does not fit is taken as absent."""
+
+from collections.abc import Mapping, Sequence
+
+from protocol.json import Json, JsonObject
+
+
+def text_in(data: JsonObject, key: str) -> str:
+    """A text, else nothing."""
+    value = data.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def object_in(data: JsonObject, key: str) -> JsonObject:
+    """An object, else an empty one."""
+    return as_object(data.get(key))
+
+
+def list_in(data: JsonObject, key: str) -> Sequence[Json]:
+    """A list, else an empty one."""
+    value = data.get(key)
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
+def objects_in(data: JsonObject, key: str) -> list[JsonObject]:
+    """The objects of a list."""
+    return [value for value in list_in(data, key) if isinstance(value, Mapping)]
+
+
+def as_object(value: Json) -> JsonObject:
+    """The value when it is an object, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
