@@ -12,7 +12,8 @@ class CopilotAdminConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Has the roles made after every migration."""
+        """Registers the system checks, and has the roles made after every migration."""
+        from copilot_admin import checks  # noqa: F401  # needs the models
         from copilot_admin.roles import create_roles  # needs the models of `auth`
 
         post_migrate.connect(create_roles, sender=self)

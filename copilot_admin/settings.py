@@ -39,6 +39,7 @@ ALLOWED_HOSTS = origins.allowed_hosts(
 CORS_ORIGINS = origins.exact_origins(env.items("CORS_ORIGINS", default=origins.WORKSPACE_ORIGINS))
 CORS_HEADERS = env.items("COPILOT_CORS_HEADERS")
 USER_EMAIL_HEADER = env.text("COPILOT_USER_EMAIL_HEADER")
+FORWARDED_ALLOW_IPS = env.text("FORWARDED_ALLOW_IPS", "127.0.0.1")  # read by uvicorn itself
 FETCH_ALLOW = env.items("COPILOT_FETCH_ALLOW")
 
 # Secrets. In development they are made once, and kept away from the data that they protect.
@@ -164,7 +165,9 @@ CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []
 SECURE_HSTS_SECONDS = 30 * 24 * 3600 if PRODUCTION else 0
 SECURE_CONTENT_TYPE_NOSNIFF = False  # with the other headers, on every answer, outside Django
 SILENCED_SYSTEM_CHECKS = [
+    "security.W001",  # SecurityMiddleware: ours is a subclass
     "security.W002",  # X-Frame-Options: put on outside Django
+    "security.W003",  # CsrfViewMiddleware: ours is a subclass
     "security.W005",  # HSTS for subdomains: theirs to decide, not ours
     "security.W006",  # nosniff: put on outside Django
     "security.W008",  # redirects to https: the proxy that ends TLS makes them

@@ -1,0 +1,60 @@
+# `make help` lists what can be made. Needed: Python 3.11 or newer, and make.
+
+HOST ?= 127.0.0.1
+PORT ?= 7777
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench sizes lock
+
+help:  ## what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+
+run: $(VENV)/run.stamp  ## prepare everything at the first time, then serve on HOST and PORT
+	@HOST="$(HOST)" $(PY) manage.py quickstart --host "$(HOST)" --port "$(PORT)"
+
+test: $(VENV)/dev.stamp  ## all tests; says in one line what is missing for some of them
+	@$(PY) -m tests
+
+check: $(VENV)/dev.stamp  ## what CI runs: format, lint, types, imports, migrations, checks, tests
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+	$(PY) manage.py makemigrations --check --dry-run
+	$(PY) manage.py check --fail-level WARNING
+	$(PY) -m tests.production_check
+	$(PY) -m tests.lock
+	$(PY) -m tests --enforce
+
+bench: $(VENV)/dev.stamp  ## our server beside others, on this machine
+	@$(PY) -m benchmarks
+
+sizes: $(VENV)/dev.stamp  ## the longest files and functions
+	@$(PY) -m tests.sizes
+
+lock: $(VENV)/dev.stamp  ## lock the dependencies anew after a change of pyproject.toml
+	@$(PY) -m tests.lock --write
+
+$(VENV)/run.stamp: requirements/run.txt | $(PY)
+	@echo "Installing what the server needs ..."
+	@$(PIP_INSTALL) -r $<
+	@touch $@
+
+$(VENV)/dev.stamp: requirements/dev.txt | $(PY)
+	@echo "Installing what the tests need ..."
+	@$(PIP_INSTALL) -r $<
+	@touch $@ $(VENV)/run.stamp
+
+# The newest Python that will do; looked for only when there is no environment yet.
+PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; \
+	done)
+
+$(PY):
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is missing: install it, or name it with PYTHON=..."; exit 1; }
+	@$(PYTHON) -c "import ensurepip, venv" 2>/dev/null || \
+		{ echo "Python cannot make environments here: install the package python3-venv"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
