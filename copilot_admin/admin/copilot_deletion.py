@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
 from django.utils import timezone
 from django.utils.translation import ngettext
 
@@ -47,12 +47,15 @@ def revoke_keys_of(copilot_ids: Sequence[int]) -> None:
 
     A key without copilots is for all of them: a key must not grow because its copilot went.
     """
-    keys = EndpointKey.objects.annotate(
-        scope=Count("copilots", distinct=True),
-        going=Count("copilots", filter=Q(copilots__in=copilot_ids), distinct=True),
-    ).filter(going__gt=0, revoked_at=None)
-    lost = [key.pk for key in keys if key.scope == key.going]
-    EndpointKey.objects.filter(pk__in=lost).update(revoked_at=timezone.now())
+    lost = (
+        EndpointKey.objects.annotate(
+            scope=Count("copilots", distinct=True),
+            going=Count("copilots", filter=Q(copilots__in=copilot_ids), distinct=True),
+        )
+        .filter(going__gt=0, going=F("scope"), revoked_at=None)
+        .values_list("pk", flat=True)
+    )
+    EndpointKey.objects.filter(pk__in=list(lost)).update(revoked_at=timezone.now())
 
 
 def _kept_for_review(copilot: Copilot, conversations: int) -> str:

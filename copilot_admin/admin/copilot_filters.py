@@ -1,7 +1,5 @@
 """The filter of the copilot list by state."""
 
-from typing import TYPE_CHECKING
-
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -10,9 +8,6 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.drafts import standing_of
 from copilot_admin.admin.states import WORDS
 from copilot_admin.models import Copilot
-
-if TYPE_CHECKING:
-    from django.utils.functional import _StrOrPromise
 
 
 class StateFilter(admin.SimpleListFilter):
@@ -25,11 +20,9 @@ class StateFilter(admin.SimpleListFilter):
     title = _("state")
     parameter_name = "state"
 
-    def lookups(
-        self, request: HttpRequest, model_admin: object
-    ) -> list[tuple[str, "_StrOrPromise"]]:
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
         """The states in words."""
-        return [(state.value, words.label) for state, words in WORDS.items()]
+        return [(state.value, str(words.label)) for state, words in WORDS.items()]
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[Copilot]

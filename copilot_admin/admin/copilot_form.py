@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django import forms
-from django.core.files.uploadedfile import UploadedFile
+from django.core.files.base import File
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -17,6 +17,7 @@ from copilot_admin.admin.copilot_rows import (
     StepRow,
 )
 from copilot_admin.admin.edit_lock import EditLock
+from copilot_admin.admin.generics import CopilotModelForm
 from copilot_admin.admin.model_lists import known_models
 from copilot_admin.admin.prompt import PromptWidget
 from copilot_admin.admin.rows import RowsField
@@ -61,7 +62,7 @@ def _choices(labels: Mapping[str, str | Promise]) -> list[tuple[str, str | Promi
     return list(labels.items())
 
 
-class CopilotForm(EditLock, forms.ModelForm):  # type: ignore[type-arg]  # generic in the stubs only
+class CopilotForm(EditLock, CopilotModelForm):
     """Every field of a copilot's draft, and the switches that act at once."""
 
     upload = forms.FileField(
@@ -237,9 +238,9 @@ class CopilotForm(EditLock, forms.ModelForm):  # type: ignore[type-arg]  # gener
             )
         return url
 
-    def clean_upload(self) -> UploadedFile | None:
+    def clean_upload(self) -> "File[bytes] | None":
         """Decodes the picture and writes it anew; `png` then holds it."""
-        upload: UploadedFile | None = self.cleaned_data["upload"]
+        upload: File[bytes] | None = self.cleaned_data["upload"]
         if upload is not None:
             try:
                 # One byte more than allowed tells too big from just right, however big it is.
@@ -283,8 +284,7 @@ class CopilotForm(EditLock, forms.ModelForm):  # type: ignore[type-arg]  # gener
             setattr(copilot, name, values[name])
         if values.get("remove_image"):
             copilot.image = ""
-        saved: Copilot = super().save(commit=commit)
-        return saved
+        return super().save(commit=commit)
 
     def _offer_tools(self) -> None:
         tools = find_tools(tool_names())

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from django import forms
+from django.forms import BaseForm
 from django.http import HttpRequest
 
 from copilot_admin.admin.copilot_form import CopilotForm
@@ -18,7 +18,7 @@ SHOWN_VERSIONS = 20
 
 
 def page_context(
-    views: "CopilotViews", request: HttpRequest, form: forms.BaseForm, copilot: Copilot | None
+    views: "CopilotViews", request: HttpRequest, form: BaseForm, copilot: Copilot | None
 ) -> dict[str, Any]:
     """State, open problems, preview and versions for the template."""
     context: dict[str, Any] = {

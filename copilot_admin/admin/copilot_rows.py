@@ -75,7 +75,7 @@ class ParameterRow(RowForm):
         super().__init__(*args, **kwargs)
         if self["kind"].value() != self.STRUCTURE:  # nobody is asked to write one
             kind = self.fields["kind"]
-            kind.widget.choices = self.KINDS[:-1]  # type: ignore[attr-defined]  # a select has them
+            kind.widget.choices = self.KINDS[:-1]
 
     def clean(self) -> dict[str, Any]:
         """Reads the value as its kind says."""

@@ -1,10 +1,10 @@
 """The pages of copilots that Django's admin does not have: publishing, preview, images, models."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import (
@@ -24,20 +24,16 @@ from django.utils.translation import gettext as _
 from copilot_admin.admin.copilot_form import CopilotForm
 from copilot_admin.admin.copilot_preview import preview_of_form
 from copilot_admin.admin.drafts import Draft, draft_of
+from copilot_admin.admin.generics import CopilotModelAdmin
 from copilot_admin.admin.model_lists import fetch_models
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot, Provider
 from copilot_admin.publishing import publish
 
-if TYPE_CHECKING:
-    from django.contrib.admin import ModelAdmin
-
-    _Admin = ModelAdmin[Copilot]
-else:
-    _Admin = object
+NO_ID = 0  # no row has it
 
 
-class CopilotViews(_Admin):
+class CopilotViews(CopilotModelAdmin):
     """Views of the copilot admin; each asks for its permission itself."""
 
     def change_url(self, copilot: Copilot) -> str:
@@ -54,7 +50,7 @@ class CopilotViews(_Admin):
         if not copilot.image:
             return ""
         address = reverse("admin:copilot_admin_copilot_image", args=[copilot.pk])
-        return f"{address}?{urlencode({'v': copilot.image.name[-12:-4]})}"
+        return f"{address}?{urlencode({'v': str(copilot.image.name)[-12:-4]})}"
 
     def publish_view(self, request: HttpRequest) -> HttpResponseBase:
         """Says what would go live; a POST makes it so."""
@@ -144,11 +140,15 @@ class CopilotViews(_Admin):
             messages.error(request, text)
         elif not draft.changes:
             messages.info(request, _("“%(name)s” is live exactly as it is.") % name)
-        elif version := publish(draft.copilot, user=request.user):
+        elif version := publish(draft.copilot, user=_person(request)):
             self.log_change(request, draft.copilot, f"Published version {version.number}.")
             text = _("“%(name)s” is live: version %(number)d answers from the next question on.")
             messages.success(request, text % {**name, "number": version.number})
 
 
-def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else None
+def _person(request: HttpRequest) -> AbstractBaseUser | None:
+    return request.user if isinstance(request.user, AbstractBaseUser) else None
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else NO_ID

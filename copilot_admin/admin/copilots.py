@@ -1,12 +1,10 @@
 """Copilots in the admin: the list, and the page in which one is made."""
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from django.contrib import admin
 from django.core.files.base import ContentFile
 from django.db.models import QuerySet
-from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path, reverse
@@ -22,6 +20,7 @@ from copilot_admin.admin.copilot_page import page_context
 from copilot_admin.admin.copilot_views import CopilotViews
 from copilot_admin.admin.drafts import problems_by_field, standing_of
 from copilot_admin.admin.fieldsets import Fieldsets, without
+from copilot_admin.admin.no_popups import NoPopups
 from copilot_admin.admin.site import site
 from copilot_admin.images import random_name
 from copilot_admin.models import Access, Copilot
@@ -78,10 +77,10 @@ VIEW_ONLY = [
 
 
 @admin.register(Copilot, site=site)
-class CopilotAdmin(CopilotViews, admin.ModelAdmin):  # type: ignore[type-arg]  # generic in the stubs only
+class CopilotAdmin(NoPopups, CopilotViews):
     """The pages of copilots."""
 
-    form = CopilotForm
+    form: type[CopilotForm] = CopilotForm
     change_form_template = "admin/copilot_admin/copilot/change_form.html"
     list_display = ("card", "state", "model", "who_may_ask", "last_published")
     list_display_links = None
@@ -96,7 +95,7 @@ class CopilotAdmin(CopilotViews, admin.ModelAdmin):  # type: ignore[type-arg]  #
         "There is no copilot yet. It takes a name, a prompt and a model; the rehearsal model needs "
         "no key."
     )
-    actions: ClassVar[Sequence[Any]] = [
+    actions = [
         actions.publish_chosen,
         actions.duplicate_chosen,
         actions.enable_chosen,
@@ -151,17 +150,6 @@ class CopilotAdmin(CopilotViews, admin.ModelAdmin):  # type: ignore[type-arg]  #
         if not may_edit:
             return [(None, {"fields": VIEW_ONLY})]
         return FIELDSETS if obj and obj.image else without(FIELDSETS, "remove_image")
-
-    def get_form(
-        self, request: HttpRequest, obj: Copilot | None = None, change: bool = False, **kwargs: Any
-    ) -> "type[ModelForm[Copilot]]":
-        """The form, without the stock buttons that open providers in a pop-up."""
-        form: type[ModelForm[Copilot]] = super().get_form(request, obj, change=change, **kwargs)
-        if "provider" in form.base_fields:
-            wrapper = form.base_fields["provider"].widget
-            for name in ("add", "change", "delete", "view"):
-                setattr(wrapper, f"can_{name}_related", False)
-        return form
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """Ours first, deletion last."""

@@ -8,12 +8,12 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.utils.translation import gettext as _
 
-if TYPE_CHECKING:
-    from django.db.models import Model
+from copilot_admin.models import Copilot
 
-    _Form = forms.ModelForm[Model]
+if TYPE_CHECKING:
+    _Form = forms.ModelForm[Copilot]
 else:
-    _Form = object
+    _Form = object  # a mixin: the form below it is made of the model
 
 
 def stamp_of(moment: datetime | None) -> str:
@@ -22,9 +22,9 @@ def stamp_of(moment: datetime | None) -> str:
 
 
 class EditLock(_Form):
-    """A model form that notices when its object was saved since the page was opened.
+    """A form of a copilot that notices when the draft was saved since the page was opened.
 
-    The model needs `updated_at`. What was typed stays on the page; sending it once more, after
+    What was typed stays on the page; sending it once more, after
     having been told, replaces what the other one saved.
     """
 
@@ -46,7 +46,7 @@ class EditLock(_Form):
     def _stored_stamp(self, *, lock: bool = False) -> str:
         if not self.instance.pk:
             return ""
-        rows = type(self.instance)._default_manager.filter(pk=self.instance.pk)
+        rows = Copilot.objects.filter(pk=self.instance.pk)
         if lock:
             rows = rows.select_for_update()
         return stamp_of(rows.values_list("updated_at", flat=True).first())

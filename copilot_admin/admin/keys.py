@@ -19,6 +19,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from copilot_admin.admin.generics import KeyModelAdmin, KeyModelForm
+from copilot_admin.admin.no_popups import NoPopups
 from copilot_admin.admin.site import site
 from copilot_admin.models import EndpointKey
 
@@ -47,7 +49,7 @@ def state_of(key: EndpointKey) -> KeyState:
     return KeyState.VALID
 
 
-class KeyForm(forms.ModelForm):  # type: ignore[type-arg]  # generic in the stubs only
+class KeyForm(KeyModelForm):
     """Name, scope and expiry of a key."""
 
     expires_at = forms.DateTimeField(
@@ -73,7 +75,7 @@ class KeyForm(forms.ModelForm):  # type: ignore[type-arg]  # generic in the stub
 
 
 @admin.register(EndpointKey, site=site)
-class EndpointKeyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic in the stubs only
+class EndpointKeyAdmin(NoPopups, KeyModelAdmin):
     """The pages of endpoint keys."""
 
     form = KeyForm

@@ -3,11 +3,13 @@
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.admin import GroupAdmin
 from django.contrib.auth.models import Group, User
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.admin.generics import PersonModelAdmin
+from copilot_admin.admin.no_popups import NoPopups
 from copilot_admin.admin.site import site
 
 # What makes a user mightier than any role; only who is that mighty may hand it out.
@@ -15,7 +17,7 @@ SUPERUSER_FIELDS = ("is_superuser", "user_permissions")
 
 
 @admin.register(User, site=site)
-class PersonAdmin(UserAdmin):
+class PersonAdmin(NoPopups, PersonModelAdmin):
     """The pages of users."""
 
     list_display = ("username", "email", "is_active", "is_staff", "last_login")
@@ -52,7 +54,7 @@ class PersonAdmin(UserAdmin):
 
 
 @admin.register(Group, site=site)
-class RoleAdmin(GroupAdmin):
+class RoleAdmin(NoPopups, GroupAdmin):
     """The pages of groups."""
 
     filter_horizontal = ()

@@ -1,7 +1,7 @@
 """The form in which an operator sets up a provider; its key goes in and never comes out."""
 
 from dataclasses import asdict
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import SplitResult, urlsplit
 
 from django import forms
@@ -9,10 +9,14 @@ from django.core.validators import RegexValidator
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.admin.generics import ProviderModelForm
 from copilot_admin.engine.providers.registry import provider_kinds
 from copilot_admin.engine.spec import Timeouts
 from copilot_admin.models import Provider
 from copilot_admin.providers import is_own_variable
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
 
 LONGEST_TIMEOUT_S = 3600
 ENVIRONMENT_NAME = RegexValidator(
@@ -27,7 +31,7 @@ def origin_of(url: str) -> tuple[str, str]:
 
 
 class _Timeout(forms.FloatField):
-    def __init__(self, label: str | Promise, help_text: str | Promise) -> None:
+    def __init__(self, label: "_StrPromise", help_text: "_StrPromise") -> None:
         super().__init__(
             label=label,
             help_text=help_text,
@@ -38,7 +42,7 @@ class _Timeout(forms.FloatField):
         )
 
 
-class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]  # generic in the stubs only
+class ProviderForm(ProviderModelForm):
     """A provider: where it is, how to get in, how long to wait."""
 
     kind = forms.ChoiceField(label=_("Kind"))
@@ -125,8 +129,7 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]  # generic in the
             for name, value in given.items()
             if value is not None and value != usual[name]
         }
-        saved: Provider = super().save(commit=commit)
-        return saved
+        return super().save(commit=commit)
 
     @property
     def new_key(self) -> str | None:

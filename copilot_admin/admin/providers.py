@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.admin.fieldsets import Fieldsets, without
+from copilot_admin.admin.generics import ProviderModelAdmin
 from copilot_admin.admin.model_lists import fetch_models, known_models
 from copilot_admin.admin.provider_deletion import deletion_of
 from copilot_admin.admin.provider_form import ProviderForm
@@ -35,7 +36,7 @@ VIEW_ONLY = ["name", "kind", "base_url", "api_key_env"]
 
 
 @admin.register(Provider, site=site)
-class ProviderAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic in the stubs only
+class ProviderAdmin(ProviderModelAdmin):
     """The pages of providers."""
 
     form = ProviderForm

@@ -142,7 +142,7 @@ class RowsField(forms.Field):
         blank_rows: int = 1,
         **options: Any,
     ) -> None:
-        formset = formset_factory(
+        formset: type[RowFormSet] = formset_factory(  # type: ignore[assignment]  # of the class given
             form,
             formset=type(f"{form.__name__}Set", (RowFormSet,), {"unique": unique}),
             extra=blank_rows,
@@ -163,6 +163,6 @@ class RowsField(forms.Field):
             raise ValidationError([*value.non_form_errors(), _("See the marked rows below.")])
         return value.rows()
 
-    def has_changed(self, initial: Sequence[Row] | None, data: RowFormSet) -> bool:
+    def has_changed(self, initial: Sequence[Row] | None, data: Any) -> bool:
         """Whether the rows differ from what is stored."""
         return not data.is_valid() or data.rows() != list(initial or [])

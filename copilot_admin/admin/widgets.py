@@ -48,32 +48,26 @@ class PageWidget:
         return SafeString(_renderer().render(template_name, context))
 
 
-class _Described(PageWidget):
-    """Choices with a sentence of help each."""
+class DescribedRadio(PageWidget, forms.RadioSelect):
+    """One of a few ways, each explained."""
 
     template_name = "admin/widgets/described_choices.html"
     use_fieldset = True
 
     def __init__(self, descriptions: Mapping[str, Text], choices: Iterable[Any] = ()) -> None:
-        super().__init__(choices=choices)  # type: ignore[call-arg]  # of the widget mixed in below
+        super().__init__(choices=choices)
         self.descriptions = descriptions
 
-    def create_option(self, name: str, value: object, *rest: Any, **options: Any) -> dict[str, Any]:
+    def create_option(self, name: str, value: Any, *rest: Any, **options: Any) -> dict[str, Any]:
         """One choice, with its sentence."""
-        option: dict[str, Any] = super().create_option(  # type: ignore[misc]  # as above
-            name, value, *rest, **options
-        )
+        option = super().create_option(name, value, *rest, **options)
         option["description"] = self.descriptions.get(str(value), "")
         if option["description"]:
             option["attrs"]["aria-describedby"] = f"{option['attrs'].get('id', name)}_help"
         return option
 
 
-class DescribedRadio(_Described, forms.RadioSelect):
-    """One of a few ways, each explained."""
-
-
-class Switches(_Described, forms.CheckboxSelectMultiple):
+class Switches(DescribedRadio, forms.CheckboxSelectMultiple):
     """Things that are on or off, each explained."""
 
 
