@@ -24,19 +24,20 @@ def check_base_url(url: str) -> str:
         NotReady: It is no http(s) URL, holds a password, or names a forbidden host; the text says
             which.
     """
+    url = url.strip()
     try:
-        parts = urlsplit(url.strip())
+        parts = urlsplit(url)
         host = parts.hostname or ""
         _ = parts.port
     except ValueError:
         raise NotReady(_wrong_url(url)) from None
-    if parts.scheme not in ("http", "https") or not host:
+    if parts.scheme not in ("http", "https") or not host or " " in url:
         raise NotReady(_wrong_url(url))
     if parts.username or parts.password:
         raise NotReady("The provider's address holds a password. Put the key into the key field.")
     if host.rstrip(".") in _METADATA_NAMES or is_forbidden(host):
         raise NotReady(forbidden_text(host))
-    return url.strip().rstrip("/")
+    return url.rstrip("/")
 
 
 def is_forbidden(host: str) -> bool:

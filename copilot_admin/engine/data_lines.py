@@ -24,7 +24,6 @@ class DataLines:
         self._rest = b""  # an unfinished line
         self._data: list[bytes] = []  # the lines of an unfinished event
         self._size = 0
-        self._first = True
 
     def feed(self, block: bytes) -> list[bytes]:
         """Returns the data of the events that this block ends.
@@ -32,9 +31,6 @@ class DataLines:
         Raises:
             ProviderBroke: An event is larger than 1 MiB.
         """
-        if self._first:
-            self._first = False
-            block = block.removeprefix(_BOM)
         # Nearly every block is one or more whole events of one line each.
         if not self._rest and not self._data and block.endswith(b"\n\n") and b"\r" not in block:
             events = block[:-2].split(b"\n\n")
@@ -58,14 +54,15 @@ class DataLines:
             elif self._data:
                 found.append(b"\n".join(self._data))
                 self._data, self._size = [], 0
-        self._check(len(self._rest))
+        self._check(len(self._rest) - len(b"data: "))
         return found
 
     def _take(self, line: bytes) -> None:
-        name, _, value = line.partition(b":")
+        name, _, value = line.removeprefix(_BOM).partition(b":")
         if name == b"data":
+            value = value.removeprefix(b" ")
             self._check(len(value))
-            self._data.append(value.removeprefix(b" "))
+            self._data.append(value)
             self._size += len(value)
 
     def _check(self, more: int) -> None:

@@ -81,11 +81,9 @@ def option(feature: CustomFeature, *, query: Query) -> bool | str:
 
 
 def _text(value: bool | str) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return value or ABSENT
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value or ABSENT
 
 
 def _state(feature: CustomFeature, value: bool | str) -> str:

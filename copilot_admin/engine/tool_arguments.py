@@ -23,10 +23,12 @@ def schema_of(model: type[BaseModel]) -> JsonObject:
     """The JSON Schema of a tool's parameters, without references and without noise."""
     schema = model.model_json_schema()
     definitions = schema.pop("$defs", {})
-    resolved = _plain(schema, definitions=definitions)
-    if not isinstance(resolved, dict):
-        raise TypeError(f"{model.__name__} has no object schema")
-    return {"type": "object", "properties": {}, **resolved}
+    plain = {
+        name: _plain(value, definitions=definitions, key=name)
+        for name, value in schema.items()
+        if name not in _NOISE
+    }
+    return {"type": "object", "properties": {}, **plain}
 
 
 def read_arguments(model: type[_Model], call: ToolCall) -> _Model:

@@ -1,5 +1,6 @@
 import asyncio
 from contextlib import aclosing
+from typing import Any
 
 import pytest
 
@@ -53,8 +54,8 @@ STEPS = (
     Step(at=StepPlace.START, message="Reading", details={"source": "desk"}),
     Step(at=StepPlace.END, message="Done", type=StatusLevel.WARNING),
 )
-ROWS = [{"day": "Mon", "close": 1.5}, {"day": "Tue", "close": 2.5}]
-TABLE = {"name": "Closes", "description": "By day.", "rows": ROWS}
+ROWS: list[dict[str, Any]] = [{"day": "Mon", "close": 1.5}, {"day": "Tue", "close": 2.5}]
+TABLE: dict[str, Any] = {"name": "Closes", "description": "By day.", "rows": ROWS}
 
 
 def test_plain_question_streams_every_delta_without_asking_the_journal():

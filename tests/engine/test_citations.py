@@ -2,6 +2,7 @@ from uuid import UUID
 
 from copilot_admin.engine.citations import cited_widgets
 from copilot_admin.engine.turn import client_calls, fetched_in_turn, messages_of_turn
+from protocol.json import JsonObject
 from protocol.messages import (
     AiMessage,
     CallMessage,
@@ -78,7 +79,9 @@ def test_source_known_by_uuid_only_is_cited_by_it():
 
 def test_generation_two_names_no_uuid_and_the_widget_lends_its_own():
     widget = make_widget()
-    arguments = {"data_sources": [{"origin": "OpenBB API", "id": "prices_1", "input_args": {}}]}
+    arguments: JsonObject = {
+        "data_sources": [{"origin": "OpenBB API", "id": "prices_1", "input_args": {}}]
+    }
     query = make_query(
         HumanMessage("q"),
         ResultMessage("get_widget_data", arguments, (data("1"),)),

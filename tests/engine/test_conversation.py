@@ -8,7 +8,6 @@ from protocol.messages import (
     AiMessage,
     CallMessage,
     CommandResult,
-    DataItem,
     HumanMessage,
     ResultMessage,
     SourceError,
@@ -285,4 +284,3 @@ def test_citable_or_not_data_is_shown_to_the_model():
         ResultMessage("get_widget_data", {}, (data("secretly read", citable=False),)),
     )
     assert "secretly read" in messages_of(query)[-1].text
-    assert isinstance(query.messages[-1].data[0].items[0], DataItem)

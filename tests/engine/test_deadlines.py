@@ -5,7 +5,7 @@ from contextlib import aclosing
 import pytest
 
 from copilot_admin.engine.deadlines import Watch
-from copilot_admin.engine.model_call import Finish, TextDelta
+from copilot_admin.engine.model_call import Finish, ModelCall, TextDelta
 from copilot_admin.engine.model_stream import stream_model
 from copilot_admin.engine.retries import Pace, pause_before_retry
 from copilot_admin.engine.spec import Timeouts
@@ -18,7 +18,7 @@ from copilot_admin.errors import (
 from tests.engine.scripted import ScriptedProvider, broken, stalled, text
 from tests.engine.virtual_time import run_at_once
 
-CALL = None  # the scripted provider does not look at what it is asked
+CALL = ModelCall(model="small", messages=())
 TIMEOUTS = Timeouts(first_token=60, between_tokens=20, total=100)
 PACE = Pace(random=lambda: 1.0)
 
@@ -34,7 +34,9 @@ async def timed(provider, *, timeouts=TIMEOUTS, pace=PACE, slow_reader=0.0):
                 await asyncio.sleep(slow_reader)
     except ProviderTimeout as caught:
         error = caught.public
-    assert asyncio.current_task().cancelling() == 0
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
     return seen, error, round(loop.time() - start, 3)
 
 

@@ -1,6 +1,7 @@
 import asyncio
 from inspect import getdoc
 import json
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -19,7 +20,11 @@ from copilot_admin.engine.widget_data import GetWidgetData
 from protocol.events import ArtifactType, MessageArtifact
 
 CONTEXT = ToolContext(id=UUID(int=0xABCDEF << 104))
-ROWS = [{"name": "a", "value": 1}, {"name": "b", "value": None}, {"name": "c"}]
+ROWS: list[dict[str, Any]] = [
+    {"name": "a", "value": 1},
+    {"name": "b", "value": None},
+    {"name": "c"},
+]
 CHART = {"name": "N", "description": "D", "type": "bar", "rows": ROWS, "x": "name", "y": ["value"]}
 MINIMAL = {
     "table": {"name": "N", "description": "D", "rows": ROWS},
@@ -146,7 +151,7 @@ def test_parameter_called_title_is_kept_in_the_schema():
         """Names a thing."""
         return ToolResult(title + default)
 
-    assert list(name.schema.parameters["properties"]) == ["title", "default"]
+    assert list(properties(name)) == ["title", "default"]
     call = ToolCall(id="1", name="name", arguments='{"title": "a", "default": "b"}')
     assert asyncio.run(name.run(call, context=CONTEXT)).text == "ab"
 

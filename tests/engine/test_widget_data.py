@@ -8,7 +8,7 @@ from copilot_admin.engine.warnings import warning_events
 from copilot_admin.engine.widget_data import MAX_CLIENT_CALLS, TOOL, plan_data, read_call
 from protocol.events import FunctionCall, MessageChunk
 from protocol.generations import Generation
-from protocol.messages import HumanMessage, ResultMessage, SourceError
+from protocol.messages import HumanMessage, Message, ResultMessage, SourceError
 from protocol.query import ContextItem
 from protocol.widgets import Widgets
 from tests.engine.asks import (
@@ -109,7 +109,7 @@ def test_generation_one_fetches_one_widget_a_leg_until_it_has_all():
     widgets = tuple(
         make_widget(number, origin="", widget_id="", params=()) for number in range(1, 4)
     )
-    messages = [HumanMessage("q")]
+    messages: list[Message] = [HumanMessage("q")]
     fetched = []
     while True:
         query = make_query(*messages, widgets=Widgets(primary=widgets), generation=Generation.ONE)

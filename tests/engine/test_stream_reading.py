@@ -1,0 +1,364 @@
+"""Bytes of a chat completion stream to deltas, without a network."""
+
+from itertools import pairwise
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+
+from copilot_admin.engine.chat_chunks import ChunkReader, StreamError
+from copilot_admin.engine.chat_request import request_body
+from copilot_admin.engine.data_lines import MAX_EVENT_BYTES, DataLines, WholeBody
+from copilot_admin.engine.fragments import ToolFragments
+from copilot_admin.engine.model_call import (
+    Finish,
+    ModelCall,
+    ModelMessage,
+    ModelRole,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    ToolSchema,
+    Usage,
+    UsageSource,
+)
+from copilot_admin.errors import ProviderBroke
+
+CALL = ModelCall(model="m", messages=(ModelMessage(role=ModelRole.USER, text="12345"),))
+
+
+def lines_of(*blocks):
+    lines = DataLines()
+    return [data for block in blocks for data in lines.feed(block)] + lines.end()
+
+
+def chunk(**delta):
+    return json.dumps({"choices": [{"delta": delta}]}).encode()
+
+
+def read(*payloads):
+    return ChunkReader().read(payloads)
+
+
+def ended(*payloads):
+    reader = ChunkReader()
+    reader.read(payloads)
+    return reader.end(CALL)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        b"data: one\n\ndata: two\n\n",
+        b"data: one\r\n\r\ndata: two\r\n\r\n",
+        b"data: one\r\rdata: two\r\r",
+        b"\xef\xbb\xbfdata: one\n\ndata: two\n\n",
+        b": hello\n\ndata: one\n\n\n\n: ping\ndata: two\n\n",
+        b"event: x\nid: 1\ndata:one\n\ndata:two\n\n",
+        b"data: one\n\ndata: two",
+        b"data: one\n\ndata: two\n",
+    ],
+)
+def test_events_are_found_whatever_ends_their_lines(block):
+    assert lines_of(block) == [b"one", b"two"]
+    assert lines_of(*(bytes([byte]) for byte in block)) == [b"one", b"two"]
+
+
+def test_lines_of_one_event_are_joined():
+    assert lines_of(b"data: {\ndata: }\n\n") == [b"{\n}"]
+
+
+def test_comment_before_a_whole_event_is_passed_over():
+    assert lines_of(b": ping\n\ndata: one\n\n") == [b"one"]
+
+
+def test_stream_of_comments_only_has_no_data():
+    assert lines_of(b": a\n\n: b\n\n") == []
+
+
+@given(
+    texts=st.lists(st.text(st.characters(exclude_characters="\r\n", codec="utf-8")), max_size=5),
+    cuts=st.lists(st.integers(0, 200), max_size=8),
+    end=st.sampled_from(["\n", "\r\n", "\r"]),
+)
+def test_any_cut_of_the_bytes_gives_the_same_events(texts, cuts, end):
+    whole = "".join(f"data: {text}{end}{end}" for text in texts).encode()
+    places = [0, *sorted(cut % (len(whole) + 1) for cut in cuts), len(whole)]
+    blocks = [whole[a:b] for a, b in pairwise(places)]
+    assert lines_of(*blocks) == [text.encode() for text in texts]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        b"data: " + b"x" * (MAX_EVENT_BYTES + 1) + b"\n",
+        b"data: " + b"x" * (MAX_EVENT_BYTES + 1),
+        (b"data: " + b"x" * 1000 + b"\n") * 1100,
+    ],
+)
+def test_event_of_more_than_a_mebibyte_is_an_error(block):
+    with pytest.raises(ProviderBroke, match="more than 1 MiB"):
+        DataLines().feed(block)
+
+
+def test_event_of_exactly_a_mebibyte_is_read():
+    assert lines_of(b"data: " + b"x" * MAX_EVENT_BYTES + b"\n", b"\n") == [b"x" * MAX_EVENT_BYTES]
+
+
+def test_whole_body_is_read_up_to_the_same_limit():
+    body = WholeBody()
+    assert [body.feed(b"a"), body.feed(b"b"), body.end()] == [[], [], [b"ab"]]
+    with pytest.raises(ProviderBroke, match="more than 1 MiB"):
+        body.feed(b"x" * MAX_EVENT_BYTES)
+
+
+def test_chunks_of_one_read_are_one_delta():
+    assert read(chunk(content="a"), chunk(content="b")) == [TextDelta("ab")]
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        {"content": "hi"},
+        {"role": "assistant", "content": "hi", "extra": 1},
+        {"content": [{"type": "text", "text": "h"}, {"text": "i"}, {"text": 3}, "x"]},
+        {"content": None, "refusal": "hi"},
+        {"refusal": "hi"},
+    ],
+)
+def test_text_in_every_known_form(delta):
+    assert read(chunk(**delta)) == [TextDelta("hi")]
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_thoughts_come_before_the_words_of_the_same_read(name):
+    assert read(chunk(**{name: "hm"}), chunk(content="yes")) == [
+        ReasoningDelta("hm"),
+        TextDelta("yes"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"{}",
+        b'{"choices": []}',
+        b'{"choices": null}',
+        b'{"choices": [7]}',
+        b'{"choices": [{"delta": null}]}',
+        b'{"choices": [{"delta": {"content": 7, "tool_calls": 7, "reasoning": 7}}]}',
+        b'{"choices": [{"delta": {"tool_calls": [7]}}]}',
+        b'{"choices": [{"delta": {"content": ""}}]}',
+        b'{"choices": {"a": 1}, "usage": 7}',
+        b'{"error": null}',
+    ],
+)
+def test_chunks_that_say_nothing_are_passed_over(payload):
+    assert read(payload) == []
+
+
+@pytest.mark.parametrize("payload", [b"[]", b"7", b"{", b"", b"[" * 100_000, b"hello"])
+def test_chunk_that_is_no_object_breaks_the_answer(payload):
+    with pytest.raises(ProviderBroke, match="no chat completion"):
+        read(payload)
+
+
+def test_message_of_a_server_that_does_not_stream_is_read():
+    body = {"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}
+    reader = ChunkReader()
+    assert reader.read([json.dumps(body).encode()]) == [TextDelta("hi")]
+    assert reader.said_why
+
+
+def test_error_object_in_the_stream_is_raised():
+    with pytest.raises(StreamError) as caught:
+        read(b'{"error": {"message": "boom"}}')
+    assert caught.value.error == {"message": "boom"}
+
+
+def test_character_in_two_halves_is_put_together():
+    reader = ChunkReader()
+    assert reader.read([b'{"choices": [{"delta": {"content": "a\\ud83d"}}]}']) == [TextDelta("a")]
+    assert reader.read([b'{"choices": [{"delta": {"content": "\\ude00b"}}]}']) == [
+        TextDelta("\U0001f600b")
+    ]
+
+
+def test_half_that_is_alone_and_broken_bytes_become_a_mark():
+    assert read(b'{"choices": [{"delta": {"content": "a\\ude00b\xff"}}]}') == [
+        TextDelta("a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}")
+    ]
+    reader = ChunkReader()
+    assert reader.read([b'{"choices": [{"delta": {"content": "\\ud83d"}}]}']) == []
+    assert reader.read([chunk(reasoning="é")]) == [ReasoningDelta("é")]
+
+
+def test_nothing_after_done_is_read():
+    reader = ChunkReader()
+    assert reader.read([chunk(content="a"), b"[DONE]", b"not json"]) == [TextDelta("a")]
+    assert reader.done
+
+
+@pytest.mark.parametrize(
+    ("payloads", "reason"),
+    [
+        ([], None),
+        ([chunk(content="a")], None),
+        ([b"[DONE]"], "stop"),
+        ([b'{"choices": [{"delta": {}, "finish_reason": "length"}]}'], "length"),
+        ([b'{"choices": [{"delta": {}, "finish_reason": "length"}]}', b"[DONE]"], "length"),
+        ([b'{"choices": [{"delta": {}, "finish_reason": ""}]}'], None),
+        ([b'{"choices": [{"delta": {}, "finish_reason": null}]}'], None),
+    ],
+)
+def test_finish_is_what_the_provider_said_or_nothing(payloads, reason):
+    assert ended(*payloads)[-1] == Finish(reason)
+
+
+def test_usage_of_the_last_chunk_counts():
+    usage = {
+        "prompt_tokens": 12,
+        "completion_tokens": 5,
+        "prompt_tokens_details": {"cached_tokens": 4},
+        "completion_tokens_details": {"reasoning_tokens": 2},
+    }
+    payloads = (
+        b'{"usage": {"prompt_tokens": 1}}',
+        json.dumps({"choices": [], "usage": usage}).encode(),
+    )
+    assert ended(*payloads)[0] == Usage(
+        input_tokens=12, cached_tokens=4, output_tokens=5, reasoning_tokens=2
+    )
+
+
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"prompt_tokens": 2.0, "prompt_cache_hit_tokens": 1}, (2, 1, 0)),
+        ({"prompt_tokens": None, "completion_tokens": "7", "prompt_tokens_details": 3}, (0, 0, 0)),
+        ({"prompt_tokens": -3}, (0, 0, 0)),
+    ],
+)
+def test_usage_of_odd_servers_is_read_as_far_as_it_goes(usage, counted):
+    (found, _) = ended(json.dumps({"usage": usage}).encode())
+    assert (found.input_tokens, found.cached_tokens, found.output_tokens) == counted
+
+
+def test_tokens_are_estimated_when_nobody_counted_them():
+    assert ended(chunk(content="123456789"))[0] == Usage(
+        input_tokens=2, output_tokens=3, source=UsageSource.ESTIMATED
+    )
+
+
+def fragments(*parts):
+    collected = ToolFragments()
+    for part in parts:
+        collected.add(part)
+    return [(call.id, call.name, call.arguments) for call in collected.calls()]
+
+
+def part(index=None, id=None, name=None, arguments=None):
+    function = {"name": name, "arguments": arguments}
+    return {"index": index, "id": id, "function": function}
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (part(0, "c1", "ta", ""), part(0, None, "ble", '{"a'), part(0, None, None, '": 1}')),
+        (part(0, "c1", "table", '{"a'), part(0, "c1", "table", '": 1}')),
+        (part(None, "c1", "table", '{"a'), part(None, None, None, '": 1}')),
+        (part(None, "c1", "table", {"a": 1}),),
+        (part(0, "", "table", '{"a'), part(0, "c1", "", '": 1}')),
+    ],
+)
+def test_one_call_is_put_together(parts):
+    assert fragments(*parts) == [("c1", "table", '{"a": 1}')]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (part(0, "c1", "a", "1"), part(1, "c2", "b", "2")),
+        (part(0, "c1", "a", ""), part(1, "c2", "b", "2"), part(0, None, None, "1")),
+        (part(0, "c1", "a", "1"), part(0, "c2", "b", "2")),
+        (part(None, "c1", "a", "1"), part(None, "c2", "b", "2")),
+    ],
+)
+def test_two_calls_are_kept_apart(parts):
+    assert fragments(*parts) == [("c1", "a", "1"), ("c2", "b", "2")]
+
+
+def test_calls_without_ids_or_indexes_are_sent_whole_and_get_ids():
+    parts = (part(None, None, "a", "1"), part(None, None, "a", "2"))
+    assert fragments(*parts) == [("made00000", "a", "1"), ("made00001", "a", "2")]
+
+
+@pytest.mark.parametrize("odd", [None, 7, {}, {"function": 7}, part(0, "c1", None, "1")])
+def test_fragments_without_a_name_are_no_call(odd):
+    assert fragments(odd) == []
+
+
+def test_tool_calls_come_at_the_end_of_an_answer_that_ended():
+    fragment = {"index": 0, "id": "c", "function": {"name": "table", "arguments": "{}"}}
+    finish = b'{"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}'
+    assert ended(chunk(tool_calls=[fragment]), finish)[0] == ToolCall(
+        id="c", name="table", arguments="{}"
+    )
+    assert [type(one) for one in ended(chunk(tool_calls=[fragment]))] == [Usage, Finish]
+
+
+def test_function_call_of_old_servers_is_a_tool_call():
+    payload = chunk(function_call={"name": "table", "arguments": "{}"})
+    assert ended(payload, b"[DONE]")[0] == ToolCall(id="made00000", name="table", arguments="{}")
+
+
+def test_request_holds_messages_tools_and_parameters_but_no_foreign_model():
+    call = ModelCall(
+        model="m",
+        messages=(
+            ModelMessage(role=ModelRole.SYSTEM, text="s"),
+            ModelMessage(
+                role=ModelRole.ASSISTANT,
+                text="",
+                tool_calls=(ToolCall(id="1", name="t", arguments=""),),
+            ),
+            ModelMessage(role=ModelRole.TOOL, text="r", tool_call_id="1"),
+        ),
+        tools=(ToolSchema(name="t", description="d", parameters={"type": "object"}),),
+        parameters={"temperature": 0.2, "model": "other", "stream": False, "n": 3},
+    )
+    assert json.loads(request_body(call, with_usage=True)) == {
+        "temperature": 0.2,
+        "model": "m",
+        "messages": [
+            {"role": "system", "content": "s"},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [
+                    {"id": "1", "type": "function", "function": {"name": "t", "arguments": "{}"}}
+                ],
+            },
+            {"role": "tool", "content": "r", "tool_call_id": "1"},
+        ],
+        "tools": [
+            {
+                "type": "function",
+                "function": {"name": "t", "description": "d", "parameters": {"type": "object"}},
+            }
+        ],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    assert "stream_options" not in json.loads(request_body(call, with_usage=False))
+
+
+def test_request_takes_what_strict_json_does_not():
+    call = ModelCall(
+        model="m",
+        messages=(ModelMessage(role=ModelRole.USER, text="\ud83d"),),
+        parameters={"seed": 2**70},
+    )
+    assert json.loads(request_body(call, with_usage=False))["seed"] == 2**70
