@@ -1,0 +1,154 @@
+"""Sealed texts open in their place only, with any of the keys, and fail in words."""
+
+from hypothesis import given, strategies
+import pytest
+
+from copilot_admin.encryption import Place, new_key, read_key, seal, unseal
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import Provider
+from copilot_admin.providers import (
+    api_key_of,
+    forget_key_if_moved,
+    is_own_variable,
+    provider_spec,
+    read_timeouts,
+    set_api_key,
+)
+from tests.factories import make_provider
+
+PLACE = Place(table="provider", row="1", field="api_key")
+
+
+@given(strategies.text(alphabet=strategies.characters(exclude_categories=["Cs"])))
+def test_what_was_sealed_opens(text):
+    assert unseal(seal(text, place=PLACE), place=PLACE) == text
+
+
+def test_the_same_text_is_sealed_differently_each_time():
+    assert seal("x", place=PLACE) != seal("x", place=PLACE)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        Place(table="other", row="1", field="api_key"),
+        Place(table="provider", row="2", field="api_key"),
+        Place(table="provider", row="1", field="other"),
+    ],
+)
+def test_a_sealed_text_does_not_open_in_another_place(place):
+    with pytest.raises(ConfigurationError, match="cannot be opened"):
+        unseal(seal("x", place=PLACE), place=place)
+
+
+def test_a_changed_text_does_not_open():
+    key_id, _, body = seal("x", place=PLACE).partition(":")
+    for changed in (body[:-4] + "AAA=", "", "?", body[:8]):
+        with pytest.raises(ConfigurationError, match="cannot be opened"):
+            unseal(f"{key_id}:{changed}", place=PLACE)
+
+
+def test_the_newest_key_seals_and_older_ones_open(settings):
+    old, new = read_key(new_key()), read_key(new_key())
+    settings.ENCRYPTION_KEYS = (old,)
+    sealed = seal("x", place=PLACE)
+    settings.ENCRYPTION_KEYS = (new, old)
+    assert unseal(sealed, place=PLACE) == "x"
+    assert seal("x", place=PLACE).startswith(new.id)
+    settings.ENCRYPTION_KEYS = (new,)
+    with pytest.raises(ConfigurationError, match=f"'{old.id}' is not among"):
+        unseal(sealed, place=PLACE)
+
+
+def test_a_key_shows_no_secret():
+    key = read_key(new_key())
+    assert repr(key) == f"EncryptionKey(id='{key.id}')"
+
+
+@pytest.mark.django_db
+def test_a_stored_key_is_sealed_and_leaves_a_hint():
+    provider = make_provider()
+    set_api_key(provider, " sk-0123456789abcdef ")
+
+    stored = Provider.objects.get()
+    assert "0123456789" not in stored.api_key_cipher
+    assert stored.api_key_hint == "cdef"
+    assert provider_spec(stored).api_key == "sk-0123456789abcdef"
+    assert "0123456789" not in repr(provider_spec(stored))
+
+
+@pytest.mark.django_db
+def test_a_short_key_leaves_no_hint_and_an_empty_one_removes_it():
+    provider = make_provider()
+    set_api_key(provider, "0123456789")
+    assert (provider.api_key_hint, api_key_of(provider)) == ("", "0123456789")
+    set_api_key(provider, "")
+    assert (provider.api_key_cipher, api_key_of(provider)) == ("", "")
+
+
+@pytest.mark.django_db
+def test_swapped_keys_of_two_providers_do_not_open():
+    first, second = make_provider(), make_provider()
+    set_api_key(first, "0123456789")
+    second.api_key_cipher = first.api_key_cipher
+    with pytest.raises(ConfigurationError, match="cannot be opened"):
+        api_key_of(second)
+
+
+def test_a_key_needs_a_saved_row():
+    with pytest.raises(ValueError, match="save the provider first"):
+        set_api_key(Provider(), "0123456789")
+
+
+def test_a_key_is_read_from_its_variable(monkeypatch):
+    monkeypatch.setenv("LOCAL_LLM_KEY", "from-environment")
+    assert api_key_of(Provider(api_key_env="LOCAL_LLM_KEY")) == "from-environment"
+
+
+def test_a_variable_that_is_not_set_is_named():
+    with pytest.raises(ConfigurationError, match="LOCAL_LLM_KEY, which is not set"):
+        api_key_of(Provider(name="Local", api_key_env="LOCAL_LLM_KEY"))
+
+
+def test_a_key_file_that_cannot_be_read_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("LOCAL_LLM_KEY_FILE", str(tmp_path / "missing"))
+    with pytest.raises(ConfigurationError, match="LOCAL_LLM_KEY_FILE names the file"):
+        api_key_of(Provider(api_key_env="LOCAL_LLM_KEY"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["SECRET_KEY", "SECRET_KEY_FILE", "COPILOT_ENCRYPTION_KEYS", "DATABASE_URL", "REDIS_URL"],
+)
+def test_a_variable_of_the_service_is_never_sent_to_a_provider(name, monkeypatch):
+    monkeypatch.setenv(name, "secret of the service")
+    assert is_own_variable(name)
+    with pytest.raises(ConfigurationError, match="belongs to this service"):
+        api_key_of(Provider(api_key_env=name))
+
+
+def test_openai_api_key_may_be_used(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-openai")
+    assert api_key_of(Provider(api_key_env="OPENAI_API_KEY")) == "sk-openai"
+
+
+@pytest.mark.parametrize(
+    ("url", "kept"),
+    [
+        ("https://a.com/v2", True),
+        ("HTTPS://A.com/v1", True),
+        ("https://a.com:8443/v1", False),
+        ("http://a.com/v1", False),
+        ("https://b.com/v1", False),
+        ("", False),
+    ],
+)
+def test_a_key_stays_with_the_server_it_was_entered_for(url, kept):
+    provider = Provider(base_url="https://a.com/v1", api_key_cipher="x", api_key_hint="y")
+    forget_key_if_moved(provider, url)
+    assert (provider.api_key_cipher, provider.api_key_hint) == (("x", "y") if kept else ("", ""))
+
+
+def test_timeouts_that_are_not_set_keep_their_defaults():
+    timeouts = read_timeouts({"connect": 2, "total": 30.5, "first_token": "soon"})
+    assert (timeouts.connect, timeouts.first_token, timeouts.total) == (2.0, 60.0, 30.5)

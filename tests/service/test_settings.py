@@ -1,0 +1,174 @@
+"""What the settings accept, and the one line with which they refuse."""
+
+import os
+from pathlib import Path
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from copilot_admin import origins
+from copilot_admin.databases import database
+from copilot_admin.encryption import new_key
+from copilot_admin.env import BadSetting, Environment
+from copilot_admin.secret_settings import encryption_keys, secret_key
+from tests.production_check import production_environment
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def _start(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "import copilot_admin.settings"],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_production_starts_with_the_smallest_environment(tmp_path):
+    assert _start(production_environment(str(tmp_path))).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"SECRET_KEY": ""}, "SECRET_KEY is missing. Set 50 random characters or more."),
+        ({"SECRET_KEY": "short"}, "SECRET_KEY is weak. Set 50 random characters or more."),
+        ({"SECRET_KEY": "ab" * 40}, "SECRET_KEY is weak. Set 50 random characters or more."),
+        (
+            {"COPILOT_ENCRYPTION_KEYS": ""},
+            "COPILOT_ENCRYPTION_KEYS is missing. Set 32 random bytes in URL-safe base64.",
+        ),
+        (
+            {"COPILOT_ENCRYPTION_KEYS": "AAAA"},
+            "COPILOT_ENCRYPTION_KEYS is wrong: "
+            "an encryption key is 32 random bytes in URL-safe base64.",
+        ),
+        (
+            {"ALLOWED_HOSTS": ""},
+            "ALLOWED_HOSTS is missing. Name the hosts of this service: a.com,b.com",
+        ),
+        (
+            {"ALLOWED_HOSTS": "*"},
+            "ALLOWED_HOSTS may not hold a wildcard in production. Name each host.",
+        ),
+        (
+            {"COPILOT_DEBUG": "1"},
+            "COPILOT_DEBUG is on. It shows settings to strangers: production refuses it.",
+        ),
+        (
+            {"PUBLIC_URL": "http://copilots.example.com"},
+            "PUBLIC_URL is 'http://copilots.example.com'. Production needs https.",
+        ),
+        ({"COPILOT_ENV": "prod"}, "COPILOT_ENV is 'prod'. Use development or production."),
+        (
+            {"DATABASE_URL": "mongodb://here"},
+            "DATABASE_URL is not understood. Use postgres://user:password@host:port/name "
+            "or sqlite:///path/to/file.",
+        ),
+    ],
+)
+def test_production_refuses_in_one_line_that_names_the_variable(tmp_path, changes, line):
+    finished = _start({**production_environment(str(tmp_path)), **changes})
+    assert (finished.returncode, finished.stderr) == (1, line + "\n")
+
+
+def test_development_makes_its_keys_once_for_the_owner_alone(tmp_path):
+    made = secret_key(Environment({}), keys_dir=tmp_path / "keys", production=False)
+    sealing = encryption_keys(Environment({}), keys_dir=tmp_path / "keys", production=False)
+
+    assert secret_key(Environment({}), keys_dir=tmp_path / "keys", production=False) == made
+    assert encryption_keys(Environment({}), keys_dir=tmp_path / "keys", production=False) == sealing
+    files = list((tmp_path / "keys").iterdir())
+    assert {file.name for file in files} == {"secret-key", "encryption-key"}
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    assert stat.S_IMODE((tmp_path / "keys").stat().st_mode) == 0o700
+
+
+def test_several_encryption_keys_are_read_newest_first(tmp_path):
+    texts = [new_key(), new_key()]
+    env = Environment({"COPILOT_ENCRYPTION_KEYS": ",".join(texts)})
+    found = encryption_keys(env, keys_dir=tmp_path, production=True)
+    assert len({key.id for key in found}) == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_pattern_is_no_encryption_key(tmp_path):
+    env = Environment({"COPILOT_ENCRYPTION_KEYS": "QUFB" * 10 + "QUE="})
+    with pytest.raises(BadSetting, match="must be random bytes"):
+        encryption_keys(env, keys_dir=tmp_path, production=True)
+
+
+def test_development_always_allows_this_machine():
+    hosts = origins.allowed_hosts((), public_url="", serving_host="10.0.0.5", production=False)
+    assert hosts == ["10.0.0.5", "localhost", "127.0.0.1", "[::1]"]
+
+
+def test_the_public_host_is_allowed():
+    hosts = origins.allowed_hosts(
+        ("a.com",), public_url="https://b.com/x", serving_host="", production=True
+    )
+    assert hosts == ["a.com", "b.com"]
+
+
+def test_the_known_workspace_origins_are_exact():
+    assert origins.exact_origins(origins.WORKSPACE_ORIGINS) == origins.WORKSPACE_ORIGINS
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "*",
+        "https://*.openbb.co",
+        "pro.openbb.co",
+        "https://pro.openbb.co/",
+        "HTTPS://a.com",
+        "null",
+    ],
+)
+def test_an_origin_that_no_browser_writes_is_refused(origin):
+    with pytest.raises(BadSetting, match="CORS_ORIGINS holds"):
+        origins.exact_origins(("https://pro.openbb.co", origin))
+
+
+@pytest.mark.parametrize("url", ["ftp://a.com", "a.com", "https://"])
+def test_an_address_that_is_none_is_refused(url):
+    with pytest.raises(BadSetting, match="PUBLIC_URL is"):
+        origins.web_address("PUBLIC_URL", url, production=False)
+
+
+def test_an_address_loses_its_slash_and_this_machine_needs_no_https():
+    assert origins.web_address("A", "http://127.0.0.1:7777/", production=True) == (
+        "http://127.0.0.1:7777"
+    )
+    assert origins.web_address("A", "", production=True) == ""
+
+
+def test_sqlite_is_durable_and_waits_for_its_lock(tmp_path):
+    settings = database("", data_dir=tmp_path)
+    assert settings["NAME"] == tmp_path / "copilot.sqlite3"
+    assert settings["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
+    assert settings["OPTIONS"]["timeout"] == 20
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=20000"):
+        assert pragma in settings["OPTIONS"]["init_command"]
+
+
+def test_a_named_sqlite_file_is_used(tmp_path):
+    assert database(f"sqlite:///{tmp_path}/a.db", data_dir=tmp_path)["NAME"] == tmp_path / "a.db"
+
+
+def test_postgresql_has_a_pool_and_time_limits(tmp_path):
+    settings = database("postgres://u:p@h:5433/n?sslmode=require", data_dir=tmp_path)
+    assert (settings["USER"], settings["HOST"], settings["PORT"]) == ("u", "h", 5433)
+    assert settings["CONN_MAX_AGE"] == 0
+    assert settings["CONN_HEALTH_CHECKS"] is True
+    assert settings["OPTIONS"] == {
+        "sslmode": "require",
+        "pool": {"min_size": 2, "max_size": 10, "timeout": 5, "max_waiting": 100},
+        "options": "-c statement_timeout=5000 -c lock_timeout=2000 "
+        "-c idle_in_transaction_session_timeout=10000",
+    }
