@@ -321,4 +321,6 @@ def _initial_of(copilot: Copilot) -> dict[str, Any]:
         "starters": [{"text": text} for text in copilot.starters],
         "widget_data": copilot.widget_data,
         "citations": copilot.citations,
+        "access": copilot.access,
+        "logging": copilot.logging,
     }

@@ -22,6 +22,7 @@ from copilot_admin.admin.widgets import PageWidget
 
 MOST_ROWS = 100  # of one list; a copilot with more has been made by a script, and edited by one
 
+LIST_FIELDS = frozenset({DELETION_FIELD_NAME, ORDERING_FIELD_NAME})
 Row = Mapping[str, Any]
 
 
@@ -40,17 +41,17 @@ class RowForm(forms.Form):
         """The values of the fields that show a stored row."""
         return dict(row)
 
+    def has_changed(self) -> bool:
+        """Whether anything is in the row; its place in the list is nothing."""
+        return bool(set(self.changed_data) - LIST_FIELDS)
+
     def row(self) -> dict[str, Any]:
         """The row to store, from `cleaned_data`."""
-        names = self.cleaned_data.keys() - {DELETION_FIELD_NAME, ORDERING_FIELD_NAME}
-        return {name: self.cleaned_data[name] for name in self.fields if name in names}
+        return {name: self.cleaned_data[name] for name in self.fields if name not in LIST_FIELDS}
 
     def own_fields(self) -> list[forms.BoundField]:
         """The fields without those of the list itself."""
         return [self[name] for name in self.fields if name not in LIST_FIELDS]
-
-
-LIST_FIELDS = frozenset({DELETION_FIELD_NAME, ORDERING_FIELD_NAME})
 
 
 class RowFormSet(BaseFormSet):  # type: ignore[type-arg]  # generic in the stubs only

@@ -1,0 +1,104 @@
+"""Uses pages as a browser without JavaScript does: reads a form, fills it in, presses a button."""
+
+from collections.abc import Mapping, Sequence
+from html.parser import HTMLParser
+from typing import Any
+
+from django.test import Client
+
+Values = dict[str, list[str]]
+
+
+class _FormReader(HTMLParser):
+    """Collects what a browser would send of one form."""
+
+    def __init__(self, form_id: str) -> None:
+        super().__init__()
+        self.form_id = form_id
+        self.values: Values = {}
+        self._inside = False
+        self._templates = 0
+        self._select = ""
+        self._options: list[tuple[str, bool]] = []
+        self._textarea = ""
+        self._text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag == "form" and given.get("id") == self.form_id:
+            self._inside = True
+        self._templates += tag == "template"
+        if not self._inside or self._templates or "disabled" in given:
+            return
+        name = given.get("name", "")
+        match tag:
+            case "input":
+                self._input(name, given)
+            case "select":
+                self._select, self._options = name, []
+            case "option" if self._select:
+                self._options.append((given.get("value", ""), "selected" in given))
+            case "textarea":
+                self._textarea, self._text = name, []
+
+    def handle_endtag(self, tag: str) -> None:
+        self._templates -= tag == "template"
+        if tag == "select" and self._select:
+            chosen = [value for value, is_chosen in self._options if is_chosen]
+            self._put(self._select, (chosen or [value for value, _ in self._options[:1]])[0])
+            self._select = ""
+        elif tag == "textarea" and self._textarea:
+            self._put(self._textarea, "".join(self._text).removeprefix("\n"))
+            self._textarea = ""
+        elif tag == "form":
+            self._inside = False
+
+    def handle_data(self, data: str) -> None:
+        if self._textarea:
+            self._text.append(data)
+
+    def _input(self, name: str, given: Mapping[str, str]) -> None:
+        kind = given.get("type", "text")
+        if not name or kind in ("submit", "button", "file"):
+            return
+        if kind not in ("checkbox", "radio"):
+            self._put(name, given.get("value", ""))
+        elif "checked" in given:
+            self._put(name, given.get("value", "on"))
+
+    def _put(self, name: str, value: str) -> None:
+        self.values.setdefault(name, []).append(value)
+
+
+def read_form(client: Client, url: str, *, form_id: str) -> Values:
+    """What a browser would send if the button were pressed at once."""
+    response = client.get(url)
+    assert response.status_code == 200, response.status_code
+    return values_in(response.content.decode(), form_id=form_id)
+
+
+def values_in(html: str, *, form_id: str) -> Values:
+    """The values of a form in a page."""
+    reader = _FormReader(form_id)
+    reader.feed(html)
+    assert reader.values, f"the page has no form {form_id}"
+    return reader.values
+
+
+def submit(
+    client: Client, url: str, changes: Mapping[str, Any], *, form_id: str, button: str = "_continue"
+) -> Any:
+    """Fills in a form and presses a button; returns the answer, redirects followed."""
+    values = read_form(client, url, form_id=form_id) | {button: ["x"]}
+    return client.post(url, merged(values, changes), follow=True)
+
+
+def merged(values: Values, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The values with changes; None takes a value away, as unticking a box does."""
+    all_values = {**values, **changes}
+    return {name: value for name, value in all_values.items() if value is not None}
+
+
+def messages_of(response: Any) -> list[str]:
+    """What the page says at its top."""
+    return [str(message) for message in response.context["messages"]]
