@@ -27,17 +27,24 @@ def listen(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(BACKLOG)
+        return _bound(socket.socket(family, kind, protocol), address)
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigurationError(
             f"The server cannot listen on {host} port {port}: {reason}. Choose another port, "
             "or stop what uses it."
         ) from None
-    listener.set_inheritable(True)
+
+
+def _bound(listener: socket.socket, address: object) -> socket.socket:
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)  # type: ignore[arg-type]  # what getaddrinfo gave
+        listener.listen(BACKLOG)
+        listener.set_inheritable(True)  # by worker processes
+    except OSError:
+        listener.close()
+        raise
     return listener
 
 

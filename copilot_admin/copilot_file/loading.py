@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from typing import Any
 
 from copilot_admin.copilot_file.faults import BadCopilotFile, Fault, path_of
@@ -10,10 +11,11 @@ from protocol.storable import storable
 from protocol.strict_json import MalformedJson, loads
 
 MOST_BYTES = 10 * 1024 * 1024  # a few dozen copilots with an image of 200 kB each
+_JSON_START = re.compile(r'\s*\{\s*(?:["}]|\Z)')
 
 
 def load(data: bytes) -> Any:
-    """Reads a file. What starts with a brace is JSON, everything else YAML.
+    """Reads a file. What starts like an object of JSON is JSON, everything else YAML.
 
     Raises:
         BadCopilotFile: It is too big, or cannot be read; the text says where.
@@ -27,7 +29,7 @@ def load(data: bytes) -> Any:
     except UnicodeDecodeError as error:
         sentence = f"The file is not UTF-8 (byte {error.start}). Save it as UTF-8."
         raise BadCopilotFile([Fault("", sentence)]) from error
-    value = _read_json(data) if text.lstrip().startswith("{") else read_yaml(text)
+    value = _read_json(data) if _JSON_START.match(text) else read_yaml(text)
     faults = _unstorable(value)
     if faults:
         raise BadCopilotFile(faults)
@@ -36,7 +38,7 @@ def load(data: bytes) -> Any:
 
 def _read_json(data: bytes) -> Any:
     try:
-        return loads(data.lstrip(b"\xef\xbb\xbf"))
+        return loads(data)
     except MalformedJson as error:
         raise BadCopilotFile([Fault("", error.public.replace("body", "file"))]) from error
 

@@ -1,0 +1,276 @@
+"""The commands that people and scripts rely on."""
+
+from datetime import UTC, datetime
+from io import BytesIO, StringIO
+import os
+from pathlib import Path
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import Any
+from urllib.request import urlopen
+
+from django.contrib.auth import authenticate
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+import pytest
+
+from copilot_admin import serving
+from copilot_admin.first_start import first_start, sample_file
+from copilot_admin.models import Copilot, CopilotVersion, EndpointKey, Provider
+from copilot_admin.models.access import digest_of
+from copilot_admin.publishing import problems
+from tests.factories import make_copilot
+
+ROOT = Path(__file__).parent.parent.parent
+GOOD = """
+format: 1
+providers: [{name: R, kind: rehearsal}]
+copilots: [{slug: a, name: A, provider: R, model: rehearsal, description: one}]
+"""
+
+
+def _run(*arguments: str, **options: Any) -> str:
+    out = StringIO()
+    call_command(*arguments, stdout=out, **options)
+    return out.getvalue()
+
+
+@pytest.fixture
+def good_file(tmp_path: Path) -> Path:
+    file = tmp_path / "copilots.yaml"
+    file.write_text(GOOD)
+    return file
+
+
+@pytest.mark.django_db
+def test_import_tells_what_it_does(good_file):
+    told = _run("copilots", "import", str(good_file), "--publish").splitlines()
+    assert told[:4] == [
+        "provider R: created",
+        '  name: (none) -> "R"',
+        '  kind: (none) -> "rehearsal"',
+        "copilot a: created, published as version 1",
+    ]
+    assert '  access: (none) -> "open"' in told  # the default in development
+
+    good_file.write_text(GOOD.replace("one", "two" * 100))
+    told = _run("copilots", "import", str(good_file), "--publish").splitlines()
+    assert told[:2] == ["provider R: unchanged", "copilot a: changed, published as version 2"]
+    assert told[2].startswith('  description: "one" -> "twotwo')
+    assert told[2].endswith("…")
+
+
+@pytest.mark.django_db
+def test_import_reads_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=BytesIO(GOOD.encode())))
+    assert "copilot a: created" in _run("copilots", "import", "-")
+
+
+@pytest.mark.django_db
+def test_a_dry_run_changes_nothing(good_file):
+    told = _run("copilots", "import", str(good_file), "--dry-run")
+    assert told.splitlines()[-1] == "Nothing was changed (--dry-run)."
+    assert "copilot a: created" in told
+    assert not Copilot.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_bad_file_is_told_line_by_line(good_file):
+    good_file.write_text("format: 1\ncopilots: [{slug: A}]")
+    with pytest.raises(CommandError) as refused:
+        _run("copilots", "import", str(good_file))
+    assert len(str(refused.value).splitlines()) == 4
+
+
+def test_a_file_that_is_missing_is_one_line(tmp_path):
+    with pytest.raises(CommandError, match=r"none\.yaml: No such file or directory\.$"):
+        _run("copilots", "import", str(tmp_path / "none.yaml"))
+
+
+@pytest.mark.django_db
+def test_export_writes_yaml_json_and_files(tmp_path, good_file):
+    _run("copilots", "import", str(good_file))
+    for name in ("out.yaml", "out.json"):
+        assert _run("copilots", "export", "a", "--out", str(tmp_path / name)) == ""
+        assert "unchanged" in _run("copilots", "import", str(tmp_path / name))
+    assert (tmp_path / "out.json").read_text().startswith("{\n")
+    assert _run("copilots", "export") == (tmp_path / "out.yaml").read_text()
+    with pytest.raises(CommandError, match="no copilot with the slug 'zzz'"):
+        _run("copilots", "export", "zzz")
+
+
+@pytest.mark.django_db
+def test_a_key_stands_alone_on_standard_output_and_only_its_hash_is_kept():
+    text = _run("keys", "create", "Desk").strip()
+    key = EndpointKey.objects.get()
+    assert (key.name, key.digest, key.expires_at) == ("Desk", digest_of(text), None)
+    assert not key.copilots.exists()
+
+
+@pytest.mark.django_db
+def test_a_key_may_be_scoped_and_expire():
+    first, second, third = (make_copilot(slug=slug) for slug in "abc")
+    _run(
+        "keys", "create", "Desk", "--copilot", "a", "b", "--copilot", "c", "--expires", "2999-12-31"
+    )
+    key = EndpointKey.objects.get()
+    assert set(key.copilots.all()) == {first, second, third}
+    assert key.expires_at == datetime(3000, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.django_db
+def test_a_key_works_on_its_last_day():
+    today = timezone.now().date()
+    _run("keys", "create", "Desk", "--expires", today.isoformat())
+    assert EndpointKey.objects.valid(at=timezone.now()).exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["Desk", "--expires", "tomorrow"], "is no date. Write 2030-12-31."),
+        (["Desk", "--expires", "2001-01-01"], "has passed. Name a day to come."),
+        (["Desk", "--expires", "9999-12-31"], "is no date"),
+        (["Desk", "--copilot", "nobody"], "There is no copilot with the slug nobody."),
+        ([" "], "A key needs a name of 1 to 100 characters."),
+        (["x" * 101], "A key needs a name of 1 to 100 characters."),
+    ],
+)
+def test_a_bad_key_is_refused_and_none_is_made(arguments, sentence):
+    with pytest.raises(CommandError) as refused:
+        _run("keys", "create", *arguments)
+    assert sentence in str(refused.value)
+    assert not EndpointKey.objects.exists()
+
+
+@pytest.mark.django_db
+def test_the_first_start_makes_an_admin_and_samples_and_the_second_nothing(tmp_path):
+    file = tmp_path / "var" / "first-login.txt"
+    login = first_start(file)
+
+    assert login is not None
+    assert file.read_text() == f"username: admin\npassword: {login.password}\n"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert authenticate(username="admin", password=login.password) == User.objects.get()
+    assert list(Copilot.objects.published().values_list("slug", "access")) == [
+        ("market-brief", "open"),
+        ("portfolio-commentary", "open"),
+        ("table-and-chart-desk", "open"),
+    ]
+    Copilot.objects.get(slug="market-brief").delete()
+
+    assert first_start(file) is None
+    assert (Copilot.objects.count(), CopilotVersion.objects.count()) == (2, 2)
+
+
+@pytest.mark.django_db
+def test_a_password_file_of_somebody_else_is_not_reused(tmp_path):
+    file = tmp_path / "first-login.txt"
+    file.write_text("old")
+    file.chmod(0o644)
+    first_start(file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.django_db
+def test_the_samples_use_openai_where_the_environment_names_it(tmp_path, settings, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
+    settings.OPENAI_API_KEY = "sk-0123456789"
+    first_start(tmp_path / "first-login.txt")
+
+    provider = Provider.objects.get()
+    assert (provider.name, provider.kind, provider.base_url, provider.api_key_env) == (
+        "OpenAI",
+        "openai_compatible",
+        "https://api.openai.com/v1",
+        "OPENAI_API_KEY",
+    )
+    assert {copilot.model for copilot in Copilot.objects.published()} == {settings.OPENAI_MODEL}
+
+
+def test_another_server_needs_no_key(settings):
+    settings.OPENAI_BASE_URL = "http://127.0.0.1:11434/v1"
+    file: Any = sample_file()
+    assert file["providers"] == [
+        {
+            "name": "OpenAI",
+            "kind": "openai_compatible",
+            "base_url": "http://127.0.0.1:11434/v1",
+            "api_key_env": "",
+        }
+    ]
+
+
+@pytest.mark.django_db
+def test_the_samples_have_no_problems(tmp_path):
+    first_start(tmp_path / "first-login.txt")
+    assert [problems(copilot) for copilot in Copilot.objects.all()] == [(), (), ()]
+
+
+def test_several_workers_refuse_sqlite(settings, monkeypatch):
+    database = settings.DATABASES["default"]
+    monkeypatch.setitem(database, "ENGINE", "django.db.backends.sqlite3")
+    with pytest.raises(CommandError, match="SQLite serves one process"):
+        _run("serve", "--workers", "2")
+    monkeypatch.setitem(database, "ENGINE", "django.db.backends.postgresql")
+    serving.check_workers(2)
+
+
+@pytest.mark.parametrize("command", ["serve", "quickstart"])
+def test_a_taken_port_is_one_line(command):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(CommandError) as refused:
+            _run(command, "--port", str(port))
+    assert str(refused.value) == (
+        f"The server cannot listen on 127.0.0.1 port {port}: Address already in use. "
+        "Choose another port, or stop what uses it."
+    )
+
+
+def test_quickstart_prepares_serves_and_ends(tmp_path):
+    """The whole way, as `make run` goes it, in a process of its own."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    environment = {
+        "PATH": os.environ["PATH"],
+        "COPILOT_DATA_DIR": str(tmp_path / "data"),
+        "SECRET_KEY": "only for this test",
+        "COPILOT_ENCRYPTION_KEYS": os.environ["COPILOT_ENCRYPTION_KEYS"],
+        "PYTHONUNBUFFERED": "1",
+    }
+    code = (
+        "import sys; from pathlib import Path; from copilot_admin import settings; "
+        "settings.VAR_DIR = Path(sys.argv.pop()); "
+        "from django.core.management import execute_from_command_line as run; run(sys.argv)"
+    )
+    environment["DJANGO_SETTINGS_MODULE"] = "copilot_admin.settings"
+    command = [sys.executable, "-c", code, "quickstart", "--port", str(port), str(tmp_path)]
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stderr is not None
+        for line in server.stderr:
+            if "startup complete" in line:
+                break
+        with urlopen(f"http://127.0.0.1:{port}/agents.json?key=canary-in-query") as answer:
+            assert b"market-brief" in answer.read()
+        server.send_signal(signal.SIGTERM)
+        out, log = server.communicate(timeout=20)
+
+    printed = dict(line.split(": ", 1) for line in out.splitlines() if ": " in line)
+    assert printed["Password"].strip() in (tmp_path / "first-login.txt").read_text()
+    assert printed["Admin"].strip() == f"http://127.0.0.1:{port}/admin/"
+    assert "GET /agents.json HTTP/1.1" in log
+    assert "canary" not in log

@@ -1,0 +1,418 @@
+"""Copilot files are read without surprises, and every fault is told with its path."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from copilot_admin.copilot_file.faults import BadCopilotFile, path_of
+from copilot_admin.copilot_file.loading import MOST_BYTES, load
+from copilot_admin.copilot_file.schema import CopilotEntry
+from copilot_admin.copilot_file.validation import validate
+from copilot_admin.copilot_file.yaml_text import MOST_DEPTH, write_yaml
+from copilot_admin.engine.spec import CitationMode, StepPlace, WidgetDataMode
+from copilot_admin.models import Access, Logging
+from protocol.events import StatusLevel
+from protocol.features import FEATURE_KEYS, UNBUILT_FEATURES, CustomFeatureType
+
+SMALLEST: dict[str, Any] = {"slug": "a", "name": "A", "provider": "P", "model": "m"}
+
+
+def _faults(text: str | bytes) -> list[str]:
+    with pytest.raises(BadCopilotFile) as refused:
+        load(text if isinstance(text, bytes) else text.encode())
+    return [str(fault) for fault in refused.value.faults]
+
+
+def _faults_of(**changes: Any) -> list[str]:
+    """The faults of a file with one copilot, whose entry is changed."""
+    with pytest.raises(BadCopilotFile) as refused:
+        validate({"format": 1, "copilots": [{**SMALLEST, **changes}]})
+    return [str(fault) for fault in refused.value.faults]
+
+
+def _provider_faults(**changes: Any) -> list[str]:
+    with pytest.raises(BadCopilotFile) as refused:
+        validate({"format": 1, "providers": [{"name": "P", "kind": "rehearsal", **changes}]})
+    return [str(fault) for fault in refused.value.faults]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("off", "off"),
+        ("yes", "yes"),
+        ("12:30", "12:30"),
+        ("2024-01-31", "2024-01-31"),
+        ("0x1f", "0x1f"),
+        ("010", 10),
+        ("1e3", 1000.0),
+        ("-0.5", -0.5),
+        ("true", True),
+        ("null", None),
+        ("", None),
+        ("[What moved today?, b]", ["What moved today?", "b"]),
+        ("{on: a, off: b}", {"on": "a", "off": "b"}),
+        ('{"json": [1, true, null]}', {"json": [1, True, None]}),
+        ('\ufeff{"a": 1}', {"a": 1}),
+        ("\ufeffa: 1", {"a": 1}),
+    ],
+)
+def test_plain_values_mean_what_they_say(text, value):
+    assert load(text.encode()) == value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "off",
+        "1e3",
+        "010",
+        "12:30",
+        "2024-01-31",
+        "~",
+        "a: b",
+        "x\n  y\n",
+        "€ \U0001f600",
+        "a ",
+        "?",
+    ],
+)
+def test_what_is_written_is_read_back_by_us_and_by_older_yaml(value):
+    text = write_yaml({"k": value})
+    assert load(text.encode()) == {"k": value}
+    assert yaml.safe_load(text) == {"k": value}
+
+
+def test_texts_of_several_lines_stay_readable():
+    assert write_yaml({"prompt": "one\ntwo\n"}) == "prompt: |\n  one\n  two\n"
+
+
+def test_a_syntax_error_says_where():
+    assert _faults("a: [1\nb: 2") == ["line 2, column 2: expected ',' or ']', but got ':'."]
+
+
+def test_aliases_are_refused_so_that_no_short_text_grows_large():
+    assert _faults("a: &x [1]\nb: *x")[0].endswith("aliases are not accepted: write the value out.")
+
+
+def test_too_many_levels_are_refused():
+    assert "levels" in _faults("[" * (MOST_DEPTH + 1) + "]" * (MOST_DEPTH + 1))[0]
+    assert load(b"[" * MOST_DEPTH + b"]" * MOST_DEPTH)
+
+
+@pytest.mark.parametrize("text", ["a: 1\na: 2", '{"a": 1, "a": 2}'])
+def test_a_key_given_twice_is_refused(text):
+    assert "twice" in _faults(text)[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1: a", "!!python/object/apply:os.system [ls]", "? [a]\n: b", "a: \x07", "a\n--- b", "{", "%"],
+)
+def test_what_is_no_plain_document_is_refused(text):
+    assert _faults(text)
+
+
+@pytest.mark.parametrize("text", ['a: ["\\0"]', '"\\0": 1', 'a: {b: "x\\0"}'])
+def test_what_cannot_be_stored_is_refused(text):
+    assert _faults(text)[0].endswith("holds characters that cannot be stored.")
+
+
+def test_bytes_that_are_no_text_are_refused():
+    assert _faults(b"\xff\xfe") == ["The file is not UTF-8 (byte 0). Save it as UTF-8."]
+
+
+def test_a_file_that_is_too_big_is_refused():
+    assert _faults(b" " * (MOST_BYTES + 1)) == [
+        f"The file has {MOST_BYTES + 1} bytes; {MOST_BYTES} are the most."
+    ]
+
+
+@pytest.mark.parametrize("text", ["a: 1e999", "a: [b, 1e999]"])
+def test_a_number_without_an_end_is_refused(text):
+    assert "is a number without an end." in _faults(text)[0]
+
+
+def test_the_choices_of_the_file_are_those_of_the_engine_and_the_models():
+    fields = CopilotEntry.model_json_schema()
+    properties, parts = fields["properties"], fields["$defs"]
+
+    assert set(properties["widget_data"]["enum"]) == set(WidgetDataMode)
+    assert set(properties["citations"]["enum"]) == {*CitationMode, "documents"}
+    assert set(properties["logging"]["enum"]) == set(Logging.values)
+    assert set(properties["access"]["anyOf"][0]["enum"]) == set(Access.values)
+    assert set(parts["StepEntry"]["properties"]["at"]["enum"]) == set(StepPlace)
+    assert set(parts["StepEntry"]["properties"]["type"]["enum"]) == set(StatusLevel)
+    assert set(parts["CustomFeatureEntry"]["properties"]["type"]["enum"]) == set(CustomFeatureType)
+    assert set(parts["FeaturesEntry"]["properties"]) == {
+        "streaming",
+        *FEATURE_KEYS,
+        *UNBUILT_FEATURES,
+    }
+
+
+def test_absent_keys_have_the_documented_defaults():
+    entry = validate({"format": 1, "copilots": [SMALLEST]}).copilots[0]
+    assert entry.document() == {
+        "name": "A",
+        "description": "",
+        "image": "",
+        "system_prompt": "",
+        "provider": "P",
+        "model": "m",
+        "models": [],
+        "parameters": {},
+        "widget_data": "ask",
+        "features": dict.fromkeys(FEATURE_KEYS, False),
+        "custom_features": [],
+        "tools": [],
+        "citations": "widgets",
+        "show_steps": True,
+        "steps": [],
+        "starters": [],
+    }
+    assert (entry.enabled, entry.access, entry.logging) == (True, None, "everything")
+
+
+def test_all_faults_are_told_not_only_the_first():
+    with pytest.raises(BadCopilotFile) as refused:
+        validate({"format": 2, "providers": [{"kind": "x"}], "copilots": [{"slug": "A"}]})
+    assert refused.value.public.splitlines() == [
+        "format: 2 is not possible. Use 1.",
+        "providers[0].name: is missing.",
+        "providers[0].kind: there is no kind 'x'. Use one of: openai_compatible, rehearsal.",
+        "copilots[0].slug: 'A' does not fit. Use lower-case letters and digits, with single "
+        "hyphens between: news-reader.",
+        "copilots[0].name: is missing.",
+        "copilots[0].provider: is missing.",
+        "copilots[0].model: is missing.",
+    ]
+
+
+@pytest.mark.parametrize("value", [None, [], "text", 3])
+def test_a_file_that_is_no_group_of_keys_is_refused(value):
+    with pytest.raises(BadCopilotFile, match="must be a group of keys and values"):
+        validate(value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"modle": "x"}, "modle: there is no such key. Did you mean 'model'?"),
+        (
+            {"api_key": "sk"},
+            "api_key: a file never holds a secret. Name a variable with api_key_env.",
+        ),
+        ({"name": ""}, "name: must not be empty."),
+        ({"name": " "}, "name: ' ' does not fit. It must not be blank."),
+        ({"name": "x" * 101}, "name: is too long: 100 characters are the most."),
+        ({"name": 3}, "name: must be text. Put it in quotes."),
+        ({"enabled": "yes"}, "enabled: must be true or false."),
+        ({"starters": "x"}, "starters: must be a list."),
+        ({"parameters": []}, "parameters: must be a group of keys and values."),
+        (
+            {"widget_data": "fech"},
+            "widget_data: 'fech' is not possible. Use 'fetch', 'ask' or 'off'.",
+        ),
+        (
+            {"parameters": {"max-tokens": 3}},
+            "parameters.max-tokens: 'max-tokens' does not fit. "
+            "Use letters, digits and underscores: max_tokens.",
+        ),
+        (
+            {"image": "ftp://x/y.png"},
+            "image: an image is an address that begins with https://, or data:image/png;base64,…",
+        ),
+        (
+            {"image": "https://" + "x" * 2000},
+            "image: an image address has 2000 characters at most.",
+        ),
+        ({"tools": ["magic"]}, "tools: there is no tool 'magic'. Use one of: chart, table."),
+        ({"tools": ["table", "table"]}, "tools: the tool 'table' is given twice. Keep one."),
+        ({"models": [{"id": "a"}, {"id": "a"}]}, "models: the model 'a' is given twice. Keep one."),
+        (
+            {"features": {"telepathy": True}},
+            "features.telepathy: there is no such key. The keys are: streaming, "
+            "widget-dashboard-select, widget-dashboard-search, widget-global-search, "
+            "agent-orchestration, feedback, file-upload, generative-ui, mcp-tools, "
+            "prompt-suggestions.",
+        ),
+        (
+            {"features": {"streaming": False}},
+            "features.streaming: is always true. Leave the key out.",
+        ),
+        (
+            {"steps": [{"at": "end", "message": "x", "type": "ERROR"}]},
+            "steps[0].type: 'ERROR' is not possible. Use 'INFO' or 'WARNING'.",
+        ),
+        ({"retention_days": 0.5}, "retention_days: must be a whole number."),
+    ],
+)
+def test_a_fault_has_its_path_and_says_what_is_right(changes, fault):
+    assert _faults_of(**changes) == [f"copilots[0].{fault}"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        *(({"features": {key: True}}, f"features.{key}") for key in sorted(UNBUILT_FEATURES)),
+        ({"components": ["similar_question@v1"]}, "components"),
+        ({"data": [{"kind": "house-rules"}]}, "data"),
+        ({"data_messages": {"widgets": True}}, "data_messages"),
+        ({"stream_all_text": True}, "stream_all_text"),
+        ({"reasoning_steps": True}, "reasoning_steps"),
+        ({"max_data_tokens": 1000}, "max_data_tokens"),
+        ({"limits": {"requests_per_minute": 60}}, "limits"),
+        ({"retention_days": 365}, "retention_days"),
+    ],
+)
+def test_a_switch_that_is_not_built_is_refused(changes, path):
+    assert _faults_of(**changes) == [
+        f"copilots[0].{path}: is not built yet in this release. Leave the key out."
+    ]
+
+
+def test_a_choice_that_is_not_built_is_refused():
+    assert _faults_of(citations="documents") == [
+        "copilots[0].citations: 'documents' is not built yet in this release. Choose another."
+    ]
+    assert _provider_faults(tool_calling="text") == [
+        "providers[0].tool_calling: 'text' is not built yet in this release. Choose another."
+    ]
+
+
+def test_switches_that_are_not_built_may_be_off():
+    off: dict[str, Any] = {
+        "features": {**dict.fromkeys(UNBUILT_FEATURES, False), "streaming": True},
+        "components": [],
+        "data": [],
+        "data_messages": {"widgets": False},
+        "limits": {},
+        "retention_days": None,
+        "reasoning_steps": False,
+    }
+    plain = validate({"format": 1, "copilots": [SMALLEST]})
+    assert validate({"format": 1, "copilots": [{**SMALLEST, **off}]}) == plain
+
+
+@pytest.mark.parametrize(
+    ("feature", "sentence"),
+    [
+        ({"key": "feedback"}, "the key 'feedback' belongs to Workspace. Choose another."),
+        ({"default": "x"}, "the default of a toggle is true or false."),
+        ({"options": [{"label": "a", "value": "a"}]}, "a toggle has no options. Leave them out."),
+        ({"type": "text", "states": {}}, "a text has no states. Leave them out."),
+        ({"type": "text", "default": True}, "the default of a text is text. Put it in quotes."),
+        ({"type": "select"}, "a select needs options. List at least one."),
+        ({"type": "select", "default": "a"}, "a select needs options. List at least one."),
+        (
+            {"type": "select", "default": "b", "options": [{"label": "A", "value": "a"}]},
+            "the default is no option. Use one of: a.",
+        ),
+        (
+            {
+                "type": "select",
+                "default": "a",
+                "options": [{"label": "A", "value": "a"}, {"label": "B", "value": "a"}],
+            },
+            "the option value 'a' is given twice. Keep one.",
+        ),
+    ],
+)
+def test_a_custom_feature_fits_its_type(feature, sentence):
+    row = {"key": "k", "label": "K", **feature}
+    assert _faults_of(custom_features=[row]) == [f"copilots[0].custom_features[0]: {sentence}"]
+
+
+def test_a_custom_feature_keeps_only_what_its_type_has():
+    rows = [
+        {"key": "a", "label": "A"},
+        {"key": "b", "label": "B", "default": True, "states": {"on": "yes"}, "description": "d"},
+        {"key": "c", "label": "C", "type": "select", "options": [{"label": "X", "value": "x"}]},
+        {"key": "d", "label": "D", "type": "text", "placeholder": "p"},
+    ]
+    entry = validate({"format": 1, "copilots": [{**SMALLEST, "custom_features": rows}]})
+    assert [feature.row() for feature in entry.copilots[0].custom_features] == [
+        {"key": "a", "label": "A", "type": "toggle", "default": False},
+        {
+            "key": "b",
+            "label": "B",
+            "type": "toggle",
+            "default": True,
+            "states": {"on": "yes", "off": "off"},
+            "description": "d",
+        },
+        {
+            "key": "c",
+            "label": "C",
+            "type": "select",
+            "options": [{"label": "X", "value": "x"}],
+            "default": "x",
+        },
+        {"key": "d", "label": "D", "type": "text", "default": "", "placeholder": "p"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        (
+            {"api_key": "sk"},
+            "api_key: a file never holds a secret. Name a variable with api_key_env.",
+        ),
+        (
+            {"api_key_env": "SECRET_KEY"},
+            "api_key_env: SECRET_KEY belongs to this service. Put the key into a variable of its own.",
+        ),
+        (
+            {"api_key_env": "not a name"},
+            "api_key_env: 'not a name' does not fit. Use the name of an environment variable: "
+            "LOCAL_LLM_KEY.",
+        ),
+        (
+            {"base_url": "nowhere"},
+            "base_url: The provider's address 'nowhere' is no URL. "
+            "Enter one like https://api.example.com/v1.",
+        ),
+        (
+            {"timeout_s": {"conect": 1}},
+            "timeout_s.conect: there is no such key. Did you mean 'connect'?",
+        ),
+        (
+            {"timeout_s": {"total": 0}},
+            "timeout_s.total: 0 does not fit. Input should be greater than 0.",
+        ),
+        ({"timeout_s": {"total": "x"}}, "timeout_s.total: must be a number."),
+    ],
+)
+def test_a_provider_has_a_path_too(changes, fault):
+    assert _provider_faults(**changes) == [f"providers[0].{fault}"]
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ({"copilots": [SMALLEST, {**SMALLEST, "name": "B"}]}, "the slug 'a' is given twice."),
+        (
+            {"copilots": [SMALLEST, {**SMALLEST, "slug": "b", "name": "a"}]},
+            "the copilot name 'a' is given twice.",
+        ),
+        (
+            {"providers": [{"name": "P", "kind": "rehearsal"}, {"name": "p", "kind": "rehearsal"}]},
+            "the provider name 'p' is given twice.",
+        ),
+    ],
+)
+def test_names_and_slugs_are_unique_in_a_file(value, sentence):
+    with pytest.raises(BadCopilotFile) as refused:
+        validate({"format": 1, **value})
+    assert refused.value.public == f"{sentence} Keep one."
+
+
+def test_a_long_wrong_value_is_shortened():
+    assert len(_faults_of(widget_data="x" * 1000)[0]) < 200
+
+
+def test_paths_are_written_as_people_write_them():
+    assert path_of(["copilots", 0, "features", "x-y"]) == "copilots[0].features.x-y"
