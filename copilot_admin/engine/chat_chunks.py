@@ -42,10 +42,12 @@ class ChunkReader:
 
     Attributes:
         done: The provider said that nothing more comes.
+        began: Some of the answer came, shown or not.
     """
 
     def __init__(self) -> None:
         self.done = False
+        self.began = False
         self._usage: Usage | None = None
         self._characters = 0  # of the answer, to estimate its tokens
         self._reason: str | None = None
@@ -120,9 +122,11 @@ class ChunkReader:
             self._say(refusal)
         thought = delta.get("reasoning_content") or delta.get("reasoning")
         if isinstance(thought, str):
+            self.began = self.began or bool(thought)
             self._thoughts.append(thought)
         fragments = delta.get("tool_calls")
         if isinstance(fragments, list):
+            self.began = self.began or bool(fragments)
             for fragment in fragments:
                 self._tools.add(fragment)
         if isinstance(delta.get("function_call"), dict):  # before tool calls there was one function
@@ -136,7 +140,8 @@ class ChunkReader:
         )
 
     def _say(self, text: str) -> None:
-        if text or self._half:
+        if text:
+            self.began = True
             self._text.append(text)
 
     def _flush(self) -> list[Delta]:

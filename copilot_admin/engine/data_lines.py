@@ -31,11 +31,10 @@ class DataLines:
         Raises:
             ProviderBroke: An event is larger than 1 MiB.
         """
-        # Nearly every block is one or more whole events of one line each.
-        if not self._rest and not self._data and block.endswith(b"\n\n") and b"\r" not in block:
-            events = block[:-2].split(b"\n\n")
-            if all(event.startswith(b"data: ") and b"\n" not in event for event in events):
-                return [event[6:] for event in events]
+        # Nearly every block is one whole event of one line.
+        whole = block.startswith(b"data: ") and block.find(b"\n") == len(block) - 2
+        if whole and block.endswith(b"\n\n") and not (self._rest or self._data or b"\r" in block):
+            return [block[6:-2]]
         return self._feed_lines(block)
 
     def end(self) -> list[bytes]:

@@ -100,6 +100,12 @@ class Finish:
     reason: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """Something came that says nothing by itself, such as a fragment of a tool call."""
+
+
+ALIVE = Alive()
 Delta: TypeAlias = TextDelta | ReasoningDelta | ToolCall | Usage | Finish
 
 
@@ -107,7 +113,8 @@ class Provider(Protocol):
     """A source of model answers: one class in one file of `engine/providers/`.
 
     `stream` raises only `copilot_admin.errors.RunError`s, closes its connection when it is closed,
-    and yields exactly one `Finish`, as its last delta.
+    and yields exactly one `Finish`, as its last delta. Silence is what it does not yield: while it
+    collects what it can only yield later, it yields `ALIVE` for everything that arrives.
     """
 
     kind: ClassVar[str]
@@ -115,7 +122,7 @@ class Provider(Protocol):
 
     def __init__(self, spec: ProviderSpec) -> None: ...
 
-    def stream(self, call: ModelCall) -> AsyncGenerator[Delta, None]:
+    def stream(self, call: ModelCall) -> AsyncGenerator[Delta | Alive, None]:
         """Streams the model's answer."""
         ...
 

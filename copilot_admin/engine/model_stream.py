@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from copilot_admin.engine.deadlines import Watch
-from copilot_admin.engine.model_call import Delta, ModelCall, Provider
+from copilot_admin.engine.model_call import Alive, Delta, ModelCall, Provider
 from copilot_admin.engine.retries import Pace, pause_before_retry
 from copilot_admin.engine.spec import Timeouts
 from copilot_admin.errors import ProviderTimeout, RunError
@@ -36,7 +36,8 @@ async def stream_model(
                     async for delta in deltas:
                         watch.arrived()
                         started = True
-                        yield delta
+                        if not isinstance(delta, Alive):
+                            yield delta
                         watch.wait_until(min(loop.time() + timeouts.between_tokens, end))
             return
         except asyncio.CancelledError:

@@ -1,9 +1,9 @@
 """Keeps one client of the openai package for each event loop, address and key."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 import socket
-from typing import TypeAlias
-from weakref import WeakKeyDictionary
 
 from aiohttp import AddrInfoType, ClientSession, DummyCookieJar, TCPConnector
 from openai import AsyncOpenAI, DefaultAioHttpClient
@@ -11,22 +11,29 @@ from openai._vendor.httpx_aiohttp import AiohttpTransport
 
 from copilot_admin.engine.addresses import ForbiddenAddress, forbidden_text, is_forbidden
 
-_Key: TypeAlias = tuple[str, str]
-_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, AsyncOpenAI]] = (
-    WeakKeyDictionary()
-)
 # As many as the package itself allows; the server's own limits are far below.
 _MAX_CONNECTIONS = 1000
 _NO_KEY = "none"  # the package insists on a key; without one the header is left out
 
 
-def client_for(*, base_url: str, api_key: str) -> AsyncOpenAI:
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """The clients of one loop, and a generator whose closing closes them."""
+
+    clients: dict[tuple[str, str], AsyncOpenAI]
+    closing: AsyncGenerator[None, None]
+
+
+_shared: dict[asyncio.AbstractEventLoop, _Shared] = {}
+
+
+async def client_for(*, base_url: str, api_key: str) -> AsyncOpenAI:
     """The client of the running loop for this address and key, made when it is first asked for.
 
     It neither retries nor follows redirects nor reads proxies from the environment: retries are
     the engine's, and a key goes to no address but the one it was entered for.
     """
-    clients = _clients.setdefault(asyncio.get_running_loop(), {})
+    clients = await _clients()
     client = clients.get((base_url, api_key))
     if client is None:
         client = AsyncOpenAI(
@@ -45,8 +52,35 @@ def client_for(*, base_url: str, api_key: str) -> AsyncOpenAI:
 
 async def aclose_clients() -> None:
     """Closes the clients of the running loop, with their connections."""
-    for client in _clients.pop(asyncio.get_running_loop(), {}).values():
-        await client.close()
+    shared = _shared.get(asyncio.get_running_loop())
+    if shared is not None:
+        await shared.closing.aclose()
+
+
+async def _clients() -> dict[tuple[str, str], AsyncOpenAI]:
+    """The clients of the running loop.
+
+    A loop closes the generators it has started before it ends. So the clients of a short-lived
+    loop, such as that of `async_to_sync`, are closed in it, although nobody there knows of them.
+    """
+    loop = asyncio.get_running_loop()
+    shared = _shared.get(loop)
+    if shared is None:
+        clients: dict[tuple[str, str], AsyncOpenAI] = {}
+        shared = _shared[loop] = _Shared(clients, _closing(loop, clients))
+        await anext(shared.closing)
+    return shared.clients
+
+
+async def _closing(
+    loop: asyncio.AbstractEventLoop, clients: dict[tuple[str, str], AsyncOpenAI]
+) -> AsyncGenerator[None, None]:
+    try:
+        yield
+    finally:
+        del _shared[loop]
+        for client in clients.values():
+            await client.close()
 
 
 def _session() -> ClientSession:

@@ -7,7 +7,7 @@ import json
 from types import TracebackType
 from typing import ClassVar, Self
 
-from copilot_admin.engine.model_call import Delta, Finish, ModelCall, TextDelta, ToolCall
+from copilot_admin.engine.model_call import Alive, Delta, Finish, ModelCall, TextDelta, ToolCall
 from copilot_admin.engine.spec import ProviderSpec
 from copilot_admin.errors import RunError
 from protocol.json import Json
@@ -22,7 +22,7 @@ class Stall:
 class Step:
     """What the provider does when it is asked once: deltas in order, an error, or a stall."""
 
-    actions: tuple[Delta | RunError | Stall, ...]
+    actions: tuple[Delta | Alive | RunError | Stall, ...]
 
 
 def text(*pieces: str, reason: str | None = "stop") -> Step:
@@ -92,7 +92,7 @@ class ScriptedProvider:
         assert not unused, f"the engine did not ask for {unused}"
         assert self.open == 0, f"{self.open} streams are still open"
 
-    async def stream(self, call: ModelCall) -> AsyncGenerator[Delta, None]:
+    async def stream(self, call: ModelCall) -> AsyncGenerator[Delta | Alive, None]:
         """Plays the next step; asking once too often is a failure of the test."""
         assert len(self.calls) < len(self._script), f"the engine asked once too often: {call}"
         step = self._script[len(self.calls)]

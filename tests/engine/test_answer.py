@@ -9,6 +9,7 @@ from copilot_admin.engine.ask import Memory, Recollection, ServerTool, Thought
 from copilot_admin.engine.endings import EMPTY_ANSWER, truncation
 from copilot_admin.engine.leg import MAX_ROUNDS
 from copilot_admin.engine.model_call import (
+    ALIVE,
     Finish,
     ReasoningDelta,
     TextDelta,
@@ -83,6 +84,11 @@ def test_no_steps_are_sent_when_the_copilot_shows_none():
     with ScriptedProvider([text("Hi")]) as provider:
         events = events_of(make_ask(provider, spec=make_spec(steps=STEPS, show_steps=False)))
     assert events == [MessageChunk("Hi")]
+
+
+def test_signs_of_life_are_not_for_the_client():
+    with ScriptedProvider([Played((ALIVE, TextDelta("Yes"), ALIVE, Finish("stop")))]) as provider:
+        assert outputs_of(make_ask(provider)) == [MessageChunk("Yes"), Finish("stop")]
 
 
 def test_usage_and_thoughts_are_facts_between_the_events():

@@ -5,7 +5,7 @@ from contextlib import aclosing
 import pytest
 
 from copilot_admin.engine.deadlines import Watch
-from copilot_admin.engine.model_call import Finish, ModelCall, TextDelta
+from copilot_admin.engine.model_call import ALIVE, Alive, Delta, Finish, ModelCall, TextDelta
 from copilot_admin.engine.model_stream import stream_model
 from copilot_admin.engine.retries import Pace, pause_before_retry
 from copilot_admin.engine.spec import Timeouts
@@ -15,11 +15,12 @@ from copilot_admin.errors import (
     ProviderTimeout,
     ProviderUnavailable,
 )
-from tests.engine.scripted import ScriptedProvider, broken, stalled, text
+from tests.engine.scripted import ScriptedProvider, Step, broken, stalled, text
 from tests.engine.virtual_time import run_at_once
 
 CALL = ModelCall(model="small", messages=())
 TIMEOUTS = Timeouts(first_token=60, between_tokens=20, total=100)
+TICK = TextDelta("tick")
 PACE = Pace(random=lambda: 1.0)
 
 
@@ -45,14 +46,15 @@ class Ticking:
 
     kind = label = "ticking"
 
-    def __init__(self, *, every: float, words: int) -> None:
+    def __init__(self, *, every: float, words: int, delta: Delta | Alive = TICK) -> None:
+        self.delta = delta
         self.every = every
         self.words = words
 
     async def stream(self, call) -> AsyncGenerator:
         for _ in range(self.words):
             await asyncio.sleep(self.every)
-            yield TextDelta("tick")
+            yield self.delta
         yield Finish("stop")
 
 
@@ -86,6 +88,22 @@ def test_answer_without_end_is_ended_at_the_total_deadline():
 def test_words_in_time_reset_the_deadline():
     deltas, error, seconds = run_at_once(timed(Ticking(every=19, words=5)))
     assert (len(deltas), error, seconds) == (6, None, 95)
+
+
+def test_fragments_that_say_nothing_yet_are_no_silence():
+    deltas, error, seconds = run_at_once(timed(Ticking(every=19, words=5, delta=ALIVE)))
+    assert (deltas, error, seconds) == ([Finish("stop")], None, 95)
+
+
+def test_provider_that_broke_after_a_fragment_is_not_asked_again():
+    async def attempts():
+        step = Step((ALIVE, ProviderUnavailable("Down.")))
+        provider = ScriptedProvider([step])
+        with pytest.raises(ProviderUnavailable):
+            await timed(provider)
+        return len(provider.calls)
+
+    assert run_at_once(attempts()) == 1
 
 
 def test_time_that_the_reader_takes_is_not_the_providers_silence():

@@ -6,6 +6,8 @@ import json
 import pytest
 
 from copilot_admin.engine.model_call import (
+    ALIVE,
+    Alive,
     Delta,
     Finish,
     ModelCall,
@@ -52,7 +54,7 @@ def streamed(handler, *, key="sk-test"):
 
 
 def joined(deltas):
-    found: list[Delta] = []
+    found: list[Delta | Alive] = []
     for delta in deltas:
         if isinstance(delta, TextDelta) and found and isinstance(found[-1], TextDelta):
             found[-1] = TextDelta(found[-1].text + delta.text)
@@ -139,12 +141,15 @@ def test_tool_call_in_fragments_and_thoughts():
     async def handler(request, reply):
         await reply.start()
         await reply.events({"choices": [{"delta": {"reasoning_content": "hm"}}]})
+        await asyncio.sleep(0.05)
         await reply.events(fragment(name="ta"), fragment(name="ble", arguments='{"a"'))
+        await asyncio.sleep(0.05)
         await reply.events(fragment(arguments=": 1}"), finish_chunk("tool_calls"), USAGE)
         await reply.end()
 
     deltas, _ = streamed(handler)
-    assert deltas == [
+    assert ALIVE in deltas
+    assert [delta for delta in deltas if delta is not ALIVE] == [
         ReasoningDelta("hm"),
         ToolCall(id="made00000", name="table", arguments='{"a": 1}'),
         COUNTED,
@@ -474,6 +479,8 @@ def test_server_that_keeps_the_connection_open_after_done_does_not_delay_the_end
     async def handler(request, reply):
         await reply.start()
         await reply.events(text_chunk("Hi"), "[DONE]")
+        await asyncio.sleep(0.01)
+        await reply.send(b": late\n\n")
         await reply.left.wait()
 
     async def run():
@@ -485,15 +492,25 @@ def test_server_that_keeps_the_connection_open_after_done_does_not_delay_the_end
 
 def test_one_client_for_each_loop_address_and_key():
     async def run():
-        one = client_for(base_url="http://a", api_key="k")
-        same = client_for(base_url="http://a", api_key="k")
-        other = client_for(base_url="http://a", api_key="l")
+        one = await client_for(base_url="http://a", api_key="k")
+        same = await client_for(base_url="http://a", api_key="k")
+        other = await client_for(base_url="http://a", api_key="l")
+        await OpenAICompatible.aclose_shared()
         await OpenAICompatible.aclose_shared()
         return one is same, one is other, one
 
     same, other, first = asyncio.run(run())
     assert (same, other) == (True, False)
     assert asyncio.run(run())[2] is not first
+
+
+def test_clients_of_a_loop_that_ends_are_closed_with_it():
+    async def run():
+        client = await client_for(base_url="http://a", api_key="k")
+        assert not client.is_closed()
+        return client
+
+    assert asyncio.run(run()).is_closed()
 
 
 @pytest.mark.parametrize(

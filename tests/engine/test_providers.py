@@ -110,6 +110,12 @@ def test_closing_asks_every_provider_that_keeps_connections(monkeypatch):
     assert closed == ["keeping"]
 
 
+def test_features_of_a_copilot_are_on_or_off():
+    spec = make_spec(features=frozenset({"widget-dashboard-select"}))
+    assert spec.has("widget-dashboard-select")
+    assert not spec.has("widget-global-search")
+
+
 @pytest.mark.parametrize(
     ("wanted", "chosen", "note"),
     [
