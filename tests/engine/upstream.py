@@ -153,5 +153,9 @@ async def _read(reader: asyncio.StreamReader) -> Request | None:
 
 async def _watch(reader: asyncio.StreamReader, reply: Reply) -> None:
     """Notices that the client hung up: nothing else is sent while it waits for a response."""
-    if await reader.read(1) == b"":
+    try:
+        gone = await reader.read(1) == b""
+    except ConnectionError:
+        gone = True
+    if gone:
         reply.left.set()
