@@ -20,11 +20,13 @@ from copilot_admin.edge.ids import RequestIds  # noqa: E402
 from copilot_admin.edge.lifespan import Lifespan  # noqa: E402
 from copilot_admin.edge.root_path import WithoutClientRootPath  # noqa: E402
 from copilot_admin.edge.security_headers import SecurityHeaders  # noqa: E402
+from copilot_admin.edge.signals import keep_start_in_event_loop  # noqa: E402
 from copilot_admin.edge.static_files import static_files  # noqa: E402
 from copilot_admin.live import websocket_urlpatterns  # noqa: E402
 
 
 def _build() -> App:
+    keep_start_in_event_loop()
     app: App = ProtocolTypeRouter(
         {
             "http": static_files(django_application),
