@@ -11,7 +11,8 @@ from copilot_admin.engine.model_call import ModelMessage, ModelRole, ToolCall
 from copilot_admin.engine.placeholders import fill
 from copilot_admin.engine.tool_arguments import tool_name
 from copilot_admin.engine.turn import Fetched, fetched_by
-from copilot_admin.engine.widget_data import name_of, offer_text
+from copilot_admin.engine.widget_data import name_of
+from copilot_admin.engine.widget_offer import offer_text
 from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS
 from protocol.json import Json, JsonObject
 from protocol.messages import AiMessage, CallMessage, HumanMessage, Message, ResultMessage

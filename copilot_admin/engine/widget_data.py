@@ -14,18 +14,15 @@ from copilot_admin.engine.tool_arguments import ToolMistake, read_arguments, sch
 from copilot_admin.engine.turn import client_calls, fetched_in_turn
 from protocol.functions import GET_WIDGET_DATA, DataSource
 from protocol.generations import Generation
-from protocol.json import Json, JsonObject
+from protocol.json import Json
 from protocol.messages import HumanMessage
 from protocol.query import Query
-from protocol.widgets import Undefined, Widget, WidgetParam
+from protocol.widgets import Widget
 
 GET_EXTRA_WIDGET_DATA = "get_extra_widget_data"
 # Each call is a round trip through the user's browser; nobody waits for a fifth.
 MAX_CLIENT_CALLS = 4
 _IDS_IN_A_SENTENCE = 20
-_MAX_LISTED = 200  # "all widgets" of Workspace are thousands; a list of them helps no model
-_MAX_OPTIONS = 20
-_MAX_DESCRIPTION = 500  # characters
 _NEVER_ASKED = "tab_"  # ids of dashboard tabs: the client answers `not_found` to them
 
 Identity: TypeAlias = tuple[str, str]  # the same widget with the same arguments: the same data
@@ -235,38 +232,3 @@ def _distinct(sources: Iterable[DataSource]) -> tuple[DataSource, ...]:
         if source not in seen:
             seen.append(source)
     return tuple(seen)
-
-
-def offer_text(widgets: Sequence[Widget], *, selected: Sequence[Widget]) -> str:
-    """The list of offered widgets for the system prompt; empty when there are none."""
-    if not widgets:
-        return ""
-    chosen = {widget.ref for widget in selected}
-    rows = (_listed(one, selected=one.ref in chosen) for one in widgets[:_MAX_LISTED])
-    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
-    if len(widgets) > _MAX_LISTED:
-        lines.append(f"[{len(widgets) - _MAX_LISTED} more widgets are not listed]")
-    listed = "\n".join(lines).replace("</data>", "<\\/data>")
-    return f'<data source="widgets that {GET_WIDGET_DATA} can get">\n{listed}\n</data>'
-
-
-def _listed(widget: Widget, *, selected: bool) -> JsonObject:
-    row: dict[str, Json] = {"id": widget.ref, "name": name_of(widget)}
-    if selected:
-        row["selected"] = True  # by the user, for this question
-    if widget.description:
-        row["description"] = widget.description[:_MAX_DESCRIPTION]
-    if widget.params:
-        row["params"] = [_listed_param(param) for param in widget.params]
-    return row
-
-
-def _listed_param(param: WidgetParam) -> JsonObject:
-    row: dict[str, Json] = {"name": param.name, "type": param.type}
-    if param.description:
-        row["description"] = param.description[:_MAX_DESCRIPTION]
-    if not isinstance(param.value, Undefined):
-        row["value"] = param.value
-    if param.options:
-        row["options"] = list(param.options[:_MAX_OPTIONS])
-    return row
