@@ -58,10 +58,6 @@ LOGGING: Mapping[str, str | Promise] = {
 }
 
 
-def _choices(labels: Mapping[str, str | Promise]) -> list[tuple[str, str | Promise]]:
-    return list(labels.items())
-
-
 class CopilotForm(EditLock, CopilotModelForm):
     """Every field of a copilot's draft, and the switches that act at once."""
 

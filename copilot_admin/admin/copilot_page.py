@@ -28,7 +28,7 @@ def page_context(
         "copilot": copilot,
         "standing": standing_of(copilot) if copilot else None,
     }
-    if not isinstance(form, CopilotForm) or "upload" not in form.fields:
+    if not isinstance(form, CopilotForm) or "system_prompt" not in form.fields:
         return context
     open_problems = problems_by_field(copilot) if copilot else {}
     image = views.image_of(copilot) if copilot else ""

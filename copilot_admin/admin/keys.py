@@ -56,7 +56,9 @@ class KeyForm(KeyModelForm):
         label=gettext_lazy("Expires"),
         required=False,
         help_text=gettext_lazy("Empty: never. The time is UTC."),
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        widget=forms.DateTimeInput(
+            attrs={"type": "datetime-local", "step": "1"}, format="%Y-%m-%dT%H:%M:%S"
+        ),
     )
 
     class Meta:
@@ -131,7 +133,7 @@ class EndpointKeyAdmin(NoPopups, KeyModelAdmin):
         made, text = EndpointKey.issue(obj.name, expires_at=obj.expires_at)
         obj.pk, obj.digest, obj.shown = made.pk, made.digest, made.shown
         obj.created_at = made.created_at
-        obj._state.adding = False
+        obj._state = made._state
         request.issued_key = text  # type: ignore[attr-defined]  # for `response_add` alone
 
     def response_add(

@@ -72,10 +72,10 @@ class RowFormSet(BaseFormSet):  # type: ignore[type-arg]  # generic in the stubs
 
     def clean(self) -> None:
         """Refuses two rows with one key, next to the second."""
-        if not self.unique:
+        if not self.unique or not self.is_valid():
             return
         seen: set[str] = set()
-        for form in self.ordered_forms if not any(self.errors) else []:
+        for form in self.ordered_forms:
             value = str(form.cleaned_data.get(self.unique, "")).lower()
             if value in seen:
                 form.add_error(self.unique, _("Another row has this already. Choose another."))

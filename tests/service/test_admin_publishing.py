@@ -51,9 +51,7 @@ def test_confirming_makes_a_version_in_the_name_of_the_builder(builder: Client) 
     assert copilot.live is not None
     assert copilot.live.published_by is not None
     assert copilot.live.published_by.get_username() == "ada"
-    assert messages_of(response) == [
-        "“News” is live: version 1 answers from the next question on."
-    ]
+    assert messages_of(response) == ["“News” is live: version 1 answers from the next question on."]
     page = response.content.decode()
     assert "Live: version 1, published 0\xa0minutes ago by ada" in " ".join(page.split(" "))
 
@@ -125,9 +123,7 @@ def test_pressing_twice_makes_one_version(builder: Client) -> None:
 
 def test_only_drafts_that_were_shown_are_published(builder: Client) -> None:
     shown, other = make_copilot(), make_copilot()
-    values = values_in(
-        builder.get(publish_url(shown)).content.decode(), form_id="publish-form"
-    )
+    values = values_in(builder.get(publish_url(shown)).content.decode(), form_id="publish-form")
     builder.post(publish_url(shown, other), values)
     assert set(Copilot.objects.exclude(live=None)) == {shown}
 

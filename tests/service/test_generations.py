@@ -65,7 +65,11 @@ def next_leg(seed: Seed, body: dict[str, Any], call: dict[str, Any]) -> dict[str
             result["input_arguments"] = call["input_arguments"]
             result["extra_state"] = call["extra_state"]
             result["data"] = [
-                {"items": [{"content": "AAPL costs 150.75", "data_format": {"data_type": "object"}}]}
+                {
+                    "items": [
+                        {"content": "AAPL costs 150.75", "data_format": {"data_type": "object"}}
+                    ]
+                }
                 for _ in call["input_arguments"]["data_sources"]
             ]
     return {**body, "messages": [*body["messages"], echo, result]}

@@ -1,0 +1,257 @@
+"""Who may do what: every address of the admin, asked by every role."""
+
+from collections.abc import Iterator
+import re
+from typing import Any
+
+from django.contrib.auth.models import Group, User
+from django.test import Client
+from django.urls import URLPattern, URLResolver, reverse
+from django.utils import timezone
+import pytest
+
+from copilot_admin.admin.site import site
+from copilot_admin.models import Conversation, Copilot, EndpointKey, Provider
+from copilot_admin.roles import Role, create_roles
+from tests.factories import make_key, make_published, make_user
+
+pytestmark = pytest.mark.django_db
+
+ROLES = (*Role, "nobody")
+# Pages for everybody who may log in.
+SHARED = frozenset(
+    {
+        "admin:index",
+        "admin:login",
+        "admin:logout",
+        "admin:password_change",
+        "admin:password_change_done",
+        "admin:jsi18n",
+        "admin:app_list",
+        "admin:view_on_site",
+        "admin:autocomplete",
+    }
+)
+OWNERS = {
+    "copilot_admin_copilot": Role.BUILDERS,
+    "copilot_admin_provider": Role.OPERATORS,
+    "copilot_admin_endpointkey": Role.OPERATORS,
+    "copilot_admin_conversation": Role.REVIEWERS,
+    "auth_user": Role.OPERATORS,
+    "auth_group": Role.OPERATORS,
+}
+# Pages that even the role that owns the thing may not open.
+CLOSED = frozenset(
+    {
+        "admin:copilot_admin_endpointkey_delete",
+        "admin:auth_group_add",
+        "admin:auth_group_delete",
+    }
+)
+READ_ONLY = frozenset({("post", "admin:auth_group_change")})
+
+
+def addresses() -> list[tuple[str, str]]:
+    """Name and route of every view of the site."""
+    return sorted(set(_walk(site.get_urls(), "")))
+
+
+def _walk(patterns: list[Any], prefix: str) -> Iterator[tuple[str, str]]:
+    for pattern in patterns:
+        route = prefix + str(pattern.pattern)
+        match pattern:
+            case URLResolver():
+                yield from _walk(pattern.url_patterns, route)
+            case URLPattern():
+                yield f"admin:{pattern.name}", route
+
+
+ADDRESSES = [
+    (name, route) for name, route in addresses() if name != "admin:None" and "wildcard" not in name
+]
+
+
+def owner_of(name: str) -> Role | None:
+    """The role whose page this is."""
+    model = next((model for model in OWNERS if name.startswith(f"admin:{model}_")), None)
+    return OWNERS[model] if model else None
+
+
+@pytest.fixture
+def things() -> dict[str, str]:
+    """One row of everything, by the start of the address name."""
+    copilot = make_published()
+    key, _ = make_key()
+    now = timezone.now()
+    conversation = Conversation.objects.create(
+        copilot=copilot, principal="anonymous", first_at=now, last_at=now
+    )
+    person = make_user(Role.BUILDERS)
+    return {
+        "copilot_admin_copilot": str(copilot.pk),
+        "copilot_admin_provider": str(copilot.provider_id),
+        "copilot_admin_endpointkey": str(key.pk),
+        "copilot_admin_conversation": str(conversation.pk),
+        "auth_user": str(person.pk),
+        "auth_group": str(Group.objects.get(name=Role.BUILDERS).pk),
+    }
+
+
+def url_of(name: str, route: str, things: dict[str, str]) -> str:
+    """An address with the id of a row that exists."""
+    model = next((model for model in OWNERS if name.startswith(f"admin:{model}_")), "")
+    if name == "admin:app_list":
+        return "/admin/copilot_admin/"
+    filled = re.sub(r"<[^>]*>", things.get(model, "1"), route)
+    return "/admin/" + filled
+
+
+def browser(role: str, **options: Any) -> Client:
+    """The browser of somebody with one role."""
+    client = Client(**options)
+    client.force_login(make_user() if role == "nobody" else make_user(role))
+    return client
+
+
+def test_every_address_has_an_owner_or_is_shared() -> None:
+    ownerless = [name for name, _ in ADDRESSES if owner_of(name) is None and name not in SHARED]
+    assert ownerless == []
+    assert len(ADDRESSES) > 30
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_every_address_is_open_to_its_role_and_closed_to_the_others(
+    things: dict[str, str], role: str, method: str
+) -> None:
+    client = browser(role)
+    wrong = []
+    for name, route in ADDRESSES:
+        if owner_of(name) is None:
+            continue
+        may = owner_of(name) == role and name not in CLOSED and (method, name) not in READ_ONLY
+        status = getattr(client, method)(url_of(name, route, things)).status_code
+        refused = status == 403 or (status == 405 and not may)  # 405 tells a stranger nothing
+        if refused is may or status >= 500:
+            wrong.append((name, status))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_strangers_are_sent_to_the_login(things: dict[str, str], method: str) -> None:
+    for name, route in ADDRESSES:
+        if name in ("admin:login", "admin:logout", "admin:jsi18n"):
+            continue
+        response = getattr(Client(), method)(url_of(name, route, things))
+        assert response.status_code == 302, name
+        assert response["Location"].startswith("/admin/login/"), name
+
+
+def test_somebody_without_staff_status_is_no_better_than_a_stranger() -> None:
+    client = Client()
+    client.force_login(make_user(Role.BUILDERS, is_staff=False))
+    response = client.get(reverse("admin:copilot_admin_copilot_changelist"))
+    assert response.status_code == 302
+
+
+def snapshot() -> list[Any]:
+    """Everything that a page could change by being looked at."""
+    return [
+        list(model._default_manager.order_by("pk").values())  # type: ignore[attr-defined]  # of models
+        for model in (Copilot, Provider, EndpointKey, Conversation, User, Group)
+    ]
+
+
+def test_looking_at_any_page_changes_nothing(things: dict[str, str]) -> None:
+    client = Client()
+    client.force_login(make_user(is_superuser=True))
+    before = snapshot()
+    for name, route in ADDRESSES:
+        if name != "admin:logout":
+            client.get(url_of(name, route, things))
+    assert snapshot() == before
+
+
+def test_every_change_wants_a_csrf_token(things: dict[str, str]) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(make_user(is_superuser=True))
+    for name, route in ADDRESSES:
+        if name == "admin:jsi18n":
+            continue
+        response = client.post(url_of(name, route, things))
+        assert response.status_code == 403, name
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_the_rail_holds_only_what_the_role_may_open(role: str) -> None:
+    client = browser(role)
+    groups = client.get("/admin/").context["navigation"]
+    for place in [place for group in groups for place in group.places]:
+        assert client.get(place.url).status_code == 200
+
+
+def test_a_role_that_lost_a_permission_gets_it_back_with_the_next_migration() -> None:
+    group = Group.objects.get(name=Role.BUILDERS)
+    group.permissions.clear()
+    create_roles()
+    assert group.permissions.filter(codename="change_copilot").exists()
+
+
+def test_somebody_who_may_only_look_sees_a_copilot_without_a_form() -> None:
+    group = Group.objects.create(name="Onlookers")
+    wanted = Group.objects.get(name=Role.BUILDERS).permissions.get(codename="view_copilot")
+    group.permissions.add(wanted)
+    client = browser("Onlookers")
+    copilot = make_published(system_prompt="Be brief.", parameters={"seed": 7})
+    response = client.get(reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]))
+    page = response.content.decode()
+    assert "Be brief." in page
+    assert 'name="_continue"' not in page
+    assert 'name="system_prompt"' not in page
+    assert client.post(response.request["PATH_INFO"], {"name": "X"}).status_code == 403
+
+
+def test_somebody_who_may_only_look_sees_a_provider_without_its_key_field() -> None:
+    group = Group.objects.create(name="Onlookers")
+    wanted = Group.objects.get(name=Role.OPERATORS).permissions.get(codename="view_provider")
+    group.permissions.add(wanted)
+    provider = make_published().provider
+    url = reverse("admin:copilot_admin_provider_change", args=[provider.pk])
+    page = browser("Onlookers").get(url).content.decode()
+    assert provider.name in page
+    assert 'name="api_key"' not in page
+
+
+def test_an_operator_makes_nobody_a_superuser() -> None:
+    client, person = browser(Role.OPERATORS), make_user()
+    url = reverse("admin:auth_user_change", args=[person.pk])
+    page = client.get(url).content.decode()
+    assert 'name="is_superuser"' not in page
+    client.post(
+        url,
+        {"username": person.username, "is_superuser": "on", "is_active": "on", "is_staff": "on"},
+    )
+    person.refresh_from_db()
+    assert not person.is_superuser
+
+
+@pytest.mark.parametrize("page", ["change", "delete", "password"])
+def test_a_superuser_is_out_of_an_operators_reach(page: str) -> None:
+    boss = make_user(is_superuser=True)
+    client = browser(Role.OPERATORS)
+    if page == "password":
+        url = reverse("admin:auth_user_password_change", args=[boss.pk])
+    else:
+        url = reverse(f"admin:auth_user_{page}", args=[boss.pk])
+    changes = {"username": "taken", "password1": "new-pass-123", "password2": "new-pass-123"}
+    response = client.post(url, {**changes, "post": "yes"})
+    assert response.status_code == 403
+    boss.refresh_from_db()
+    assert boss.check_password("secret")
+
+
+def test_a_superuser_makes_superusers() -> None:
+    client = Client()
+    client.force_login(make_user(is_superuser=True))
+    url = reverse("admin:auth_user_change", args=[make_user().pk])
+    assert 'name="is_superuser"' in client.get(url).content.decode()
