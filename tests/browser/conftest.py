@@ -2,9 +2,21 @@
 
 from collections.abc import Iterator
 
+from playwright.sync_api import Browser, Page, sync_playwright
 import pytest
 
+from copilot_admin.asgi import application
 from copilot_admin.writer import READER, WRITER
+from tests.live_server import serving
+from tests.services import chromium
+
+# Debian's Chromium as root in a container, and none of its calls home.
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -13,3 +25,31 @@ def _database_threads_end(django_db_setup: None) -> Iterator[None]:
     yield
     for thread in (WRITER, READER):
         assert thread.stop(timeout=10)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A Chromium; it ends with its module, since it keeps an event loop in the test's thread."""
+    patch = pytest.MonkeyPatch()
+    # That loop is of the browser only: Django's guard against the database in one is mistaken.
+    patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_FLAGS)
+        yield started
+        started.close()
+    patch.undo()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page in a context of its own, without the cookies of other tests."""
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def base_url(transactional_db: None) -> Iterator[str]:
+    """The address of the whole application behind a real socket."""
+    with serving(application) as address:
+        yield address
