@@ -18,6 +18,8 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 import pytest
+import uvicorn
+from uvicorn.supervisors import Multiprocess
 
 from copilot_admin import serving
 from copilot_admin.first_start import first_start, sample_file
@@ -274,3 +276,66 @@ def test_quickstart_prepares_serves_and_ends(tmp_path):
     assert printed["Admin"].strip() == f"http://127.0.0.1:{port}/admin/"
     assert "GET /agents.json HTTP/1.1" in log
     assert "canary" not in log
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
+    """What would have been served, instead of serving it."""
+    calls: list[tuple[str, Any]] = []
+    monkeypatch.setattr(
+        uvicorn.Server, "run", lambda server, sockets: calls.append(("one", server.config))
+    )
+    monkeypatch.setattr(
+        Multiprocess, "run", lambda several: calls.append(("several", several.config))
+    )
+    monkeypatch.setattr(os, "umask", lambda mask: calls.append(("umask", mask)))
+    return calls
+
+
+def test_the_server_has_the_profile_that_was_chosen_for_it(served, settings):
+    settings.DRAIN_SECONDS = 7.0
+    _run("serve", "--port", "0")
+    (umask, (kind, config)) = served
+    assert umask == ("umask", 0o077)
+    assert (kind, config.app, config.loop, config.http, config.lifespan) == (
+        "one",
+        "copilot_admin.asgi:application",
+        "uvloop",
+        "httptools",
+        "on",
+    )
+    assert config.timeout_graceful_shutdown == 12
+
+
+def test_several_workers_share_one_socket(served):
+    with serving.listen("127.0.0.1", 0) as listener:
+        serving.serve(listener, workers=2)
+    assert [(kind, config.workers) for kind, config in served[1:]] == [("several", 2)]
+
+
+@pytest.mark.django_db
+def test_quickstart_tells_the_login_once_and_the_addresses_always(served, settings, tmp_path):
+    settings.VAR_DIR = tmp_path
+    first = _run("quickstart", "--port", "0")
+    second = _run("quickstart", "--host", "::1", "--port", "0")
+    settings.PUBLIC_URL = "https://copilots.example.com"
+    third = _run("quickstart", "--port", "0")
+
+    assert [line.split(":")[0] for line in first.splitlines()] == [
+        "First admin",
+        "Password",
+        f"(kept in {tmp_path / 'first-login.txt'}; change it after the first log-in)",
+        "Admin",
+        "Workspace",
+    ]
+    assert "Password" not in second
+    assert "http://[::1]:" in second
+    assert third.splitlines()[0] == "Admin:       https://copilots.example.com/admin/"
+
+
+@pytest.mark.django_db
+def test_quickstart_may_prepare_only(served, settings, tmp_path):
+    settings.VAR_DIR = tmp_path
+    assert _run("quickstart", "--no-serve").startswith("First admin: admin")
+    assert _run("quickstart", "--no-serve") == ""
+    assert served == []

@@ -152,3 +152,9 @@ def test_a_key_stays_with_the_server_it_was_entered_for(url, kept):
 def test_timeouts_that_are_not_set_keep_their_defaults():
     timeouts = read_timeouts({"connect": 2, "total": 30.5, "first_token": "soon"})
     assert (timeouts.connect, timeouts.first_token, timeouts.total) == (2.0, 60.0, 30.5)
+
+
+@pytest.mark.parametrize("text", ["", "AAAA", "no base64!", "ключ", "A" * 44])
+def test_what_is_no_key_is_refused(text):
+    with pytest.raises(ConfigurationError, match="an encryption key"):
+        read_key(text)

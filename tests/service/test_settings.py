@@ -12,6 +12,7 @@ from copilot_admin import origins
 from copilot_admin.databases import database
 from copilot_admin.encryption import new_key
 from copilot_admin.env import BadSetting, Environment
+from copilot_admin.key_files import kept_secret
 from copilot_admin.secret_settings import encryption_keys, secret_key
 from tests.production_check import production_environment
 
@@ -172,3 +173,69 @@ def test_postgresql_has_a_pool_and_time_limits(tmp_path):
         "options": "-c statement_timeout=5000 -c lock_timeout=2000 "
         "-c idle_in_transaction_session_timeout=10000",
     }
+
+
+@pytest.mark.parametrize("url", ["mysql://a/b", "nonsense", "postgres://h:port/n"])
+def test_a_database_that_cannot_be_used_is_refused(url, tmp_path):
+    with pytest.raises(BadSetting, match="DATABASE_URL is not understood"):
+        database(url, data_dir=tmp_path)
+
+
+@pytest.mark.parametrize(("key", "word"), [("", "missing"), ("short", "weak"), ("ab" * 40, "weak")])
+def test_production_makes_no_secret_key_and_takes_no_weak_one(key, word, tmp_path):
+    with pytest.raises(BadSetting, match=f"SECRET_KEY is {word}"):
+        secret_key(Environment({"SECRET_KEY": key}), keys_dir=tmp_path, production=True)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_good_secret_key_is_taken_as_it_is(tmp_path):
+    env = Environment({"SECRET_KEY": "abcde" * 10})
+    assert secret_key(env, keys_dir=tmp_path, production=True) == "abcde" * 10
+    assert secret_key(env, keys_dir=tmp_path, production=False) == "abcde" * 10
+
+
+def test_production_makes_no_encryption_key(tmp_path):
+    with pytest.raises(BadSetting, match="COPILOT_ENCRYPTION_KEYS is missing"):
+        encryption_keys(Environment({}), keys_dir=tmp_path, production=True)
+
+
+def test_two_processes_that_make_a_secret_at_once_share_it(tmp_path):
+    file = tmp_path / "key"
+
+    def make_while_another_does() -> str:
+        file.write_text("first\n")
+        return "second"
+
+    assert kept_secret(file, make_while_another_does) == "first"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "sentence"), [((), "missing"), (("a.com", "*.b.com"), "wildcard")]
+)
+def test_production_names_its_hosts(hosts, sentence):
+    with pytest.raises(BadSetting, match=sentence):
+        origins.allowed_hosts(hosts, public_url="", serving_host="", production=True)
+
+
+def test_production_needs_https():
+    with pytest.raises(BadSetting, match="Production needs https"):
+        origins.web_address("A", "http://a.com", production=True)
+
+
+def test_redis_serves_cache_and_live_updates(tmp_path):
+    code = (
+        "from copilot_admin import settings; "
+        "print(settings.CACHES['default']['LOCATION'], settings.CHANNEL_LAYERS['default'])"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**production_environment(str(tmp_path)), "REDIS_URL": "redis://h:6379/0"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert finished.stdout == (
+        "redis://h:6379/0 {'BACKEND': 'channels_redis.core.RedisChannelLayer', "
+        "'CONFIG': {'hosts': ['redis://h:6379/0']}}\n"
+    )
