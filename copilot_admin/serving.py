@@ -60,9 +60,14 @@ def check_workers(workers: int) -> None:
         )
 
 
+def keep_files_private() -> None:
+    """From now on, what this process writes can be read by nobody else."""
+    os.umask(0o077)
+
+
 def serve(listener: socket.socket, *, workers: int = 1) -> None:
     """Serves until a signal ends it."""
-    os.umask(0o077)  # what the server writes is nobody else's
+    keep_files_private()
     config = uvicorn.Config(
         APPLICATION,
         workers=workers,

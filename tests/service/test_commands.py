@@ -271,6 +271,8 @@ def test_quickstart_prepares_serves_and_ends(tmp_path):
         server.send_signal(signal.SIGTERM)
         out, log = server.communicate(timeout=20)
 
+    data = [file for file in (tmp_path / "data").rglob("*") if file.is_file()]
+    assert {stat.S_IMODE(file.stat().st_mode) for file in data} == {0o600}
     printed = dict(line.split(": ", 1) for line in out.splitlines() if ": " in line)
     assert printed["Password"].strip() in (tmp_path / "first-login.txt").read_text()
     assert printed["Admin"].strip() == f"http://127.0.0.1:{port}/admin/"
@@ -338,4 +340,4 @@ def test_quickstart_may_prepare_only(served, settings, tmp_path):
     settings.VAR_DIR = tmp_path
     assert _run("quickstart", "--no-serve").startswith("First admin: admin")
     assert _run("quickstart", "--no-serve") == ""
-    assert served == []
+    assert served == [("umask", 0o077), ("umask", 0o077)]

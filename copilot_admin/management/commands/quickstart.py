@@ -27,6 +27,7 @@ class Command(BaseCommand):
 
     def handle(self, *, host: str, port: int, no_serve: bool, **options: Any) -> None:
         """Takes the port first: where it is taken, nothing is changed and nothing printed."""
+        serving.keep_files_private()
         try:
             listener = None if no_serve else serving.listen(host, port)
             call_command("migrate", interactive=False, verbosity=0)
