@@ -88,7 +88,7 @@ class CopilotAdmin(NoPopups, CopilotViews):
     list_select_related = ("provider", "live", "live__provider")
     list_per_page = 50
     search_fields = ("name", "slug", "description", "model")
-    search_help_text = gettext_lazy("Searches name, slug, description and model.")
+    search_help_text = gettext_lazy("Name, slug, description or model")
     show_facets = admin.ShowFacets.NEVER  # counting states would ask each copilot once more
     ordering = ("name",)
     empty_state = gettext_lazy(
