@@ -1,4 +1,4 @@
-"""Runs all tests: on SQLite, then those of the service on PostgreSQL; measures coverage.
+"""Runs the tests of the service on PostgreSQL, then all tests on SQLite; measures coverage.
 
 `python -m tests` is `make test`; with `--enforce` too little coverage is a failure.
 """
@@ -17,12 +17,13 @@ COVERAGE = (sys.executable, "-m", "coverage")
 def main(arguments: list[str]) -> int:
     """Runs everything; returns the status of the process."""
     subprocess.run([*COVERAGE, "erase"], check=True)
-    statuses = [_pytest("tests", database_url="")]
+    statuses = []
     if missing("postgres"):
         print(f"PostgreSQL tests: not run. {missing('postgres')}.")
         statuses.append(1 if os.environ.get("REQUIRE_ALL") else 0)
     else:
         statuses.append(_pytest("tests/service", database_url=DATABASE_URL))
+    statuses.append(_pytest("tests", database_url=""))
     low = [_coverage(pattern, floor) for pattern, floor in FLOORS.items()]
     failed = any(statuses) or ("--enforce" in arguments and any(low))
     print("FAILED" if failed else "All tests passed.")
