@@ -21,19 +21,13 @@ def duplicate(copilot: Copilot) -> Copilot:
 
 def _free_name(name: str) -> str:
     longest = Copilot._meta.get_field("name").max_length or 0
-    for number in count(1):
-        suffix = SUFFIX if number == 1 else f" (copy {number})"
-        wanted = name[: longest - len(suffix)] + suffix
-        if not Copilot.objects.filter(name__iexact=wanted).exists():
-            return wanted
-    raise AssertionError  # counting has no end
+    suffixes = (SUFFIX if number == 1 else f" (copy {number})" for number in count(1))
+    names = (name[: longest - len(suffix)] + suffix for suffix in suffixes)
+    return next(name for name in names if not Copilot.objects.filter(name__iexact=name).exists())
 
 
 def _free_slug(slug: str) -> str:
     longest = Copilot._meta.get_field("slug").max_length or 0
-    for number in count(1):
-        suffix = "-copy" if number == 1 else f"-copy-{number}"
-        wanted = slug[: longest - len(suffix)].rstrip("-") + suffix
-        if not Copilot.objects.filter(slug=wanted).exists():
-            return wanted
-    raise AssertionError  # counting has no end
+    suffixes = ("-copy" if number == 1 else f"-copy-{number}" for number in count(1))
+    slugs = (slug[: longest - len(suffix)].rstrip("-") + suffix for suffix in suffixes)
+    return next(slug for slug in slugs if not Copilot.objects.filter(slug=slug).exists())

@@ -212,8 +212,7 @@ class CopilotForm(EditLock, CopilotModelForm):
             del self.fields["remove_image"]
         self.initial = {**self.initial, **_initial_of(self.instance)}
         self.png: bytes | None = None
-        if "tools" in self.fields:
-            self._offer_tools()
+        self._offer_tools()
         if "slug" in self.fields and self.instance.live_id:
             self.fields["slug"].disabled = True
         self._offer_models()

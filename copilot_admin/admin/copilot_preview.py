@@ -24,11 +24,6 @@ class Preview:
     starters: tuple[str, ...]
 
     @property
-    def initial(self) -> str:
-        """The letter that stands in for an image."""
-        return self.name[:1].upper()
-
-    @property
     def feature_labels(self) -> tuple[str, ...]:
         """The names of the features that are on."""
         return tuple(feature.label for feature in FEATURES if feature.key in self.features)

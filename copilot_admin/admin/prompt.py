@@ -37,16 +37,14 @@ PLACEHOLDERS = (
 )
 
 
-def option_placeholders(custom_features: Iterable[object]) -> tuple[Placeholder, ...]:
+def option_placeholders(custom_features: Iterable[Mapping[str, Any]]) -> tuple[Placeholder, ...]:
     """The placeholders that a copilot's own controls bring.
 
     Args:
-        custom_features: Rows as a draft stores them; what is no row is passed over.
+        custom_features: Rows as a draft stores them.
     """
     found: list[Placeholder] = []
     for row in custom_features:
-        if not isinstance(row, Mapping) or not row.get("key"):
-            continue
         key, label = row["key"], row.get("label") or row["key"]
         found.append(Placeholder(f"options.{key}", _("value of “%s”") % label))
         if row.get("type", "toggle") == "toggle":

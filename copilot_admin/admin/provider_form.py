@@ -82,8 +82,7 @@ class ProviderForm(ProviderModelForm):
         super().__init__(*args, **kwargs)
         self.key_was_cleared = False
         self.initial = {**asdict(Timeouts()), **self.instance.timeouts, **self.initial}
-        if "kind" in self.fields:
-            self.fields["kind"].choices = provider_kinds()  # type: ignore[attr-defined]  # a ChoiceField
+        self.fields["kind"].choices = provider_kinds()  # type: ignore[attr-defined]  # a ChoiceField
         if "api_key_env" in self.fields:
             self.fields["api_key_env"].validators.append(ENVIRONMENT_NAME)
         self._describe_key()
@@ -139,8 +138,6 @@ class ProviderForm(ProviderModelForm):
         return "" if self.cleaned_data.get("clear_key") or self.key_was_cleared else None
 
     def _describe_key(self) -> None:
-        if "api_key" not in self.fields:
-            return
         hint = self.instance.api_key_hint
         if self.instance.api_key_cipher:
             self.fields["api_key"].widget.attrs["placeholder"] = f"••••{hint}"

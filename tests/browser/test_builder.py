@@ -6,32 +6,20 @@ from typing import Any
 from playwright.sync_api import Browser, expect
 import pytest
 
-from copilot_admin.asgi import application
 from copilot_admin.models import Copilot, EndpointKey
 from copilot_admin.roles import Role
-from tests.browser.chromium import PHONE, Visit, started, visit
+from tests.browser.visits import PHONE, Visit, visit
 from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
-from tests.live_server import serving
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FORM = "/admin/copilot_admin/copilot/{}/change/"
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with pytest.MonkeyPatch.context() as patch:
-        # Playwright's own loop runs in this thread, and Django takes it for an async view.
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-        with started() as browser:
-            yield browser
-
-
 @pytest.fixture
-def server() -> Iterator[str]:
+def server(base_url: str) -> str:
     make_user(Role.BUILDERS, username="ada")
     make_user(username="root", is_superuser=True)
-    with serving(application) as url:
-        yield url
+    return base_url
 
 
 @pytest.fixture

@@ -57,6 +57,12 @@ def test_copilot_is_made_from_a_name_a_provider_and_a_model(builder: Client) -> 
     assert (copilot.widget_data, copilot.access, copilot.enabled) == ("ask", "key", True)
 
 
+def test_closing_leads_back_to_the_list(builder: Client) -> None:
+    copilot = make_copilot()
+    response = submit(builder, change_url(copilot), {}, form_id=FORM, button="_save")
+    assert response.redirect_chain == [("/admin/copilot_admin/copilot/", 302)]
+
+
 def test_every_field_is_stored_as_the_copilot_file_has_it(builder: Client) -> None:
     copilot = make_copilot()
     save(

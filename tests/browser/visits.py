@@ -1,37 +1,15 @@
-"""A real Chromium in front of the real application, watched for everything that must not happen."""
+"""People at a browser, watched for everything that must not happen."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, Response, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Response
 
-from tests.services import chromium
-
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1360, "height": 900}
 GRAVE = frozenset({"serious", "critical"})
-
-
-@contextmanager
-def started() -> Iterator[Browser]:
-    """A browser that is closed at the end."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
-        try:
-            yield browser
-        finally:
-            browser.close()
 
 
 @dataclass
