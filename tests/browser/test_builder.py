@@ -8,6 +8,7 @@ import pytest
 
 from copilot_admin.models import Copilot, EndpointKey
 from copilot_admin.roles import Role
+from protocol.features import FEATURES
 from tests.browser.visits import PHONE, Visit, visit
 from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
 
@@ -69,7 +70,9 @@ def test_a_copilot_is_made_previewed_and_published(ada: Visit) -> None:
 
     copilot = Copilot.objects.get()
     assert copilot.live is not None
-    assert copilot.live.document["features"]["widget-dashboard-select"] is True
+    assert copilot.live.document["features"] == {
+        feature.key: feature.key == "widget-dashboard-select" for feature in FEATURES
+    }
     assert copilot.live.document["custom_features"] == [
         {"key": "deep-research", "label": "Deep Research", "type": "toggle", "default": False}
     ]

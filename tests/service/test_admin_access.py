@@ -157,7 +157,7 @@ def test_somebody_without_staff_status_is_no_better_than_a_stranger() -> None:
 def snapshot() -> list[Any]:
     """Everything that a page could change by being looked at."""
     return [
-        list(model._default_manager.order_by("pk").values())  # type: ignore[attr-defined]  # of models
+        list(model._default_manager.order_by("pk").values())
         for model in (Copilot, Provider, EndpointKey, Conversation, User, Group)
     ]
 

@@ -153,9 +153,9 @@ def test_saving_a_page_as_it_is_changes_nothing(builder: Client) -> None:
         tools=["chart"],
         system_prompt="\n  kept \n as it is\n",
     )
-    before = Copilot.objects.values().get(pk=copilot.pk)
+    before: dict[str, Any] = {**Copilot.objects.values().get(pk=copilot.pk)}
     response = save(builder, copilot)
-    after = Copilot.objects.values().get(pk=copilot.pk)
+    after: dict[str, Any] = {**Copilot.objects.values().get(pk=copilot.pk)}
     assert "Draft saved" in messages_of(response)[0]
     prompt = after.pop("system_prompt")
     assert prompt.replace("\r\n", "\n").strip() == before.pop("system_prompt").strip()

@@ -44,7 +44,7 @@ def test_a_key_is_shown_once_and_works(operator: Client) -> None:
     assert text in response.content.decode()
     assert "no-store" in response["Cache-Control"]
     caller = identify(text)
-    assert caller.copilot_ids == {copilot.pk}
+    assert caller.copilot_ids == frozenset({copilot.pk})
     key = EndpointKey.objects.get()
     assert key.expires_at is not None
     assert key.expires_at.isoformat() == "2099-01-01T00:00:00+00:00"
@@ -55,7 +55,7 @@ def test_the_key_is_found_nowhere_afterwards(operator: Client) -> None:
     key = EndpointKey.objects.get()
     for url in (LIST, url_of(key), url_of(key, "history"), url_of(key, "revoke"), "/admin/"):
         assert text not in operator.get(url).content.decode()
-    stored = [*EndpointKey.objects.values_list(), *LogEntry.objects.values_list()]
+    stored: list[object] = [*EndpointKey.objects.values_list(), *LogEntry.objects.values_list()]
     stored += [session.get_decoded() for session in Session.objects.all()]
     assert text not in str(stored)
 
@@ -77,7 +77,7 @@ def test_a_key_keeps_its_text_when_its_scope_changes(operator: Client) -> None:
     key, text = make_key()
     copilot = make_copilot(name="News")
     submit(operator, url_of(key), {"copilots": [copilot.pk]}, form_id=FORM, button="_save")
-    assert identify(text).copilot_ids == {copilot.pk}
+    assert identify(text).copilot_ids == frozenset({copilot.pk})
     assert "News" in operator.get(LIST).content.decode()
 
 

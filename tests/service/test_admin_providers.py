@@ -13,6 +13,7 @@ import pytest
 from copilot_admin.admin import provider_trial
 from copilot_admin.engine.model_call import (
     ALIVE,
+    Alive,
     Delta,
     Finish,
     ModelCall,
@@ -201,7 +202,7 @@ class Scripted:
 
     kind: ClassVar[str] = "scripted"
     label: ClassVar[str] = "Scripted"
-    deltas: ClassVar[tuple[Delta, ...]] = (ALIVE, TextDelta("ready"), Finish("stop"))
+    deltas: ClassVar[tuple[Delta | Alive, ...]] = (ALIVE, TextDelta("ready"), Finish("stop"))
     offered: ClassVar[tuple[str, ...]] = ("m-1", "m-2")
     error: ClassVar[ProviderRefused | None] = None
     is_silent: ClassVar[bool] = False
@@ -210,7 +211,7 @@ class Scripted:
     def __init__(self, spec: ProviderSpec) -> None:
         self.spec = spec
 
-    async def stream(self, call: ModelCall) -> AsyncGenerator[Delta, None]:
+    async def stream(self, call: ModelCall) -> AsyncGenerator[Delta | Alive, None]:
         self.calls.append(call)
         if self.error:
             raise self.error
