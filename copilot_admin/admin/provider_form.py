@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LONGEST_TIMEOUT_S = 3600
 ENVIRONMENT_NAME = RegexValidator(
-    r"^[A-Z][A-Z0-9_]*\Z", _("Write the name of the variable, not the key: LOCAL_LLM_KEY.")
+    r"^[A-Za-z_][A-Za-z0-9_]*\Z", _("Write the name of the variable, not the key: LOCAL_LLM_KEY.")
 )
 
 
