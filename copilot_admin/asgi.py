@@ -1,6 +1,7 @@
 """The ASGI application: the edge around Django, and the WebSockets of the admin."""
 
 import os
+from typing import cast
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
@@ -29,7 +30,7 @@ def _build() -> App:
     keep_start_in_event_loop()
     app: App = ProtocolTypeRouter(
         {
-            "http": static_files(django_application),
+            "http": static_files(cast(App, django_application)),
             "websocket": AllowedHostsOriginValidator(
                 AuthMiddlewareStack(URLRouter(websocket_urlpatterns))
             ),

@@ -13,7 +13,7 @@ from copilot_admin.models import Conversation
 VIEW = "copilot_admin.view_conversation"
 
 
-class TranscriptConsumer(AsyncJsonWebsocketConsumer):
+class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channels has no types
     """Says which turn changed, never what it says: the page fetches that with its own rights.
 
     The edge has refused other origins by now. What the client sends is ignored.

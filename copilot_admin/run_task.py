@@ -2,7 +2,7 @@
 
 import asyncio
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 import hashlib
@@ -17,6 +17,7 @@ from copilot_admin.engine.answer import answer
 from copilot_admin.engine.ask import Ask, Output, Recollection, ServerTool, Thought
 from copilot_admin.engine.endings import truncation
 from copilot_admin.engine.model_call import Finish, Usage
+from copilot_admin.engine.models import choose_model
 from copilot_admin.engine.warnings import warning_events
 from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable
 from copilot_admin.ids import Ids
@@ -103,6 +104,7 @@ class Run:
     def _opening(self) -> Opening:
         question = self.question
         spec = question.live.answerer.spec if question.live.answerer else None
+        model, note = choose_model(spec, question.query) if spec else ("", "")
         return Opening(
             run_id=self.id,
             copilot_id=question.live.id,
@@ -111,9 +113,9 @@ class Run:
             logging=question.live.logging,
             principal=question.caller.principal,
             trace_id=question.ids.trace_id if question.ids.given else None,
-            query=question.query,
+            query=_noted(question.query, note),
             provider=spec.provider.name if spec else "",
-            model=spec.model if spec else "",
+            model=model,
             params=spec.parameters if spec else {},
             started_at=self.started_at,
         )
@@ -211,8 +213,10 @@ class Run:
         self.speaker.event(event)
 
     def _tell(self, sentence: str) -> None:
+        """Says a failure in words, in a paragraph of its own behind the text there is."""
         self.speaker.hold()
-        for event in warning_events(sentence):
+        gap = (MessageChunk("\n\n"),) if self.recorder.text_bytes else ()
+        for event in (*gap, *warning_events(sentence)):
             self.recorder.add(event, at_ms=self._elapsed_ms())
             self.speaker.event(event)
 
@@ -266,3 +270,7 @@ def _forgive_cancellation() -> None:
     task = asyncio.current_task()
     while task is not None and task.cancelling():
         task.uncancel()
+
+
+def _noted(query: Query, note: str) -> Query:
+    return replace(query, notes=(*query.notes, note)) if note else query

@@ -138,8 +138,9 @@ def test_copilots_with_keys_are_listed_for_callers_whose_key_may_use_them():
 def test_a_broken_copilot_is_left_out_and_breaks_no_other():
     make_published(slug="good")
     broken = make_published(slug="broken")
+    assert broken.live
     document = {**broken.live.document, "widget_data": "sometimes"}
-    CopilotVersion.objects.filter(pk=broken.live_id).update(document=document)
+    CopilotVersion.objects.filter(pk=broken.live.pk).update(document=document)
     assert set(get("/agents.json")[2]) == {"good"}
     assert set(get("/copilots.json")[2]) == {"good"}
 
@@ -221,4 +222,4 @@ class TestHealth:
 
 def _last_migration() -> str:
     leaves = MigrationLoader(connection).graph.leaf_nodes("copilot_admin")
-    return leaves[0][1]
+    return str(leaves[0][1])

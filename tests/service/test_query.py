@@ -12,6 +12,8 @@ from copilot_admin.engine.model_call import Finish, ToolCall
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.models import Conversation, Copilot, Node, Outcome, Run, Turn
 from copilot_admin.models.access import EndpointKey
+from copilot_admin.publishing import publish
+from copilot_admin.run_task import RUNNING
 from tests.engine.scripted import ScriptedProvider, Step, broken, cut, stalled, text
 from tests.factories import make_published
 from tests.streams import read
@@ -83,8 +85,8 @@ def test_headers_keep_proxies_from_buffering(monkeypatch):
     script(monkeypatch, text("Hi."))
 
     async def headers() -> dict[str, str]:
-        response = await AsyncClient().post(QUERY, HELLO, content_type="application/json")
-        async for _ in response.streaming_content:
+        response: Any = await AsyncClient().post(QUERY, HELLO, content_type="application/json")
+        async for _ in response:
             pass
         return dict(response.headers)
 
@@ -166,6 +168,26 @@ def test_a_refusal_of_the_provider_is_a_warning_and_a_sentence(monkeypatch):
     )
 
 
+def test_an_error_after_some_text_stands_in_a_paragraph_of_its_own(monkeypatch):
+    make_published(slug="news")
+    script(monkeypatch, broken(ProviderRefused("It broke."), "Half an ans"))
+    events = read(AsyncClient(), QUERY, HELLO | {"timezone": "UTC"})
+    said = "".join(data.get("delta", "") for _, data in events)
+    assert said == "Half an ans\n\nIt broke."
+
+
+def test_the_model_that_the_client_picked_is_recorded_and_an_unknown_one_noted(monkeypatch):
+    choices = [{"id": "small", "name": "Small"}, {"id": "large", "name": "Large"}]
+    make_published(slug="news", model="small", model_choices=choices)
+    provider = script(monkeypatch, text("1"), text("2"))
+    read(AsyncClient(), QUERY, HELLO | {"model": "large"})
+    read(AsyncClient(), QUERY, HELLO | {"model": "huge"})
+    assert [call.model for call in provider.calls] == ["large", "small"]
+    runs = Run.objects.order_by("started_at").values_list("model", "notes")
+    note = "The client asked for the unknown model 'huge'; 'small' answers."
+    assert list(runs) == [("large", []), ("small", [note])]
+
+
 def test_an_answer_that_was_cut_is_truncated_not_completed(monkeypatch):
     make_published(slug="news")
     script(monkeypatch, cut("Half an ans"))
@@ -192,12 +214,10 @@ def test_a_client_that_leaves_is_recorded_as_cancelled(monkeypatch):
     provider = script(monkeypatch, stalled("Hello"))
 
     async def leave() -> None:
-        response = await AsyncClient().post(QUERY, HELLO, content_type="application/json")
+        response: Any = await AsyncClient().post(QUERY, HELLO, content_type="application/json")
         frames = aiter(response)
         await anext(frames)
-        await frames.aclose()  # type: ignore[attr-defined]
-        from copilot_admin.run_task import RUNNING
-
+        await frames.aclose()
         await asyncio.wait([run.task for run in RUNNING])
 
     async_to_sync(leave)()
@@ -286,8 +306,6 @@ class TestBadBodies:
 
 
 def test_publishing_changes_the_answer_from_the_next_request_on(monkeypatch):
-    from copilot_admin.publishing import publish
-
     copilot = make_published(slug="news", model="small")
     provider = script(monkeypatch, text("1"), text("2"), text("3"))
     read(AsyncClient(), QUERY, HELLO)

@@ -12,6 +12,7 @@ from copilot_admin import maintenance, outbox, run_task, runs, shutdown
 from copilot_admin.asgi import application
 from copilot_admin.database_thread import JournalDown
 from copilot_admin.ids import new_ids
+from copilot_admin.journal import JOURNAL
 from copilot_admin.live_copilots import admit
 from copilot_admin.models import Node, Outcome, Run
 from protocol.requests import read
@@ -88,7 +89,7 @@ def test_where_the_journal_is_down_nothing_is_asked_and_nothing_leaves(provider,
     async def refuse(opening: Any) -> None:
         raise JournalDown
 
-    monkeypatch.setattr(run_task.JOURNAL, "accept", refuse)
+    monkeypatch.setattr(JOURNAL, "accept", refuse)
     with serving(application) as url:
         with Line(url + QUERY, body=HELLO) as line:
             body = json.loads(line.read_all())
@@ -103,13 +104,13 @@ def test_the_last_frame_waits_for_the_commit(monkeypatch):
     scripted = ScriptedProvider([text("All ", "of it.")])
     monkeypatch.setattr("copilot_admin.live_copilots.make_provider", lambda spec: scripted)
     make_published(slug="news")
-    finish, allowed = run_task.JOURNAL.finish, threading.Event()
+    finish, allowed = JOURNAL.finish, threading.Event()
 
     async def late(run_id: Any, record: Any) -> None:
         await asyncio.to_thread(allowed.wait, WAIT_SECONDS)
         await finish(run_id, record)
 
-    monkeypatch.setattr(run_task.JOURNAL, "finish", late)
+    monkeypatch.setattr(JOURNAL, "finish", late)
     with serving(application) as url, Line(url + QUERY, body=HELLO) as line:
         assert not line.read_until(b"of it.", seconds=0.3)
         allowed.set()
@@ -170,7 +171,12 @@ class TestDrain:
             stopped = asyncio.Event()
 
             waiting = asyncio.ensure_future(stopped.wait())
-            running = {Running(waiting, lambda: order.append("told") or stopped.set())}
+
+            def told() -> None:
+                order.append("told")
+                stopped.set()
+
+            running = {Running(waiting, told)}
             monkeypatch.setattr(shutdown, "RUNNING", running)
             monkeypatch.setattr(runs, "RUNNING", running)
             await shutdown.drain(lambda: order.append("server stops"), seconds=0)

@@ -27,7 +27,7 @@ def said(talk: Callable[[Speaker, Clock], None], *, generation=Generation.THREE)
         outbox = Outbox()
         speaker = Speaker(outbox, generation=generation)
         pieces: list[bytes] = []
-        outbox.put = pieces.append  # type: ignore[method-assign]
+        outbox.put = pieces.append  # type: ignore[method-assign,assignment]
         talk(speaker, loop)
         await asyncio.sleep(0)
         return pieces
