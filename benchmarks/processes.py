@@ -1,0 +1,130 @@
+"""Processes on the loopback: started on a core of their own, measured from outside, ended by id."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+import os
+from pathlib import Path
+import socket
+import subprocess
+import sys
+import time
+from typing import IO
+
+ROOT = Path(__file__).resolve().parent.parent
+START_SECONDS = 60.0
+STOP_SECONDS = 30.0
+_CORES = sorted(os.sched_getaffinity(0))
+SERVER_CORE = _CORES[-1]
+LOAD_CORE = _CORES[0]  # of the upstream and the client; the same one where there is only one
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A running server."""
+
+    popen: subprocess.Popen[bytes]
+    port: int
+
+    def cpu_seconds(self) -> float:
+        """User and system time of all its threads.
+
+        Source: the clock of another process, as clock_getcpuclockid(3) makes its number.
+        """
+        return time.clock_gettime((~self.popen.pid << 3) | 2)
+
+    def peak_bytes(self) -> int:
+        """The most memory it has ever had resident."""
+        lines = Path(f"/proc/{self.popen.pid}/status").read_text().splitlines()
+        (line,) = (line for line in lines if line.startswith("VmHWM:"))
+        return int(line.split()[1]) * 1024
+
+    def open_files(self) -> int:
+        """Its file descriptors, sockets included."""
+        return len(list(Path(f"/proc/{self.popen.pid}/fd").iterdir()))
+
+    def kill(self) -> None:
+        """Ends it as a power cut would."""
+        self.popen.kill()
+        self.popen.wait()
+
+    def stop(self) -> None:
+        """Asks it to end, and insists after a while."""
+        self.popen.terminate()
+        try:
+            self.popen.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+
+class Noise:
+    """How much of the server's core others take from now on."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._began = time.monotonic()
+        self._before = self._others()
+
+    def share(self) -> float:
+        """The part of the core's time that others took, 0 to 1."""
+        return max((self._others() - self._before) / (time.monotonic() - self._began), 0.0)
+
+    def _others(self) -> float:
+        """Seconds.
+
+        Source: proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal. Interrupts are
+        left out: the network of the loopback is done in them.
+        """
+        rows = (line.split() for line in Path("/proc/stat").read_text().splitlines())
+        (core,) = (row for row in rows if row[0] == f"cpu{SERVER_CORE}")
+        busy = sum(map(int, core[1:4])) + int(core[8])
+        return busy / os.sysconf("SC_CLK_TCK") - self._process.cpu_seconds()
+
+
+@contextmanager
+def running(process: Process) -> Iterator[Process]:
+    """Stops the process at the end."""
+    try:
+        yield process
+    finally:
+        process.stop()
+
+
+def start(*arguments: str, port: int, core: int, env: Mapping[str, str], log: IO[bytes]) -> Process:
+    """Starts Python with some arguments; returns when the port takes connections."""
+    popen = subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env={**os.environ, **env},
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+    )
+    os.sched_setaffinity(popen.pid, {core})
+    process = Process(popen, port)
+    try:
+        _wait_for_port(process)
+    except BaseException:
+        process.kill()
+        raise
+    return process
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def _wait_for_port(process: Process) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if process.popen.poll() is not None:
+            raise RuntimeError(f"{process.popen.args!r} ended with {process.popen.returncode}")
+        try:
+            socket.create_connection(("127.0.0.1", process.port), 1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise RuntimeError(f"{process.popen.args!r} does not listen")

@@ -1,0 +1,58 @@
+"""What the scripted upstream says: the question names it, so that everybody knows it beforehand."""
+
+from dataclasses import dataclass
+import json
+import re
+from typing import Self
+
+_ORDER = re.compile(rb"chunks=(\d+) every=([\d.]+)ms after=([\d.]+)ms")
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """An answer to be streamed.
+
+    Attributes:
+        chunks: How many pieces of text it has.
+        every_ms: Milliseconds between two of them.
+        after_ms: Milliseconds before the first one.
+    """
+
+    chunks: int
+    every_ms: float = 15.0
+    after_ms: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """How long the answer takes."""
+        return (self.after_ms + self.chunks * self.every_ms) / 1000
+
+    @property
+    def text(self) -> str:
+        """The whole answer."""
+        return "".join(map(piece, range(self.chunks)))
+
+    @property
+    def question(self) -> str:
+        """The words that make the upstream give this answer."""
+        return f"Please say chunks={self.chunks} every={self.every_ms}ms after={self.after_ms}ms"
+
+    @property
+    def body(self) -> bytes:
+        """A query that asks the question."""
+        message = {"role": "human", "content": self.question}
+        return json.dumps({"messages": [message], "timezone": "Europe/London"}).encode()
+
+    @classmethod
+    def find(cls, body: bytes) -> Self:
+        """Reads the last question of a request, whatever shape the request has."""
+        *_, (chunks, every, after) = _ORDER.findall(body)
+        return cls(int(chunks), float(every), float(after))
+
+
+def piece(number: int) -> str:
+    """The text of one chunk: twenty characters, as a model's tokens have in two or three words."""
+    return f"{number:05d} and so it goes "
+
+
+FIRST_WORDS = piece(0).strip().encode()

@@ -1,0 +1,153 @@
+"""The servers that are measured: the scripted upstream, two peers, and ours with a copilot."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+import json
+import os
+from pathlib import Path
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+from benchmarks.processes import LOAD_CORE, ROOT, SERVER_CORE, Process, free_port, running, start
+
+UVICORN = ("-m", "uvicorn", "--loop", "uvloop", "--http", "httptools", "--log-level", "warning")
+# An empty variable counts as absent: nothing of the caller's environment reaches the server.
+ENVIRONMENT = {
+    "DJANGO_SETTINGS_MODULE": "copilot_admin.settings",
+    "COPILOT_ENV": "development",
+    "SECRET_KEY": "benchmarks keep no secrets, and this one is fifty characters long",
+    "COPILOT_ENCRYPTION_KEYS": "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+    **dict.fromkeys(
+        ("DATABASE_URL", "REDIS_URL", "PUBLIC_URL", "ALLOWED_HOSTS", "COPILOT_DEBUG", "HOST"), ""
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a client sends its questions."""
+
+    process: Process
+    path: str
+
+
+@contextmanager
+def upstream() -> Iterator[Target]:
+    """The scripted model server."""
+    port = free_port()
+    with tempfile.TemporaryFile() as log:
+        arguments = ("-m", "benchmarks.upstream", str(port))
+        process = start(*arguments, port=port, core=LOAD_CORE, env={}, log=log)
+        with running(process):
+            yield Target(process, "/v1/chat/completions")
+
+
+@contextmanager
+def passthrough(model: Target) -> Iterator[Target]:
+    """A bare ASGI application that forwards bytes."""
+    with _peer("benchmarks.peers.passthrough:app", model) as process:
+        yield Target(process, "/")
+
+
+@contextmanager
+def example_stack(model: Target) -> Iterator[Target]:
+    """OpenBB's example agents."""
+    with _peer("benchmarks.peers.example_stack:app", model) as process:
+        yield Target(process, "/v1/query")
+
+
+@contextmanager
+def _peer(application: str, model: Target) -> Iterator[Process]:
+    port = free_port()
+    with tempfile.TemporaryFile() as log:
+        arguments = (*UVICORN, "--port", str(port), application)
+        env = {"UPSTREAM": base_url(model)}
+        with running(start(*arguments, port=port, core=SERVER_CORE, env=env, log=log)) as process:
+            yield process
+
+
+@contextmanager
+def ours(model: Target) -> Iterator[Target]:
+    """This repository's server over a new SQLite database, keeping full transcripts."""
+    with installation(model) as installed, running(installed.start()) as process:
+        yield Target(process, Installation.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """A data directory in which one copilot is published."""
+
+    folder: Path
+
+    path = "/v1/copilots/bench/query"
+
+    def start(self) -> Process:
+        """Starts the server; may be done again after it was killed."""
+        port = free_port()
+        arguments = ("manage.py", "serve", "--port", str(port))
+        with (self.folder / "server.log").open("ab") as log:
+            return start(*arguments, port=port, core=SERVER_CORE, env=self._env, log=log)
+
+    def log(self) -> str:
+        """What the server has written to standard output and error."""
+        return (self.folder / "server.log").read_text(errors="replace")
+
+    def manage(self, *arguments: str) -> None:
+        """Runs a management command."""
+        subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env={**os.environ, **self._env},
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+
+    def query(self, sql: str) -> list[tuple[object, ...]]:
+        """Reads from the database behind the server's back."""
+        connection = sqlite3.connect(self.folder / "copilot.sqlite3", timeout=20)
+        try:
+            return connection.execute(sql).fetchall()
+        finally:
+            connection.close()
+
+    @property
+    def _env(self) -> dict[str, str]:
+        return {**ENVIRONMENT, "COPILOT_DATA_DIR": str(self.folder)}
+
+
+@contextmanager
+def installation(model: Target) -> Iterator[Installation]:
+    """Makes a data directory with a published copilot that asks the upstream."""
+    with tempfile.TemporaryDirectory(prefix="copilot-admin-bench-") as folder:
+        installed = Installation(Path(folder))
+        file = installed.folder / "copilots.json"
+        file.write_text(json.dumps(copilot_file(base_url(model))))
+        installed.manage("migrate", "--verbosity", "0")
+        installed.manage("copilots", "import", str(file), "--publish")
+        yield installed
+
+
+def copilot_file(model_url: str) -> dict[str, object]:
+    """One open copilot that logs everything."""
+    return {
+        "format": 1,
+        "providers": [{"name": "Upstream", "kind": "openai_compatible", "base_url": model_url}],
+        "copilots": [
+            {
+                "slug": "bench",
+                "name": "Bench",
+                "system_prompt": "You are a helpful financial assistant.",
+                "provider": "Upstream",
+                "model": "scripted",
+                "access": "open",
+                "logging": "everything",
+            }
+        ],
+    }
+
+
+def base_url(model: Target) -> str:
+    return f"http://127.0.0.1:{model.process.port}/v1"

@@ -1,0 +1,159 @@
+"""Our server beside OpenBB's example stack and a bare pass-through, against one upstream."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields, replace
+from statistics import median
+
+import uvloop
+
+from benchmarks import servers
+from benchmarks.client import Heard, ask
+from benchmarks.processes import Noise
+from benchmarks.script import Script
+from benchmarks.servers import Target
+from benchmarks.stats import stats
+
+Say = Callable[[str], object]
+MAKERS: dict[str, Callable[[Target], AbstractContextManager[Target]]] = {
+    "pass-through": servers.passthrough,
+    "example stack": servers.example_stack,
+    "ours": servers.ours,
+}
+SETTLE_SECONDS = 1.0
+ANSWER = Script(chunks=300, every_ms=15)
+SLOW_ANSWER = Script(chunks=200, every_ms=60)  # as many chunks a second from five times the streams
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is asked for in each measurement."""
+
+    runs: int = 3
+    streams: int = 40
+    script: Script = ANSWER
+    rounds: int = 2  # of so many streams, to measure CPU
+    starts: int = 100  # of short answers, to measure the time to the first token
+    starts_per_second: float = 5.0
+    crowd: int = 200  # streams at once, to measure memory
+    crowd_script: Script = SLOW_ANSWER
+
+
+QUICK = Plan(
+    runs=1,
+    streams=5,
+    script=Script(chunks=30, every_ms=10),
+    rounds=1,
+    starts=5,
+    starts_per_second=10,
+    crowd=10,
+    crowd_script=Script(chunks=10, every_ms=20),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """The figures of one server."""
+
+    cpu_us: float  # of the server, for each chunk of the upstream
+    first_p50_ms: float  # added to the first words, over the upstream alone
+    first_p99_ms: float
+    peak_mb: float  # resident, with the crowd
+    noise: float  # of the server's core: the part that others took, 0 to 1
+
+    def __str__(self) -> str:
+        return (
+            f"{self.cpu_us:.1f} us a chunk, first words +{self.first_p50_ms:.1f} ms (p50) "
+            f"+{self.first_p99_ms:.1f} ms (p99), {self.peak_mb:.0f} MB, "
+            f"others took {self.noise:.0%} of the core"
+        )
+
+
+def measure(plan: Plan, *, names: Sequence[str] = tuple(MAKERS), say: Say) -> dict[str, Measured]:
+    """Measures each server as often as the plan says, in turns; the medians count."""
+    results: dict[str, list[Measured]] = {name: [] for name in names}
+    for number in range(1, plan.runs + 1):
+        with servers.upstream() as model:
+            direct = uvloop.run(first_words(model, plan))
+            say(f"run {number}, upstream alone: first words after {_ms(direct, 50):.1f} ms")
+            for name in names:
+                with MAKERS[name](model) as target:
+                    measured = uvloop.run(_measure(target, model, plan=plan, direct=direct))
+                say(f"run {number}, {name}: {measured}")
+                results[name].append(measured)
+    return {name: _median(measured) for name, measured in results.items()}
+
+
+async def _measure(
+    target: Target, model: Target, *, plan: Plan, direct: Sequence[float]
+) -> Measured:
+    await crowd(target, streams=plan.streams, script=replace(plan.script, chunks=10))  # warm-up
+    noise = Noise(target.process)
+    cpu = await _cpu(target, model, plan=plan)
+    share = noise.share()
+    first = await first_words(target, plan)
+    await crowd(target, streams=plan.crowd, script=plan.crowd_script)
+    return Measured(
+        cpu_us=cpu * 1e6,
+        first_p50_ms=_ms(first, 50) - _ms(direct, 50),
+        first_p99_ms=_ms(first, 99) - _ms(direct, 99),
+        peak_mb=target.process.peak_bytes() / 1e6,
+        noise=share,
+    )
+
+
+async def _cpu(target: Target, model: Target, *, plan: Plan) -> float:
+    """Seconds of CPU for each chunk."""
+    chunks, spent = (await stats(model)).chunks, target.process.cpu_seconds()
+    for _ in range(plan.rounds):
+        await crowd(target, streams=plan.streams, script=plan.script)
+    spent = target.process.cpu_seconds() - spent
+    return spent / ((await stats(model)).chunks - chunks)
+
+
+async def first_words(target: Target, plan: Plan) -> list[float]:
+    """Seconds to the first words of answers that begin while others are being streamed."""
+    every, pause = plan.script.every_ms, 1 / plan.starts_per_second
+    seconds = plan.starts * pause + 2 * SETTLE_SECONDS
+    background = Script(chunks=int(seconds * 1000 / every), every_ms=every)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(crowd(target, streams=plan.streams, script=background))
+        await asyncio.sleep(SETTLE_SECONDS)
+        probes = []
+        for _ in range(plan.starts):
+            probes.append(group.create_task(ask(target, Script(chunks=20, every_ms=every))))
+            await asyncio.sleep(pause)
+    return [probe.result().first_words or float("inf") for probe in probes]
+
+
+async def crowd(target: Target, *, streams: int, script: Script) -> list[Heard]:
+    """Asks the same of a server many times at once, and sees to it that every word arrived.
+
+    The streams begin spread over the time between two chunks, as those of strangers do.
+    """
+    pause = script.every_ms / 1000 / streams
+    async with asyncio.TaskGroup() as group:
+        tasks = []
+        for _ in range(streams):
+            tasks.append(group.create_task(ask(target, script)))
+            await asyncio.sleep(pause)
+    answers = [task.result() for task in tasks]
+    for heard in answers:
+        if not heard.whole or heard.text != script.text:
+            raise RuntimeError(f"{target.path} answered something else: {heard.raw[-2000:]!r}")
+    return answers
+
+
+def _ms(seconds: Sequence[float], percent: int) -> float:
+    ordered = sorted(seconds)
+    return ordered[min(len(ordered) * percent // 100, len(ordered) - 1)] * 1000
+
+
+def _median(measured: Sequence[Measured]) -> Measured:
+    return Measured(
+        **{
+            field.name: median(getattr(one, field.name) for one in measured)
+            for field in fields(Measured)
+        }
+    )
