@@ -8,11 +8,12 @@ at any moment; the run task decides what that means.
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from datetime import UTC, datetime
 import threading
 
 from copilot_admin.announce import Change
 from copilot_admin.errors import Unavailable
-from copilot_admin.journal import Accepted
+from copilot_admin.journal import JOURNAL, Accepted, Refusal
 from copilot_admin.run_task import RUNNING, Question, Run, Stop
 
 _draining = threading.Event()
@@ -28,7 +29,11 @@ async def open_run(question: Question) -> Run:
         Unavailable: The server is draining, or the journal cannot take the run.
     """
     if is_draining():
-        raise Unavailable("The server is restarting. Ask again in a few seconds.", code="draining")
+        error = Unavailable(
+            "The server is restarting. Ask again in a few seconds.", code="draining"
+        )
+        await JOURNAL.refuse(_refusal(question, error))
+        raise error
     run = Run(question)
     accepted: Accepted | None = None
     try:
@@ -72,3 +77,18 @@ async def interrupt_all() -> None:
         run.stop(Stop.SHUTDOWN)
     if runs:
         await asyncio.wait([run.task for run in runs])
+
+
+def _refusal(question: Question, error: Unavailable) -> Refusal:
+    return Refusal(
+        run_id=question.ids.run_id,
+        copilot_id=question.live.id,
+        version_id=question.live.version_id,
+        version_number=question.live.version_number,
+        logging=question.live.logging,
+        principal=question.caller.principal,
+        started_at=datetime.now(UTC),
+        generation=question.query.generation,
+        error=error.public,
+        error_code=error.code,
+    )

@@ -12,7 +12,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.test import AsyncClient, override_settings
 import pytest
 
-from copilot_admin.models import Copilot, CopilotVersion
+from copilot_admin.models import Copilot, CopilotVersion, Run
 from copilot_admin.runs import start_draining, stop_draining
 from tests.factories import make_copilot, make_key, make_published
 
@@ -206,6 +206,8 @@ class TestHealth:
 
             status, wait, body = async_to_sync(ask)()
             assert (status, wait, body["code"]) == (503, "5", "draining")
+            run = Run.objects.get()
+            assert (run.outcome, run.error_code, run.turn) == ("refused", "draining", None)
         finally:
             stop_draining()
 
