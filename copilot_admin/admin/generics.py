@@ -9,8 +9,9 @@ from django.forms import ModelForm
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from copilot_admin.models import Copilot, EndpointKey, Provider
+    from copilot_admin.models import Conversation, Copilot, EndpointKey, Provider
 
+    ConversationModelAdmin = ModelAdmin[Conversation]
     CopilotModelAdmin = ModelAdmin[Copilot]
     ProviderModelAdmin = ModelAdmin[Provider]
     KeyModelAdmin = ModelAdmin[EndpointKey]
@@ -19,6 +20,6 @@ if TYPE_CHECKING:
     ProviderModelForm = ModelForm[Provider]
     KeyModelForm = ModelForm[EndpointKey]
 else:
-    CopilotModelAdmin = ProviderModelAdmin = KeyModelAdmin = ModelAdmin
+    ConversationModelAdmin = CopilotModelAdmin = ProviderModelAdmin = KeyModelAdmin = ModelAdmin
     PersonModelAdmin = UserAdmin
     CopilotModelForm = ProviderModelForm = KeyModelForm = ModelForm

@@ -99,6 +99,7 @@ def page_of(
     """Decides what the page of a conversation shows.
 
     Args:
+        view: The conversation.
         through: A turn that has to be on it.
         all_branches: Show every turn, depth first.
     """

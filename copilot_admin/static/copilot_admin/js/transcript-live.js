@@ -1,0 +1,167 @@
+// Follows a conversation as it happens. A socket says which turn changed; its HTML is fetched from
+// the server, with the rights that the reader has at that moment. Without a socket the page asks
+// every two seconds, for as long as something runs.
+
+import { morph } from "./transcript-morph.js";
+
+const POLL_EVERY = 2000; // milliseconds: checkpoints come once a second
+const RETRY_AFTER = [1000, 2000, 5000, 10000, 30000];
+
+export function startLive(transcript) {
+  const page = new LivePage(transcript);
+  page.connect();
+}
+
+class LivePage {
+  constructor(transcript) {
+    this.transcript = transcript;
+    this.failures = 0;
+    this.fetching = new Map(); // turn id -> whether it changed again meanwhile
+    this.polling = null;
+    this.ended = false;
+  }
+
+  connect() {
+    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+    const socket = new WebSocket(`${scheme}//${location.host}${this.transcript.dataset.socket}`);
+    socket.addEventListener("open", () => {
+      this.failures = 0;
+      this.stopPolling();
+      this.catchUp();
+    });
+    socket.addEventListener("message", (event) => {
+      const change = JSON.parse(event.data);
+      this.refresh(change.turn);
+    });
+    socket.addEventListener("close", () => this.lost());
+    window.addEventListener("pagehide", () => socket.close(), { once: true });
+  }
+
+  lost() {
+    if (this.ended) {
+      return;
+    }
+    this.startPolling();
+    const wait = RETRY_AFTER[this.failures];
+    this.failures += 1;
+    if (wait !== undefined) {
+      setTimeout(() => this.ended || this.connect(), wait);
+    }
+  }
+
+  startPolling() {
+    this.polling ??= setInterval(() => this.poll(), POLL_EVERY);
+    this.poll();
+  }
+
+  stopPolling() {
+    clearInterval(this.polling);
+    this.polling = null;
+  }
+
+  async poll() {
+    if (!(await this.catchUp())) {
+      this.stopPolling();
+    }
+  }
+
+  // Fetches what changed unheard; says whether anything runs.
+  async catchUp() {
+    const answer = await this.get(this.transcript.dataset.stateUrl);
+    if (!answer) {
+      return !this.ended;
+    }
+    const { live, latest } = await answer.json();
+    const shown = [...this.transcript.querySelectorAll("[data-live]")];
+    const turns = new Set([...live, ...shown.map((turn) => Number(turn.dataset.turn))]);
+    if (latest && !document.getElementById(`turn-${latest}`)) {
+      turns.add(latest);
+    }
+    await Promise.all([...turns].map((turn) => this.refresh(turn)));
+    return live.length > 0;
+  }
+
+  // One request for a turn at a time; what changes meanwhile is fetched once more.
+  async refresh(turn) {
+    if (this.fetching.has(turn)) {
+      this.fetching.set(turn, true);
+      return;
+    }
+    this.fetching.set(turn, false);
+    const answer = await this.get(this.transcript.dataset.turnUrl.replace("/0/", `/${turn}/`));
+    if (answer) {
+      this.show(turn, await answer.text());
+    }
+    const again = this.fetching.get(turn);
+    this.fetching.delete(turn);
+    if (again) {
+      await this.refresh(turn);
+    }
+  }
+
+  async get(address) {
+    try {
+      const answer = await fetch(address, { redirect: "manual" });
+      if (answer.ok) {
+        return answer;
+      }
+      // Logged out or no longer allowed: there will be no more news.
+      this.ended = answer.type === "opaqueredirect" || answer.status === 403;
+      if (this.ended) {
+        this.stopPolling();
+      }
+    } catch {
+      // The server is away: the socket or the next poll tries again.
+    }
+    return null;
+  }
+
+  show(turn, html) {
+    const fresh = new DOMParser().parseFromString(html, "text/html");
+    morph(document.getElementById("facts"), fresh.getElementById("facts"));
+    const part = fresh.getElementById(`turn-${turn}`);
+    const shown = document.getElementById(`turn-${turn}`);
+    if (shown) {
+      const wasLive = "live" in shown.dataset;
+      morph(shown, part);
+      if (wasLive && !("live" in part.dataset)) {
+        this.say(`${nameOf(part)}: ${endOf(part)}`);
+      }
+    } else if (this.follows(part)) {
+      this.transcript.querySelector(":scope > .ca-empty")?.remove();
+      this.transcript.append(document.importNode(part, true));
+      this.say(this.transcript.dataset.saidNew);
+    } else {
+      this.offer(turn);
+    }
+  }
+
+  follows(part) {
+    const turns = this.transcript.querySelectorAll("[data-turn]");
+    const last = turns[turns.length - 1];
+    return part.dataset.follows === last?.dataset.turn;
+  }
+
+  offer(turn) {
+    const news = document.getElementById("news");
+    const link = document.createElement("a");
+    link.href = `?turn=${turn}#turn-${turn}`;
+    link.textContent = this.transcript.dataset.saidShow;
+    news.replaceChildren(`${this.transcript.dataset.saidBranch} `, link);
+    news.hidden = false;
+    this.say(this.transcript.dataset.saidBranch);
+  }
+
+  say(text) {
+    document.getElementById("announcement").textContent = text;
+  }
+}
+
+function nameOf(part) {
+  return part.querySelector("h2").textContent.trim();
+}
+
+function endOf(part) {
+  const runs = part.querySelectorAll(".ca-run > summary .ca-outcome");
+  return runs[runs.length - 1]?.textContent.trim() ?? "";
+}

@@ -1,0 +1,27 @@
+// The page of a conversation: everything here only adds to what works without it.
+
+import { startCopying } from "./transcript-copy.js";
+import { startKeys } from "./transcript-keys.js";
+import { startLive } from "./transcript-live.js";
+import { startLoading } from "./transcript-loading.js";
+
+const transcript = document.getElementById("transcript");
+
+startCopying(document.body, transcript?.dataset.saidCopied ?? "");
+startLoading(document.body);
+if (transcript) {
+  goToNamedTurn();
+  startKeys(transcript);
+  if ("watch" in transcript.dataset) {
+    startLive(transcript);
+  }
+}
+
+// A link to a turn on another branch: the server has to choose that branch.
+function goToNamedTurn() {
+  const named = /^#turn-(\d+)$/.exec(location.hash);
+  const asked = new URLSearchParams(location.search).get("turn");
+  if (named && !document.getElementById(`turn-${named[1]}`) && asked !== named[1]) {
+    location.replace(`?turn=${named[1]}${location.hash}`);
+  }
+}
