@@ -1,6 +1,6 @@
 """Who is asking: the one function that authenticates every form of credential."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from django.utils import timezone
@@ -79,3 +79,9 @@ def identify(key: str | None) -> Caller:
         raise Unauthorized("This endpoint key is unknown, expired or revoked. Ask for a new one.")
     scope = frozenset(found.copilots.values_list("pk", flat=True))
     return Caller(principal=f"key:{found.pk}", key_id=found.pk, copilot_ids=scope or None)
+
+
+def valid_keys(ids: Collection[int]) -> frozenset[int]:
+    """Which of these keys still open something; reads the database."""
+    valid = EndpointKey.objects.valid(at=timezone.now()).filter(pk__in=ids)
+    return frozenset(valid.values_list("pk", flat=True))

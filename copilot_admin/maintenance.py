@@ -11,11 +11,13 @@ from copilot_admin.engine.providers.registry import aclose_all
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import beat, reap, replay_spool
 from copilot_admin.run_task import RUNNING
-from copilot_admin.runs import interrupt_all, start_draining, stop_draining
+from copilot_admin.runs import end_revoked, interrupt_all, start_draining, stop_draining
 from copilot_admin.shutdown import drain_on_signal
 from copilot_admin.writer import READER, WRITER
 
-HEARTBEAT_SECONDS = 10.0  # a third of the 30 s after which a silent run counts as dead
+# A sixth of the 30 s after which a silent run counts as dead; also how long the stream of a
+# revoked key may go on.
+HEARTBEAT_SECONDS = 5.0
 STOP_SECONDS = 5.0
 
 _tasks: set[asyncio.Task[None]] = set()
@@ -47,6 +49,7 @@ async def _keep_house() -> None:
     while True:
         await asyncio.sleep(HEARTBEAT_SECONDS)
         with contextlib.suppress(DatabaseError, Unavailable):
+            await end_revoked()
             await WRITER.run(partial(beat, tuple(run.id for run in RUNNING)))
             await WRITER.run(partial(reap, every_other_boot=False))
 

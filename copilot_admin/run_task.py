@@ -35,6 +35,7 @@ logger = logging.getLogger(__name__)
 TICK_SECONDS = 1.0  # between checkpoints: what a killed process may lose of an answer
 SLOW_CLIENT_SECONDS = 30.0
 CRASHED = "Something went wrong on the server. It has been recorded; please ask again."
+REVOKED = "The endpoint key was revoked or has expired, so this answer ends here."
 RESTARTING = "The server is restarting, so this answer ends here. Ask again in a moment."
 
 
@@ -43,6 +44,7 @@ class Stop(StrEnum):
 
     CLIENT_GONE = "client gone"
     SHUTDOWN = "shutdown"
+    KEY_REVOKED = "key revoked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,10 +232,15 @@ class Run:
             ) from None
 
     def _stopped(self) -> Ending:
-        if self._stop is Stop.CLIENT_GONE:
-            return self._ending(Outcome.CANCELLED)
-        self._tell(RESTARTING)
-        return self._ending(Outcome.INTERRUPTED, error=RESTARTING, code="shutdown")
+        match self._stop:
+            case Stop.CLIENT_GONE:
+                return self._ending(Outcome.CANCELLED)
+            case Stop.KEY_REVOKED:
+                self._tell(REVOKED)
+                return self._ending(Outcome.FAILED, error=REVOKED, code="key-revoked")
+            case _:  # a shutdown, or an event loop that ends
+                self._tell(RESTARTING)
+                return self._ending(Outcome.INTERRUPTED, error=RESTARTING, code="shutdown")
 
     def _ending(self, outcome: Outcome, *, error: str = "", code: str = "") -> Ending:
         return Ending(

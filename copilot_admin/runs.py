@@ -9,12 +9,15 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import UTC, datetime
+from functools import partial
 import threading
 
 from copilot_admin.announce import Change
+from copilot_admin.callers import valid_keys
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL, Accepted, Refusal
 from copilot_admin.run_task import RUNNING, Question, Run, Stop
+from copilot_admin.writer import READER
 
 _draining = threading.Event()
 
@@ -77,6 +80,17 @@ async def interrupt_all() -> None:
         run.stop(Stop.SHUTDOWN)
     if runs:
         await asyncio.wait([run.task for run in runs])
+
+
+async def end_revoked() -> None:
+    """Ends the runs of keys that no longer open anything; reads the database if any has a key."""
+    keyed = {run: run.question.caller.key_id for run in RUNNING if run.question.caller.key_id}
+    if not keyed:
+        return
+    valid = await READER.run(partial(valid_keys, frozenset(keyed.values())))
+    for run, key_id in keyed.items():
+        if key_id not in valid:
+            run.stop(Stop.KEY_REVOKED)
 
 
 def _refusal(question: Question, error: Unavailable) -> Refusal:

@@ -14,7 +14,7 @@ from copilot_admin.database_thread import JournalDown
 from copilot_admin.ids import new_ids
 from copilot_admin.journal import JOURNAL
 from copilot_admin.live_copilots import admit
-from copilot_admin.models import Node, Outcome, Run
+from copilot_admin.models import EndpointKey, Node, Outcome, Run
 from protocol.requests import read
 from tests.engine.scripted import ScriptedProvider, stalled, text
 from tests.factories import make_published
@@ -133,6 +133,18 @@ def test_a_client_that_stops_reading_is_given_up(provider, monkeypatch):
     asyncio.run(scenario())
     run = Run.objects.get()
     assert (run.outcome, run.error_code, provider.open) == (Outcome.CANCELLED, "ClientTooSlow", 0)
+
+
+def test_the_stream_of_a_revoked_key_ends_with_a_sentence(provider, monkeypatch):
+    monkeypatch.setattr(maintenance, "HEARTBEAT_SECONDS", 0.05)
+    key, secret = EndpointKey.issue("desk")
+    headers = {"X-API-Key": secret}
+    with serving(application) as url, Line(url + QUERY, body=HELLO, headers=headers) as line:
+        assert line.read_until(b"Hello")
+        EndpointKey.objects.update(revoked_at=key.created_at)
+        assert b"The endpoint key was revoked" in line.read_all()
+    run = Run.objects.get()
+    assert (run.outcome, run.error_code, provider.open) == (Outcome.FAILED, "key-revoked", 0)
 
 
 class Running:
