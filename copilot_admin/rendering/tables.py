@@ -7,7 +7,7 @@ from typing import TypeGuard
 from copilot_admin.rendering.text import cell_text, is_number, shortened
 from protocol.json import Json, JsonObject
 
-MOST_ROWS = 25  # of a table on the page of a conversation; a link leads to all of them
+MOST_ROWS = 15  # of a table on the page of a conversation; a link leads to all of them
 MOST_COLUMNS = 60
 MOST_CELL = 300  # characters
 

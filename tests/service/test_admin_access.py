@@ -44,6 +44,8 @@ OWNERS = {
 CLOSED = frozenset(
     {
         "admin:copilot_admin_endpointkey_delete",
+        "admin:copilot_admin_conversation_add",
+        "admin:copilot_admin_conversation_delete",
         "admin:auth_group_add",
         "admin:auth_group_delete",
     }
