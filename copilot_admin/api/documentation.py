@@ -39,16 +39,16 @@ QUERY_DOCUMENTATION: dict[str, Any] = {
         },
     },
     "responses": {
-        "200": {
+        200: {
             "description": "The answer as server-sent events, in the caller's generation.",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         },
-        "400": {"description": "The body is not strict JSON."},
-        "401": {"description": "The endpoint key is missing, unknown, expired or revoked."},
-        "403": {"description": "The key may not ask this copilot."},
-        "404": {"description": "No published copilot has this slug."},
-        "413": {"description": "The body is too large."},
-        "422": {"description": "The body is JSON, but not a query."},
-        "503": {"description": "The server is restarting or cannot store the run."},
+        400: {"description": "The body is not strict JSON."},
+        401: {"description": "The endpoint key is missing, unknown, expired or revoked."},
+        403: {"description": "The key may not ask this copilot."},
+        404: {"description": "No published copilot has this slug."},
+        413: {"description": "The body is too large."},
+        422: {"description": "The body is JSON, but not a query."},
+        503: {"description": "The server is restarting or cannot store the run."},
     },
 }
