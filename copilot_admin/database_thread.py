@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class JournalDown(Unavailable):
-    """The database takes no more work for now."""
+    """The database takes no more work at the moment."""
 
     code = "journal-down"
 

@@ -2,7 +2,7 @@
 
 The client echoes `extra_state` of a function call on the tool message, and deletes call and result
 from its history when it is empty.
-Source: the front end's handling of `get_widget_data` (openbb.md 1.3).
+Source: the front end's handling of `get_widget_data`.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode

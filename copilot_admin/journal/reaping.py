@@ -1,6 +1,6 @@
 """Find runs whose process died, and end them with what their checkpoints hold.
 
-Source: decision 6 of the project; transcripts, rules 5 and 6.
+Source: docs/transcripts.md, rules 5 and 6.
 """
 
 from collections.abc import Sequence

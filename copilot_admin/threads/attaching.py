@@ -1,6 +1,6 @@
 """Attach a request to its conversation: the messages that are new, and the turn; writes.
 
-Source: transcripts, threading rules 4, 5, 6 and 9.
+Source: docs/transcripts.md, rules 4, 5, 6 and 9.
 """
 
 from collections.abc import Mapping, Sequence

@@ -2,7 +2,7 @@
 
 The chain over all messages finds the exact place; the second one, over what only the client writes,
 finds it when a reply came back in other words.
-Source: transcripts, threading rules 1 to 3.
+Source: docs/transcripts.md, rules 1 to 3.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,6 +1,6 @@
 """Find the conversation that a request continues, and the place in it; reads the database.
 
-Source: transcripts, threading rules 1 and 2.
+Source: docs/transcripts.md, rules 1 and 2.
 """
 
 from collections.abc import Iterable, Sequence

@@ -3,7 +3,7 @@
 A client repeats the history, but not always word for word: it splits or trims answers, drops the
 pair of a function call and its result, migrates old calls, sends only the last messages. None of
 this may branch the conversation.
-Source: transcripts, threading rules 1c, 4 and 5.
+Source: docs/transcripts.md, rules 1c, 4 and 5.
 """
 
 from collections.abc import Iterable, Sequence

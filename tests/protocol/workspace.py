@@ -1,6 +1,6 @@
 """A port of the rules by which Workspace reads a stream, to test what it would show.
 
-Source: section 1.4 of the notes on the protocol. The buffer is split on blank lines, the last
+The buffer is split on blank lines, the last
 unterminated block is thrown away, comment lines are ignored, several data lines are joined, data
 that is not JSON ends the answer. A JavaScript `.` stops at U+2028 and U+2029.
 """
