@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from copilot_admin.rendering.charts.scales import (
     Scale,
     extent,
@@ -143,9 +145,12 @@ def _read(
         return None
     notes = []
     if len(kept) < len(rows):
-        notes.append(f"Every {thinned(len(rows), most=most)[1]}th of {len(rows)} rows is drawn.")
+        step = thinned(len(rows), most=most)[1]
+        words = gettext("One row in %(step)d is drawn; there are %(count)d.")
+        notes.append(words % {"step": step, "count": len(rows)})
     if len(y_keys) > MOST_SERIES:
-        notes.append(f"{MOST_SERIES} of {len(y_keys)} series are drawn.")
+        words = gettext("%(shown)d of %(count)d series are drawn.")
+        notes.append(words % {"shown": MOST_SERIES, "count": len(y_keys)})
     labels = tuple(cell_text(row.get(x_key)).removesuffix(MIDNIGHT) for row in kept)
     return _Data(labels=labels, series=series, note=" ".join(notes))
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from django.utils.translation import gettext
+
 from copilot_admin.rendering.charts.scales import number_of
 from copilot_admin.rendering.charts.scene import (
     HEIGHT,
@@ -53,7 +55,7 @@ def ring(
         kind="donut" if is_donut else "pie",
         shapes=tuple(shapes),
         legend=tuple(legend),
-        note=f"{left_out} of {len(rows)} rows have no positive value." if left_out else "",
+        note=_left_out(left_out, of=len(rows)),
         drawn_columns=(label_key, value_key),
     )
 
@@ -62,9 +64,17 @@ def _colour(index: int) -> int:
     return 0 if index == MOST_SLICES else colour_of(index)
 
 
+def _left_out(number: int, *, of: int) -> str:
+    words = gettext("%(number)d of %(of)d rows have no positive value.")
+    return words % {"number": number, "of": of} if number else ""
+
+
 def _with_rest(values: list[tuple[str, float]]) -> list[tuple[str, float]]:
     if len(values) <= MOST_SLICES:
         return values
     largest = sorted(values, key=lambda pair: -pair[1])
     rest = largest[MOST_SLICES:]
-    return [*largest[:MOST_SLICES], (f"{len(rest)} others", sum(value for _, value in rest))]
+    return [
+        *largest[:MOST_SLICES],
+        (gettext("%d others") % len(rest), sum(value for _, value in rest)),
+    ]

@@ -1,0 +1,426 @@
+"""An answer as the blocks that its reader sees."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from copilot_admin.admin.transcript_attempts import attempts_of
+from copilot_admin.admin.transcript_blocks import (
+    ArtifactBlock,
+    CallBlock,
+    CitationsBlock,
+    OtherBlock,
+    ReasoningBlock,
+    StepsBlock,
+    SuggestionsBlock,
+    TextBlock,
+    ToolBlock,
+    blocks_of,
+)
+from copilot_admin.admin.transcript_contents import ALONE, ON_THE_PAGE, Content, content_of
+from copilot_admin.admin.transcript_paths import Siblings, children_of, chosen_path, siblings_of
+from copilot_admin.admin.transcript_raw import raw_events
+from copilot_admin.admin.transcript_results import results_of
+from copilot_admin.admin.transcript_words import Words, outcome_words, state_words
+from copilot_admin.models import EventType, Outcome, TurnState
+from copilot_admin.reading import CallView, EventView, MessageView, RunView, TurnView, UsageView
+from protocol.json import JsonObject
+
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+def message(node_id: int, *data: JsonObject, asked: tuple[str, ...] = ()) -> MessageView:
+    sources = [{"origin": "OpenBB API", "id": name} for name in asked]
+    return MessageView(
+        node_id=node_id,
+        role="tool",
+        kind="result",
+        text="",
+        data={"function": "f", "input_arguments": {"data_sources": sources}, "data": list(data)},
+        agent="",
+        from_history=False,
+        echo_differs=False,
+        created_at=NOW,
+    )
+
+
+def call(*results: MessageView, arguments: JsonObject | None = None) -> CallView:
+    return CallView(
+        function="get_widget_data", arguments=arguments, echo_differs=False, results=results
+    )
+
+
+def run(answer: str = "", *events: EventView, **changes: Any) -> RunView:
+    usage = UsageView(
+        input_tokens=0, cached_tokens=0, output_tokens=0, reasoning_tokens=0, source=""
+    )
+    fields: dict[str, Any] = {
+        "id": uuid4(),
+        "outcome": Outcome.COMPLETED.value,
+        "version": 1,
+        "provider": "p",
+        "model": "m",
+        "generation": 3,
+        "params": {},
+        "started_at": NOW,
+        "ttft_ms": 1,
+        "ms": 2,
+        "usage": usage,
+        "finish_reason": "stop",
+        "error": "",
+        "error_code": "",
+        "notes": (),
+        "received": (),
+        "answer": answer,
+        "echo_differs": False,
+        "events": events,
+        "call": None,
+        "has_request": False,
+        **changes,
+    }
+    return RunView(**fields)
+
+
+def event(kind: EventType, payload: JsonObject | None, *, at: int = 0, ord: int = 0) -> EventView:
+    return EventView(ord=ord, type=kind.value, payload=payload, text_offset=at, at_ms=10)
+
+
+def blocks(*args: Any, **changes: Any) -> list[Any]:
+    return list(blocks_of(run(*args, **changes)))
+
+
+def step(text: str, **more: Any) -> JsonObject:
+    return {"eventType": "INFO", "message": text, "group": "reasoning", **more}
+
+
+def test_text_and_events_stand_in_the_order_in_which_they_were_seen():
+    found = blocks(
+        "Before. After.",
+        event(EventType.ARTIFACT, {"type": "text", "name": "N", "content": "x"}, at=8, ord=1),
+        event(EventType.STATUS, step("one"), ord=0),
+        event(EventType.STATUS, step("two"), at=14, ord=2),
+        event(EventType.STATUS, step("three"), at=14, ord=3),
+    )
+    assert [type(block) for block in found] == [
+        StepsBlock,
+        TextBlock,
+        ArtifactBlock,
+        TextBlock,
+        StepsBlock,
+    ]
+    assert [block.text for block in found if isinstance(block, TextBlock)] == ["Before. ", "After."]
+    assert [one.message for one in found[-1].steps] == ["two", "three"]
+
+
+def test_blank_text_between_events_is_no_block():
+    (block,) = blocks(" \n ", event(EventType.STATUS, step("one"), at=1))
+    assert isinstance(block, StepsBlock)
+
+
+def test_events_without_content_are_left_out():
+    assert blocks("", event(EventType.STATUS, None)) == []
+
+
+def test_a_step_has_details_as_a_table_a_text_or_an_artifact():
+    payload = step(
+        "read",
+        eventType="WARNING",
+        hidden=True,
+        details=[{"a": 1}, {"a": 2}],
+        artifacts=[{"content": [{"b": 1}]}, {"content": ""}],
+    )
+    (block,) = blocks(
+        "",
+        event(EventType.STATUS, payload),
+        event(EventType.STATUS, step("x", details=["t", {}]), ord=1),
+    )
+    first, second = block.steps
+    assert (first.is_warning, first.hidden) == (True, True)
+    assert [content.table.columns for content in first.details] == [("a",), ("b",)]
+    assert (second.is_warning, second.hidden) == (False, False)
+    assert [content.text for content in second.details] == ["t"]
+
+
+def test_a_chart_shows_its_own_columns_beside_it():
+    rows = [{"other": 1, "day": "a", "close": 2}]
+    payload = {
+        "type": "chart",
+        "name": "C",
+        "description": "D",
+        "content": rows,
+        "chart_params": {"chartType": "bar", "xKey": "day", "yKey": ["close"]},
+    }
+    (block,) = blocks("", event(EventType.ARTIFACT, payload))
+    assert block.chart.kind == "bar"
+    assert block.content.table.columns == ("day", "close")
+
+
+def test_a_chart_that_cannot_be_drawn_is_its_table():
+    payload = {"type": "chart", "content": [{"a": 1}], "chart_params": {"chartType": "radar"}}
+    (block,) = blocks("", event(EventType.ARTIFACT, payload))
+    assert block.chart is None
+    assert block.content.table.columns == ("a",)
+
+
+def test_html_is_shown_as_its_text_and_as_it_was_sent():
+    payload = {"type": "html", "content": "<p>Hi <script>alert(1)</script></p>"}
+    (block,) = blocks("", event(EventType.ARTIFACT, payload))
+    assert (block.content.text, block.source) == ("Hi", "<p>Hi <script>alert(1)</script></p>")
+
+
+def test_citations_name_their_widget_and_its_arguments():
+    full = {
+        "type": "widget",
+        "name": "Prices",
+        "origin": "OpenBB",
+        "widget_id": "prices",
+        "metadata": {"input_args": {"symbol": "AAPL", "n": 5}},
+    }
+    payload = {
+        "citations": [
+            {"source_info": full, "details": [{"a": 1}]},
+            {"source_info": {"type": "web"}},
+            {},
+        ]
+    }
+    (block,) = blocks("", event(EventType.CITATION, payload))
+    assert isinstance(block, CitationsBlock)
+    assert [(one.name, one.place, one.arguments) for one in block.sources] == [
+        ("Prices", "OpenBB / prices", (("symbol", "AAPL"), ("n", "5"))),
+        ("web", "", ()),
+        ("", "", ()),
+    ]
+    assert block.sources[0].details.table.columns == ("a",)
+
+
+def test_tools_thoughts_and_suggestions_have_blocks_of_their_own():
+    found = blocks(
+        "",
+        event(EventType.TOOL, {"name": "clock", "arguments": {}, "result": "12:00"}),
+        event(EventType.REASONING, {"text": "Hm"}, ord=1),
+        event(EventType.SUGGESTIONS, {"suggestions": ["a", 5, "b"]}, ord=2),
+        event(EventType.COMPONENT, {"x": 1}, ord=3),
+    )
+    assert [type(block) for block in found] == [
+        ToolBlock,
+        ReasoningBlock,
+        SuggestionsBlock,
+        OtherBlock,
+    ]
+    assert (found[0].name, found[0].arguments.is_empty, found[0].result.text) == (
+        "clock",
+        True,
+        "12:00",
+    )
+    assert found[2].suggestions == ("a", "b")
+
+
+@pytest.mark.parametrize("kind", EventType)
+@pytest.mark.parametrize(
+    "payload",
+    [{}, {"content": 5}, {"citations": {"a": 1}}, {"details": "x"}, {"suggestions": "abc"}],
+)
+def test_no_stored_payload_breaks_the_page(kind: EventType, payload: JsonObject):
+    assert len(blocks("", event(kind, payload))) == 1
+
+
+def test_a_call_is_shown_once_with_what_came_back():
+    results = message(
+        7,
+        {
+            "items": [
+                {"content": '[{"a": 1}]'},
+                {"content": "text", "data_format": {"filename": "f.txt"}},
+            ]
+        },
+        {"error_type": "not_found", "content": "Gone."},
+        {"status": "error", "message": "No.", "data": {}},
+        {"items": [{"url": "https://files.example/x.pdf", "data_format": {"filename": "x.pdf"}}]},
+        asked=("prices", "news"),
+    )
+    payload = {"function": "get_widget_data", "input_arguments": {"a": 1}}
+    (block,) = blocks(
+        "", event(EventType.FUNCTION_CALL, payload), call=call(results, arguments={"a": 1})
+    )
+    assert isinstance(block, CallBlock)
+    assert block.failed
+    (answered,) = block.results
+    assert [
+        (one.name, one.error, one.status, one.file, one.failed) for one in answered.sources
+    ] == [
+        ("OpenBB API / prices", "", "", "", False),
+        ("f.txt", "", "", "", False),
+        ("OpenBB API / news", "Gone.", "", "", True),
+        ("", "", "error", "", True),
+        ("x.pdf", "", "", "https://files.example/x.pdf", False),
+    ]
+    assert answered.sources[0].content.table.columns == ("a",)
+
+
+def test_a_call_that_became_no_message_is_shown_as_it_was_sent():
+    (block,) = blocks("", event(EventType.FUNCTION_CALL, {"function": "f"}))
+    assert isinstance(block, OtherBlock)
+
+
+def test_a_result_of_odd_shape_is_empty_not_broken():
+    odd = message(1, {"items": "x"}, {})
+    assert [*results_of(odd)] == []
+
+
+@pytest.mark.parametrize(
+    ("value", "content"),
+    [
+        (None, Content(key="k")),
+        ({}, Content(key="k")),
+        ("", Content(key="k")),
+        ("text", Content(key="k", text="text")),
+        ("[broken", Content(key="k", text="[broken")),
+        ('{"a": 1}', Content(key="k", text='{\n  "a": 1\n}', is_code=True)),
+        (5, Content(key="k", text="5", is_code=True)),
+        ("x" * 5000, Content(key="k", text="x" * ON_THE_PAGE.text, is_cut=True)),
+    ],
+)
+def test_data_is_shown_in_the_form_it_has(value, content):
+    assert content_of(value, key="k") == content
+
+
+def test_rows_alone_in_an_object_are_a_table():
+    assert content_of({"rows": [{"a": 1}]}, key="k").table.columns == ("a",)
+    assert content_of({"rows": [{"a": 1}], "n": 1}, key="k").table is None
+
+
+def test_json_too_deep_to_read_is_text():
+    deep = "[" * 200_000
+    assert content_of(deep, key="k").is_cut
+
+
+def test_all_of_a_long_table_is_shown_alone():
+    rows: list[JsonObject] = [{"n": n} for n in range(100)]
+    assert content_of(rows, key="k").is_cut
+    assert not content_of(rows, key="k", room=ALONE).is_cut
+
+
+def ids(attempts: tuple[tuple[RunView, ...], ...]) -> list[list[UUID]]:
+    return [[one.id for one in attempt] for attempt in attempts]
+
+
+def test_a_call_and_its_answer_are_one_attempt():
+    result = message(1)
+    first = run(call=call(result))
+    second = run("a", received=(result,))
+    assert ids(attempts_of([first, second])) == [[first.id, second.id]]
+
+
+def test_an_answer_regenerated_after_a_call_keeps_the_call():
+    result = message(1)
+    first = run(call=call(result))
+    second, third = run("a", received=(result,)), run("b", received=(result,))
+    assert ids(attempts_of([first, second, third])) == [
+        [first.id, second.id],
+        [first.id, third.id],
+    ]
+
+
+def test_asking_again_from_the_question_is_another_attempt():
+    first, second = run("a"), run("b")
+    assert ids(attempts_of([first, second])) == [[first.id], [second.id]]
+
+
+def test_two_calls_in_a_row_are_one_attempt():
+    one, two = message(1), message(2)
+    runs = [
+        run(call=call(one)),
+        run(call=call(two), received=(one,)),
+        run("a", received=(one, two)),
+    ]
+    assert ids(attempts_of(runs)) == [[each.id for each in runs]]
+
+
+def test_a_result_of_a_foreign_call_begins_an_attempt():
+    alone = run("a", received=(message(9),))
+    assert ids(attempts_of([alone])) == [[alone.id]]
+
+
+def turn(number: int, parent: int | None = None, **changes: Any) -> TurnView:
+    fields: dict[str, Any] = {
+        "id": number,
+        "history": (),
+        "question": None,
+        "state": TurnState.DONE.value,
+        "parent_id": parent,
+        "level": 0,
+        "branch": 1,
+        "branches": 1,
+        "started_at": NOW,
+        "ttft_ms": None,
+        "ms": 0,
+        "tokens": 0,
+        "runs": (),
+        **changes,
+    }
+    return TurnView(**fields)
+
+
+#  1 ── 2 ── 3
+#   └── 4 ── 5
+#        └── 6
+TREE = [turn(1), turn(2, 1), turn(3, 2), turn(4, 1), turn(5, 4), turn(6, 4)]
+
+
+@pytest.mark.parametrize(
+    ("through", "path"),
+    [(None, [1, 4, 6]), (2, [1, 2, 3]), (5, [1, 4, 5]), (1, [1, 4, 6]), (99, [1, 4, 6])],
+)
+def test_the_path_goes_through_the_chosen_turn_and_the_newest_after_it(through, path):
+    assert [one.id for one in chosen_path(TREE, through=through)] == path
+
+
+def test_no_turns_make_no_path():
+    assert chosen_path([]) == []
+
+
+def test_versions_of_a_question_lead_to_each_other():
+    children = children_of(TREE)
+    assert siblings_of(TREE[1], children) == Siblings(place=1, number=2, earlier=None, later=4)
+    assert siblings_of(TREE[3], children) == Siblings(place=2, number=2, earlier=2, later=None)
+    assert siblings_of(TREE[0], children) is None
+
+
+def test_raw_events_are_named_as_on_the_wire_with_the_text_between_them():
+    found = list(
+        raw_events(
+            run(
+                "Hello",
+                event(EventType.STATUS, step("one"), at=2, ord=0),
+                event(EventType.TOOL, {"name": "x"}, at=2, ord=1),
+                event(EventType.CITATION, {"citations": []}, at=5, ord=2),
+            )
+        )
+    )
+    assert [(one.name, one.type, one.at_ms) for one in found] == [
+        ("copilotMessageChunk", "text", None),
+        ("copilotStatusUpdate", "status", 10),
+        ("", "tool", 10),
+        ("copilotMessageChunk", "text", None),
+        ("copilotCitationCollection", "citation", 10),
+    ]
+    assert found[0].text == '{\n  "delta": "He"\n}'
+    assert found[3].data == {"delta": "llo"}
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_every_outcome_has_a_word_and_a_shape(outcome: Outcome):
+    words = outcome_words(outcome)
+    assert str(words.label) == str(outcome.label)
+    assert words.icon == ("running" if outcome is Outcome.RUNNING else outcome.value)
+
+
+@pytest.mark.parametrize("state", TurnState)
+def test_every_state_has_words(state: TurnState):
+    assert str(state_words(state).label)
+
+
+def test_what_this_release_does_not_know_is_shown_as_it_is():
+    assert outcome_words("new") == state_words("new") == Words("new", "muted", "cancelled")
