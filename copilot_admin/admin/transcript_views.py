@@ -89,9 +89,9 @@ class TranscriptViews(ConversationModelAdmin):
             "events": list(raw_events(asked)),
             "request_text": whole[:MOST_SHOWN],
             "request_is_cut": len(whole) > MOST_SHOWN,
-            "conversation": conversation,
         }
         if "fragment" in request.GET:
+            context["conversation"] = conversation
             return render(request, f"{FOLDER}/raw.html", context)
         return self._page(request, "run.html", conversation, **context)
 
