@@ -89,6 +89,7 @@ class Asked:
 
     @property
     def conversation(self) -> Conversation:
+        assert self.accepted.conversation_id is not None
         return Conversation.objects.get(pk=self.accepted.conversation_id)
 
     def answer(self, *outputs: Output | str, ended: Ending | None = None) -> "Asked":
