@@ -305,7 +305,7 @@ def test_very_long_conversations_are_formatted_from_the_end():
 
 def hostile_conversation(payload: str) -> Conversation:
     """A conversation that has one text in all its places."""
-    copilot = make_copilot(name=payload[:100])
+    copilot = make_copilot(name=f"{payload[:80]} {Conversation.objects.count()}")
     client = Client(version=make_version(copilot), trace_id="chat")
     asked = client.ask(payload, notes=(payload,)).answer(
         payload, ended=ending(Outcome.FAILED, error=payload, error_code=payload[:50])

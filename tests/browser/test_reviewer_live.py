@@ -1,0 +1,194 @@
+"""A page that changes while its conversation goes on."""
+
+from collections.abc import Iterator
+import json
+from typing import Any
+
+from playwright.sync_api import Browser, Route, WebSocketRoute, expect
+import pytest
+
+from copilot_admin.announce import Change, announce
+from copilot_admin.asgi import application
+from copilot_admin.edge.asgi_types import Receive, Scope, Send
+from copilot_admin.journal.journal import _checkpoint
+from copilot_admin.models import Conversation
+from copilot_admin.recorder import Recorder
+from copilot_admin.roles import Role
+from protocol.events import MessageChunk, StatusUpdate
+from protocol.sse import decode
+from tests.browser.visits import Visit, visit
+from tests.factories import make_published, make_user
+from tests.live_server import serving
+from tests.service.journaling import Asked, Client, ai
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+async def with_announcements(scope: Scope, receive: Receive, send: Send) -> None:
+    """The application, and an address that announces a change from within its event loop."""
+    if scope["type"] == "http" and scope["path"].startswith("/tell/"):
+        _, _, conversation, turn, kind = scope["path"].split("/")
+        await announce(int(conversation), turn_id=int(turn), kind=Change(kind))
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+        return
+    await application(scope, receive, send)
+
+
+@pytest.fixture
+def server(transactional_db: None) -> Iterator[str]:
+    with serving(with_announcements) as address:
+        make_user(Role.REVIEWERS, username="eve")
+        yield address
+
+
+@pytest.fixture
+def eve(browser: Browser, server: str) -> Iterator[Visit]:
+    """A reviewer who has logged in."""
+    person = visit(browser, server)
+    person.log_in("eve")
+    yield person
+    person.page.context.close()
+    assert person.mishaps == []
+
+
+def open_page(person: Visit, asked: Asked) -> None:
+    """Opens the page of a conversation and waits until it is told of changes."""
+    with person.page.expect_response("**/state/"):
+        person.go(f"/admin/copilot_admin/conversation/{asked.conversation.pk}/change/")
+
+
+def tell(person: Visit, asked: Asked, kind: Change = Change.PROGRESS) -> None:
+    """Has the server announce a change."""
+    accepted = asked.accepted
+    path = f"/tell/{accepted.conversation_id}/{accepted.turn_id}/{kind}"
+    assert person.page.request.get(person.base_url + path).status == 204
+
+
+def write(asked: Asked, recorder: Recorder, *outputs: Any) -> None:
+    """Streams a piece of an answer into the journal."""
+    for output in outputs:
+        recorder.add(output, at_ms=10)
+    piece = recorder.unsaved()
+    assert piece is not None
+    _checkpoint(asked.run_id, piece)
+
+
+def test_a_running_answer_grows_without_disturbing_its_reader(eve: Visit):
+    client = Client(trace_id="chat")
+    client.ask("One?").answer("First answer. " * 200)
+    asked = client.ask("One?", ai("First answer. " * 200), "Two?")
+    recorder = Recorder()
+    open_page(eve, asked)
+    page = eve.page
+    turn = page.locator(f"#turn-{asked.accepted.turn_id}")
+    expect(turn.get_by_text("The answer is being written.")).to_be_visible()
+
+    write(
+        asked, recorder, StatusUpdate(message="Reading", details=({"a": 1},)), MessageChunk("Hel")
+    )
+    tell(eve, asked)
+    expect(turn.get_by_text("Hel", exact=True)).to_be_visible()
+    details = turn.locator(".ca-step details")
+    details.locator("summary").click()
+    turn.get_by_role("link", name="Link to question 2").focus()
+    page.evaluate("scrollTo(0, 120)")
+
+    write(asked, recorder, MessageChunk("lo **world**"))
+    tell(eve, asked)
+    expect(turn.locator("strong")).to_have_text("world")
+    expect(details).to_have_attribute("open", "")
+    assert page.evaluate("document.activeElement.className") == "ca-permalink"
+    assert page.evaluate("scrollY") == 120
+
+    asked.answer("Hello **world**")
+    tell(eve, asked, Change.FINISHED)
+    expect(turn.get_by_text("The answer is being written.")).to_have_count(0)
+    expect(page.get_by_role("status")).to_have_text("Question 2: Completed")
+    expect(page.locator("#facts")).to_contain_text("Completed")
+
+
+def test_the_next_question_of_a_real_client_appears_by_itself(eve: Visit):
+    copilot = make_published()
+    asked = ask(eve, copilot.slug, [{"role": "human", "content": "Good morning?"}])
+    conversation = Conversation.objects.get()
+    with eve.page.expect_response("**/state/"):
+        eve.go(f"/admin/copilot_admin/conversation/{conversation.pk}/change/")
+    turns = eve.page.locator(".ca-turn")
+    expect(turns).to_have_count(1)
+    history = [
+        {"role": "human", "content": "Good morning?"},
+        {"role": "ai", "content": asked},
+        {"role": "human", "content": "And good evening?"},
+    ]
+    ask(eve, copilot.slug, history)
+    expect(turns).to_have_count(2)
+    expect(turns.last).to_contain_text("And good evening?")
+    expect(turns.last).to_contain_text("Completed")
+
+
+def ask(person: Visit, slug: str, messages: list[dict[str, str]]) -> str:
+    """What Workspace does; returns the text of the answer."""
+    answer = person.page.request.post(
+        f"{person.base_url}/v1/copilots/{slug}/query",
+        data={"messages": messages},
+        headers={"X-Trace-Id": "chat-1"},
+    )
+    events = decode(answer.body())
+    return "".join(json.loads(data)["delta"] for name, data in events if name == MessageChunk.name)
+
+
+def test_a_question_on_another_branch_is_offered_not_forced(eve: Visit):
+    client = Client(trace_id="chat")
+    client.ask("One?").answer("First")
+    asked = client.ask("One?", ai("First"), "Two?").answer("Second")
+    Conversation.objects.update(last_outcome="running")  # recent: the page listens
+    open_page(eve, asked)
+    other = client.ask("One?", ai("First"), "Two, please?").answer("Other")
+    tell(eve, other)
+    news = eve.page.locator("#news")
+    expect(news).to_contain_text("A question was asked on another branch.")
+    expect(eve.page.get_by_text("Two?", exact=True)).to_be_visible()
+    news.get_by_role("link", name="Show it").click()
+    expect(eve.page.get_by_text("Two, please?")).to_be_visible()
+
+
+def test_without_a_socket_the_page_asks_until_nothing_runs(eve: Visit):
+    def refuse(socket: WebSocketRoute) -> None:
+        socket.close(code=1011, reason="no sockets here")
+
+    eve.page.route_web_socket("**/ws/**", refuse)
+    asked = Client(trace_id="chat").ask("One?")
+    open_page(eve, asked)
+    write(asked, Recorder(), MessageChunk("Growing"))
+    expect(eve.page.get_by_text("Growing", exact=True)).to_be_visible()
+    asked.answer("Grown")
+    expect(eve.page.get_by_text("Grown", exact=True)).to_be_visible()
+    expect(eve.page.get_by_role("status")).to_have_text("Question 1: Completed")
+
+
+def test_a_reader_who_was_logged_out_gets_no_more_news(eve: Visit):
+    asked = Client(trace_id="chat").ask("One?")
+    open_page(eve, asked)
+    eve.page.context.clear_cookies()
+    asks: list[str] = []
+
+    def count(route: Route) -> None:
+        asks.append(route.request.url)
+        route.continue_()
+
+    eve.page.route("**/turns/**", count)
+    tell(eve, asked)
+    eve.page.wait_for_timeout(500)
+    assert len(asks) == 1
+    expect(eve.page.get_by_text("The answer is being written.")).to_be_visible()
+
+
+def test_an_old_conversation_opens_no_socket(eve: Visit):
+    asked = Client(trace_id="chat").ask("One?").answer("Done")
+    Conversation.objects.update(last_at="2020-01-01T00:00:00Z")
+    sockets: list[str] = []
+    eve.page.on("websocket", lambda socket: sockets.append(socket.url))
+    eve.go(f"/admin/copilot_admin/conversation/{asked.conversation.pk}/change/")
+    eve.page.wait_for_load_state("networkidle")
+    assert sockets == []
