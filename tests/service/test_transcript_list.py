@@ -88,7 +88,7 @@ def test_the_list_needs_the_same_queries_for_one_row_and_for_fifty(reviewer: Bro
 
 
 def test_pages_follow_each_other_without_a_gap_both_ways(reviewer: Browser):
-    seen: list[list[str]] = []
+    seen: list[str] = []
     make_conversations(120)
     expected = [f"Question {index}" for index in reversed(range(120))]
     there, url = [], LIST
