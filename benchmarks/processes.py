@@ -91,7 +91,7 @@ def running(process: Process) -> Iterator[Process]:
 
 
 def start(*arguments: str, port: int, core: int, env: Mapping[str, str], log: IO[bytes]) -> Process:
-    """Starts Python with some arguments; returns when the port takes connections."""
+    """Starts Python with some arguments; returns when it answers."""
     popen = subprocess.Popen(
         [sys.executable, *arguments],
         cwd=ROOT,
@@ -121,10 +121,17 @@ def _wait_for_port(process: Process) -> None:
     while time.monotonic() < deadline:
         if process.popen.poll() is not None:
             raise RuntimeError(f"{process.popen.args!r} ended with {process.popen.returncode}")
-        try:
-            socket.create_connection(("127.0.0.1", process.port), 1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
+        if _answers(process.port):
             return
+        time.sleep(0.05)
     raise RuntimeError(f"{process.popen.args!r} does not listen")
+
+
+def _answers(port: int) -> bool:
+    """Whether anything comes back; a port may be open before its server has started."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), START_SECONDS) as connection:
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            return bool(connection.recv(1))
+    except OSError:
+        return False

@@ -46,7 +46,10 @@ class Script:
     @classmethod
     def find(cls, body: bytes) -> Self:
         """Reads the last question of a request, whatever shape the request has."""
-        *_, (chunks, every, after) = _ORDER.findall(body)
+        orders = _ORDER.findall(body)
+        if not orders:
+            return cls(chunks=3, every_ms=0)
+        chunks, every, after = orders[-1]
         return cls(int(chunks), float(every), float(after))
 
 
