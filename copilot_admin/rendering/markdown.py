@@ -95,12 +95,13 @@ def _image(
 ) -> str:
     token = tokens[at]
     text = self.renderInlineAsText(token.children, options, env)
-    host = _host(str(token.attrGet("src"))) or gettext("no host")
+    host = host_of(str(token.attrGet("src"))) or gettext("no host")
     words = gettext("Image not loaded: %(text)s (%(host)s)") % {"text": text, "host": host}
     return f'<span class="ca-unloaded">{escape(words)}</span>'
 
 
-def _host(address: str) -> str:
+def host_of(address: str) -> str:
+    """The host of a web address; nothing where there is none."""
     try:
         return urlsplit(address).hostname or ""
     except ValueError:  # such as an unfinished IPv6 address

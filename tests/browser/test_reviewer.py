@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Dialog, expect
 import pytest
 
 from copilot_admin.models import Conversation, Turn
@@ -180,7 +180,12 @@ def test_no_text_does_anything_even_without_the_policy(browser: Browser, server:
     eve.log_in("eve")
     dialogs: list[str] = []
     requests: list[str] = []
-    eve.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def dismiss(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    eve.page.on("dialog", dismiss)
     eve.page.on("request", lambda request: requests.append(request.url))
     for conversation in (hostile_conversation(payload) for payload in PAYLOADS):
         eve.go(page_of(conversation))

@@ -13,6 +13,7 @@ from copilot_admin.rendering.markdown import (
     MOST_BRACKETS,
     MOST_FORMATTED,
     TAGS,
+    host_of,
     safe_html,
 )
 from tests.service.hostile_texts import FOREIGN, PAYLOADS
@@ -100,6 +101,11 @@ def test_an_image_is_never_loaded(image: str, words: str):
     assert safe_html(image) == (
         f'<p><span class="ca-unloaded">Image not loaded: {words}</span></p>\n'
     )
+
+
+@pytest.mark.parametrize("address", ["http://[half", "/path", ""])
+def test_what_is_no_address_has_no_host(address: str):
+    assert host_of(address) == ""
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from copilot_admin.roles import Role
 from protocol.events import ArtifactType
 from tests.factories import make_copilot, make_key, make_user, make_version
 from tests.service.hostile_texts import PAYLOADS
-from tests.service.journaling import Client, ai, ending, human
+from tests.service.journaling import Client, ai, call_echo, ending, human, result
 from tests.service.test_transcript_markdown import Tags
 from tests.service.transcript_rows import (
     PRICES,
@@ -138,6 +138,12 @@ def test_a_turn_can_be_fetched_by_itself(reviewer: Browser):
 )
 def test_what_is_not_there_is_not_found(reviewer: Browser, rest: str):
     assert reviewer.get(address(rich_conversation(), rest)).status_code == 404
+
+
+def test_a_part_that_a_run_does_not_have_is_not_found(reviewer: Browser):
+    conversation = rich_conversation()
+    run = Run.objects.filter(conversation=conversation).latest("started_at")
+    assert reviewer.get(address(conversation, f"parts/r{run.pk.hex}-999/")).status_code == 404
 
 
 @pytest.mark.parametrize("pk", ["0", "x", "9" * 40, "²"])
@@ -264,11 +270,13 @@ def test_a_copilot_that_keeps_metadata_says_so_and_shows_no_text(reviewer: Brows
 
 
 def test_messages_from_before_are_folded_and_marked(reviewer: Browser):
+    foreign = call_echo("w-9"), result("Data of another", "w-9")
     client = Client(trace_id="chat")
-    asked = client.ask("Old?", ai("Told by another"), "New?").answer("Mine")
+    asked = client.ask("Old?", *foreign, ai("Told by another"), "New?").answer("Mine")
     page = text_of(reviewer.get(address(asked.conversation)))
-    assert "2 messages from before this server" in page
+    assert "4 messages from before this server" in page
     assert "Told by another" in page
+    assert "Data of another" in page
 
 
 def test_the_caller_is_the_key_by_name(reviewer: Browser):
