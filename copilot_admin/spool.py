@@ -1,10 +1,10 @@
-"""A file that takes what the database could not: appended, synced, read back at the next start."""
+"""Files that take what the database could not: synced, and read back when it answers again."""
 
 from collections.abc import Iterator, Mapping
 import json
 import os
 from pathlib import Path
-import threading
+from uuid import UUID
 
 from django.conf import settings
 
@@ -18,58 +18,56 @@ class SpoolFull(OSError):
 
 
 class Spool:
-    """JSON objects, one a line, safe on the disk when `append` returns.
+    """One file for each entry, whole and safe on the disk when `put` returns.
 
-    Each process appends to a file of its own; a start reads those of all.
+    So nothing is cut off by a crash, and any process may read what another one wrote.
     """
 
     def __init__(self, *, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
-        self._lock = threading.Lock()
 
-    def append(self, entry: JsonObject) -> None:
-        """Adds an entry.
+    def put(self, key: UUID, entry: JsonObject) -> None:
+        """Keeps an entry, instead of an earlier one with the same key.
 
         Raises:
             OSError: The disk or the spool is full, or not to be written to.
         """
-        line = json.dumps(entry).encode() + b"\n"
-        with self._lock:
-            folder = _folder()
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if len(line) + sum(path.stat().st_size for path in self.files()) > self._max_bytes:
-                raise SpoolFull(f"The spool {folder} holds {self._max_bytes} bytes; it is full.")
-            path = folder / f"{os.getpid()}.jsonl"
-            is_new = not path.exists()
-            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            with os.fdopen(descriptor, "ab") as file:
-                file.write(line)
-                file.flush()
-                os.fsync(file.fileno())
-            if is_new:
-                _sync_folder(folder)
+        data = json.dumps(entry).encode()
+        folder = _folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if len(data) + sum(path.stat().st_size for path in folder.iterdir()) > self._max_bytes:
+            raise SpoolFull(f"The spool {folder} may hold {self._max_bytes} bytes; it is full.")
+        unfinished = folder / f"{key}.tmp"
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(folder / f"{key}.json")
+        _sync(folder)
 
-    def files(self) -> list[Path]:
-        """The files that hold entries."""
-        return sorted(_folder().glob("*.jsonl"))
-
-    def entries(self, path: Path) -> Iterator[Mapping[str, Json]]:
-        """The entries of a file; a last line that was cut off by a crash is left out."""
-        for line in path.read_bytes().splitlines():
+    def entries(self) -> Iterator[tuple[Path, Mapping[str, Json]]]:
+        """What is kept, and where; {} for a file that holds something else."""
+        for path in sorted(_folder().glob("*.json")):
             try:
-                entry = json.loads(line)
-            except ValueError:
+                entry = json.loads(path.read_bytes())
+            except FileNotFoundError:  # another process was faster
                 continue
-            if isinstance(entry, dict):
-                yield entry
+            except ValueError:
+                entry = {}
+            yield path, entry if isinstance(entry, dict) else {}
+
+    def set_aside(self, path: Path) -> None:
+        """Keeps a file for an operator to look at, and hands it out no more."""
+        path.replace(path.with_suffix(".bad"))
 
 
 def _folder() -> Path:
     return Path(settings.DATA_DIR) / "spool"
 
 
-def _sync_folder(folder: Path) -> None:
-    """Makes the new file's name survive a power cut too."""
+def _sync(folder: Path) -> None:
+    """Makes the names in a folder survive a power cut too."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -50,7 +50,11 @@ class Journal:
         if run.logging is not Logging.EVERYTHING:
             self._private.add(run.run_id)
         prepared = await asyncio.to_thread(opening.prepare, run)
-        return await self._written(partial(opening.accept, prepared))
+        try:
+            return await self._written(partial(opening.accept, prepared))
+        except JournalDown:
+            self._private.discard(run.run_id)
+            raise
 
     async def refuse(self, refusal: Refusal) -> None:
         """Stores a request that was refused: a run without a turn.
@@ -103,7 +107,7 @@ class Journal:
 
     def _to_spool(self, sealed: Sealed) -> None:
         try:
-            self._spool.append(to_json(sealed))
+            self._spool.put(sealed.run_id, to_json(sealed))
         except OSError as error:
             logger.critical("run %s is lost: %s", sealed.run_id, error)
 

@@ -1,0 +1,115 @@
+"""Big and repeated JSON is stored once, also when the rest of it changed."""
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+
+from copilot_admin import blobs
+from copilot_admin.models import Blob, BlobPart
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["a", "$blob", "$list", "$$x", "$"]), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+def widgets(count: int, *, size: int = 300) -> list[dict[str, object]]:
+    return [{"name": f"widget {number}", "text": f"{number} " * (size // 4)} for number in range(count)]  # fmt: skip
+
+
+def stored(value):
+    packed = blobs.pack(value)
+    blobs.save([packed])
+    return packed.sha
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        {"a": "small"},
+        {"widgets": {"primary": widgets(200)}, "timezone": "UTC"},
+        {"text": "x" * 10_000},
+        ["y" * 5000] * 100,
+        [{"same": "z" * 100}] * 500,
+        {"$blob": "f" * 64, "$list": ["x" * 3000], "$$": {"$ref": "#/defs"}},
+        {"number": 2**200, "long": "n" * 3000},
+        {"lone": "\ud800" + "n" * 3000},
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_what_is_stored_is_read_back(value):
+    sha = stored(value)
+    assert blobs.load([sha]) == {sha: value}
+
+
+@pytest.mark.django_db
+def test_deep_data_is_read_back():
+    value: object = "x" * 3000
+    for _ in range(260):
+        value = {"deeper": [value]}
+    sha = stored(value)
+    assert blobs.load([sha]) == {sha: value}
+
+
+@pytest.mark.django_db
+@given(JSON)
+def test_any_json_survives(value):
+    big = {"one": value, "padding": "p" * 3000, "list": [value, "q" * 3000] * 3}
+    sha = stored(big)
+    assert blobs.load([sha])[sha] == big
+
+
+@pytest.mark.django_db
+def test_a_change_beside_big_parts_stores_only_the_change():
+    env = {"widgets": {"primary": widgets(300)}, "context": widgets(40), "timezone": "UTC"}
+    stored(env)
+    before = total()
+    stored({**env, "timezone": "Asia/Tokyo"})
+    assert total() - before < 1000
+
+
+@pytest.mark.django_db
+def test_one_changed_widget_among_many_stores_its_surroundings_only():
+    many = widgets(400)
+    stored({"widgets": many})
+    before = total()
+    many[200] = {"name": "another"}
+    stored({"widgets": many})
+    assert total() - before < 40_000 < before
+
+
+@pytest.mark.django_db
+def test_a_list_that_grows_costs_what_is_new():
+    sizes, rows = [], []
+    for length in range(10, 210, 10):
+        stored({"context": widgets(length, size=600)})
+        sizes.append(total())
+        rows.append(BlobPart.objects.count())
+    steps = [after - before for before, after in pairwise(sizes)]
+    assert max(steps[10:]) < 3 * max(steps[:5])
+    assert rows[-1] < 40 * len(rows)
+
+
+@pytest.mark.django_db
+def test_parts_are_known_to_be_in_use():
+    sha = stored({"text": "x" * 5000, "other": "y" * 5000})
+    parts = set(BlobPart.objects.filter(whole=sha).values_list("part", flat=True))
+    assert parts == set(Blob.objects.exclude(pk=sha).values_list("pk", flat=True))
+    assert len(parts) == 2
+
+
+@pytest.mark.django_db
+def test_what_is_not_stored_is_not_found():
+    assert blobs.load(["0" * 64]) == {}
+
+
+def total() -> int:
+    return sum(Blob.objects.values_list("size", flat=True))
