@@ -2,11 +2,10 @@
 
 from argparse import ArgumentParser
 from dataclasses import replace
-import os
 import sys
 
 from benchmarks.floors import figures, floors
-from benchmarks.processes import LOAD_CORE, SERVER_CORE
+from benchmarks.processes import LOAD_CORE, SERVER_CORE, away_from_the_server
 from benchmarks.streaming import QUICK, Plan, measure
 
 
@@ -22,10 +21,10 @@ def main(arguments: list[str]) -> int:
         plan = replace(plan, runs=options.runs)
     if options.every_ms:
         plan = replace(plan, script=replace(plan.script, every_ms=options.every_ms))
-    os.sched_setaffinity(0, {LOAD_CORE})
     if SERVER_CORE == LOAD_CORE:
         print("This machine has one core: the client takes part of the servers' time.")
-    results = measure(plan, say=lambda line: print(line, flush=True))
+    with away_from_the_server():
+        results = measure(plan, say=lambda line: print(line, flush=True))
     print(f"\n{figures(results)}\n")
     kept = floors(results)
     print(*kept, sep="\n")

@@ -6,7 +6,6 @@
 from argparse import ArgumentParser
 import asyncio
 from dataclasses import dataclass
-import os
 from random import Random
 import sys
 import time
@@ -15,7 +14,7 @@ import uvloop
 
 from benchmarks import servers
 from benchmarks.client import Line, ask, call
-from benchmarks.processes import LOAD_CORE, running
+from benchmarks.processes import away_from_the_server, running
 from benchmarks.script import Script
 from benchmarks.servers import Installation, Target
 from benchmarks.stats import stats
@@ -108,8 +107,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
-    os.sched_setaffinity(0, {LOAD_CORE})
-    left = leave_again_and_again(count=options.count, random=Random(options.seed))
+    with away_from_the_server():
+        left = leave_again_and_again(count=options.count, random=Random(options.seed))
     rows = [
         ("clients that left", str(left.asked)),
         ("upstream left after at most, s", f"{left.slowest:.2f}"),

@@ -8,7 +8,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-import os
 from random import Random
 import sys
 
@@ -17,7 +16,7 @@ import uvloop
 from benchmarks import servers
 from benchmarks.bodies import hostile_bodies
 from benchmarks.keep_alive import Answer, Connection
-from benchmarks.processes import LOAD_CORE, running
+from benchmarks.processes import away_from_the_server, running
 from benchmarks.servers import Installation, Target
 from benchmarks.stored import outcomes, stored_runs, unbalanced
 from benchmarks.table import table
@@ -86,8 +85,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
-    os.sched_setaffinity(0, {LOAD_CORE})
-    posted = post_hostile_bodies(count=options.count, random=Random(options.seed))
+    with away_from_the_server():
+        posted = post_hostile_bodies(count=options.count, random=Random(options.seed))
     rows = [(f"status {status}", str(count)) for status, count in sorted(posted.statuses.items())]
     rows += [(f"run {way}", str(count)) for way, count in posted.outcomes.items()]
     print(table([("answers", "count"), *rows]))

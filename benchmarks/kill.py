@@ -8,7 +8,6 @@ from argparse import ArgumentParser
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-import os
 from random import Random
 import sys
 
@@ -16,7 +15,7 @@ import uvloop
 
 from benchmarks import servers
 from benchmarks.client import Heard, Line, call
-from benchmarks.processes import LOAD_CORE
+from benchmarks.processes import away_from_the_server
 from benchmarks.script import Script, piece
 from benchmarks.servers import Installation, Target
 from benchmarks.stored import StoredRun, stored_runs, unbalanced
@@ -126,10 +125,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--streams", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
-    os.sched_setaffinity(0, {LOAD_CORE})
-    killed = kill_again_and_again(
-        times=options.times, streams=options.streams, random=Random(options.seed)
-    )
+    with away_from_the_server():
+        killed = kill_again_and_again(
+            times=options.times, streams=options.streams, random=Random(options.seed)
+        )
     head = ("kill", "finished", "cut", "finished unseen", "most text lost, s", "problems")
     rows = [
         (

@@ -82,6 +82,17 @@ class Noise:
 
 
 @contextmanager
+def away_from_the_server() -> Iterator[None]:
+    """Keeps this process on the core of the load."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {LOAD_CORE})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+@contextmanager
 def running(process: Process) -> Iterator[Process]:
     """Stops the process at the end."""
     try:
