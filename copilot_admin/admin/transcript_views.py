@@ -66,7 +66,8 @@ class TranscriptViews(ConversationModelAdmin):
         """One turn and the facts of its conversation, for a page that is open."""
         conversation = self._conversation(request, pk)
         number = number_in(turn)
-        part = part_of(read_conversation(conversation), number) if number is not None else None
+        view = read_conversation(conversation, contents_of=number)
+        part = part_of(view, number) if number is not None else None
         if part is None:
             raise Http404
         context = {"part": part, "facts": facts_of(conversation), "conversation": conversation}

@@ -27,7 +27,7 @@ class ConversationAdmin(TranscriptViews):
     """
 
     change_list_template = f"{FOLDER}/change_list.html"
-    list_display = ("question", "copilot_name", "when", "n_turns", "outcome", "n_tokens", "ttft")
+    list_display = ("question", "outcome", "copilot_name", "when", "n_turns", "n_tokens", "ttft")
     list_display_links = ("question",)
     list_filter = (CopilotFilter, "last_outcome", "has_error", "last_at")
     list_select_related = ("copilot",)

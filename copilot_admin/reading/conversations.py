@@ -16,9 +16,17 @@ from copilot_admin.reading.views import ConversationView, TurnView
 from protocol.json import Json
 
 
-def read_conversation(conversation: Conversation) -> ConversationView:
-    """Reads a whole conversation; the number of queries does not grow with its length."""
-    rows = read_rows(conversation)
+def read_conversation(
+    conversation: Conversation, *, contents_of: int | None = None
+) -> ConversationView:
+    """Reads a whole conversation; the number of queries does not grow with its length.
+
+    Args:
+        conversation: Which.
+        contents_of: A turn. Big contents of all other turns are then left out, which makes a
+            page that follows one answer cheap however much the conversation holds.
+    """
+    rows = read_rows(conversation, contents_of=contents_of)
     places = _places(rows)
     turns = tuple(_turn_view(place, rows) for place in _in_tree_order(places))
     told = {message.node_id for turn in turns for message in turn.history}

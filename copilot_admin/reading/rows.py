@@ -1,7 +1,7 @@
 """The rows of a conversation, read at once and put where they are looked for."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -41,8 +41,13 @@ class Rows:
         return value if isinstance(value, Mapping) else None
 
 
-def read_rows(conversation: Conversation) -> Rows:
-    """Reads a conversation with about ten queries, however long it is."""
+def read_rows(conversation: Conversation, *, contents_of: int | None = None) -> Rows:
+    """Reads a conversation with about ten queries, however long it is.
+
+    Args:
+        conversation: Which.
+        contents_of: The turn whose big contents are read; default: those of all.
+    """
     nodes = {
         node.pk: node for node in Node.objects.filter(conversation=conversation).order_by("id")
     }
@@ -53,11 +58,17 @@ def read_rows(conversation: Conversation) -> Rows:
     runs = _runs(conversation)
     all_runs = [run for some in runs.values() for run in some]
     events = _events(conversation)
-    shas = {node.blob_id for node in nodes.values()} | {
-        event.blob_id for some in events.values() for event in some
+    turns = list(Turn.objects.filter(conversation=conversation).order_by("id"))
+    wanted_nodes: Iterable[Node] = nodes.values()
+    wanted_runs: Iterable[Run] = all_runs
+    if contents_of is not None:
+        wanted_nodes = _nodes_of(contents_of, turns, nodes, children)
+        wanted_runs = runs[contents_of]
+    shas = {node.blob_id for node in wanted_nodes} | {
+        event.blob_id for run in wanted_runs for event in events[run.pk]
     }
     return Rows(
-        turns=list(Turn.objects.filter(conversation=conversation).order_by("id")),
+        turns=turns,
         nodes=nodes,
         children=children,
         runs=runs,
@@ -65,6 +76,18 @@ def read_rows(conversation: Conversation) -> Rows:
         running=_running(all_runs),
         contents=blobs.load(sha for sha in shas if sha),
     )
+
+
+def _nodes_of(
+    turn_id: int, turns: Iterable[Turn], nodes: Mapping[int, Node], children: dict[int, list[Node]]
+) -> Iterator[Node]:
+    """The messages of a turn: from its question down to the next ones."""
+    asked = {turn.human_node_id: turn.pk for turn in turns}
+    waiting = [node for node in nodes.values() if asked.get(node.pk) == turn_id]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += [child for child in children.get(node.pk, ()) if child.pk not in asked]
 
 
 def _runs(conversation: Conversation) -> dict[int, list[Run]]:

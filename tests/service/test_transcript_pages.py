@@ -121,6 +121,22 @@ def test_a_turn_can_be_fetched_by_itself(reviewer: Browser):
     assert "<html" not in fragment
 
 
+def test_a_turn_by_itself_is_the_turn_of_the_page(reviewer: Browser):
+    conversation = rich_conversation()
+    whole = read_conversation(conversation)
+    for turn in whole.turns:
+        alone = read_conversation(conversation, contents_of=turn.id)
+        assert next(one for one in alone.turns if one.id == turn.id) == turn
+
+
+def test_reading_one_turn_leaves_the_big_contents_of_others_out():
+    client = Client(trace_id="chat")
+    client.ask("One?").answer(artifact(ArtifactType.TABLE, PRICES * 20))
+    asked = client.ask("One?", ai(""), "Two?").answer("2")
+    view = read_conversation(asked.conversation, contents_of=asked.accepted.turn_id)
+    assert view.turns[0].runs[0].events[0].payload is None
+
+
 @pytest.mark.parametrize(
     "rest",
     [
