@@ -1,12 +1,23 @@
 """An answer as a sequence of blocks: text, steps, artifacts, citations and calls, in their order."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import ClassVar, TypeAlias
 
-from django.utils.safestring import SafeString
-
+from copilot_admin.admin.transcript_block_kinds import (
+    Answered,
+    ArtifactBlock,
+    Block,
+    CallBlock,
+    CitationsBlock,
+    OtherBlock,
+    ReasoningBlock,
+    Source,
+    Step,
+    StepsBlock,
+    SuggestionsBlock,
+    TextBlock,
+    ToolBlock,
+)
 from copilot_admin.admin.transcript_contents import ON_THE_PAGE, Content, Room, content_of
 from copilot_admin.admin.transcript_fields import (
     list_in,
@@ -14,171 +25,16 @@ from copilot_admin.admin.transcript_fields import (
     objects_in,
     text_in,
 )
-from copilot_admin.admin.transcript_results import SourceResult, results_of
+from copilot_admin.admin.transcript_results import results_of
 from copilot_admin.models import EventType
 from copilot_admin.reading import CallView, EventView, MessageView, RunView
-from copilot_admin.rendering.charts import Chart, chart_of
-from copilot_admin.rendering.markdown import safe_html
+from copilot_admin.rendering.charts import chart_of
 from copilot_admin.rendering.tables import are_rows, table_of
 from copilot_admin.rendering.text import cell_text
 from protocol.json import Json, JsonObject
 from protocol.plain_text import html_text
 
-FOLDER = "admin/copilot_admin/conversation/blocks"
 MOST_HTML = 200_000  # characters of an HTML artifact that are read for their text
-
-
-@dataclass(frozen=True, slots=True)
-class TextBlock:
-    """A piece of the answer's text; unformatted where a page holds too much of it."""
-
-    template: ClassVar[str] = f"{FOLDER}/text.html"
-
-    text: str
-    formatted: bool
-
-    @property
-    def html(self) -> SafeString:
-        """The text as Markdown says it should look."""
-        return safe_html(self.text)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """A line of the steps that Workspace shows beside an answer."""
-
-    message: str
-    is_warning: bool
-    hidden: bool
-    details: tuple[Content, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StepsBlock:
-    """Steps that followed each other."""
-
-    template: ClassVar[str] = f"{FOLDER}/steps.html"
-
-    steps: tuple[Step, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArtifactBlock:
-    """A table, a chart or a document within the answer."""
-
-    template: ClassVar[str] = f"{FOLDER}/artifact.html"
-
-    key: str
-    type: str
-    name: str
-    description: str
-    content: Content
-    chart: Chart | None
-    source: str  # of an HTML artifact, as it was sent
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """A cited source."""
-
-    name: str
-    place: str
-    arguments: tuple[tuple[str, str], ...]
-    details: Content
-
-
-@dataclass(frozen=True, slots=True)
-class CitationsBlock:
-    """The sources of an answer."""
-
-    template: ClassVar[str] = f"{FOLDER}/citations.html"
-
-    sources: tuple[Source, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """One result of a call."""
-
-    message: MessageView
-    sources: tuple[SourceResult, ...]
-
-    @property
-    def failed(self) -> bool:
-        """Whether any source gave an error."""
-        return any(source.failed for source in self.sources)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallBlock:
-    """A function call that the client ran, and what it sent back."""
-
-    template: ClassVar[str] = f"{FOLDER}/call.html"
-
-    key: str
-    call: CallView
-    arguments: Content
-    results: tuple[Answered, ...]
-
-    @property
-    def failed(self) -> bool:
-        """Whether any result has an error."""
-        return any(result.failed for result in self.results)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolBlock:
-    """A tool that the server ran."""
-
-    template: ClassVar[str] = f"{FOLDER}/tool.html"
-
-    key: str
-    name: str
-    arguments: Content
-    result: Content
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReasoningBlock:
-    """What a model thought before it spoke."""
-
-    template: ClassVar[str] = f"{FOLDER}/reasoning.html"
-
-    key: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class SuggestionsBlock:
-    """Questions that the copilot offered."""
-
-    template: ClassVar[str] = f"{FOLDER}/suggestions.html"
-
-    suggestions: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherBlock:
-    """Anything else, as it is."""
-
-    template: ClassVar[str] = f"{FOLDER}/other.html"
-
-    key: str
-    type: str
-    content: Content
-
-
-Block: TypeAlias = (
-    TextBlock
-    | StepsBlock
-    | ArtifactBlock
-    | CitationsBlock
-    | CallBlock
-    | ToolBlock
-    | ReasoningBlock
-    | SuggestionsBlock
-    | OtherBlock
-)
 
 
 def blocks_of(run: RunView, *, room: Room = ON_THE_PAGE, formatted: bool = True) -> Iterator[Block]:

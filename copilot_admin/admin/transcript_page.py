@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 
 from copilot_admin.admin.transcript_attempts import Attempt, attempts_of
-from copilot_admin.admin.transcript_blocks import Answered, Block, answered, blocks_of
+from copilot_admin.admin.transcript_block_kinds import Answered, Block
+from copilot_admin.admin.transcript_blocks import answered, blocks_of
 from copilot_admin.admin.transcript_contents import ALONE, ON_THE_PAGE, Content
 from copilot_admin.admin.transcript_paths import (
     Children,

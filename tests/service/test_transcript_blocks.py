@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from copilot_admin.admin.transcript_attempts import attempts_of
-from copilot_admin.admin.transcript_blocks import (
+from copilot_admin.admin.transcript_block_kinds import (
     ArtifactBlock,
     CallBlock,
     CitationsBlock,
@@ -17,8 +17,8 @@ from copilot_admin.admin.transcript_blocks import (
     SuggestionsBlock,
     TextBlock,
     ToolBlock,
-    blocks_of,
 )
+from copilot_admin.admin.transcript_blocks import blocks_of
 from copilot_admin.admin.transcript_contents import ALONE, ON_THE_PAGE, Content, content_of
 from copilot_admin.admin.transcript_paths import Siblings, children_of, chosen_path, siblings_of
 from copilot_admin.admin.transcript_raw import raw_events

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 import pytest
 
 from copilot_admin.rendering.charts import chart_of
-from copilot_admin.rendering.charts.cartesian import MOST_POINTS, MOST_SERIES
+from copilot_admin.rendering.charts.cartesian import MOST_POINTS
 from copilot_admin.rendering.charts.circular import MOST_SLICES
+from copilot_admin.rendering.charts.plot import MOST_SERIES
 from copilot_admin.rendering.charts.scales import Scale, number_of, round_ticks, thinned
 from copilot_admin.rendering.charts.scene import (
     HEIGHT,
