@@ -76,12 +76,15 @@ class DatabaseThread:
         with self._idle:
             self._stopping = True
             done = self._idle.wait_for(lambda: self._unfinished == 0, timeout)
+            self._stopping = done
             executor = self._executor
+        if not done:
+            return False  # what waits is still done, at the latest when the interpreter ends
         if executor is not None:
             executor.submit(connections.close_all)
-            executor.shutdown(wait=done)
+            executor.shutdown()
         self._begin_anew()
-        return done
+        return True
 
     def _schedule(self, work: Callable[[], T], *, even_if_full: bool = False) -> Future[T]:
         self._survive_fork()

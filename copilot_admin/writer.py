@@ -108,6 +108,7 @@ def _settled_together(batch: Sequence[_Waiting[Any]]) -> bool:
             broke = True
             break
         else:
+            broke = False
             break
         connections.close_all()
         time.sleep(pause)

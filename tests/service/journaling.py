@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.db import transaction
+
 from copilot_admin.engine.ask import Output
 from copilot_admin.engine.model_call import Finish, Usage
 from copilot_admin.journal import Accepted, Opening
@@ -16,7 +18,6 @@ from copilot_admin.recorder import Ending, Record, Recorder
 from protocol.dialects import echo_of
 from protocol.events import FunctionCall, MessageChunk
 from protocol.generations import Generation
-from protocol.json import JsonObject
 from protocol.messages import (
     AiMessage,
     CallMessage,
@@ -103,7 +104,8 @@ class Asked:
             generation=self.generation,
         )
         ended_at = self.at + timedelta(milliseconds=record.ending.ms)
-        assert finish(seal(record, run_id=self.run_id, at=ended_at))
+        with transaction.atomic():
+            assert finish(seal(record, run_id=self.run_id, at=ended_at))
         return self
 
 
@@ -138,7 +140,8 @@ class Client:
 
     def ask(self, *messages: Message | str, **query: Any) -> Asked:
         opening = self.opening(*messages, **query)
-        accepted = accept(prepare(opening))
+        with transaction.atomic():
+            accepted = accept(prepare(opening))
         keep = self.logging is Logging.EVERYTHING
         return Asked(opening.run_id, accepted, opening.started_at, keep, self.generation)
 
@@ -150,6 +153,3 @@ def shape(conversation: Conversation) -> list[tuple[int, str, str, str]]:
     """The tree of messages: depth, role, kind, text, in the order stored."""
     nodes = conversation.nodes.order_by("id")
     return [(node.depth, node.role, node.kind, node.text[:20]) for node in nodes]
-
-
-Payload = JsonObject

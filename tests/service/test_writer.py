@@ -1,0 +1,250 @@
+"""The threads of the database: what waits is committed together, and fails alone."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+import threading
+from typing import Any
+
+from django.db import DatabaseError, IntegrityError, OperationalError, connections, transaction
+import pytest
+
+from copilot_admin import writer as writer_module
+from copilot_admin.database_thread import DatabaseThread, JournalDown
+from copilot_admin.models import Blob, Event, Provider
+from copilot_admin.writer import Writer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+WAIT = 10
+
+
+@pytest.fixture
+def writer(monkeypatch) -> Iterator[Writer]:
+    monkeypatch.setattr(writer_module, "PAUSES", (0.0, 0.0, 0.0))
+    thread = Writer("test-writer", capacity=20)
+    yield thread
+    assert thread.stop(timeout=WAIT)
+
+
+@pytest.fixture
+def reader() -> Iterator[DatabaseThread]:
+    thread = DatabaseThread("test-reader", capacity=2)
+    yield thread
+    assert thread.stop(timeout=WAIT)
+
+
+def at_once(writer: Writer, *jobs: Callable[[], Any]) -> list[Future[Any]]:
+    """Has all jobs wait before the first one is done."""
+    go = threading.Event()
+    writer.submit(lambda: go.wait(WAIT))
+    futures = [writer.submit(job) for job in jobs]
+    go.set()
+    return futures
+
+
+def make(name: str) -> Callable[[], str]:
+    return lambda: Provider.objects.create(name=name, kind="rehearsal").name
+
+
+def names() -> set[str]:
+    return set(Provider.objects.values_list("name", flat=True))
+
+
+def test_a_result_is_given_when_it_is_committed(writer):
+    assert writer.submit(make("One")).result(WAIT) == "One"
+    assert names() == {"One"}
+
+
+def test_what_waits_is_committed_together(writer):
+    happened: list[str] = []
+
+    def job() -> None:
+        happened.append("job")
+        transaction.on_commit(lambda: happened.append("commit"))
+
+    for future in at_once(writer, job, job, job):
+        future.result(WAIT)
+    assert happened == ["job"] * 3 + ["commit"] * 3
+
+
+def break_unique() -> None:
+    make("Same")()
+    make("Same")()
+
+
+def break_at_commit() -> None:
+    Event.objects.create(run_id="00000000-0000-0000-0000-000000000000", ord=0, type="status")
+
+
+def break_python() -> None:
+    make("Lost")()
+    raise KeyError("a bug")
+
+
+@pytest.mark.parametrize(
+    ("job", "error"),
+    [(break_unique, IntegrityError), (break_at_commit, IntegrityError), (break_python, KeyError)],
+)
+def test_a_job_that_fails_fails_alone(writer, job, error):
+    before, bad, after = at_once(writer, make("Before"), job, make("After"))
+    assert (before.result(WAIT), after.result(WAIT)) == ("Before", "After")
+    assert isinstance(bad.exception(WAIT), error)
+    assert names() == {"Before", "After"}
+
+
+def failing(times: int, *, name: str) -> Callable[[], str]:
+    left = [times]
+
+    def job() -> str:
+        if left[0]:
+            left[0] -= 1
+            raise OperationalError("database is locked")
+        return make(name)()
+
+    return job
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, 4])
+def test_a_lock_or_a_lost_connection_is_tried_again(writer, times):
+    other, unlucky = at_once(writer, make("Other"), failing(times, name="Unlucky"))
+    assert (other.result(WAIT), unlucky.result(WAIT)) == ("Other", "Unlucky")
+    assert names() == {"Other", "Unlucky"}
+
+
+def test_a_job_that_the_database_always_refuses_harms_no_other(writer):
+    other, poison = at_once(writer, make("Other"), failing(99, name="Poison"))
+    assert other.result(WAIT) == "Other"
+    assert isinstance(poison.exception(WAIT), OperationalError)
+
+
+def test_jobs_fail_when_the_database_is_gone(writer, monkeypatch):
+    def refuse(batch: object) -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(writer_module, "_commit", refuse)
+    futures = at_once(writer, make("One"), make("Two"))
+    assert all(isinstance(future.exception(WAIT), OperationalError) for future in futures)
+
+
+def test_a_broken_transaction_is_seen(writer):
+    def swallow() -> None:
+        try:
+            with transaction.atomic(savepoint=False):
+                break_unique()
+        except DatabaseError:
+            raise DatabaseError("after a transaction that is broken") from None
+
+    other, bad = at_once(writer, make("Other"), swallow)
+    assert other.result(WAIT) == "Other"
+    assert isinstance(bad.exception(WAIT), DatabaseError)
+
+
+def test_a_waiter_that_leaves_does_not_stop_its_job(writer):
+    go = threading.Event()
+    writer.submit(lambda: go.wait(WAIT))
+
+    async def leave() -> None:
+        waiter = asyncio.create_task(writer.run(make("Kept")))
+        await asyncio.sleep(0)
+        waiter.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiter
+
+    asyncio.run(leave())
+    go.set()
+    assert writer.submit(names).result(WAIT) == {"Kept"}
+
+
+def test_the_loop_goes_on_while_a_job_is_done(writer):
+    async def both() -> tuple[str, int]:
+        ticks = 0
+        job = asyncio.ensure_future(writer.run(make("One")))
+        while not job.done():
+            await asyncio.sleep(0)
+            ticks += 1
+        return await job, ticks
+
+    name, ticks = asyncio.run(both())
+    assert name == "One"
+    assert ticks > 1
+
+
+def test_a_full_queue_is_refused_and_loses_nothing(writer):
+    go = threading.Event()
+    writer.submit(lambda: go.wait(WAIT))
+    taken = [writer.submit(make(f"{number}")) for number in range(19)]
+    with pytest.raises(JournalDown) as refused:
+        writer.submit(make("too many"))
+    assert (refused.value.status, refused.value.code) == (503, "journal-down")
+    go.set()
+    assert {future.result(WAIT) for future in taken} == names()
+
+
+def test_a_thread_that_stops_finishes_first_and_starts_again(writer):
+    go = threading.Event()
+    writer.submit(lambda: go.wait(WAIT))
+    waiting = writer.submit(make("Waiting"))
+    assert writer.stop(timeout=0.01) is False
+    go.set()
+    assert waiting.result(WAIT) == "Waiting"
+    assert writer.submit(make("Later")).result(WAIT) == "Later"
+    assert writer.stop(timeout=WAIT) is True
+
+
+def test_a_stopping_thread_takes_no_more(writer):
+    go = threading.Event()
+    writer.submit(lambda: go.wait(WAIT))
+    stopping = threading.Thread(target=writer.stop, kwargs={"timeout": WAIT})
+    stopping.start()
+    while not writer._stopping:
+        threading.Event().wait(0.001)
+    with pytest.raises(JournalDown):
+        writer.submit(make("Late"))
+    go.set()
+    stopping.join()
+    assert names() == set()
+
+
+def test_a_forked_child_has_a_thread_of_its_own(writer):
+    writer.submit(make("Parent")).result(WAIT)
+    parent_thread = writer._executor
+    writer._pid = -1  # as it looks in a child
+    assert writer.submit(make("Child")).result(WAIT) == "Child"
+    assert writer._executor is not parent_thread
+    assert parent_thread is not None
+    parent_thread.submit(connections.close_all).result(WAIT)
+    parent_thread.shutdown()
+
+
+def test_a_stopping_interpreter_takes_no_more(writer):
+    writer.submit(make("One")).result(WAIT)
+    assert writer._executor is not None
+    writer._executor.submit(connections.close_all).result(WAIT)
+    writer._executor.shutdown()
+    with pytest.raises(JournalDown):
+        writer.submit(make("Two"))
+    writer._begin_anew()
+
+
+def test_a_reader_tries_again_with_a_new_connection(reader):
+    Blob.objects.create(sha256="0" * 64, data=b"", size=0)
+    lost = [OperationalError("server closed the connection")]
+
+    def read() -> int:
+        if lost:
+            raise lost.pop()
+        return Blob.objects.count()
+
+    assert asyncio.run(reader.run(read)) == 1
+
+
+def test_a_reader_gives_up_after_the_second_try(reader):
+    def read() -> None:
+        raise OperationalError("gone")
+
+    with pytest.raises(OperationalError):
+        reader.submit(read).result(WAIT)
+
+
+def test_a_thread_that_never_worked_stops_at_once():
+    assert DatabaseThread("idle").stop(timeout=0) is True
