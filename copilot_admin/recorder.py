@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from math import isfinite
-from typing import assert_never, cast
+from typing import TypeAlias, assert_never, cast
 
 from copilot_admin.engine.ask import Output, ServerTool, Thought
 from copilot_admin.engine.model_call import Finish, Usage, UsageSource
@@ -24,6 +24,16 @@ from protocol.json import Json, JsonObject
 from protocol.messages import CallMessage
 from protocol.storable import clean_text, storable
 from protocol.walk import Scalar, rebuild
+
+_Kept: TypeAlias = (
+    FunctionCall
+    | StatusUpdate
+    | MessageArtifact
+    | CitationCollection
+    | PromptSuggestions
+    | Thought
+    | ServerTool
+)
 
 CLEANED = "Characters that cannot be stored were replaced with U+FFFD in the answer."
 
@@ -103,7 +113,7 @@ class Record:
 
 @dataclass(slots=True)
 class _Item:
-    output: Event | Thought | ServerTool
+    output: _Kept
     text_offset: int
     at_ms: int
 
@@ -140,7 +150,7 @@ class Recorder:
 
     def add(self, output: Output, *, at_ms: int) -> None:
         """Takes the next output, `at_ms` milliseconds after the run started."""
-        if type(output) is MessageChunk:
+        if isinstance(output, MessageChunk):
             delta = output.delta
             self._texts.append(delta)
             self._characters += len(delta)
@@ -226,9 +236,7 @@ def _finite(value: Scalar) -> Scalar:
 
 
 def _clean_entry(entry: Entry) -> Entry:
-    if entry.payload is None:
-        return entry
-    return replace(entry, payload=cast(JsonObject, fit_json(entry.payload)))
+    return replace(entry, payload=cast("JsonObject | None", fit_json(entry.payload)))
 
 
 def without_content(record: Record) -> Record:
@@ -250,7 +258,7 @@ def _entries(items: Iterable[_Item]) -> Iterable[Entry]:
         yield Entry(type=kind, payload=content, text_offset=item.text_offset, at_ms=item.at_ms)
 
 
-def _content(output: Event | Thought | ServerTool) -> tuple[EventType, JsonObject]:
+def _content(output: _Kept) -> tuple[EventType, JsonObject]:
     match output:
         case Thought(text):
             return EventType.REASONING, {"text": text}
@@ -266,8 +274,6 @@ def _content(output: Event | Thought | ServerTool) -> tuple[EventType, JsonObjec
             return EventType.FUNCTION_CALL, payload(output)
         case PromptSuggestions():
             return EventType.SUGGESTIONS, payload(output)
-        case MessageChunk():
-            raise TypeError("A chunk of text is no event.")
     assert_never(output)
 
 

@@ -9,6 +9,7 @@ import json
 from uuid import UUID
 import zlib
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -48,7 +49,8 @@ def reap(*, every_other_boot: bool) -> int:
     runs = Run.objects.filter(outcome=Outcome.RUNNING).exclude(boot_id=BOOT_ID)
     if not every_other_boot:
         runs = runs.filter(heartbeat_at__lt=timezone.now() - SILENCE)
-    return sum(_interrupt(run) for run in _locked(runs))
+    with transaction.atomic():
+        return sum(_interrupt(run) for run in _locked(runs))
 
 
 def _locked(runs: QuerySet[Run]) -> Sequence[Run]:

@@ -14,10 +14,21 @@ from copilot_admin import blobs, models
 from copilot_admin.engine.ask import Memory, Recollection
 from copilot_admin.journal.opening import accept, prepare
 from copilot_admin.models import Blob, Conversation, Logging, Node, Outcome, Run, Turn, TurnState
-from copilot_admin.threads import attaching
-from protocol.events import ArtifactType, MessageArtifact, StatusUpdate
+from copilot_admin.threads import attaching, finding
+from copilot_admin.threads.similarity import likeness
+from copilot_admin.threads.walk import ALIKE
+from protocol.events import ArtifactType, FunctionCall, MessageArtifact, StatusUpdate
 from protocol.generations import Generation
-from protocol.messages import AiMessage, CallMessage, HumanMessage, ResultMessage, SourceError
+from protocol.messages import (
+    AiMessage,
+    CallMessage,
+    CommandResult,
+    FileReference,
+    HumanMessage,
+    ResultMessage,
+    SourceData,
+    SourceError,
+)
 from protocol.requests import read
 from tests.service.journaling import (
     Client,
@@ -620,6 +631,170 @@ def test_a_copilot_that_keeps_nothing_keeps_a_bare_run():
     )
     assert (run.outcome, run.ms, run.events.count()) == (Outcome.COMPLETED, 900, 0)
     assert (Conversation.objects.count(), Node.objects.count()) == (0, 0)
+
+
+def test_an_altered_later_answer_is_marked_and_never_a_branch():
+    client = Client()
+    client.ask("One").answer("First")
+    client.ask("One", ai("First"), "Two").answer("Second")
+    asked = client.ask("One", ai("First"), "Two", ai("Nothing like it"), "Three")
+    assert [row[0] for row in shape(asked.conversation)] == list(range(5))
+    assert Node.objects.get(echo_differs=True).text == "Second"
+
+
+def test_of_conversations_that_begin_alike_the_one_with_the_answer_is_continued():
+    client = Client()
+    first = client.ask("Hi").answer("The weather in London is fine today")
+    client.ask("Hi").answer("Shares in Tokyo fell by two percent")
+    asked = client.ask("Hi", ai("The weather in London is fine"), "More")
+    assert asked.conversation == first.conversation
+
+
+def test_a_result_without_its_call_is_recognised():
+    client = Client(trace_id="chat")
+    client.ask("Price?").answer(call_event())
+    client.ask("Price?", call_echo(), result()).answer("42")
+    asked = client.ask("Price?", result(), ai("42"), "Sure?")
+    assert [row[0] for row in shape(asked.conversation)] == list(range(5))
+
+
+def test_an_answer_of_another_agent_that_comes_late_is_history():
+    client = Client(trace_id="chat")
+    client.ask("One", "Two").answer("Second")
+    asked = client.ask("One", ai("From elsewhere"), "Two").answer("Second")
+    assert [row[3] for row in shape(asked.conversation)] == [
+        "One",
+        "Two",
+        "Second",
+        "From elsewhere",
+        "Two",
+        "Second",
+    ]
+    assert not asked.conversation.has_branch
+
+
+def test_a_question_that_was_history_may_be_asked_again():
+    client = Client(trace_id="chat")
+    client.ask("Old", ai("From elsewhere"), "New").answer("Mine")
+    asked = client.ask("Old").answer("Mine too")
+    assert Turn.objects.get(runs=asked.run).human_node.text == "Old"
+    assert (asked.conversation.n_turns, Turn.objects.count()) == (2, 2)
+
+
+def test_only_the_newest_messages_of_an_endless_conversation_are_walked_along(monkeypatch):
+    monkeypatch.setattr(finding, "LOADED", 4)
+    client, history = Client(trace_id="chat"), []
+    for number in range(5):
+        history += [human(f"Question {number}")]
+        client.ask(*history).answer(f"Answer {number}")
+        history += [ai(f"Answer {number}")]
+    asked = client.ask(*history[-3:], "Five")
+    assert len(shape(asked.conversation)) == 11
+    lost = client.ask(ai("Answer 0"), "Question 1", ai("Answer 1"), "What?")
+    assert lost.conversation == asked.conversation
+
+
+def test_the_outcome_of_a_command_is_kept():
+    done = ResultMessage("add_widget_to_dashboard", {}, (CommandResult("success", "ok"),))
+    call = CallMessage("add_widget_to_dashboard", {})
+    asked = Client().ask("Add it", call, done)
+    node = asked.conversation.nodes.get(role="tool")
+    assert json.loads(node.text) == {
+        "function": "add_widget_to_dashboard",
+        "input_arguments": {},
+        "data": [{"status": "success", "message": "ok", "data": {}}],
+    }
+
+
+def test_files_and_citations_of_a_result_are_kept_without_signatures():
+    file = FileReference(url="https://f.example/a.pdf?sig=canary", data_format={"data_type": "pdf"})
+    data = SourceData((file,), ({"id": "c-1"},))
+    asked = Client().ask("Read", call_echo(), ResultMessage("get_widget_data", {}, (data,)))
+    stored = json.loads(asked.conversation.nodes.get(role="tool").text)
+    assert stored["data"] == [
+        {
+            "items": [
+                {
+                    "url": "https://f.example/a.pdf",
+                    "data_format": {"data_type": "pdf"},
+                    "citable": True,
+                }
+            ],
+            "extra_citations": [{"id": "c-1"}],
+        }
+    ]
+
+
+def test_a_big_call_is_kept_and_recognised():
+    def call(size: int) -> FunctionCall:
+        rows = [{"value": number} for number in range(size)]
+        return FunctionCall(function="add_generative_widget", input_arguments={"data": rows})
+
+    client = Client()
+    client.ask("Draw").answer(call(500))
+    echo = CallMessage("add_generative_widget", call(500).input_arguments)
+    asked = client.ask("Draw", echo, ResultMessage("add_generative_widget", {}, ()))
+    node = asked.conversation.nodes.get(kind="call")
+    assert (node.text, blobs.load([node.blob_id])[node.blob_id]) == (
+        "",
+        {"function": echo.function, "input_arguments": echo.input_arguments},
+    )
+    assert node.pk == asked.conversation.nodes.get(role="tool").parent_id
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("It rose by five percent", "It rose by", True),
+        ("**Bold** and `code`", "Bold and code", True),
+        ("東京の株価は下落しました", "東京の株価は", True),
+        ("ok", "OK!", True),
+        ("yes", "no", False),
+        ("", "anything", False),
+        ("***", "anything", False),
+        ("The weather in London is fine", "Shares in Tokyo fell", False),
+    ],
+)
+def test_answers_are_alike_when_cut_or_laid_out_anew(one, other, alike):
+    assert (likeness(one, other) >= ALIKE) is alike
+    assert likeness(one, other) == likeness(other, one)
+
+
+def blind_once(monkeypatch, seen=None):
+    """The first look sees what was there before another process committed."""
+    find, looks = attaching.find, [seen or finding.Found()]
+    monkeypatch.setattr(
+        attaching, "find", lambda *args, **options: looks.pop() if looks else find(*args, **options)
+    )
+
+
+def test_a_conversation_that_another_process_makes_meanwhile_is_joined(monkeypatch):
+    client = Client(trace_id="chat")
+    first = client.ask("Hi").answer("Hello")
+    blind_once(monkeypatch)
+    second = client.ask("Hi", ai("Hello"), "And?")
+    assert second.conversation == first.conversation
+    assert [row[0] for row in shape(first.conversation)] == [0, 1, 2]
+
+
+def test_a_turn_that_another_process_makes_meanwhile_is_shared(monkeypatch):
+    client = Client(trace_id="chat")
+    first = client.ask("Hi")
+    blind_once(monkeypatch, finding.Found(first.conversation))
+    second = client.ask("Hi")
+    assert second.accepted.turn_id == first.accepted.turn_id
+    assert second.conversation.n_turns == 1
+
+
+def test_a_trace_id_that_another_process_gives_away_meanwhile_is_respected(monkeypatch):
+    client = Client()
+    unnamed = client.ask("Hi").answer("Hello")
+    named = client.another(trace_id="chat")
+    first = named.ask("Ho").answer("Yes")
+    blind_once(monkeypatch, finding.Found(unnamed.conversation))
+    second = named.ask("Ho", ai("Yes"), "And?")
+    assert second.conversation == first.conversation
+    assert unnamed.conversation.trace_id == ""
 
 
 @pytest.mark.django_db(transaction=True)

@@ -7,6 +7,7 @@ import threading
 from typing import Any
 
 from django.db import DatabaseError, IntegrityError, OperationalError, connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 import pytest
 
 from copilot_admin import writer as writer_module
@@ -126,17 +127,15 @@ def test_jobs_fail_when_the_database_is_gone(writer, monkeypatch):
     assert all(isinstance(future.exception(WAIT), OperationalError) for future in futures)
 
 
-def test_a_broken_transaction_is_seen(writer):
-    def swallow() -> None:
-        try:
-            with transaction.atomic(savepoint=False):
-                break_unique()
-        except DatabaseError:
-            raise DatabaseError("after a transaction that is broken") from None
+def test_a_savepoint_that_cannot_be_undone_costs_no_other_job(writer, monkeypatch):
+    def refuse(self: object, sid: str) -> None:
+        raise DatabaseError("no such savepoint")
 
-    other, bad = at_once(writer, make("Other"), swallow)
+    monkeypatch.setattr(BaseDatabaseWrapper, "savepoint_rollback", refuse)
+    other, bad = at_once(writer, make("Other"), break_unique)
     assert other.result(WAIT) == "Other"
-    assert isinstance(bad.exception(WAIT), DatabaseError)
+    assert isinstance(bad.exception(WAIT), IntegrityError)
+    assert names() == {"Other"}
 
 
 def test_a_waiter_that_leaves_does_not_stop_its_job(writer):
