@@ -13,6 +13,7 @@ from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
 from copilot_admin.models import Conversation, Logging, Outcome, Run, Turn, TurnState
 from copilot_admin.threads.attaching import Attached, Incoming, attach
 from copilot_admin.threads.chain import Chain
+from copilot_admin.threads.content import NO_CONTENT, content_of
 from protocol.storable import clean_text
 
 
@@ -36,9 +37,11 @@ def prepare(opening: Opening) -> Prepared:
         return Prepared(opening)
     keep = opening.logging is Logging.EVERYTHING
     chain = Chain(hash_key(keep_content=keep), opening.copilot_id, opening.principal)
+    links = chain.links(opening.query.messages)
     incoming = Incoming(
         chain=chain,
-        links=chain.links(opening.query.messages),
+        links=links,
+        newest=content_of(links[-1].message) if keep and links else NO_CONTENT,
         trace_id=opening.trace_id or "",
         keep_content=keep,
         at=opening.started_at,

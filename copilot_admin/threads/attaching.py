@@ -15,7 +15,7 @@ from django.db.models import Model
 from copilot_admin import blobs
 from copilot_admin.models import Conversation, Node, Turn
 from copilot_admin.threads.chain import Chain, Link
-from copilot_admin.threads.content import NO_CONTENT, content_of
+from copilot_admin.threads.content import NO_CONTENT, Content, content_of
 from copilot_admin.threads.finding import Found, find
 from protocol.canonical import Role
 
@@ -26,13 +26,27 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """The messages of a request, hashed outside of the transaction."""
+    """The messages of a request, made ready outside of the transaction.
+
+    Attributes:
+        newest: Content of the last message, which is nearly always the only new one.
+    """
 
     chain: Chain
     links: Sequence[Link]
     trace_id: str
     keep_content: bool
+    newest: Content
     at: datetime
+
+    def contents(self, *, start: int) -> list[Content]:
+        """What is stored of the messages from a place on."""
+        if start >= len(self.links):
+            return []
+        older = self.links[start:-1]
+        if not self.keep_content:
+            return [NO_CONTENT] * (len(older) + 1)
+        return [*(content_of(link.message) for link in older), self.newest]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +157,7 @@ def _new_nodes(conversation: Conversation, found: Found, incoming: Incoming) -> 
     client_hash = before.client_hash if before else chain.root
     depth = before.depth + 1 if before else 0
     links = incoming.links[found.place.used :]
-    contents = [content_of(link.message) if incoming.keep_content else NO_CONTENT for link in links]
+    contents = incoming.contents(start=found.place.used)
     blobs.save(content.packed for content in contents if content.packed)
     nodes = []
     for index, (link, content) in enumerate(zip(links, contents, strict=True)):

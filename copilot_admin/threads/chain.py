@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import groupby
 
+from copilot_admin.threads.shortening import shortened
 from protocol.canonical import Kind, Role, canonical, kind_of, role_of
-from protocol.messages import AiMessage, Message
+from protocol.messages import AiMessage, Message, ResultMessage
 
 HASH_BYTES = 16
 PUBLIC_KEY = b"copilot-admin chain 1"  # where content is stored beside the hashes anyway
@@ -61,8 +62,11 @@ class Chain:
         Of an answer only the characters count, not the space between them: the client splits an
         answer into bubbles where a step or an artifact stood, and trims each.
         """
-        if isinstance(message, AiMessage):
-            message = AiMessage("".join(message.text.split()))
+        match message:
+            case AiMessage(text):
+                message = AiMessage("".join(text.split()))
+            case ResultMessage():
+                message = shortened(message)
         return self._hash(canonical(message))
 
     def after(self, chain_hash: str, digest: bytes) -> str:
