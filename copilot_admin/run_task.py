@@ -1,6 +1,7 @@
 """One query being answered: asked of the engine, said to the client, written to the journal."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from django.conf import settings
 
 from copilot_admin.announce import Change, announce
 from copilot_admin.background import spawn
+from copilot_admin.beat import Beat
 from copilot_admin.callers import Caller
 from copilot_admin.engine.answer import answer
 from copilot_admin.engine.ask import Ask, Output, Recollection, ServerTool, Thought
@@ -77,7 +79,6 @@ class Run:
         self._finish = Finish("stop")
         self._stop: Stop | None = None
         self._done = False
-        self._timer: asyncio.TimerHandle | None = None
         self.acceptance = spawn(JOURNAL.accept(self._opening()), name=f"accept {self.id}")
         self.task = spawn(self._conduct(), name=f"run {self.id}")
 
@@ -128,7 +129,7 @@ class Run:
     async def _conduct(self) -> None:
         """Answers, records, says goodbye: the whole life of the run task."""
         RUNNING.add(self)
-        self._timer = self._loop.call_later(TICK_SECONDS, self._tick)
+        _TICKING.join(self)
         try:
             ending = await self._answer()
             self._done = True
@@ -138,7 +139,7 @@ class Run:
             self.speaker.release()
             self.announce(Change.FINISHED)
         finally:
-            self._timer.cancel()
+            self._done = True
             self.outbox.close()
             RUNNING.discard(self)
 
@@ -254,16 +255,29 @@ class Run:
     def _elapsed_ms(self) -> int:
         return int((self._loop.time() - self._started) * 1000)
 
-    def _tick(self) -> None:
-        """Once a second: what was streamed is made safe, silence is broken, viewers are told."""
+    def tick(self) -> None:
+        """Once a second: silence is broken, what was streamed is made safe, viewers are told."""
+        if self._done:
+            return
+        _TICKING.join(self)
         self.speaker.break_silence()
         piece = self.recorder.unsaved()
-        if piece is not None and not self._done:
+        if piece is not None:
             JOURNAL.checkpoint(self.id, piece)
             self.announce(Change.PROGRESS)
-        self._timer = self._loop.call_later(TICK_SECONDS, self._tick)
 
 
+def _tick_all(runs: Sequence[Run]) -> None:
+    """Lets all runs tick in one turn of the loop, so that their checkpoints are one commit.
+
+    Each has a call of its own: one that breaks does not keep the others from it.
+    """
+    loop = asyncio.get_running_loop()
+    for run in runs:
+        loop.call_soon(run.tick)
+
+
+_TICKING = Beat(TICK_SECONDS, _tick_all)
 RUNNING: set[Run] = set()
 
 

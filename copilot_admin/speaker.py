@@ -6,7 +6,9 @@ the answer ends is held until the run's final state is stored.
 """
 
 import asyncio
+from collections.abc import Sequence
 
+from copilot_admin.beat import Beat
 from copilot_admin.outbox import Outbox
 from protocol.dialects import say
 from protocol.events import Event
@@ -27,7 +29,7 @@ class Speaker:
         self._loop = asyncio.get_running_loop()
         self._text: list[str] = []
         self._frames: list[bytes] = []
-        self._timer: asyncio.Handle | None = None
+        self._due = False  # something will be sent, in this turn of the loop or at the next beat
         self._holding = False
         self._begun = False
         self._last_sent = self._loop.time()
@@ -35,22 +37,20 @@ class Speaker:
     def text(self, delta: str) -> None:
         """Says a piece of the answer, now or with what follows within 20 ms."""
         self._text.append(delta)
-        if self._timer is None and not self._holding:
+        if not self._due and not self._holding:
             self._schedule()
 
     def event(self, event: Event) -> None:
         """Says anything else, after the text before it."""
         self._close_text()
         self._frames += [encode(name, data) for name, data in say(event, self._generation)]
-        if self._timer is None and not self._holding:
+        if not self._due and not self._holding:
             self._schedule()
 
     def hold(self) -> None:
         """Lets nothing more leave until `release`."""
         self._holding = True
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._due = False
 
     def release(self) -> None:
         """Sends what was held; the end of the stream."""
@@ -74,12 +74,17 @@ class Speaker:
             self._send()
 
     def _schedule(self) -> None:
-        wait = self._last_sent + MERGE_SECONDS - self._loop.time()
-        if wait <= 0 or not self._begun:
-            # Not at once but in this turn of the loop: what is already in hand comes along.
-            self._timer = self._loop.call_soon(self._send)
+        self._due = True
+        if self._begun and self._loop.time() < self._last_sent + MERGE_SECONDS:
+            _MERGING.join(self)
         else:
-            self._timer = self._loop.call_later(wait, self._send)
+            # Not at once but in this turn of the loop: what is already in hand comes along.
+            self._loop.call_soon(self.send_due)
+
+    def send_due(self) -> None:
+        """Sends what waits, unless it was sent or held meanwhile."""
+        if self._due:
+            self._send()
 
     def _close_text(self) -> None:
         if self._text:
@@ -87,10 +92,18 @@ class Speaker:
             self._text.clear()
 
     def _send(self) -> None:
-        self._timer = None
+        self._due = False
         self._close_text()
         if self._frames:
             self._begun = True
             self._last_sent = self._loop.time()
             self._outbox.put(b"".join(self._frames))
             self._frames.clear()
+
+
+def _send_all(speakers: Sequence[Speaker]) -> None:
+    for speaker in speakers:
+        speaker.send_due()
+
+
+_MERGING = Beat(MERGE_SECONDS, _send_all)

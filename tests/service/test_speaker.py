@@ -114,3 +114,23 @@ def test_a_held_stream_is_not_disturbed_by_pings():
         speaker.break_silence()
 
     assert said(talk) == []
+
+
+def test_text_that_follows_within_20_ms_leaves_with_the_next_beat():
+    pieces: list[bytes] = []
+
+    async def scenario() -> None:
+        outbox = Outbox()
+        left = asyncio.Event()
+        outbox.put = lambda frame: (pieces.append(frame), left.set())  # type: ignore[method-assign,assignment,func-returns-value]
+        speaker = Speaker(outbox, generation=Generation.THREE)
+        speaker.text("first")
+        await left.wait()
+        left.clear()
+        speaker.text("then ")
+        await asyncio.sleep(0)
+        speaker.text("merged")
+        await left.wait()
+
+    asyncio.run(scenario())
+    assert pieces == [encode_chunk("first"), encode_chunk("then merged")]

@@ -1,0 +1,42 @@
+"""One timer serves all that wait."""
+
+import asyncio
+from collections.abc import Sequence
+
+from copilot_admin.beat import Beat
+
+
+def test_all_that_joined_are_played_together_and_once():
+    played: list[list[str]] = []
+
+    async def scenario() -> None:
+        done = asyncio.Event()
+
+        def play(names: Sequence[str]) -> None:
+            played.append(list(names))
+            done.set()
+
+        beat = Beat(0.001, play)
+        for names in (["one", "two"], ["three"]):
+            for name in names:
+                beat.join(name)
+            await done.wait()
+            done.clear()
+
+    asyncio.run(scenario())
+    assert played == [["one", "two"], ["three"]]
+
+
+def test_each_event_loop_has_a_beat_of_its_own():
+    played: list[list[int]] = []
+    beat = Beat[int](0.05, lambda numbers: played.append(list(numbers)))
+
+    async def join(number: int) -> None:
+        beat.join(number)
+
+    asyncio.run(join(1))  # this loop ends before its beat
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(join(2))
+    loop.run_until_complete(asyncio.sleep(0.1))
+    loop.close()
+    assert played == [[2]]
