@@ -13,10 +13,10 @@ from django.conf import settings
 
 from copilot_admin.announce import Change, announce
 from copilot_admin.background import spawn
-from copilot_admin.beat import Beat
 from copilot_admin.callers import Caller
 from copilot_admin.engine.answer import answer
 from copilot_admin.engine.ask import Ask, Output, Recollection, ServerTool, Thought
+from copilot_admin.engine.beat import Beat
 from copilot_admin.engine.endings import truncation
 from copilot_admin.engine.model_call import Finish, Usage
 from copilot_admin.engine.models import choose_model

@@ -31,10 +31,13 @@ class DataLines:
         Raises:
             ProviderBroke: An event is larger than 1 MiB.
         """
-        # Nearly every block is one whole event of one line.
-        whole = block.startswith(b"data: ") and block.find(b"\n") == len(block) - 2
-        if whole and block.endswith(b"\n\n") and not (self._rest or self._data or b"\r" in block):
-            return [block[6:-2]]
+        # Nearly every block is some whole events of one line each.
+        if block.endswith(b"\n\n") and not (self._rest or self._data or b"\r" in block):
+            events = block[:-2].split(b"\n\n")
+            if block.count(b"\n") == 2 * len(events) and all(
+                event.startswith(b"data: ") for event in events
+            ):
+                return [event[6:] for event in events]
         return self._feed_lines(block)
 
     def end(self) -> list[bytes]:

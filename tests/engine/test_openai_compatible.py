@@ -20,6 +20,7 @@ from copilot_admin.engine.model_call import (
     UsageSource,
 )
 from copilot_admin.engine.openai_clients import client_for
+from copilot_admin.engine.providers import openai_compatible
 from copilot_admin.engine.providers.openai_compatible import OpenAICompatible
 from copilot_admin.engine.spec import ProviderSpec
 from copilot_admin.errors import (
@@ -118,6 +119,37 @@ def test_chunks_of_one_read_are_one_delta():
             return await deltas_of(server.provider())
 
     assert asyncio.run(run())[0] == TextDelta("abcdef")
+
+
+def test_words_that_follow_the_first_are_read_at_a_beat(monkeypatch):
+    asked, beat = asyncio.Event(), asyncio.Event()
+
+    class Held:
+        async def wait(self):
+            asked.set()
+            await beat.wait()
+
+    monkeypatch.setattr(openai_compatible, "_READING", Held())
+
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events({"choices": [{"delta": {"role": "assistant", "content": ""}}]})
+        await reply.events(text_chunk("first"))
+        await asked.wait()
+        for word in (" second", " third"):
+            await reply.events(text_chunk(word))
+            for _ in range(10):  # turns of the loop in which a reader would have read
+                await asyncio.sleep(0)
+        beat.set()
+        await reply.events(finish_chunk(), "[DONE]")
+        await reply.end()
+
+    async def run():
+        async with serving(handler) as server:
+            return await deltas_of(server.provider())
+
+    deltas = [delta for delta in asyncio.run(run()) if isinstance(delta, TextDelta)]
+    assert deltas == [TextDelta("first"), TextDelta(" second third")]
 
 
 def test_every_byte_in_a_packet_of_its_own():

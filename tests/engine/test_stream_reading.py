@@ -69,6 +69,11 @@ def test_lines_of_one_event_are_joined():
     assert lines_of(b"data: {\ndata: }\n\n") == [b"{\n}"]
 
 
+def test_several_whole_events_in_one_block_are_all_found():
+    assert DataLines().feed(b"data: one\n\ndata: two\n\n") == [b"one", b"two"]
+    assert DataLines().feed(b"data: one\ndata: more\n\nid: 2\n\n") == [b"one\nmore"]
+
+
 def test_comment_before_a_whole_event_is_passed_over():
     assert lines_of(b": ping\n\ndata: one\n\n") == [b"one"]
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from copilot_admin.beat import Beat
+from copilot_admin.engine.beat import Beat, Pulse
 
 
 def test_all_that_joined_are_played_together_and_once():
@@ -40,3 +40,23 @@ def test_each_event_loop_has_a_beat_of_its_own():
     loop.run_until_complete(asyncio.sleep(0.1))
     loop.close()
     assert played == [[2]]
+
+
+def test_all_tasks_that_wait_go_on_at_one_beat_and_those_that_left_harm_nobody():
+    went_on: list[str] = []
+
+    async def scenario() -> None:
+        pulse = Pulse(0.01)
+
+        async def wait(name: str) -> None:
+            await pulse.wait()
+            went_on.append(name)
+
+        one, left, two = (asyncio.create_task(wait(name)) for name in ("one", "left", "two"))
+        await asyncio.sleep(0)
+        left.cancel()
+        await asyncio.wait({one, left, two})
+        await wait("later")
+
+    asyncio.run(scenario())
+    assert went_on == ["one", "two", "later"]

@@ -1,4 +1,4 @@
-"""One timer for all that wait for the same thing in an event loop."""
+"""One timer for all streams of an event loop that wait for the same thing."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -37,3 +37,23 @@ class Beat(Generic[T]):
 
     def _beat(self, loop: asyncio.AbstractEventLoop) -> None:
         self._play(self._waiting.pop(loop))
+
+
+class Pulse:
+    """A beat that tasks wait for."""
+
+    def __init__(self, seconds: float) -> None:
+        """Prepares a pulse; `seconds` is the longest that anybody waits for it."""
+        self._beat: Beat[asyncio.Future[None]] = Beat(seconds, _wake)
+
+    async def wait(self) -> None:
+        """Returns at the next beat of the running loop."""
+        next_beat = asyncio.get_running_loop().create_future()
+        self._beat.join(next_beat)
+        await next_beat
+
+
+def _wake(waiting: Sequence[asyncio.Future[None]]) -> None:
+    for one in waiting:
+        if not one.done():  # it is, when the task that waited was cancelled
+            one.set_result(None)
