@@ -38,10 +38,11 @@ class _Waiting(Generic[T]):
 
 
 class Writer(DatabaseThread):
-    """Commits jobs in groups: one transaction for all that wait, a savepoint for each.
+    """Commits jobs in groups: one transaction for all that wait.
 
-    A result is given only when it is committed. A job that fails fails alone. A job may run more
-    than once: when a lock or a lost connection ends a transaction, it is tried again.
+    A result is given only when it is committed. A job that fails fails alone: the others of its
+    group are done again, each in a transaction of its own. So a job may run more than once, also
+    when a lock or a lost connection ends a transaction.
     """
 
     def __init__(self, name: str, *, capacity: int = 1000) -> None:
@@ -104,9 +105,8 @@ def _settled_together(batch: Sequence[_Waiting[Any]]) -> bool:
                 waiting.fail(error)
         except _JobBroke:
             broke = True
-        except DatabaseError:  # a constraint that is checked at the commit: one job is to blame
-            broke = True
-            break
+        except DatabaseError:  # a constraint, also one checked at the commit: one job is to blame
+            return False
         else:
             broke = False
             break
@@ -126,14 +126,9 @@ def _commit(batch: Sequence[_Waiting[Any]]) -> None:
 
 def _attempt(waiting: _Waiting[Any]) -> None:
     try:
-        with transaction.atomic():
-            waiting.attempt()
+        waiting.attempt()
     except (OperationalError, InterfaceError) as error:
         raise _JobBroke from error
-    except DatabaseError as error:
-        if transaction.get_connection().needs_rollback:
-            raise _JobBroke from error
-        waiting.fail(error)
 
 
 def _alone(job: Callable[[], T]) -> T:

@@ -1,7 +1,8 @@
 """The journal: every run committed before its first byte, and again before its last."""
 
+from copilot_admin.journal.checkpoints import beat
 from copilot_admin.journal.journal import BOOT_ID, JOURNAL, Journal
-from copilot_admin.journal.reaping import beat, reap
+from copilot_admin.journal.reaping import reap
 from copilot_admin.journal.replay import replay_spool
 from copilot_admin.journal.values import Accepted, Opening, Refusal
 

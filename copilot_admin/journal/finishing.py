@@ -1,6 +1,8 @@
 """Write how a run ended, in one transaction; a second time changes nothing."""
 
-from django.db.models import F
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
 
 from copilot_admin import blobs
 from copilot_admin.blobs import BIG, Packed, dumped, pack
@@ -10,6 +12,7 @@ from copilot_admin.journal.usage import ERRORS, Usage, count
 from copilot_admin.models import (
     Checkpoint,
     Conversation,
+    CopilotVersion,
     Event,
     Node,
     NodeKind,
@@ -19,8 +22,10 @@ from copilot_admin.models import (
     Turn,
     TurnState,
 )
+from copilot_admin.statements import Delete, Insert, Select, Update
 from copilot_admin.threads.chain import Chain
 from copilot_admin.threads.content import NO_CONTENT, content_of
+from protocol.json import Json
 
 _STATES = {
     Outcome.COMPLETED: TurnState.DONE,
@@ -30,6 +35,66 @@ _STATES = {
     Outcome.INTERRUPTED: TurnState.FAILED,
     Outcome.CANCELLED: TurnState.ABANDONED,
 }
+_RUN = (
+    "id", "outcome", "copilot_id", "copilot_version_id", "conversation_id", "turn_id",
+    "input_leaf_id", "principal", "model", "started_at", "notes",
+)  # fmt: skip
+_ENDING = (
+    "outcome", "ms", "ttft_ms", "error", "error_code", "finish_reason", "notes", "usage_source",
+    "output_node_id", "answer_text", "heartbeat_at",
+    "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens",
+)  # fmt: skip
+_LOCK_RUN = Select(Run, *_RUN, where=("id",), lock=True)
+_READ_LEAF = Select(Node, "id", "depth", "chain_hash", "client_hash", where=("id",))
+_INSERT_NODE = Insert(Node, returning=("id", "text"), or_existing=("conversation_id", "chain_hash"))
+_END_RUN = Update(Run, where=("id",), set=_ENDING)
+_DROP_CHECKPOINTS = Delete(Checkpoint, where=("run_id",))
+_READ_VERSION = Select(CopilotVersion, "number", where=("id",))
+_END_TURN = Update(
+    Turn, where=("id",), set=("state", "waiting_since", "ttft_ms"), add=("tokens", "ms")
+)
+_END_IN_CONVERSATION = Update(
+    Conversation,
+    where=("id",),
+    set=("ttft_ms", "last_outcome", "last_at"),
+    add=("tokens",),
+    either=("has_error",),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """What is stored of a run that has not ended."""
+
+    id: UUID
+    outcome: Outcome
+    copilot_id: int
+    copilot_version_id: int | None
+    conversation_id: int | None
+    turn_id: int | None
+    input_leaf_id: int | None
+    principal: str
+    model: str
+    started_at: datetime
+    notes: list[Json]
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """The message under which the next one hangs."""
+
+    id: int | None
+    depth: int
+    chain_hash: str
+    client_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """Where the answer is: in a node, or in the run itself if an earlier answer has the node."""
+
+    node_id: int | None = None
+    text: str = ""
 
 
 def finish(sealed: Sealed) -> bool:
@@ -44,14 +109,15 @@ def finish(sealed: Sealed) -> bool:
     run = _lock(sealed)
     if run is None:
         return False
-    was_guessed = run.outcome == Outcome.INTERRUPTED
+    was_guessed = run.outcome is Outcome.INTERRUPTED
     if was_guessed:
-        run.events.all().delete()
+        Event.objects.filter(run_id=run.id).delete()
+    written = _Written()
     if run.conversation_id is not None:
-        _write_replies(run, sealed)
+        written = _write_replies(run, run.conversation_id, sealed)
         _write_events(run, sealed)
-    _write_run(run, sealed)
-    Checkpoint.objects.filter(run=run).delete()
+    _write_run(run, sealed, written)
+    _DROP_CHECKPOINTS(run_id=run.id)
     _write_turn(run, sealed)
     _write_conversation(run, sealed)
     if not was_guessed:
@@ -59,48 +125,57 @@ def finish(sealed: Sealed) -> bool:
     return True
 
 
-def _lock(sealed: Sealed) -> Run | None:
-    runs = Run.objects.select_related("input_leaf", "copilot_version", "conversation")
-    run = runs.select_for_update(of=("self",)).filter(pk=sealed.run_id).first()
+def _lock(sealed: Sealed) -> _Open | None:
+    row = _LOCK_RUN(id=sealed.run_id)
+    if row is None:
+        return None
+    run = _Open(row[0], Outcome(row[1]), *row[2:])
     open_to = {Outcome.RUNNING}
     if sealed.outcome is not Outcome.INTERRUPTED:
         open_to.add(Outcome.INTERRUPTED)
-    return run if run is not None and run.outcome in open_to else None
+    return run if run.outcome in open_to else None
 
 
-def _write_replies(run: Run, sealed: Sealed) -> None:
-    node = run.input_leaf
-    for reply in sealed.replies:
-        node = _reply_node(run, reply, parent=node, sealed=sealed)
-        if reply.kind.value == NodeKind.TEXT and node.text != reply.text:
-            run.answer_text = reply.text  # the node is an earlier answer that differs in space only
-    run.output_node = node if sealed.replies else None
-
-
-def _reply_node(run: Run, reply: Reply, *, parent: Node | None, sealed: Sealed) -> Node:
+def _write_replies(run: _Open, conversation_id: int, sealed: Sealed) -> _Written:
     chain = Chain(hash_key(keep_content=sealed.keep_content), run.copilot_id, run.principal)
+    row = _READ_LEAF(id=run.input_leaf_id) if run.input_leaf_id is not None else None
+    leaf = _Leaf(*row) if row else _Leaf(None, -1, chain.root, chain.root)
+    answer_text = ""
+    for reply in sealed.replies:
+        leaf, text = _reply_node(reply, conversation_id, parent=leaf, chain=chain, sealed=sealed)
+        if reply.kind.value == NodeKind.TEXT and text != reply.text:
+            answer_text = reply.text  # the node is an earlier answer that differs in space only
+    return _Written(leaf.id if sealed.replies else None, answer_text)
+
+
+def _reply_node(
+    reply: Reply, conversation_id: int, *, parent: _Leaf, chain: Chain, sealed: Sealed
+) -> tuple[_Leaf, str]:
+    """Stores a reply, or finds it where it was given before; with the text that is stored."""
     content = content_of(reply.message) if sealed.keep_content else NO_CONTENT
     if content.packed is not None:
         blobs.save([content.packed])
-    before = parent.chain_hash if parent else chain.root
-    node, _ = Node.objects.get_or_create(
-        conversation=run.conversation,
-        chain_hash=chain.after(before, bytes.fromhex(reply.digest)),
-        defaults={
-            "parent": parent,
-            "depth": parent.depth + 1 if parent else 0,
-            "role": NodeRole.AI,
-            "kind": reply.kind.value,
-            "text": content.text,
-            "blob_id": content.sha,
-            "client_hash": parent.client_hash if parent else chain.root,
-            "created_at": sealed.ended_at,
-        },
+    chain_hash = chain.after(parent.chain_hash, bytes.fromhex(reply.digest))
+    row = _INSERT_NODE(
+        conversation_id=conversation_id,
+        chain_hash=chain_hash,
+        parent_id=parent.id,
+        depth=parent.depth + 1,
+        role=NodeRole.AI,
+        kind=reply.kind.value,
+        text=content.text,
+        blob_id=content.sha,
+        client_hash=parent.client_hash,
+        created_at=sealed.ended_at,
     )
-    return node
+    assert row is not None  # noqa: S101  # the statement returns one
+    node_id, text = row
+    return _Leaf(node_id, parent.depth + 1, chain_hash, parent.client_hash), text
 
 
-def _write_events(run: Run, sealed: Sealed) -> None:
+def _write_events(run: _Open, sealed: Sealed) -> None:
+    if not sealed.entries:
+        return
     packed: list[Packed] = []
     events = []
     for order, entry in enumerate(sealed.entries):
@@ -110,7 +185,7 @@ def _write_events(run: Run, sealed: Sealed) -> None:
             payload, blob = None, packed[-1].sha
         events.append(
             Event(
-                run=run,
+                run_id=run.id,
                 ord=order,
                 type=entry.type,
                 payload=payload,
@@ -123,8 +198,9 @@ def _write_events(run: Run, sealed: Sealed) -> None:
     Event.objects.bulk_create(events)
 
 
-def _write_run(run: Run, sealed: Sealed) -> None:
-    Run.objects.filter(pk=run.pk).update(
+def _write_run(run: _Open, sealed: Sealed, written: _Written) -> None:
+    _END_RUN(
+        id=run.id,
         outcome=sealed.outcome,
         ms=sealed.ms,
         ttft_ms=sealed.ttft_ms,
@@ -133,45 +209,47 @@ def _write_run(run: Run, sealed: Sealed) -> None:
         finish_reason=sealed.finish_reason,
         notes=[*run.notes, *sealed.notes],
         usage_source=sealed.usage_source,
-        output_node=run.output_node,
-        answer_text=run.answer_text,
+        output_node_id=written.node_id,
+        answer_text=written.text,
         heartbeat_at=sealed.ended_at,
         **sealed.tokens,
     )
 
 
-def _write_turn(run: Run, sealed: Sealed) -> None:
+def _write_turn(run: _Open, sealed: Sealed) -> None:
     if run.turn_id is None:
         return
     waits = sealed.is_call and sealed.outcome is Outcome.COMPLETED
-    Turn.objects.filter(pk=run.turn_id).update(
+    _END_TURN(
+        id=run.turn_id,
         state=TurnState.AWAITING_RESULT if waits else _STATES[sealed.outcome],
         waiting_since=sealed.ended_at if waits else None,
-        tokens=F("tokens") + _tokens(sealed),
+        tokens=_tokens(sealed),
         ttft_ms=sealed.ttft_ms,
-        ms=F("ms") + sealed.ms,
+        ms=sealed.ms,
     )
 
 
-def _write_conversation(run: Run, sealed: Sealed) -> None:
+def _write_conversation(run: _Open, sealed: Sealed) -> None:
     if run.conversation_id is None:
         return
-    error = {"has_error": True} if sealed.outcome in ERRORS else {}
-    Conversation.objects.filter(pk=run.conversation_id).update(
-        tokens=F("tokens") + _tokens(sealed),
+    _END_IN_CONVERSATION(
+        id=run.conversation_id,
+        tokens=_tokens(sealed),
         ttft_ms=sealed.ttft_ms,
         last_outcome=sealed.outcome,
         last_at=sealed.ended_at,
-        **error,
+        has_error=sealed.outcome in ERRORS,
     )
 
 
-def _count(run: Run, sealed: Sealed) -> None:
+def _count(run: _Open, sealed: Sealed) -> None:
+    version = run.copilot_version_id and _READ_VERSION(id=run.copilot_version_id)
     count(
         Usage(
             day=run.started_at.date(),
             copilot_id=run.copilot_id,
-            version=run.copilot_version.number if run.copilot_version else 0,
+            version=version[0] if version else 0,
             model=run.model,
             principal=run.principal,
             outcome=sealed.outcome,

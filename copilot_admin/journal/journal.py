@@ -4,22 +4,20 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
-import json
 import logging
+import threading
 import time
 from typing import TypeVar
 from uuid import UUID
-import zlib
 
 from django.db import DatabaseError
 from django.utils import timezone
 
 from copilot_admin.database_thread import JournalDown
-from copilot_admin.journal import finishing, opening
-from copilot_admin.journal.reaping import beat
+from copilot_admin.journal import checkpoints, finishing, opening
 from copilot_admin.journal.sealing import Sealed, seal, to_json
 from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
-from copilot_admin.models import Checkpoint, Logging, Outcome, Run
+from copilot_admin.models import Logging
 from copilot_admin.recorder import Piece, Record, without_content
 from copilot_admin.spool import SPOOL, Spool
 from copilot_admin.writer import WRITER, Writer
@@ -40,6 +38,8 @@ class Journal:
         self._spool = spool
         self._beats: dict[UUID, float] = {}
         self._private: set[UUID] = set()  # runs of which no content may be stored
+        self._lock = threading.Lock()  # guards the pieces that wait for the writer
+        self._pieces: list[tuple[UUID, Piece]] = []
 
     async def accept(self, run: Opening) -> Accepted:
         """Stores conversation, messages, turn and run; they are committed when it returns.
@@ -70,14 +70,18 @@ class Journal:
             self.heartbeat(run_id)
             return
         self._beats[run_id] = time.monotonic()
-        self._try(run_id, partial(_checkpoint, run_id, piece))
+        with self._lock:
+            waiting = self._pieces
+            waiting.append((run_id, piece))
+        if len(waiting) == 1 and not self._try(run_id, partial(self._store, waiting)):
+            self._take(waiting)
 
     def heartbeat(self, run_id: UUID) -> None:
         """Says that a silent run is alive; call it as often as you like. Never raises."""
         now = time.monotonic()
         if now - self._beats.setdefault(run_id, now) >= BEAT_SECONDS:
             self._beats[run_id] = now
-            self._try(run_id, partial(beat, [run_id]))
+            self._try(run_id, partial(checkpoints.beat, [run_id]))
 
     async def finish(self, run_id: UUID, record: Record) -> None:
         """Stores how a run ended; it is committed, or safe in the spool, when it returns."""
@@ -93,32 +97,36 @@ class Journal:
             logger.warning("run %s goes to the spool: %s", run_id, type(error).__name__)
             await asyncio.to_thread(self._to_spool, sealed)
 
+    def _store(self, pieces: list[tuple[UUID, Piece]]) -> None:
+        """Stores what all runs have handed over by now, in one job; on the writer's thread."""
+        self._take(pieces)
+        checkpoints.store(pieces)
+
+    def _take(self, pieces: list[tuple[UUID, Piece]]) -> None:
+        """Lets no more be added to some pieces."""
+        with self._lock:
+            if self._pieces is pieces:
+                self._pieces = []
+
     async def _written(self, job: Callable[[], T]) -> T:
         try:
             return await self._writer.run(job)
         except DatabaseError as error:
             raise JournalDown from error
 
-    def _try(self, run_id: UUID, job: Callable[[], object]) -> None:
+    def _try(self, run_id: UUID, job: Callable[[], object]) -> bool:
         try:
             self._writer.submit(job).add_done_callback(partial(_log_failure, run_id))
         except JournalDown:
             logger.warning("run %s: no room for a checkpoint", run_id)
+            return False
+        return True
 
     def _to_spool(self, sealed: Sealed) -> None:
         try:
             self._spool.put(sealed.run_id, to_json(sealed))
         except OSError as error:
             logger.critical("run %s is lost: %s", sealed.run_id, error)
-
-
-def _checkpoint(run_id: UUID, piece: Piece) -> None:
-    running = Run.objects.filter(pk=run_id, outcome=Outcome.RUNNING)
-    if running.update(heartbeat_at=timezone.now()):
-        data = zlib.compress(json.dumps(piece.to_json()).encode(), 1)
-        Checkpoint.objects.bulk_create(
-            [Checkpoint(run_id=run_id, ord=piece.ord, data=data)], ignore_conflicts=True
-        )
 
 
 def _log_failure(run_id: UUID, done: Future[object]) -> None:

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from django.db.models import F
-
 from copilot_admin import blobs
 from copilot_admin.blobs import Packed, pack
 from copilot_admin.journal.keys import hash_key
@@ -11,10 +9,21 @@ from copilot_admin.journal.recall import recollect
 from copilot_admin.journal.usage import Usage, count
 from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
 from copilot_admin.models import Conversation, Logging, Outcome, Run, Turn, TurnState
+from copilot_admin.statements import Insert, Update
 from copilot_admin.threads.attaching import Attached, Incoming, attach
 from copilot_admin.threads.chain import Chain
 from copilot_admin.threads.content import NO_CONTENT, content_of
 from protocol.storable import clean_text
+
+_INSERT_RUN = Insert(Run)
+_COUNT = Update(
+    Conversation,
+    where=("id",),
+    set=("last_at", "last_outcome"),
+    add=("n_runs", "n_turns"),
+    either=("has_branch",),
+)
+_REOPEN = Update(Turn, where=("id",), set=("state", "waiting_since"))
 
 
 @dataclass(slots=True)
@@ -62,8 +71,8 @@ def accept(prepared: Prepared) -> Accepted:
     if _create_run(prepared, attached):
         _count(attached, opening)
     return Accepted(
-        conversation_id=attached.conversation.pk,
-        turn_id=attached.turn.pk,
+        conversation_id=attached.conversation_id,
+        turn_id=attached.turn_id,
         recollection=recollect(
             attached, opening.query, run_id=opening.run_id, now=opening.started_at
         ),
@@ -110,12 +119,12 @@ def _create_run(prepared: Prepared, attached: Attached | None) -> bool:
     nothing = opening.logging is Logging.NOTHING
     if prepared.tries > 1 and Run.objects.filter(pk=opening.run_id).exists():
         return False
-    Run.objects.create(
+    _INSERT_RUN(
         id=opening.run_id,
         copilot_id=opening.copilot_id,
         copilot_version_id=opening.version_id,
-        conversation=attached.conversation if attached else None,
-        turn=attached.turn if attached else None,
+        conversation_id=attached.conversation_id if attached else None,
+        turn_id=attached.turn_id if attached else None,
         input_leaf_id=attached.leaf_id if attached else None,
         principal="" if nothing else opening.principal,
         provider=opening.provider[:100],
@@ -132,12 +141,15 @@ def _create_run(prepared: Prepared, attached: Attached | None) -> bool:
 
 
 def _count(attached: Attached, opening: Opening) -> None:
-    Conversation.objects.filter(pk=attached.conversation.pk).update(
-        n_runs=F("n_runs") + 1,
-        n_turns=F("n_turns") + int(attached.is_new_turn),
-        last_at=opening.started_at,
-        last_outcome=Outcome.RUNNING,
-        **({"has_branch": True} if attached.branches else {}),
-    )
+    """Counts a request of a conversation; a new one was stored with its first."""
+    if not attached.is_new:
+        _COUNT(
+            id=attached.conversation_id,
+            n_runs=1,
+            n_turns=int(attached.is_new_turn),
+            last_at=opening.started_at,
+            last_outcome=Outcome.RUNNING,
+            has_branch=attached.branches,
+        )
     if not attached.is_new_turn:
-        Turn.objects.filter(pk=attached.turn.pk).update(state=TurnState.OPEN, waiting_since=None)
+        _REOPEN(id=attached.turn_id, state=TurnState.OPEN, waiting_since=None)

@@ -5,34 +5,22 @@ Source: docs/transcripts.md, rules 5 and 6.
 
 from collections.abc import Sequence
 from datetime import timedelta
-import json
-from uuid import UUID
-import zlib
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from copilot_admin.journal.checkpoints import pieces_of
 from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.sealing import seal
 from copilot_admin.journal.values import BOOT_ID
-from copilot_admin.models import Checkpoint, Outcome, Run, Turn, TurnState
-from copilot_admin.recorder import Ending, Piece, from_pieces
+from copilot_admin.models import Outcome, Run, Turn, TurnState
+from copilot_admin.recorder import Ending, from_pieces
 
 SILENCE = timedelta(seconds=30)  # three missed heartbeats
 ABANDONED_AFTER = timedelta(minutes=30)
 INTERRUPTED = "The server stopped while it answered."
 AT_ONCE = 200  # runs of one transaction
-
-
-def beat(run_ids: Sequence[UUID]) -> int:
-    """Says that runs are alive; call it every 10 s.
-
-    Returns:
-        Runs that are still open.
-    """
-    running = Run.objects.filter(pk__in=run_ids, outcome=Outcome.RUNNING)
-    return running.update(heartbeat_at=timezone.now()) if run_ids else 0
 
 
 def reap(*, every_other_boot: bool) -> int:
@@ -67,19 +55,8 @@ def _interrupt(run: Run) -> bool:
         error=INTERRUPTED,
         error_code="interrupted",
     )
-    record = from_pieces(pieces_of(run), ending)
+    record = from_pieces(pieces_of(run.pk), ending)
     return finish(seal(record, run_id=run.pk, at=silent_since))
-
-
-def pieces_of(run: Run) -> list[Piece]:
-    """What a run had streamed at its last checkpoint."""
-    rows = Checkpoint.objects.filter(run=run).order_by("ord").values_list("ord", "data")
-    return [piece_of(order, bytes(data)) for order, data in rows]
-
-
-def piece_of(order: int, data: bytes) -> Piece:
-    """Reads one checkpoint."""
-    return Piece.from_json(json.loads(zlib.decompress(data)), ord=order)
 
 
 def _abandon() -> None:

@@ -47,7 +47,7 @@ def recollect(attached: Attached, query: Query, *, run_id: UUID, now: datetime) 
 
 
 def _earlier(attached: Attached, run_id: UUID) -> list[_Earlier]:
-    runs = Run.objects.filter(turn=attached.turn).exclude(pk=run_id).order_by("started_at")
+    runs = Run.objects.filter(turn_id=attached.turn_id).exclude(pk=run_id).order_by("started_at")
     rows = runs.values_list(
         "id", "input_leaf_id", "started_at", "ms", "env_id",
         "output_node_id", "output_node__chain_hash", "output_node__kind",

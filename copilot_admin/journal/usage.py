@@ -2,12 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
-
-from django.db import IntegrityError, transaction
-from django.db.models import F
 
 from copilot_admin.models import DailyUsage, Outcome
+from copilot_admin.statements import Insert, Update
 
 ERRORS = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.INTERRUPTED})
 _STEPS = (
@@ -18,6 +15,12 @@ _STEPS = (
     (5000, "ttft_5s"),
     (10_000, "ttft_10s"),
 )
+_SLOWEST = "ttft_more"
+_COUNTED = ("runs", "errors", "tokens", *(name for _, name in _STEPS), _SLOWEST)
+_ADD = Update(
+    DailyUsage, where=("day", "copilot_id", "version", "model", "principal"), add=_COUNTED
+)
+_INSERT = Insert(DailyUsage, returning=("id",), or_ignore=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,33 +46,21 @@ def count(usage: Usage) -> None:
         "model": usage.model,
         "principal": usage.principal,
     }
-    if _add(row, usage):
-        return
-    try:
-        with transaction.atomic():
-            DailyUsage.objects.create(**row, **_increments(usage))
-    except IntegrityError:  # another process made it meanwhile
-        _add(row, usage)
+    more = _increments(usage)
+    if not _ADD(**row, **more) and _INSERT(**row, **more) is None:
+        _ADD(**row, **more)  # another process made it meanwhile
 
 
-def _add(row: dict[str, object], usage: Usage) -> bool:
-    more = {name: F(name) + value for name, value in _increments(usage).items()}
-    return bool(DailyUsage.objects.filter(**row).update(**more))
-
-
-def _increments(usage: Usage) -> dict[str, int | Decimal]:
-    increments: dict[str, int | Decimal] = {
-        "runs": 1,
-        "errors": int(usage.outcome in ERRORS),
-        "tokens": usage.tokens,
-    }
+def _increments(usage: Usage) -> dict[str, int]:
+    columns = dict.fromkeys(_COUNTED, 0)
+    columns |= {"runs": 1, "errors": int(usage.outcome in ERRORS), "tokens": usage.tokens}
     if usage.ttft_ms is not None:
-        increments[_column(usage.ttft_ms)] = 1
-    return {name: value for name, value in increments.items() if value}
+        columns[_column(usage.ttft_ms)] = 1
+    return columns
 
 
 def _column(ttft_ms: int) -> str:
     for limit, name in _STEPS:
         if ttft_ms <= limit:
             return name
-    return "ttft_more"
+    return _SLOWEST

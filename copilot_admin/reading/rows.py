@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from copilot_admin import blobs
-from copilot_admin.journal.reaping import piece_of
+from copilot_admin.journal.checkpoints import piece_of
 from copilot_admin.models import Checkpoint, Conversation, Event, Node, Outcome, Run, Turn
 from copilot_admin.recorder import Ending, Record, from_pieces
 from copilot_admin.threads.content import data_in

@@ -3,25 +3,27 @@
 Source: docs/transcripts.md, rules 4, 5, 6 and 9.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
-from typing import TypeVar
 
 from django.db import IntegrityError, transaction
-from django.db.models import Model
 
 from copilot_admin import blobs
 from copilot_admin.models import Conversation, Node, Turn
+from copilot_admin.statements import Insert, Row
 from copilot_admin.threads.chain import Chain, Link
 from copilot_admin.threads.content import NO_CONTENT, Content, content_of
-from copilot_admin.threads.finding import Found, find
+from copilot_admin.threads.finding import Found, Known, find
+from copilot_admin.threads.tree import Seen
 from protocol.canonical import Role
 
 TITLE_CHARACTERS = 300
 
-Row = TypeVar("Row", bound=Model)
+# Another process may have been faster: its row is taken instead of a second one.
+_INSERT_CONVERSATION = Insert(Conversation, returning=("id",), or_ignore=True)
+_INSERT_TURN = Insert(Turn, returning=("id",), or_ignore=True)
+_INSERT_NODE = Insert(Node, returning=("id",), or_existing=("conversation_id", "chain_hash"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,14 +56,16 @@ class Attached:
     """Where a request stands now.
 
     Attributes:
+        is_new: The conversation begins with this request.
         leaf_id: The node of the request's last message.
         path: Hashes of the stored messages that lead to the leaf, and maybe of others.
         is_new_turn: The question was not asked before.
         branches: The question was asked beside another one.
     """
 
-    conversation: Conversation
-    turn: Turn
+    conversation_id: int
+    turn_id: int
+    is_new: bool
     leaf_id: int | None
     path: frozenset[str]
     is_new_turn: bool
@@ -77,10 +81,11 @@ def attach(incoming: Incoming) -> Attached:
         Node.objects.filter(pk__in=found.place.differing, echo_differs=False).update(
             echo_differs=True
         )
-    turn, is_new_turn = _turn(conversation, found, new, incoming)
+    turn_id, is_new_turn = _turn(conversation, found, new, incoming)
     return Attached(
-        conversation=conversation,
-        turn=turn,
+        conversation_id=conversation.id,
+        turn_id=turn_id,
+        is_new=is_new,
         leaf_id=_leaf_id(found, new),
         path=_path(found, new, incoming.links),
         is_new_turn=is_new_turn,
@@ -88,11 +93,11 @@ def attach(incoming: Incoming) -> Attached:
     )
 
 
-def _conversation(found: Found, incoming: Incoming) -> tuple[Found, Conversation, bool]:
+def _conversation(found: Found, incoming: Incoming) -> tuple[Found, Known, bool]:
     """The conversation found, or a new one; when two requests make it, the second finds it."""
     if found.conversation is None:
-        conversation, is_new = _new_conversation(incoming)
-        if is_new:
+        conversation = _new_conversation(incoming)
+        if conversation is not None:
             return found, conversation, True
         found = find(incoming.chain, incoming.links, trace_id=incoming.trace_id)
     elif incoming.trace_id and not found.conversation.trace_id:
@@ -101,26 +106,25 @@ def _conversation(found: Found, incoming: Incoming) -> tuple[Found, Conversation
     return found, found.conversation, False
 
 
-def _new_conversation(incoming: Incoming) -> tuple[Conversation, bool]:
-    values = {
-        "title": _title(incoming) if incoming.keep_content else "",
-        "first_at": incoming.at,
-        "last_at": incoming.at,
-    }
-    owner = {
-        "copilot_id": incoming.chain.copilot_id,
-        "principal": incoming.chain.principal,
-        "trace_id": incoming.trace_id,
-    }
-    return _made_or_found(Conversation, owner, values)
+def _new_conversation(incoming: Incoming) -> Known | None:
+    row = _INSERT_CONVERSATION(
+        copilot_id=incoming.chain.copilot_id,
+        principal=incoming.chain.principal,
+        trace_id=incoming.trace_id,
+        title=_title(incoming) if incoming.keep_content else "",
+        first_at=incoming.at,
+        last_at=incoming.at,
+        n_runs=1,
+        n_turns=1,
+    )
+    return Known(_id(row), incoming.trace_id) if row else None
 
 
-def _named(found: Found, conversation: Conversation, incoming: Incoming) -> Found:
+def _named(found: Found, conversation: Known, incoming: Incoming) -> Found:
     """Gives a conversation that was found by its words the trace id it goes by from now on."""
-    conversation.trace_id = incoming.trace_id
     try:
         with transaction.atomic():
-            conversation.save(update_fields=["trace_id"])
+            Conversation.objects.filter(pk=conversation.id).update(trace_id=incoming.trace_id)
     except IntegrityError:
         return find(incoming.chain, incoming.links, trace_id=incoming.trace_id)
     return found
@@ -133,110 +137,110 @@ def _title(incoming: Incoming) -> str:
     return ""
 
 
-def _insert(conversation: Conversation, found: Found, incoming: Incoming) -> list[Node]:
-    """Stores the new messages; one that another process stored meanwhile is taken instead."""
-    nodes = _new_nodes(conversation, found, incoming)
-    if not nodes:
-        return []
-    Node.objects.bulk_create(
-        nodes,
-        update_conflicts=True,
-        unique_fields=["conversation", "chain_hash"],
-        update_fields=["depth"],  # to the same value: this is how both databases return the row
-    )
-    for parent, node in pairwise(nodes):
-        node.parent = parent
-    if len(nodes) > 1:
-        Node.objects.bulk_update(nodes[1:], ["parent"])
-    return nodes
-
-
-def _new_nodes(conversation: Conversation, found: Found, incoming: Incoming) -> list[Node]:
-    before, chain = found.place.node, incoming.chain
-    chain_hash = before.chain_hash if before else chain.root
-    client_hash = before.client_hash if before else chain.root
-    depth = before.depth + 1 if before else 0
+def _insert(conversation: Known, found: Found, incoming: Incoming) -> list[Seen]:
+    """Stores the new messages, each under the one before."""
     links = incoming.links[found.place.used :]
     contents = incoming.contents(start=found.place.used)
     blobs.save(content.packed for content in contents if content.packed)
-    nodes = []
+    nodes: list[Seen] = []
+    before = found.place.node
     for index, (link, content) in enumerate(zip(links, contents, strict=True)):
-        chain_hash = chain.after(chain_hash, link.digest)
-        if link.role is not Role.AI:
-            client_hash = chain.after(client_hash, link.digest)
-        nodes.append(
-            Node(
-                conversation=conversation,
-                parent_id=before.id if before and index == 0 else None,
-                depth=depth + index,
-                role=link.role.value,
-                kind=link.kind.value,
-                agent=content.agent,
-                text=content.text,
-                blob_id=content.sha,
-                chain_hash=chain_hash,
-                client_hash=client_hash,
-                from_history=index < len(links) - 1,
-                created_at=incoming.at,
-            )
-        )
+        is_last = index == len(links) - 1
+        before = _inserted(conversation, before, link, content, incoming, is_last=is_last)
+        nodes.append(before)
     return nodes
 
 
+def _inserted(
+    conversation: Known,
+    before: Seen | None,
+    link: Link,
+    content: Content,
+    incoming: Incoming,
+    *,
+    is_last: bool,
+) -> Seen:
+    chain = incoming.chain
+    chain_hash = chain.after(before.chain_hash if before else chain.root, link.digest)
+    client_hash = before.client_hash if before else chain.root
+    if link.role is not Role.AI:
+        client_hash = chain.after(client_hash, link.digest)
+    depth = before.depth + 1 if before else 0
+    row = _INSERT_NODE(
+        conversation_id=conversation.id,
+        parent_id=before.id if before else None,
+        depth=depth,
+        role=link.role.value,
+        kind=link.kind.value,
+        agent=content.agent,
+        text=content.text,
+        blob_id=content.sha,
+        chain_hash=chain_hash,
+        client_hash=client_hash,
+        from_history=not is_last,
+        created_at=incoming.at,
+    )
+    return Seen(
+        id=_id(row),
+        conversation_id=conversation.id,
+        parent_id=before.id if before else None,
+        depth=depth,
+        chain_hash=chain_hash,
+        client_hash=client_hash,
+        from_history=not is_last,
+        role=link.role,
+        kind=link.kind,
+    )
+
+
 def _turn(
-    conversation: Conversation, found: Found, new: Sequence[Node], incoming: Incoming
-) -> tuple[Turn, bool]:
+    conversation: Known, found: Found, new: Sequence[Seen], incoming: Incoming
+) -> tuple[int, bool]:
     """The turn of the nearest question above the leaf; results without one share a turn."""
-    started = {"started_at": incoming.at}
     human_id = _question_id(conversation, found, new, incoming.links)
-    if human_id is not None:
-        if not any(node.pk == human_id for node in new):
-            turn = Turn.objects.filter(human_node_id=human_id).first()
-            if turn is not None:
-                return turn, False
-        values = {"conversation": conversation, **started}
-        return _made_or_found(Turn, {"human_node_id": human_id}, values)
-    orphans = Turn.objects.filter(conversation=conversation, human_node=None)
-    turn = orphans.order_by("-id").first()
-    if turn is not None:
-        return turn, False
-    return Turn.objects.create(conversation=conversation, **started), True
+    if not any(node.id == human_id for node in new):
+        turn_id = _turn_of(conversation, human_id)
+        if turn_id is not None:
+            return turn_id, False
+    row = _INSERT_TURN(
+        conversation_id=conversation.id, human_node_id=human_id, started_at=incoming.at
+    )
+    if row is not None:
+        return _id(row), True
+    turn_id = _turn_of(conversation, human_id)
+    assert turn_id is not None  # noqa: S101  # another process made it
+    return turn_id, False
 
 
-def _made_or_found(
-    model: type[Row], key: Mapping[str, object], values: Mapping[str, object]
-) -> tuple[Row, bool]:
-    """A row that most likely does not exist yet: tries to make it before it looks for it."""
-    rows = model._default_manager
-    try:
-        with transaction.atomic():
-            return rows.create(**key, **values), True
-    except IntegrityError:
-        return rows.get(**key), False
+def _turn_of(conversation: Known, human_id: int | None) -> int | None:
+    turns = Turn.objects.filter(human_node_id=human_id)
+    if human_id is None:
+        turns = turns.filter(conversation_id=conversation.id)
+    return turns.order_by("-id").values_list("pk", flat=True).first()
 
 
 def _question_id(
-    conversation: Conversation, found: Found, new: Sequence[Node], links: Sequence[Link]
+    conversation: Known, found: Found, new: Sequence[Seen], links: Sequence[Link]
 ) -> int | None:
     for node in reversed(new):
-        if node.role == Role.HUMAN.value:
-            return node.pk
+        if node.role is Role.HUMAN:
+            return node.id
     place = found.place.node
     anchor = found.tree.anchor(place) if place else None
     if anchor is not None:
         return anchor.id
     hashes = [link.chain_hash for link in links if link.role is Role.HUMAN]
-    asked = Node.objects.filter(conversation=conversation, chain_hash__in=hashes[-1:])
+    asked = Node.objects.filter(conversation_id=conversation.id, chain_hash__in=hashes[-1:])
     return asked.values_list("pk", flat=True).first()
 
 
-def _leaf_id(found: Found, new: Sequence[Node]) -> int | None:
+def _leaf_id(found: Found, new: Sequence[Seen]) -> int | None:
     if new:
-        return new[-1].pk
+        return new[-1].id
     return found.place.node.id if found.place.node else None
 
 
-def _path(found: Found, new: Sequence[Node], links: Sequence[Link]) -> frozenset[str]:
+def _path(found: Found, new: Sequence[Seen], links: Sequence[Link]) -> frozenset[str]:
     hashes = {link.chain_hash for link in links} | {node.chain_hash for node in new}
     node = found.place.node
     while node is not None:
@@ -245,11 +249,16 @@ def _path(found: Found, new: Sequence[Node], links: Sequence[Link]) -> frozenset
     return frozenset(hashes)
 
 
-def _has_siblings(new: Sequence[Node]) -> bool:
-    if not new or new[0].role != Role.HUMAN.value:
+def _has_siblings(new: Sequence[Seen]) -> bool:
+    if not new or new[0].role is not Role.HUMAN:
         return False
     first = new[0]
     beside = Node.objects.filter(
         conversation=first.conversation_id, parent=first.parent_id, role=Role.HUMAN.value
     )
-    return beside.exclude(pk=first.pk).exists()
+    return beside.exclude(pk=first.id).exists()
+
+
+def _id(row: Row | None) -> int:
+    assert row is not None  # noqa: S101  # the statement returns one
+    return int(row[0])

@@ -10,6 +10,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Left
 
 from copilot_admin.models import Conversation, Node
+from copilot_admin.statements import Select
 from copilot_admin.threads.chain import Chain, Link
 from copilot_admin.threads.similarity import COMPARED
 from copilot_admin.threads.tree import Seen, Tree
@@ -22,11 +23,25 @@ LOADED = 5000  # newest messages of a conversation that are walked along
 CANDIDATES = 4  # conversations with the same beginning that are compared
 
 
+_OF_TRACE = Select(
+    Conversation, "id", "trace_id", where=("copilot_id", "principal", "trace_id"), lock=True
+)
+_OF_ID = Select(Conversation, "id", "trace_id", where=("id",), lock=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A stored conversation; `trace_id` is "" as long as the client gave none."""
+
+    id: int
+    trace_id: str
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """A conversation (None: there is none yet), the place in it, and the messages around it."""
 
-    conversation: Conversation | None = None
+    conversation: Known | None = None
     place: Place = NOWHERE
     tree: Tree = field(default_factory=lambda: Tree(()))
 
@@ -40,22 +55,18 @@ def find(chain: Chain, links: Sequence[Link], *, trace_id: str) -> Found:
         trace_id: "" when the client gave none.
     """
     if trace_id:
-        conversation = _locked(
-            Conversation.objects.filter(
-                copilot_id=chain.copilot_id, principal=chain.principal, trace_id=trace_id
-            )
-        )
-        if conversation is not None:
-            return _place_in(conversation, chain, links)
+        row = _OF_TRACE(copilot_id=chain.copilot_id, principal=chain.principal, trace_id=trace_id)
+        if row is not None:
+            return _place_in(Known(*row), chain, links)
     if not any(link.role is Role.AI for link in links):
         return Found()  # the same first words are no reason to join
     nodes = Node.objects.filter(conversation__trace_id="") if trace_id else Node.objects.all()
     return _by_hash(nodes, chain, links) or _by_client(nodes, chain, links) or Found()
 
 
-def _place_in(conversation: Conversation, chain: Chain, links: Sequence[Link]) -> Found:
+def _place_in(conversation: Known, chain: Chain, links: Sequence[Link]) -> Found:
     hashes = {link.chain_hash: index for index, link in enumerate(links)}
-    nodes = Node.objects.filter(conversation=conversation)
+    nodes = Node.objects.filter(conversation_id=conversation.id)
     near = _seen(_deepest(nodes, hashes)[:NEAR])
     place = _exact_place(near, links, hashes)
     if _is_certain(place, links):
@@ -80,7 +91,7 @@ def _by_hash(nodes: QuerySet[Node], chain: Chain, links: Sequence[Link]) -> Foun
     if place.used < len(links) and len(tips) > 1:
         tips = _childless_first(tips)
     if _is_certain(place, links):
-        conversation = _locked(Conversation.objects.filter(pk=tips[0].conversation_id))
+        conversation = _locked(tips[0].conversation_id)
         around = Tree(row for row in rows if row.conversation_id == tips[0].conversation_id)
         return Found(conversation, Place(tips[0], place.used), around) if conversation else None
     return _best(_conversation_ids(tips), chain, links, strict=False)
@@ -108,7 +119,7 @@ def _best(
             best = (merit, conversation_id, place, tree)
     if best is None:
         return None
-    conversation = _locked(Conversation.objects.filter(pk=best[1]))
+    conversation = _locked(best[1])
     return Found(conversation, best[2], best[3]) if conversation else None
 
 
@@ -151,9 +162,10 @@ def _conversation_ids(rows: Iterable[Seen]) -> list[int]:
     return list(dict.fromkeys(row.conversation_id for row in rows))
 
 
-def _locked(conversations: QuerySet[Conversation]) -> Conversation | None:
+def _locked(conversation_id: int) -> Known | None:
     """The conversation, kept from other processes until the commit."""
-    return conversations.select_for_update(no_key=True).first()
+    row = _OF_ID(id=conversation_id)
+    return Known(*row) if row is not None else None
 
 
 def _seen(nodes: QuerySet[Node]) -> list[Seen]:

@@ -10,7 +10,7 @@ import pytest
 from copilot_admin.announce import Change, announce
 from copilot_admin.asgi import application
 from copilot_admin.edge.asgi_types import Receive, Scope, Send
-from copilot_admin.journal.journal import _checkpoint
+from copilot_admin.journal.checkpoints import store
 from copilot_admin.models import Conversation
 from copilot_admin.recorder import Recorder
 from copilot_admin.roles import Role
@@ -71,7 +71,7 @@ def write(asked: Asked, recorder: Recorder, *outputs: Any) -> None:
         recorder.add(output, at_ms=10)
     piece = recorder.unsaved()
     assert piece is not None
-    _checkpoint(asked.run_id, piece)
+    store([(asked.run_id, piece)])
 
 
 def test_a_running_answer_grows_without_disturbing_its_reader(eve: Visit):

@@ -8,6 +8,7 @@ from pathlib import Path
 import signal
 import subprocess
 import sys
+import threading
 from uuid import UUID, uuid4
 
 from django.db import IntegrityError, OperationalError, connection, transaction
@@ -19,6 +20,8 @@ from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL, Journal, Refusal, beat, reap, replay_spool
 from copilot_admin.journal import journal as journal_module
 from copilot_admin.journal import usage as usage_module
+from copilot_admin.journal.checkpoints import pieces_of
+from copilot_admin.journal.checkpoints import store as store_pieces
 from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.opening import accept, prepare, refuse
 from copilot_admin.journal.sealing import LARGEST_INTEGER, from_json, seal, to_json
@@ -36,7 +39,7 @@ from copilot_admin.models import (
     Turn,
     TurnState,
 )
-from copilot_admin.recorder import Recorder
+from copilot_admin.recorder import Piece, Recorder
 from copilot_admin.spool import SPOOL, Spool, SpoolFull
 from copilot_admin.writer import WRITER
 from protocol.events import MessageChunk, StatusUpdate
@@ -139,14 +142,51 @@ def test_a_checkpoint_never_raises(monkeypatch, caplog):
     def fail(*args: object) -> None:
         raise IntegrityError("told nobody")
 
-    monkeypatch.setattr(journal_module, "_checkpoint", fail)
+    monkeypatch.setattr(journal_module.checkpoints, "store", fail)
     JOURNAL.checkpoint(uuid4(), piece)
     WRITER.submit(lambda: None).result(10)
     full = Journal(type(WRITER)("full", capacity=0), SPOOL)
     full.checkpoint(uuid4(), piece)
+    full.checkpoint(uuid4(), piece)
     assert "checkpoint failed: IntegrityError" in caplog.text
     assert "told nobody" not in caplog.text
-    assert "no room for a checkpoint" in caplog.text
+    assert caplog.text.count("no room for a checkpoint") == 2
+
+
+def test_the_checkpoints_of_all_runs_that_come_together_are_one_job(monkeypatch):
+    client, stored = Client(), []
+    monkeypatch.setattr(
+        journal_module.checkpoints, "store", lambda pieces: stored.append(store_pieces(pieces))
+    )
+    asked = [client.ask("Hi"), client.ask("Ho")]
+    go = threading.Event()
+    WRITER.submit(lambda: go.wait(10))
+    for run in asked:
+        recorder = Recorder()
+        for text in ("one", "two"):
+            recorder.add(MessageChunk(text), at_ms=0)
+            JOURNAL.checkpoint(run.run_id, recorder.unsaved())
+    go.set()
+    WRITER.submit(lambda: None).result(10)
+    assert len(stored) == 1
+    rows = Checkpoint.objects.order_by("id").values_list("run_id", "ord")
+    assert list(rows) == [(run.run_id, order) for run in asked for order in (0, 1)]
+
+
+def test_pieces_are_stored_although_their_job_has_to_be_done_again(monkeypatch):
+    asked, recorder = Client().ask("Hi"), Recorder()
+    recorder.add(MessageChunk("one"), at_ms=0)
+    broken = [OperationalError("database is locked")]
+
+    def store_at_second_try(pieces):
+        if broken:
+            raise broken.pop()
+        store_pieces(pieces)
+
+    monkeypatch.setattr(journal_module.checkpoints, "store", store_at_second_try)
+    JOURNAL.checkpoint(asked.run_id, recorder.unsaved())
+    WRITER.submit(lambda: None).result(10)
+    assert pieces_of(asked.run_id) == [Piece(0, "one", ())]
 
 
 def test_silent_runs_beat_now_and_then(monkeypatch):
@@ -327,7 +367,7 @@ def test_dead_runs_are_interrupted_and_keep_what_they_streamed():
     for text in ("Hel", "lo"):
         recorder.add(MessageChunk(text), at_ms=0)
         recorder.add(StatusUpdate(message=f"after {text}"), at_ms=40)
-        journal_module._checkpoint(asked.run_id, recorder.unsaved())
+        store_pieces([(asked.run_id, recorder.unsaved())])
     Run.objects.update(boot_id="another", heartbeat_at=asked.at + timedelta(seconds=3))
     assert reap(every_other_boot=True) == 1
     run = asked.run
@@ -344,7 +384,7 @@ def test_the_next_question_follows_an_interrupted_answer():
     asked = client.ask("Hi")
     recorder = Recorder()
     recorder.add(MessageChunk("A long answer that was cut"), at_ms=0)
-    journal_module._checkpoint(asked.run_id, recorder.unsaved())
+    store_pieces([(asked.run_id, recorder.unsaved())])
     Run.objects.update(boot_id="another")
     reap(every_other_boot=True)
     following = client.ask("Hi", ai("A long answer that was cut off later"), "Go on")
@@ -459,12 +499,12 @@ def test_a_day_that_another_process_began_is_counted_on(monkeypatch):
         outcome=Outcome.COMPLETED,
     )
     count(counted)
-    add, missed = usage_module._add, [True]
+    add, missed = usage_module._ADD, [True]
 
-    def miss_once(*args) -> bool:
-        return False if missed and missed.pop() else add(*args)
+    def miss_once(**values) -> int:
+        return 0 if missed and missed.pop() else add(**values)
 
-    monkeypatch.setattr(usage_module, "_add", miss_once)
+    monkeypatch.setattr(usage_module, "_ADD", miss_once)
     count(counted)
     assert DailyUsage.objects.get().runs == 2
 
@@ -481,7 +521,7 @@ settings.configure(
 django.setup()
 from copilot_admin.models import CopilotVersion
 from copilot_admin.journal import JOURNAL
-from copilot_admin.recorder import Recorder
+from copilot_admin.recorder import Piece, Recorder
 from protocol.events import MessageChunk
 from tests.service.journaling import Client, ending
 from django.utils import timezone

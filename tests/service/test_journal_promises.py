@@ -17,9 +17,10 @@ import pytest
 from copilot_admin.database_thread import DatabaseThread, JournalDown
 from copilot_admin.engine.ask import Memory, Recollection
 from copilot_admin.journal import Journal
+from copilot_admin.journal.checkpoints import beat
 from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.opening import accept, prepare
-from copilot_admin.journal.reaping import INTERRUPTED, beat, reap
+from copilot_admin.journal.reaping import INTERRUPTED, reap
 from copilot_admin.journal.sealing import seal
 from copilot_admin.models import (
     Blob,

@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 import pytest
 
-from copilot_admin.journal.journal import _checkpoint
+from copilot_admin.journal.checkpoints import store
 from copilot_admin.models import Outcome, Turn, TurnState
 from copilot_admin.reading import UsageView, read_conversation, read_request
 from copilot_admin.recorder import Recorder
@@ -75,9 +75,9 @@ def test_a_running_answer_shows_its_checkpoints():
     recorder = Recorder()
     for text in ("Hel", "lo"):
         recorder.add(MessageChunk(text), at_ms=0)
-        _checkpoint(asked.run_id, recorder.unsaved())
+        store([(asked.run_id, recorder.unsaved())])
     recorder.add(StatusUpdate(message="Thinking"), at_ms=70)
-    _checkpoint(asked.run_id, recorder.unsaved())
+    store([(asked.run_id, recorder.unsaved())])
     (turn,) = read_conversation(asked.conversation).turns
     (run,) = turn.runs
     assert (run.outcome, run.answer, run.ms) == (Outcome.RUNNING, "Hello", None)

@@ -1,0 +1,239 @@
+"""SQL statements of one fixed form, built once for each kind of database.
+
+The ORM builds a statement anew at every call: the 23 statements of one run took 6.0 ms of CPU on
+SQLite, 0.7 ms of them in the database. So the journal, which writes for every question, says here
+once what a statement looks like. Tables, columns, defaults and conversions stay the models'.
+
+Columns go by their attribute names (`conversation_id`, not `conversation`).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import AutoField, Field, Model
+
+Row: TypeAlias = tuple[Any, ...]
+_AnyField: TypeAlias = "Field[Any, Any]"
+
+
+class _Statement(ABC):
+    """A statement about one table; knows its SQL for each vendor it was needed for."""
+
+    def __init__(self, model: type[Model]) -> None:
+        self._model = model
+        self._fields: Mapping[str, _AnyField] = {
+            field.attname: field for field in model._meta.concrete_fields
+        }
+        self._sql: dict[str, str] = {}
+
+    def _ready(self) -> str:
+        sql = self._sql.get(connection.vendor)
+        if sql is None:
+            sql = self._sql[connection.vendor] = self._build(connection)
+        return sql
+
+    @abstractmethod
+    def _build(self, database: BaseDatabaseWrapper) -> str: ...
+
+    def _table(self, database: BaseDatabaseWrapper) -> str:
+        return str(database.ops.quote_name(self._model._meta.db_table))
+
+    def _column(self, name: str, database: BaseDatabaseWrapper) -> str:
+        return str(database.ops.quote_name(str(self._fields[name].column)))
+
+    def _columns(self, names: Iterable[str], database: BaseDatabaseWrapper) -> str:
+        return ", ".join(self._column(name, database) for name in names)
+
+    def _where(self, names: Iterable[str], database: BaseDatabaseWrapper) -> str:
+        return " AND ".join(f"{self._column(name, database)} = %s" for name in names)
+
+    def _stored(self, names: Iterable[str], values: Mapping[str, object]) -> list[Any]:
+        """Values as the database takes them, in the order of the names."""
+        return [self._fields[name].get_db_prep_save(values[name], connection) for name in names]
+
+
+class Insert(_Statement):
+    """Inserts a row; what is not given takes the default of its field."""
+
+    def __init__(
+        self,
+        model: type[Model],
+        *,
+        returning: Sequence[str] = (),
+        or_ignore: bool = False,
+        or_existing: Sequence[str] = (),
+    ) -> None:
+        """Prepares the statement.
+
+        Args:
+            model: Whose table.
+            returning: Columns of the row to return, numbers or text.
+            or_ignore: A row that breaks a unique constraint is not inserted, and none returned.
+            or_existing: Columns of a unique constraint; the row that has them already is returned.
+        """
+        super().__init__(model)
+        self._returning = returning
+        self._or_ignore = or_ignore
+        self._or_existing = or_existing
+        self._names = [
+            name for name, field in self._fields.items() if not isinstance(field, AutoField)
+        ]
+        self._defaults: dict[str, dict[str, object]] = {}
+
+    def __call__(self, **values: object) -> Row | None:
+        """Inserts a row.
+
+        Returns:
+            The columns asked for; None when none were, or when nothing was inserted.
+
+        Raises:
+            IntegrityError: The row breaks a constraint.
+            TypeError: A value has the name of no column.
+        """
+        sql = self._ready()
+        row: dict[str, Any] = {**self._defaults[connection.vendor]}
+        if not values.keys() <= row.keys():
+            raise TypeError(f"No columns: {', '.join(sorted(values.keys() - row.keys()))}")
+        for name, value in values.items():
+            row[name] = self._fields[name].get_db_prep_save(value, connection)
+        with connection.cursor() as cursor:
+            cursor.execute(sql, list(row.values()))
+            return cursor.fetchone() if self._returning else None
+
+    def _build(self, database: BaseDatabaseWrapper) -> str:
+        self._defaults[database.vendor] = {
+            name: self._fields[name].get_db_prep_save(self._fields[name].get_default(), database)
+            for name in self._names
+        }
+        columns = self._columns(self._names, database)
+        places = ", ".join(["%s"] * len(self._names))
+        parts = ["INSERT INTO", self._table(database), f"({columns})", f"VALUES ({places})"]
+        if self._or_ignore:
+            parts.append("ON CONFLICT DO NOTHING")
+        if self._or_existing:
+            unique = [self._column(name, database) for name in self._or_existing]
+            parts.append(f"ON CONFLICT ({', '.join(unique)})")
+            # Setting a column to what it is makes both databases return the row.
+            parts.append(f"DO UPDATE SET {unique[0]} = excluded.{unique[0]}")
+        if self._returning:
+            parts += ["RETURNING", self._columns(self._returning, database)]
+        return " ".join(parts)
+
+
+class Update(_Statement):
+    """Updates the rows that have certain values."""
+
+    def __init__(
+        self,
+        model: type[Model],
+        *,
+        where: Sequence[str],
+        set: Sequence[str] = (),
+        add: Sequence[str] = (),
+        either: Sequence[str] = (),
+    ) -> None:
+        """Prepares the statement.
+
+        Args:
+            model: Whose table.
+            where: Columns that are compared; no value may be None.
+            set: Columns that become the value.
+            add: Columns to which the value is added.
+            either: Columns that are true if they, or the value, are true.
+        """
+        super().__init__(model)
+        self._where_names, self._set, self._add, self._either = where, set, add, either
+        self._order = (*set, *add, *either, *where)
+
+    def __call__(self, **values: object) -> int:
+        """Updates; every column of the statement needs its value.
+
+        Returns:
+            Rows that were found.
+        """
+        sql = self._ready()
+        with connection.cursor() as cursor:
+            cursor.execute(sql, self._stored(self._order, values))
+            return int(cursor.rowcount)
+
+    def _build(self, database: BaseDatabaseWrapper) -> str:
+        def each(names: Iterable[str], form: str) -> list[str]:
+            return [form.format(self._column(name, database)) for name in names]
+
+        changes = [
+            *each(self._set, "{0} = %s"),
+            *each(self._add, "{0} = {0} + %s"),
+            *each(self._either, "{0} = ({0} OR %s)"),
+        ]
+        where = self._where(self._where_names, database)
+        return " ".join(
+            ("UPDATE", self._table(database), "SET", ", ".join(changes), "WHERE", where)
+        )
+
+
+class Delete(_Statement):
+    """Deletes the rows that have certain values; nothing may refer to them."""
+
+    def __init__(self, model: type[Model], *, where: Sequence[str]) -> None:
+        """Prepares the statement; `where` are columns that are compared."""
+        super().__init__(model)
+        self._where_names = where
+
+    def __call__(self, **values: object) -> int:
+        """Deletes.
+
+        Returns:
+            Rows that were found.
+        """
+        sql = self._ready()
+        with connection.cursor() as cursor:
+            cursor.execute(sql, self._stored(self._where_names, values))
+            return int(cursor.rowcount)
+
+    def _build(self, database: BaseDatabaseWrapper) -> str:
+        where = self._where(self._where_names, database)
+        return " ".join(("DELETE FROM", self._table(database), "WHERE", where))
+
+
+class Select(_Statement):
+    """Reads some columns of the row that has certain values."""
+
+    def __init__(
+        self, model: type[Model], *columns: str, where: Sequence[str], lock: bool = False
+    ) -> None:
+        """Prepares the statement.
+
+        Args:
+            model: Whose table.
+            columns: What is read.
+            where: Columns that are compared; no value may be None.
+            lock: Whether other processes have to wait for the row until the commit.
+        """
+        super().__init__(model)
+        self._read, self._where_names, self._lock = columns, where, lock
+
+    def __call__(self, **values: object) -> Row | None:
+        """Reads the first such row; None if there is none."""
+        sql = self._ready()
+        with connection.cursor() as cursor:
+            cursor.execute(sql, self._stored(self._where_names, values))
+            row = cursor.fetchone()
+        return None if row is None else tuple(map(self._value, self._read, row))
+
+    def _value(self, name: str, stored: object) -> object:
+        expression = self._fields[name].cached_col
+        converters = connection.ops.get_db_converters(expression)
+        for convert in (*converters, *expression.get_db_converters(connection)):
+            stored = convert(stored, expression, connection)
+        return stored
+
+    def _build(self, database: BaseDatabaseWrapper) -> str:
+        columns = self._columns(self._read, database)
+        where = self._where(self._where_names, database)
+        parts = ["SELECT", columns, "FROM", self._table(database), "WHERE", where]
+        if self._lock and database.features.has_select_for_update:
+            parts.append("FOR NO KEY UPDATE")
+        return " ".join(parts)

@@ -1,0 +1,116 @@
+"""Statements that are built once do what the ORM would do."""
+
+from datetime import UTC, date, datetime
+from uuid import uuid4
+
+from django.db import IntegrityError, connection
+from django.test.utils import CaptureQueriesContext
+import pytest
+
+from copilot_admin.models import Conversation, DailyUsage, Node, Outcome, Run
+from copilot_admin.statements import Delete, Insert, Select, Update
+from tests.factories import make_version
+
+pytestmark = pytest.mark.django_db
+AT = datetime(2026, 11, 20, 12, 0, 0, 123456, tzinfo=UTC)
+DAY = date(2026, 11, 20)
+
+
+def usage(**values):
+    return {"day": DAY, "copilot_id": make_version().copilot_id, **values}
+
+
+def make_run(**values):
+    version = make_version()
+    run_id = uuid4()
+    row = {"id": run_id, "copilot_id": version.copilot_id, "started_at": AT, "heartbeat_at": AT}
+    assert Insert(Run)(**row, boot_id="b", **values) is None
+    return run_id
+
+
+def test_a_row_is_inserted_with_the_defaults_of_its_fields():
+    version = make_version()
+    by_orm = Run.objects.create(
+        copilot=version.copilot, started_at=AT, heartbeat_at=AT, boot_id="b", params={"a": [1]}
+    )
+    by_us = Run.objects.get(pk=make_run(params={"a": [1]}))
+    skipped = {"id", "copilot_id"}
+    assert {
+        field.attname: getattr(by_us, field.attname)
+        for field in Run._meta.concrete_fields
+        if field.attname not in skipped
+    } == {
+        field.attname: getattr(by_orm, field.attname)
+        for field in Run._meta.concrete_fields
+        if field.attname not in skipped
+    }
+
+
+def test_the_id_of_an_inserted_row_is_returned():
+    row = Insert(DailyUsage, returning=("id",))(**usage(model="m", runs=3))
+    assert row == (DailyUsage.objects.get(runs=3).pk,)
+
+
+def test_a_second_such_row_is_refused_ignored_or_returned():
+    values = usage(model="m")
+    Insert(DailyUsage)(**values)
+    found = DailyUsage.objects.get()
+    unique = ("day", "copilot_id", "version", "model", "principal")
+    assert Insert(DailyUsage, returning=("id",), or_ignore=True)(**values, runs=9) is None
+    existing = Insert(DailyUsage, returning=("id", "runs"), or_existing=unique)
+    assert existing(**values, runs=9) == (found.pk, 0)
+    with pytest.raises(IntegrityError):
+        Insert(DailyUsage)(**values)
+
+
+@pytest.mark.parametrize("name", ["colour", "id"])
+def test_a_column_that_cannot_be_given_is_an_error(name):
+    with pytest.raises(TypeError, match=f"No columns: {name}"):
+        Insert(DailyUsage)(**usage(), **{name: 1})
+
+
+def test_columns_are_set_added_to_and_made_true():
+    conversation = Conversation.objects.create(
+        copilot=make_version().copilot, principal="p", first_at=AT, last_at=AT, n_runs=2
+    )
+    update = Update(
+        Conversation,
+        where=("id", "principal"),
+        set=("last_outcome", "ttft_ms"),
+        add=("n_runs",),
+        either=("has_error", "has_branch"),
+    )
+    values = {"last_outcome": Outcome.FAILED, "ttft_ms": None, "n_runs": 5, "has_branch": False}
+    assert update(id=conversation.pk, principal="p", has_error=True, **values) == 1
+    assert update(id=conversation.pk, principal="q", has_error=True, **values) == 0
+    assert update(id=conversation.pk, principal="p", has_error=False, **values) == 1
+    conversation.refresh_from_db()
+    assert (conversation.last_outcome, conversation.ttft_ms, conversation.n_runs) == (
+        Outcome.FAILED,
+        None,
+        12,
+    )
+    assert (conversation.has_error, conversation.has_branch) == (True, False)
+
+
+def test_a_row_is_read_as_the_orm_reads_it():
+    run_id = make_run(notes=["one"], outcome=Outcome.RUNNING)
+    read = Select(Run, "id", "notes", "started_at", "ms", where=("id", "outcome"), lock=True)
+    assert read(id=run_id, outcome="running") == (run_id, ["one"], AT, None)
+    assert read(id=run_id, outcome="failed") is None
+
+
+def test_the_rows_that_are_meant_are_deleted():
+    values = usage()
+    for model in ("one", "two"):
+        Insert(DailyUsage)(**values, model=model)
+    delete = Delete(DailyUsage, where=("day", "model"))
+    assert (delete(day=DAY, model="one"), delete(day=DAY, model="one")) == (1, 0)
+    assert DailyUsage.objects.get().model == "two"
+
+
+def test_other_processes_wait_for_a_row_that_was_locked():
+    with CaptureQueriesContext(connection) as queries:
+        Select(Node, "id", where=("id",), lock=True)(id=1)
+    locks = queries.captured_queries[0]["sql"].endswith("FOR NO KEY UPDATE")
+    assert locks is connection.features.has_select_for_update
