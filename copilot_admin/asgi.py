@@ -19,6 +19,7 @@ from copilot_admin.edge.bodies import BodyLimits  # noqa: E402
 from copilot_admin.edge.cors import Cors  # noqa: E402
 from copilot_admin.edge.ids import RequestIds  # noqa: E402
 from copilot_admin.edge.lifespan import Lifespan  # noqa: E402
+from copilot_admin.edge.request_end import SharedRequestEnd  # noqa: E402
 from copilot_admin.edge.root_path import WithoutClientRootPath  # noqa: E402
 from copilot_admin.edge.security_headers import SecurityHeaders  # noqa: E402
 from copilot_admin.edge.signals import keep_start_in_event_loop  # noqa: E402
@@ -36,6 +37,7 @@ def _build() -> App:
             ),
         }
     )
+    app = SharedRequestEnd(app)
     app = BodyLimits(app, max_bytes=settings.MAX_BODY_BYTES)
     app = RequestIds(app)
     app = Cors(app, origins=settings.CORS_ORIGINS, extra_headers=settings.CORS_HEADERS)

@@ -9,8 +9,13 @@ from copilot_admin.engine.model_call import Provider as ModelProvider
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.engine.spec import CopilotSpec
 from copilot_admin.errors import ConfigurationError, NotFound, RunError
-from copilot_admin.models import Copilot, CopilotVersion, Logging
+from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider
 from copilot_admin.providers import provider_spec
+from copilot_admin.statements import Select
+
+_READ_COPILOT = Select(Copilot, "id", "access", "logging", "live_id", where=("slug", "enabled"))
+_READ_VERSION = Select(CopilotVersion, "number", "provider_id", where=("id",))
+_READ_PROVIDER = Select(Provider, "updated_at", where=("id",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,30 +57,52 @@ def admit(slug: str, *, key: str | None) -> tuple[LiveCopilot, Caller]:
         Forbidden: The key is good, but not for this copilot.
     """
     caller = identify(key)
-    row = Copilot.objects.published().filter(slug=slug).first()
-    if row is None or row.live is None:
+    row = _find(slug)
+    if row is None:
         raise NotFound(
             f"No published copilot is named '{slug}'. /agents.json lists those there are."
         )
-    caller.check_may_ask(row.pk, access=row.access)
-    return _live(row, row.live), caller
-
-
-def _live(row: Copilot, version: CopilotVersion) -> LiveCopilot:
-    answerer, problem = None, ""
-    try:
-        answerer = _answerer(version.pk, row.slug, version.provider.updated_at.isoformat())
-    except (ConfigurationError, RunError) as error:
-        problem = error.public
-    return LiveCopilot(
-        id=row.pk,
-        slug=row.slug,
-        version_id=version.pk,
-        version_number=version.number,
+    caller.check_may_ask(row.id, access=row.access)
+    answerer, problem = _ready(row, slug)
+    live = LiveCopilot(
+        id=row.id,
+        slug=slug,
+        version_id=row.version_id,
+        version_number=row.version_number,
         logging=Logging(row.logging),
         answerer=answerer,
         problem=problem,
     )
+    return live, caller
+
+
+@dataclass(frozen=True, slots=True)
+class _Published:
+    """What is stored of a copilot that answers, as far as a request needs it."""
+
+    id: int
+    access: str
+    logging: str
+    version_id: int
+    version_number: int
+    provider_id: int
+
+
+def _find(slug: str) -> _Published | None:
+    copilot = _READ_COPILOT(slug=slug, enabled=True)
+    if copilot is None or copilot[-1] is None:
+        return None
+    version = _READ_VERSION(id=copilot[-1])
+    return _Published(*copilot, *version) if version else None
+
+
+def _ready(row: _Published, slug: str) -> tuple[Answerer | None, str]:
+    """A version's answerer, or why there is none."""
+    provider = _READ_PROVIDER(id=row.provider_id)
+    try:
+        return _answerer(row.version_id, slug, str(provider)), ""
+    except (ConfigurationError, RunError) as error:
+        return None, error.public
 
 
 @lru_cache(maxsize=256)

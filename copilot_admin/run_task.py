@@ -51,12 +51,17 @@ class Stop(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A query that was let in: who asks whom, and what."""
+    """A query that was let in: who asks whom, and what.
+
+    Attributes:
+        size: Of the request's body, in bytes.
+    """
 
     live: LiveCopilot
     caller: Caller
     query: Query
     ids: Ids
+    size: int = 0
     user_email: str | None = None
 
 
@@ -117,6 +122,7 @@ class Run:
             principal=question.caller.principal,
             trace_id=question.ids.trace_id if question.ids.given else None,
             query=_noted(question.query, note),
+            size=question.size,
             provider=spec.provider.name if spec else "",
             model=model,
             params=spec.parameters if spec else {},
@@ -129,7 +135,7 @@ class Run:
     async def _conduct(self) -> None:
         """Answers, records, says goodbye: the whole life of the run task."""
         RUNNING.add(self)
-        _TICKING.join(self)
+        _TICKING.join(self, self._loop)
         try:
             ending = await self._answer()
             self._done = True
@@ -259,7 +265,7 @@ class Run:
         """Once a second: silence is broken, what was streamed is made safe, viewers are told."""
         if self._done:
             return
-        _TICKING.join(self)
+        _TICKING.join(self, self._loop)
         self.speaker.break_silence()
         piece = self.recorder.unsaved()
         if piece is not None:

@@ -192,5 +192,8 @@ LOGGING = {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.server": {"handlers": [], "level": "INFO", "propagate": True},
         "uvicorn.access": {"filters": ["without_query"]},
+        # A line for each request to a provider says nothing that the transcript does not.
+        "httpx2": {"level": "WARNING"},
+        "openai": {"level": "WARNING"},
     },
 }

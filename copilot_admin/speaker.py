@@ -76,7 +76,7 @@ class Speaker:
     def _schedule(self) -> None:
         self._due = True
         if self._begun and self._loop.time() < self._last_sent + MERGE_SECONDS:
-            _MERGING.join(self)
+            _MERGING.join(self, self._loop)
         else:
             # Not at once but in this turn of the loop: what is already in hand comes along.
             self._loop.call_soon(self.send_due)

@@ -36,6 +36,7 @@ async def query(request: HttpRequest, slug: str) -> EventStreamResponse:
         caller=caller,
         query=await _read_query(request),
         ids=_ids(request),
+        size=len(request.body),
         user_email=_user_email(request),
     )
     run = await open_run(question)

@@ -23,6 +23,11 @@ def is_api(path: str) -> bool:
     return path.startswith(API_PATHS) or path in DISCOVERY_PATHS
 
 
+def is_query(path: str) -> bool:
+    """Whether a path is that of a copilot's query endpoint, which streams."""
+    return path.startswith("/v1/copilots/") and path.endswith("/query")
+
+
 def header(scope: Scope, name: bytes) -> bytes | None:
     """The first value of a request header, given in lower case."""
     for key, value in scope["headers"]:

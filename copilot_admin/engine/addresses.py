@@ -1,5 +1,6 @@
 """Which addresses a provider may have: private ones may be, link-local and metadata ones never."""
 
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import TypeAlias
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ class ForbiddenAddress(OSError):
     """A host name led to an address that no provider may have."""
 
 
+@lru_cache(maxsize=256)
 def check_base_url(url: str) -> str:
     """Returns the address of a provider, ready to be used.
 

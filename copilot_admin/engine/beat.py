@@ -26,9 +26,11 @@ class Beat(Generic[T]):
         self._play = play
         self._waiting: WeakKeyDictionary[asyncio.AbstractEventLoop, list[T]] = WeakKeyDictionary()
 
-    def join(self, member: T) -> None:
-        """Waits for the next beat of the running loop; there is no way to leave."""
-        loop = asyncio.get_running_loop()
+    def join(self, member: T, loop: asyncio.AbstractEventLoop) -> None:
+        """Waits for the next beat of the loop; there is no way to leave.
+
+        The loop is given, since asking for the running one is a system call (Python 3.11).
+        """
         waiting = self._waiting.get(loop)
         if waiting is None:
             waiting = self._waiting[loop] = []
@@ -46,10 +48,10 @@ class Pulse:
         """Prepares a pulse; `seconds` is the longest that anybody waits for it."""
         self._beat: Beat[asyncio.Future[None]] = Beat(seconds, _wake)
 
-    async def wait(self) -> None:
-        """Returns at the next beat of the running loop."""
-        next_beat = asyncio.get_running_loop().create_future()
-        self._beat.join(next_beat)
+    async def wait(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Returns at the next beat of the loop, which is the running one."""
+        next_beat = loop.create_future()
+        self._beat.join(next_beat, loop)
         await next_beat
 
 

@@ -22,6 +22,7 @@ class Opening:
     Attributes:
         trace_id: The chat's id if the client gave one; never one that the server made.
         query: What was asked; its `env` is kept beside the messages.
+        size: Of the request's body, in bytes.
         provider: Name of the provider; "" when the copilot is not ready.
     """
 
@@ -37,6 +38,7 @@ class Opening:
     model: str
     params: Mapping[str, Json]
     started_at: datetime
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ def test_all_that_joined_are_played_together_and_once():
         beat = Beat(0.001, play)
         for names in (["one", "two"], ["three"]):
             for name in names:
-                beat.join(name)
+                beat.join(name, asyncio.get_running_loop())
             await done.wait()
             done.clear()
 
@@ -32,7 +32,7 @@ def test_each_event_loop_has_a_beat_of_its_own():
     beat = Beat[int](0.05, lambda numbers: played.append(list(numbers)))
 
     async def join(number: int) -> None:
-        beat.join(number)
+        beat.join(number, asyncio.get_running_loop())
 
     asyncio.run(join(1))  # this loop ends before its beat
     loop = asyncio.new_event_loop()
@@ -49,7 +49,7 @@ def test_all_tasks_that_wait_go_on_at_one_beat_and_those_that_left_harm_nobody()
         pulse = Pulse(0.01)
 
         async def wait(name: str) -> None:
-            await pulse.wait()
+            await pulse.wait(asyncio.get_running_loop())
             went_on.append(name)
 
         one, left, two = (asyncio.create_task(wait(name)) for name in ("one", "left", "two"))

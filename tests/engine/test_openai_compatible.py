@@ -125,7 +125,7 @@ def test_words_that_follow_the_first_are_read_at_a_beat(monkeypatch):
     asked, beat = asyncio.Event(), asyncio.Event()
 
     class Held:
-        async def wait(self):
+        async def wait(self, loop):
             asked.set()
             await beat.wait()
 

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import threading
 from typing import Any
 from uuid import UUID
 
+from asgiref.sync import sync_to_async
 import pytest
 
 from copilot_admin.edge import bodies
@@ -12,6 +14,7 @@ from copilot_admin.edge.bodies import BodyLimits
 from copilot_admin.edge.cors import Cors
 from copilot_admin.edge.ids import SCOPE_KEY, RequestIds
 from copilot_admin.edge.lifespan import Lifespan
+from copilot_admin.edge.request_end import SharedRequestEnd
 from copilot_admin.edge.root_path import WithoutClientRootPath
 from copilot_admin.edge.security_headers import CONTENT_SECURITY_POLICY, SecurityHeaders
 from tests.service.asgi_client import call, scope
@@ -269,3 +272,17 @@ def test_the_lifespan_hands_requests_on():
         raise AssertionError
 
     assert call(Lifespan(echo, start=unused, stop=unused), scope("/"), body=[b"x"]).body == b"x"
+
+
+def test_all_queries_end_on_one_thread_and_pages_on_their_own():
+    ended: list[str] = []
+
+    async def app(scope, receive, send):
+        ended.append(await sync_to_async(lambda: threading.current_thread().name)())
+
+    shared = SharedRequestEnd(app)
+    for path in ("/v1/copilots/a/query", "/v1/copilots/b/query"):
+        call(shared, scope(path, method="POST"))
+    assert ended == ["request-end_0", "request-end_0"]
+    call(shared, scope("/admin/"))
+    assert not ended[2].startswith("request-end")

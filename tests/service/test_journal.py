@@ -1,6 +1,7 @@
 """A run is in the journal before its first byte, and whole in it before its last."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 import json
 import os
@@ -68,6 +69,22 @@ def test_an_accepted_run_is_committed_with_its_turn():
         3,
     )
     assert Turn.objects.get().state == TurnState.OPEN
+
+
+@pytest.mark.parametrize(
+    ("size", "in_loop"),
+    [(journal_module.PREPARE_INLINE_BYTES, True), (journal_module.PREPARE_INLINE_BYTES + 1, False)],
+)
+def test_only_a_big_request_is_made_ready_beside_the_event_loop(monkeypatch, size, in_loop):
+    threads = []
+
+    def watched(opening):
+        threads.append(threading.current_thread())
+        return prepare(opening)
+
+    monkeypatch.setattr(journal_module.opening, "prepare", watched)
+    asyncio.run(JOURNAL.accept(replace(Client().opening("Hi"), size=size)))
+    assert [thread is threading.main_thread() for thread in threads] == [in_loop]
 
 
 def test_a_run_is_accepted_once_however_often_it_is_written():
