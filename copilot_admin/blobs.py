@@ -53,11 +53,11 @@ def pack(value: Json) -> Packed:
 
 
 def dumped(value: Json) -> bytes:
-    """The value as JSON, the same for every order of keys."""
+    """The value as JSON; its keys keep their order, which is that of a table's columns."""
     try:
-        return orjson.dumps(value, default=dict, option=orjson.OPT_SORT_KEYS)
+        return orjson.dumps(value, default=dict)
     except orjson.JSONEncodeError:  # nested over 254 deep, beyond 64 bits, no Unicode
-        return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+        return json.dumps(value, separators=(",", ":")).encode()
 
 
 def save(packed: Iterable[Packed]) -> None:

@@ -77,8 +77,8 @@ def identify(key: str | None) -> Caller:
     found = EndpointKey.objects.valid(at=timezone.now()).filter(digest=digest_of(key)).first()
     if found is None:
         raise Unauthorized("This endpoint key is unknown, expired or revoked. Ask for a new one.")
-    scope = frozenset(found.copilots.values_list("pk", flat=True))
-    return Caller(principal=f"key:{found.pk}", key_id=found.pk, copilot_ids=scope or None)
+    scope = frozenset(found.copilots.values_list("pk", flat=True)) if found.is_scoped else None
+    return Caller(principal=f"key:{found.pk}", key_id=found.pk, copilot_ids=scope)
 
 
 def valid_keys(ids: Collection[int]) -> frozenset[int]:

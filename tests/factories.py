@@ -51,7 +51,7 @@ def make_key(
 ) -> tuple[EndpointKey, str]:
     """An endpoint key and its text; for every copilot unless some are given."""
     key, text = EndpointKey.issue(name, expires_at=expires_at)
-    key.copilots.set(copilots)
+    key.limit_to(copilots)
     return key, text
 
 

@@ -45,7 +45,7 @@ def deletion_of(
 def revoke_keys_of(copilot_ids: Sequence[int]) -> None:
     """Revokes the keys that are for these copilots alone.
 
-    A key without copilots is for all of them: a key must not grow because its copilot went.
+    They would open nothing more; revoked, they say so.
     """
     lost = (
         EndpointKey.objects.annotate(

@@ -68,6 +68,15 @@ class KeyForm(KeyModelForm):
             "copilots": forms.CheckboxSelectMultiple
         }
 
+    def clean_copilots(self) -> Any:
+        """Never turns a key for some copilots into one for every copilot."""
+        chosen = self.cleaned_data["copilots"]
+        if self.instance.is_scoped and not chosen:
+            raise forms.ValidationError(
+                _("This key is for some copilots. Choose one, or make a new key for all of them.")
+            )
+        return chosen
+
     def clean_expires_at(self) -> Any:
         """Refuses a key that would be dead at birth."""
         moment = self.cleaned_data["expires_at"]
@@ -104,7 +113,9 @@ class EndpointKeyAdmin(NoPopups, KeyModelAdmin):
     def scope(self, key: EndpointKey) -> str:
         """The copilots it is for."""
         names = sorted(copilot.name for copilot in key.copilots.all())
-        return ", ".join(names) or _("every copilot")
+        if names:
+            return ", ".join(names)
+        return _("none: its copilots were deleted") if key.is_scoped else _("every copilot")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EndpointKey]:
         """Keys with their copilots, in two queries however many there are."""
@@ -135,6 +146,12 @@ class EndpointKeyAdmin(NoPopups, KeyModelAdmin):
         obj.created_at = made.created_at
         obj._state = made._state
         request.issued_key = text  # type: ignore[attr-defined]  # for `response_add` alone
+
+    def save_related(
+        self, request: HttpRequest, form: KeyForm, formsets: Any, change: bool
+    ) -> None:
+        """Sets the scope."""
+        form.instance.limit_to(form.cleaned_data["copilots"])
 
     def response_add(
         self, request: HttpRequest, obj: EndpointKey, post_url_continue: str | None = None

@@ -1,5 +1,6 @@
 """Endpoint keys: who may ask which copilot."""
 
+from collections.abc import Iterable
 from datetime import datetime
 import hashlib
 import secrets
@@ -42,6 +43,8 @@ class EndpointKey(models.Model):
         related_name="keys",
         help_text=_("What the key may ask. None chosen: every copilot."),
     )
+    # Not told by the copilots alone: a key whose last copilot was deleted may ask none, not every.
+    is_scoped = models.BooleanField(default=False, editable=False)
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
     revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
@@ -55,6 +58,14 @@ class EndpointKey(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.shown}…)"
+
+    def limit_to(self, copilots: Iterable["Copilot"]) -> None:
+        """Lets the key ask these copilots alone; none: every copilot, unless it had a scope."""
+        copilots = list(copilots)
+        self.copilots.set(copilots)
+        if copilots and not self.is_scoped:
+            self.is_scoped = True
+            self.save(update_fields=["is_scoped"])
 
     @classmethod
     def issue(cls, name: str, *, expires_at: datetime | None = None) -> tuple["EndpointKey", str]:

@@ -12,6 +12,8 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot, CopilotVersion
+from copilot_admin.models.fields import OrderedJsonField
+from protocol.json import JsonObject
 
 HASH_LENGTH = 32  # hexadecimal digits of a 128-bit keyed BLAKE2b
 
@@ -273,7 +275,7 @@ class Event(models.Model):
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
     ord = models.PositiveIntegerField()
     type = models.CharField(max_length=15, choices=EventType.choices)
-    payload = models.JSONField(null=True)
+    payload: "models.Field[JsonObject | None, JsonObject | None]" = OrderedJsonField(null=True)
     blob = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="+")
     text_offset = models.PositiveIntegerField(default=0)  # characters
     at_ms = models.PositiveIntegerField(default=0)  # since the run started

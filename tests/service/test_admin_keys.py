@@ -65,6 +65,27 @@ def test_a_key_without_copilots_is_for_all_of_them(operator: Client) -> None:
     assert "every copilot" in operator.get(LIST).content.decode()
 
 
+def test_a_key_never_grows_because_its_copilots_went(operator: Client) -> None:
+    copilot = make_copilot()
+    text = make(operator, copilots=[copilot.pk]).context["text"]
+    copilot.delete()
+    assert identify(text).copilot_ids == frozenset()
+    assert "none: its copilots were deleted" in operator.get(LIST).content.decode()
+    response = submit(
+        operator, url_of(EndpointKey.objects.get()), {"copilots": []}, form_id=FORM, button="_save"
+    )
+    assert "This key is for some copilots." in response.content.decode()
+    assert identify(text).copilot_ids == frozenset()
+
+
+def test_the_scope_of_a_key_can_be_changed(operator: Client) -> None:
+    one, other = make_copilot(), make_copilot()
+    text = make(operator, copilots=[one.pk]).context["text"]
+    changes = {"copilots": [other.pk]}
+    submit(operator, url_of(EndpointKey.objects.get()), changes, form_id=FORM, button="_save")
+    assert identify(text).copilot_ids == frozenset({other.pk})
+
+
 def test_a_moment_that_has_passed_is_refused(operator: Client) -> None:
     response = make(operator, expires_at="2001-01-01T00:00")
     assert response.context["adminform"].form.errors == {

@@ -10,12 +10,14 @@ import signal
 import subprocess
 import sys
 import threading
+from types import MappingProxyType
 from uuid import UUID, uuid4
 
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 import pytest
 
+from copilot_admin import blobs
 from copilot_admin.engine.model_call import Usage
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL, Journal, Refusal, beat, reap, replay_spool
@@ -43,7 +45,7 @@ from copilot_admin.models import (
 from copilot_admin.recorder import Piece, Recorder
 from copilot_admin.spool import SPOOL, Spool, SpoolFull
 from copilot_admin.writer import WRITER
-from protocol.events import MessageChunk, StatusUpdate
+from protocol.events import ArtifactType, MessageArtifact, MessageChunk, StatusUpdate
 from tests.factories import make_version
 from tests.service.journaling import START, Client, ai, call_event, ending, record_of
 
@@ -254,6 +256,38 @@ def test_numbers_and_texts_fit_their_columns():
     run = asked.run
     assert (run.input_tokens, run.output_tokens, run.ms) == (LARGEST_INTEGER, 0, LARGEST_INTEGER)
     assert run.error_code == "x" * 50
+
+
+@pytest.mark.parametrize("rows", [1, 500], ids=["in the row", "in a blob"])
+def test_a_table_keeps_the_order_of_its_columns(rows):
+    table = MessageArtifact(
+        type=ArtifactType.TABLE,
+        uuid="u",
+        artifact_name="prices",
+        description="",
+        content=[{"symbol": "A", "price": 1.5, "day": "x", "a": None}] * rows,
+    )
+    asked = Client().ask("Hi").answer(table)
+    event = Event.objects.get(type="artifact")
+    assert (event.blob_id is None) is (rows == 1)
+    [view] = conversation_of(asked)
+    assert [list(row) for row in view["content"]] == [["symbol", "price", "day", "a"]] * rows
+
+
+def conversation_of(asked):
+    """The payloads of a run's events, as a reader gets them."""
+    events = Event.objects.filter(run_id=asked.run_id).order_by("ord")
+    return [
+        blobs.load([event.blob_id])[event.blob_id] if event.blob_id else event.payload
+        for event in events
+    ]
+
+
+def test_a_payload_may_be_any_mapping_and_nothing_else_that_is_no_json():
+    field = Event._meta.get_field("payload")
+    assert field.get_prep_value(MappingProxyType({"a": 1})) == '{"a": 1}'
+    with pytest.raises(TypeError, match="set is no JSON"):
+        field.get_prep_value({"a": {1}})
 
 
 def test_a_big_payload_is_a_blob():

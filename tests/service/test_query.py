@@ -254,7 +254,7 @@ class TestAccess:
         make_published(slug="news", access="key")
         other = make_published(slug="other")
         key, secret = EndpointKey.issue("desk")
-        key.copilots.add(other)
+        key.limit_to([other])
         assert post(HELLO, x_api_key=secret)[0] == 403
 
     def test_a_bad_key_is_refused_even_by_an_open_copilot(self):

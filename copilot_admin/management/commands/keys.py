@@ -60,5 +60,5 @@ class Command(BaseCommand):
             raise CommandError(f"There is no copilot with the slug {', '.join(sorted(unknown))}.")
         with transaction.atomic():
             key, text = EndpointKey.issue(name, expires_at=expires)
-            key.copilots.set(copilots)
+            key.limit_to(copilots)
         self.stdout.write(text)
