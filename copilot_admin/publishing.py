@@ -7,8 +7,10 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.db.models import Max
+from django.utils.translation import gettext as _
 
 from copilot_admin.engine.document import spec_from_document
+from copilot_admin.engine.parameters import RESERVED_PARAMETERS
 from copilot_admin.engine.placeholders import unknown_placeholders
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.engine.spec import CopilotSpec, ProviderSpec
@@ -155,13 +157,19 @@ def _problems_without_provider(copilot: Copilot) -> tuple[Problem, ...]:
 
 def _problems(spec: CopilotSpec) -> Iterator[Problem]:
     if not spec.model.strip():
-        yield Problem("model", "Choose a model.")
+        yield Problem("model", _("Choose a model."))
     for name in unknown_placeholders(spec.system_prompt, spec.custom_features):
-        yield Problem("system_prompt", f"The prompt has the unknown placeholder {{{{ {name} }}}}.")
+        sentence = _("The prompt has the unknown placeholder {{ %(name)s }}.")
+        yield Problem("system_prompt", sentence % {"name": name})
     for name in sorted(set(spec.tools) - set(tool_names())):
-        yield Problem("tools", f"There is no tool named '{name}'. Switch it off.")
+        sentence = _("There is no tool named '%(name)s'. Switch it off.")
+        yield Problem("tools", sentence % {"name": name})
     for key in _clashing_keys(spec):
-        yield Problem("custom_features", f"The key '{key}' is taken. Give the control another.")
+        sentence = _("The key '%(key)s' is taken. Give the control another.")
+        yield Problem("custom_features", sentence % {"key": key})
+    for name in sorted(RESERVED_PARAMETERS & spec.parameters.keys()):
+        sentence = _("The parameter '%(name)s' is set by the server. Take it out.")
+        yield Problem("parameters", sentence % {"name": name})
 
 
 def _clashing_keys(spec: CopilotSpec) -> list[str]:

@@ -12,6 +12,11 @@ from enum import StrEnum
 from protocol.json import Json
 
 
+def gettext_noop(text: str) -> str:
+    """Marks a text that the admin shows in the language of its user; returns it as it is."""
+    return text
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
     """A switch of Workspace that a copilot may offer."""
@@ -27,20 +32,24 @@ class Feature:
 FEATURES: tuple[Feature, ...] = (
     Feature(
         key="widget-dashboard-select",
-        label="Selected widgets",
-        help="Users may pick widgets with @ and the copilot may read their data.",
+        label=gettext_noop("Selected widgets"),
+        help=gettext_noop("Users may pick widgets with @ and the copilot may read their data."),
         in_copilots_json=True,
     ),
     Feature(
         key="widget-dashboard-search",
-        label="Dashboard widgets",
-        help="The copilot is told which widgets are on the dashboard and may ask for their data.",
+        label=gettext_noop("Dashboard widgets"),
+        help=gettext_noop(
+            "The copilot is told which widgets are on the dashboard and may ask for their data."
+        ),
         in_copilots_json=True,
     ),
     Feature(
         key="widget-global-search",
-        label="All widgets",
-        help="Users may switch on global data: the copilot then sees every widget of Workspace.",
+        label=gettext_noop("All widgets"),
+        help=gettext_noop(
+            "Users may switch on global data: the copilot then sees every widget of Workspace."
+        ),
         in_copilots_json=True,
     ),
 )

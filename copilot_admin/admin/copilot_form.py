@@ -22,6 +22,7 @@ from copilot_admin.admin.model_lists import known_models
 from copilot_admin.admin.prompt import PromptWidget
 from copilot_admin.admin.rows import RowsField
 from copilot_admin.admin.widgets import DatalistInput, DescribedRadio, Switches
+from copilot_admin.engine.parameters import RESERVED_PARAMETERS
 from copilot_admin.engine.spec import CitationMode, WidgetDataMode
 from copilot_admin.engine.tools.registry import find_tools, tool_names
 from copilot_admin.errors import ConfigurationError
@@ -110,8 +111,8 @@ class CopilotForm(EditLock, CopilotModelForm):
     features = forms.MultipleChoiceField(
         label=_("Workspace features"),
         required=False,
-        choices=[(feature.key, feature.label) for feature in FEATURES],
-        widget=Switches({feature.key: feature.help for feature in FEATURES}),
+        choices=[(feature.key, _(feature.label)) for feature in FEATURES],
+        widget=Switches({feature.key: _(feature.help) for feature in FEATURES}),
     )
     custom_features = RowsField(
         CustomFeatureRow,
@@ -265,6 +266,11 @@ class CopilotForm(EditLock, CopilotModelForm):
                 self.add_error(
                     "more_parameters",
                     _("“%(name)s” has a field of its own above.") % {"name": row["name"]},
+                )
+            if row["name"] in RESERVED_PARAMETERS:
+                self.add_error(
+                    "more_parameters",
+                    _("“%(name)s” is set by the server. Take it out.") % {"name": row["name"]},
                 )
         return values
 

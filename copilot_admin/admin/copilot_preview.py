@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
+
 from copilot_admin.admin.copilot_form import CopilotForm
 from copilot_admin.admin.rows import RowForm, RowFormSet
 from copilot_admin.models import Copilot
@@ -26,7 +28,7 @@ class Preview:
     @property
     def feature_labels(self) -> tuple[str, ...]:
         """The names of the features that are on."""
-        return tuple(feature.label for feature in FEATURES if feature.key in self.features)
+        return tuple(gettext(feature.label) for feature in FEATURES if feature.key in self.features)
 
     @property
     def picks_widgets(self) -> bool:

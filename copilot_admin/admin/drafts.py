@@ -123,7 +123,7 @@ def _value_in_words(name: str, value: object) -> str:
     if name == "image" and isinstance(value, str) and value and "://" not in value:
         return _("an uploaded image")
     if name == "features" and isinstance(value, Mapping):
-        return "\n".join(feature.label for feature in FEATURES if value.get(feature.key) is True)
+        return "\n".join(_(feature.label) for feature in FEATURES if value.get(feature.key) is True)
     return in_words(value)
 
 

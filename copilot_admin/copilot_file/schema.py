@@ -20,6 +20,7 @@ from copilot_admin.copilot_file.shape import (
     unbuilt_choice,
 )
 from copilot_admin.engine.addresses import check_base_url
+from copilot_admin.engine.parameters import RESERVED_PARAMETERS
 from copilot_admin.engine.providers.registry import provider_kinds
 from copilot_admin.engine.tools.registry import tool_names
 from copilot_admin.errors import NotReady
@@ -33,7 +34,19 @@ LONGEST_SECONDS = 3600.0
 Name = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"\S")]
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
 Seconds = Annotated[float, Field(gt=0, le=LONGEST_SECONDS)]
-ParameterName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=60)]
+
+
+def _free_parameter(name: str) -> str:
+    if name in RESERVED_PARAMETERS:
+        raise fault(f"the parameter '{name}' is set by the server. Take it out.")
+    return name
+
+
+ParameterName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=60),
+    AfterValidator(_free_parameter),
+]
 
 
 def _known_kind(kind: str) -> str:

@@ -5,15 +5,15 @@ import json
 import orjson
 
 from copilot_admin.engine.model_call import ModelCall, ModelMessage, ModelRole
+from copilot_admin.engine.parameters import RESERVED_PARAMETERS
 from protocol.json import Json, JsonObject
-
-# A builder's parameters tune the model; what makes the request what it is stays ours.
-_OURS = frozenset({"model", "messages", "tools", "stream", "stream_options", "n"})
 
 
 def request_body(call: ModelCall, *, with_usage: bool) -> bytes:
     """The JSON of a streaming request; `with_usage` asks for the tokens at its end."""
-    body: dict[str, Json] = {key: one for key, one in call.parameters.items() if key not in _OURS}
+    body: dict[str, Json] = {
+        key: one for key, one in call.parameters.items() if key not in RESERVED_PARAMETERS
+    }
     body["model"] = call.model
     body["messages"] = [_message(message) for message in call.messages]
     if call.tools:

@@ -217,6 +217,11 @@ def test_an_emptied_row_is_one_less(builder: Client) -> None:
             "more_parameters",
             "“temperature” has a field of its own above.",
         ),
+        (
+            {"more_parameters-0-name": "stream", "more_parameters-0-value": "1"},
+            "more_parameters",
+            "“stream” is set by the server. Take it out.",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_next_to_the_field(

@@ -212,6 +212,10 @@ def test_a_file_that_is_no_group_of_keys_is_refused(value):
         ({"starters": "x"}, "starters: must be a list."),
         ({"parameters": []}, "parameters: must be a group of keys and values."),
         (
+            {"parameters": {"stream": False}},
+            "parameters.stream: the parameter 'stream' is set by the server. Take it out.",
+        ),
+        (
             {"widget_data": "fech"},
             "widget_data: 'fech' is not possible. Use 'fetch', 'ask' or 'off'.",
         ),

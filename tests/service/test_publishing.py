@@ -130,6 +130,10 @@ def test_the_engine_reads_what_was_published():
     [
         ({"model": " "}, Problem("model", "Choose a model.")),
         (
+            {"parameters": {"stream": False, "temperature": 1}},
+            Problem("parameters", "The parameter 'stream' is set by the server. Take it out."),
+        ),
+        (
             {"system_prompt": "{{ weather }}"},
             Problem("system_prompt", "The prompt has the unknown placeholder {{ weather }}."),
         ),
