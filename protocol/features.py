@@ -52,15 +52,29 @@ FEATURES: tuple[Feature, ...] = (
         ),
         in_copilots_json=True,
     ),
+    Feature(
+        key="generative-ui",
+        label=gettext_noop("Change the dashboard"),
+        help=gettext_noop(
+            "Users may let the copilot add and change widgets and tabs of their dashboard."
+        ),
+    ),
+    Feature(
+        key="mcp-tools",
+        label=gettext_noop("MCP tools"),
+        help=gettext_noop("Users may give the copilot the tools of their MCP servers."),
+    ),
+    Feature(
+        key="agent-orchestration",
+        label=gettext_noop("Other agents"),
+        help=gettext_noop("The copilot may give tasks to other agents of the user's workspace."),
+    ),
 )
 FEATURE_KEYS = frozenset(feature.key for feature in FEATURES)
 # Advertised by generation 3, with no behaviour here yet: offering them is refused with a sentence.
 UNBUILT_FEATURES = frozenset(
     {
         "file-upload",
-        "generative-ui",
-        "mcp-tools",
-        "agent-orchestration",
         "feedback",
         "prompt-suggestions",
     }

@@ -9,6 +9,7 @@ from copilot_admin.engine.leg import Leg
 from copilot_admin.engine.memory import completed
 from copilot_admin.engine.model_stream import stream_model
 from copilot_admin.engine.retries import Pace
+from copilot_admin.engine.turn import may_call_client
 from copilot_admin.engine.widget_data import plan_data
 from copilot_admin.errors import RunError
 from protocol.messages import ResultMessage
@@ -57,7 +58,7 @@ async def answer(ask: Ask, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None
 async def _recollected(ask: Ask) -> tuple[Query, Recollection]:
     """Asks the journal only when the answer depends on it: a plain question does not wait."""
     query = ask.query
-    if not query.widgets and not isinstance(query.messages[-1], ResultMessage):
+    if not may_call_client(query) and not isinstance(query.messages[-1], ResultMessage):
         return query, Recollection()
     recollection = await ask.recall()
     return completed(ask, recollection), recollection

@@ -1,4 +1,4 @@
-"""Says a wish for widget data as the event that ends a leg."""
+"""Says what the client shall do as the event that ends a leg."""
 
 from copilot_admin.engine.ask import Ask
 from copilot_admin.engine.extra_state import SIGNED_MEMORY, seal
@@ -6,23 +6,30 @@ from copilot_admin.engine.memory import memory_of
 from copilot_admin.engine.widget_data import DataCall
 from protocol.events import FunctionCall
 from protocol.functions import get_widget_data_call
-from protocol.json import Json
+from protocol.json import Json, JsonObject
 from protocol.query import Query
 
 
 def data_call_event(call: DataCall, *, ask: Ask, query: Query) -> FunctionCall:
-    """The client function call; its `extra_state` is never empty, or the client would loop.
+    """The call that asks for the data of widgets."""
+    named: list[Json] = [{"origin": one.origin, "widget_id": one.id} for one in call.sources]
+    arguments = get_widget_data_call(call.sources)
+    return client_call_event(
+        call.function, arguments, remembered={"data_sources": named}, ask=ask, query=query
+    )
+
+
+def client_call_event(
+    function: str, arguments: JsonObject, *, remembered: JsonObject, ask: Ask, query: Query
+) -> FunctionCall:
+    """A client function call; its `extra_state` is never empty, or the client would loop.
 
     Source: a client drops the pair of call and result from its history when the result has an
     empty `extra_state`, and then sends the same question again.
     """
-    named: list[Json] = [{"origin": one.origin, "widget_id": one.id} for one in call.sources]
     memory = seal(memory_of(query), signing_key=ask.signing_key, slug=ask.spec.slug, now=ask.now)
     return FunctionCall(
-        function=call.function,
-        input_arguments=get_widget_data_call(call.sources),
-        extra_state={
-            "copilot_function_call_arguments": {"data_sources": named},
-            SIGNED_MEMORY: memory,
-        },
+        function=function,
+        input_arguments=arguments,
+        extra_state={"copilot_function_call_arguments": remembered, SIGNED_MEMORY: memory},
     )

@@ -6,6 +6,8 @@ import json
 from typing import assert_never
 
 from copilot_admin.engine.ask import Ask
+from copilot_admin.engine.client_functions.registry import function_named
+from copilot_admin.engine.dashboard import dashboard_text
 from copilot_admin.engine.data_text import result_text
 from copilot_admin.engine.model_call import ModelMessage, ModelRole, ToolCall
 from copilot_admin.engine.placeholders import fill
@@ -57,10 +59,10 @@ def _system_text(ask: Ask, query: Query, *, offered: Sequence[Widget]) -> str:
         user_email=ask.user_email,
     )
     has_data = bool(query.context) or any(isinstance(one, ResultMessage) for one in query.messages)
-    rule = DATA_RULE if offered or has_data else ""
-    return "\n\n".join(
-        filter(None, (prompt.strip(), offer_text(offered, selected=query.widgets.primary), rule))
-    )
+    dashboard = dashboard_text(query)
+    rule = DATA_RULE if offered or has_data or dashboard else ""
+    widgets = offer_text(offered, query=query)
+    return "\n\n".join(filter(None, (prompt.strip(), widgets, dashboard, rule)))
 
 
 @dataclass(slots=True)
@@ -123,12 +125,13 @@ def _called(
 ) -> tuple[ModelMessage, ...]:
     """A call and its result, in the shape in which the model makes such calls itself."""
     fetched = tuple(fetched_by(message, widgets=query.widgets))
+    name, arguments = _made(message, fetched, query=query)
     call = ToolCall(
         id=f"call{number:05}",  # nine letters and digits: some vendors accept nothing else
-        name=_function_name(message),
-        arguments=json.dumps(_arguments(message, fetched), ensure_ascii=False),
+        name=name,
+        arguments=json.dumps(arguments, ensure_ascii=False),
     )
-    blocks = [_result_block(one, message=message, room=room) for one in fetched]
+    blocks = [_result_block(one, name=name, message=message, room=room) for one in fetched]
     text = "\n\n".join(blocks) or "(no result)"
     return (
         ModelMessage(role=ModelRole.ASSISTANT, text="", tool_calls=(call,)),
@@ -136,16 +139,16 @@ def _called(
     )
 
 
-def _function_name(message: ResultMessage) -> str:
+def _made(
+    message: ResultMessage, fetched: Sequence[Fetched], *, query: Query
+) -> tuple[str, JsonObject]:
+    """The call as the model made it: the name of the tool, and its arguments."""
     if message.function in WIDGET_DATA_FUNCTIONS:
-        return GET_WIDGET_DATA
-    return tool_name(message.function)
-
-
-def _arguments(message: ResultMessage, fetched: Sequence[Fetched]) -> JsonObject:
-    if message.function not in WIDGET_DATA_FUNCTIONS:
-        return message.input_arguments
-    return {"widgets": [_wanted(one) for one in fetched]}
+        return GET_WIDGET_DATA, {"widgets": [_wanted(one) for one in fetched]}
+    function = function_named(message.function)
+    if function is None:
+        return tool_name(message.function), message.input_arguments
+    return function.recalled(message.input_arguments, query)
 
 
 def _wanted(fetched: Fetched) -> JsonObject:
@@ -157,13 +160,17 @@ def _wanted(fetched: Fetched) -> JsonObject:
     return wanted
 
 
-def _result_block(fetched: Fetched, *, message: ResultMessage, room: _Room) -> str:
+def _result_block(fetched: Fetched, *, name: str, message: ResultMessage, room: _Room) -> str:
+    function = function_named(message.function)
+    said = function.result_text(fetched.result) if function else None
+    if said is not None:
+        return room.take(said)
     text = result_text(fetched.result, limit=room.left)
     if message.function not in WIDGET_DATA_FUNCTIONS:
-        return _block(text, room=room, source=message.function)
+        return _block(text, room=room, source=name if function else message.function)
     source = fetched.source
-    name = name_of(fetched.widget) if fetched.widget else source.id or source.widget_uuid or ""
-    return _block(text, room=room, source=name, arguments=source.input_args)
+    widget = name_of(fetched.widget) if fetched.widget else source.id or source.widget_uuid or ""
+    return _block(text, room=room, source=widget, arguments=source.input_args)
 
 
 def _block(text: str, *, room: _Room, source: str, **about: Json) -> str:

@@ -6,7 +6,8 @@ from uuid import NAMESPACE_URL, uuid5
 
 from copilot_admin.engine.ask import Ask, Output, Thought
 from copilot_admin.engine.citations import cited_widgets
-from copilot_admin.engine.client_call import data_call_event
+from copilot_admin.engine.client_call import client_call_event, data_call_event
+from copilot_admin.engine.client_functions.registry import Offer, Situation, offers_in
 from copilot_admin.engine.conversation import model_messages
 from copilot_admin.engine.endings import EMPTY_ANSWER, TOO_LONG, truncation
 from copilot_admin.engine.model_call import (
@@ -48,9 +49,11 @@ class Leg:
         self._plan = plan
         self._tools = {tool.schema.name: tool for tool in find_tools(ask.spec.tools)}
         self._data_offered = bool(plan.offered)
+        situation = Situation(spec=ask.spec, query=query, widgets=plan.offered)
+        self._offers = offers_in(situation, taken={TOOL.name, *self._tools})
+        self._answers: dict[str, str] = {}  # what the model is told of a client call, by its id
         self._opened = False
         self._round = 0
-        self._data_answer = ""  # what the model is told instead of data, in this round
         self._mistake = ""  # the first one of this round
         self._mistakes = 0  # rounds with a mistake
         self._made = 0
@@ -64,13 +67,17 @@ class Leg:
         self._calls = []
         self._finish = Finish(None)
         if self._round >= MAX_ROUNDS or self._mistakes >= MAX_MISTAKES:
-            self._tools, self._data_offered = {}, False
-        self.reply.begin_round(hold=self._data_offered and self._plan.may_call)
+            self._tools, self._data_offered, self._offers = {}, False, {}
+        self.reply.begin_round(hold=self._may_call_client)
         data_tool = (TOOL,) if self._data_offered else ()
         return ModelCall(
             model=self._model,
             messages=self._messages,
-            tools=(*data_tool, *(tool.schema for tool in self._tools.values())),
+            tools=(
+                *data_tool,
+                *(offer.schema for offer in self._offers.values()),
+                *(tool.schema for tool in self._tools.values()),
+            ),
             parameters=self._ask.spec.parameters,
         )
 
@@ -129,30 +136,63 @@ class Leg:
         return () if cut or self._round >= MAX_ROUNDS else self._calls
 
     def client_call(self) -> FunctionCall | None:
-        """The function call that the client shall carry out, if the model asked for data rightly.
+        """The function call that the client shall carry out, if the model asked for one rightly.
 
-        What cannot be carried out is answered by `carry_out`, like any other tool.
+        One call ends the leg: widget data first, then whatever the model named first. What cannot
+        be carried out is answered by `carry_out`, like any other tool.
         """
-        calls = [call for call in self.calls if self._is_data_call(call)]
-        if not calls:
-            return None
-        if self._plan.refusal:
-            self._data_answer = f"{self._plan.refusal} Answer with what you have."
-            return None
+        data_calls = [call for call in self.calls if self._is_data_call(call)]
+        if data_calls:
+            try:
+                self._check_client()
+                wanted = read_call(data_calls, plan=self._plan, query=self._query)
+                return data_call_event(wanted, ask=self._ask, query=self._query)
+            except _Refused as refused:
+                self._answers |= {call.id: refused.text for call in data_calls}
+            except ToolMistake as mistake:
+                told = self._learn(mistake)
+                self._answers |= {call.id: told for call in data_calls}
+        for call in self.calls:
+            offer = self._offers.get(call.name)
+            if offer is not None and (event := self._call_for(offer, call)) is not None:
+                return event
+        return None
+
+    def _call_for(self, offer: Offer, call: ToolCall) -> FunctionCall | None:
+        if offer.arguments is None:
+            return None  # it is answered here
         try:
-            call = read_call(calls, plan=self._plan, query=self._query)
-        except ToolMistake as mistake:
-            self._data_answer = self._learn(mistake)
+            self._check_client()
+            arguments = offer.arguments(call)
+        except _Refused as refused:
+            self._answers[call.id] = refused.text
             return None
-        return data_call_event(call, ask=self._ask, query=self._query)
+        except ToolMistake as mistake:
+            self._answers[call.id] = self._learn(mistake)
+            return None
+        return client_call_event(
+            offer.function, arguments, remembered=arguments, ask=self._ask, query=self._query
+        )
+
+    def _check_client(self) -> None:
+        """Raises `_Refused` when the client cannot be asked for anything more in this turn."""
+        if self._plan.refusal:
+            raise _Refused(f"{self._plan.refusal} Answer with what you have.")
 
     async def carry_out(self, call: ToolCall) -> ToolResult:
         """Runs a tool on the server; the text of the result is for the model, also of a failure."""
-        if self._is_data_call(call):
-            return ToolResult(self._data_answer)
+        if call.id in self._answers:
+            return ToolResult(self._answers[call.id])
+        offer = self._offers.get(call.name)
+        if offer is not None and offer.answer is not None:
+            try:
+                return ToolResult(offer.answer(call))
+            except ToolMistake as mistake:
+                return ToolResult(self._learn(mistake))
         tool = self._tools.get(call.name)
         if tool is None:
-            names = ", ".join((*self._tools, *((TOOL.name,) if self._data_offered else ())))
+            data_tool = (TOOL.name,) if self._data_offered else ()
+            names = ", ".join((*self._tools, *data_tool, *self._offers))
             return ToolResult(f"{self._learn(_unknown_tool(call.name))} Tools: {names or 'none'}.")
         self._made += 1
         context = ToolContext(id=uuid5(self._id, f"artifact {self._made}"))
@@ -198,6 +238,12 @@ class Leg:
             yield from steps_at(StepPlace.END, spec=self._ask.spec)
         yield finish
 
+    @property
+    def _may_call_client(self) -> bool:
+        """Whether this round may still end in a client function call."""
+        offered = self._data_offered or bool(self._offers)
+        return offered and not self._plan.refusal
+
     def _is_data_call(self, call: ToolCall) -> bool:
         return self._data_offered and call.name == TOOL.name
 
@@ -207,10 +253,10 @@ class Leg:
         return mistake.public
 
     def _explanations(self) -> Iterator[Event]:
-        if self._data_offered and self._data_answer and self._plan.refusal:
-            self._data_offered = False
+        if self._answers and self._plan.refusal:
+            self._data_offered, self._offers = False, {}
             yield from self.warn(self._plan.refusal)
-        self._data_answer = ""
+        self._answers = {}
         if self._mistake:
             self._mistakes += 1
             if self._mistakes == MAX_MISTAKES:
@@ -219,6 +265,14 @@ class Leg:
                     f"The last problem: {self._mistake}"
                 )
             self._mistake = ""
+
+
+class _Refused(Exception):
+    """The client is not asked for anything more in this turn."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
 
 
 def _unknown_tool(name: str) -> ToolMistake:

@@ -27,6 +27,17 @@ def messages_of_turn(query: Query) -> tuple[Message, ...]:
     return query.messages
 
 
+def may_call_client(query: Query) -> bool:
+    """Whether the request brings anything that a client function could be called for."""
+    return bool(
+        query.widgets
+        or query.tools
+        or query.skills_catalog
+        or query.workspace_state
+        or query.workspace_options
+    )
+
+
 def client_calls(query: Query) -> int:
     """How many client function calls the history shows in this turn."""
     turn = messages_of_turn(query)

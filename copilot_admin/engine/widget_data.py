@@ -93,7 +93,7 @@ TOOL = ToolSchema(
 def plan_data(spec: CopilotSpec, *, query: Query, recollection: Recollection) -> DataPlan:
     """Decides what of the offered widgets is fetched now, offered to the model, or refused."""
     if spec.widget_data is WidgetDataMode.OFF:
-        return DataPlan()
+        return DataPlan(refusal=_refusal(query, recollection))
     fetched = fetched_in_turn(query)
     had = frozenset(_identity(one.source, widget=one.widget) for one in fetched)
     sent_along = _sent_along(query)
@@ -200,21 +200,32 @@ def _identity(source: DataSource, *, widget: Widget | None) -> Identity:
 def _wanted_source(
     wanted: WantedWidget, *, plan: DataPlan, query: Query
 ) -> tuple[Widget, DataSource]:
-    widget = _find(wanted.id, [one for one in query.widgets.all() if _may_be_asked(one)])
-    if widget is None:
-        ids = ", ".join(one.ref for one in plan.offered[:_IDS_IN_A_SENTENCE])
-        raise ToolMistake(f"There is no widget with the id {wanted.id!r}. Offered ids: {ids}.")
-    known = {param.name for param in widget.params}
-    unknown = sorted(set(wanted.params) - known)
-    if unknown:
-        names = ", ".join(sorted(known)) or "none"
-        raise ToolMistake(
-            f"The widget {wanted.id!r} has no parameter {unknown[0]!r}. Its parameters: {names}."
-        )
+    widget = named_widget(wanted.id, params=wanted.params, query=query)
     source = source_for(widget, params=wanted.params)
     if _identity(source, widget=widget) in plan.had:
         raise ToolMistake(f"The data of {wanted.id!r} is already above; answer from it.")
     return widget, source
+
+
+def named_widget(wanted: str, *, params: Mapping[str, Json], query: Query) -> Widget:
+    """The widget that the model names, if it has these parameters.
+
+    Raises:
+        ToolMistake: No such widget may be asked for, or it has no such parameter.
+    """
+    known = [one for one in query.widgets.all() if _may_be_asked(one)]
+    widget = _find(wanted, known)
+    if widget is None:
+        ids = ", ".join(one.ref for one in known[:_IDS_IN_A_SENTENCE])
+        raise ToolMistake(f"There is no widget with the id {wanted!r}. Offered ids: {ids}.")
+    has = {param.name for param in widget.params}
+    unknown = sorted(set(params) - has)
+    if unknown:
+        names = ", ".join(sorted(has)) or "none"
+        raise ToolMistake(
+            f"The widget {wanted!r} has no parameter {unknown[0]!r}. Its parameters: {names}."
+        )
+    return widget
 
 
 def _find(wanted: str, widgets: Sequence[Widget]) -> Widget | None:

@@ -238,7 +238,7 @@ def test_long_lists_of_widgets_say_how_many_are_not_in_them():
     widgets = tuple(make_widget(number) for number in range(203))
     query = make_query(HumanMessage("q"), widgets=Widgets(extra=widgets))
     text = messages_of(query, offered=widgets)[0].text
-    assert "[3 more widgets are not listed]" in text
+    assert "[183 more widgets are not listed; find_widgets finds them]" in text
 
 
 def test_oldest_data_gives_way_to_the_newest():

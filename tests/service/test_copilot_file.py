@@ -15,6 +15,7 @@ from copilot_admin.copilot_file.yaml_text import write_yaml
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
 from copilot_admin.providers import set_api_key
+from protocol.features import FEATURES
 from tests.factories import make_copilot, make_provider, make_published
 
 pytestmark = pytest.mark.django_db
@@ -46,9 +47,8 @@ FULL: dict[str, Any] = {
             "enabled": False,
             "widget_data": "fetch",
             "features": {
+                **dict.fromkeys((feature.key for feature in FEATURES), False),
                 "widget-dashboard-select": True,
-                "widget-dashboard-search": False,
-                "widget-global-search": False,
             },
             "custom_features": [
                 {
@@ -136,11 +136,7 @@ def test_absent_keys_reset_to_their_defaults():
             "access": "key",
             "enabled": True,
             "widget_data": "ask",
-            "features": {
-                "widget-dashboard-select": False,
-                "widget-dashboard-search": False,
-                "widget-global-search": False,
-            },
+            "features": dict.fromkeys((feature.key for feature in FEATURES), False),
         }
     ]
 

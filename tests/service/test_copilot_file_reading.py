@@ -239,7 +239,7 @@ def test_a_file_that_is_no_group_of_keys_is_refused(value):
             {"features": {"telepathy": True}},
             "features.telepathy: there is no such key. The keys are: streaming, "
             "widget-dashboard-select, widget-dashboard-search, widget-global-search, "
-            "agent-orchestration, feedback, file-upload, generative-ui, mcp-tools, "
+            "generative-ui, mcp-tools, agent-orchestration, feedback, file-upload, "
             "prompt-suggestions.",
         ),
         (

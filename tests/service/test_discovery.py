@@ -14,6 +14,7 @@ import pytest
 
 from copilot_admin.models import Copilot, CopilotVersion, Run
 from copilot_admin.runs import start_draining, stop_draining
+from protocol.features import FEATURES
 from tests.factories import make_copilot, make_key, make_published
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -66,9 +67,8 @@ def test_agents_json_describes_a_copilot_for_generation_3():
             "endpoints": {"query": "http://testserver/v1/copilots/market-analyst/query"},
             "features": {
                 "streaming": True,
+                **dict.fromkeys((feature.key for feature in FEATURES), False),
                 "widget-dashboard-select": True,
-                "widget-dashboard-search": False,
-                "widget-global-search": False,
                 "tone": {
                     "label": "Tone",
                     "type": "select",

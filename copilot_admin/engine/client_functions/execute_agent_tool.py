@@ -1,0 +1,79 @@
+"""The user's MCP tools: each is offered by its own name and schema, Workspace calls it."""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+import json
+from typing import ClassVar
+
+from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
+from copilot_admin.engine.model_call import ToolCall, ToolSchema
+from copilot_admin.engine.tool_arguments import ToolMistake, tool_name
+from protocol.json import Json, JsonObject
+from protocol.query import Query
+
+_ANY: JsonObject = {"type": "object", "properties": {}}
+
+
+class ExecuteAgentTool(ClientFunction):
+    """Offers what the request lists in `tools`; a tool without a name cannot be called."""
+
+    name: ClassVar[str] = "execute_agent_tool"
+
+    def offers(self, situation: Situation) -> Iterable[Offer]:
+        """One tool for each of the client's."""
+        for tool in situation.query.tools:
+            name = tool.get("name")
+            if isinstance(name, str) and name.strip():
+                yield Offer(
+                    schema=ToolSchema(
+                        name=tool_name(name),
+                        description=_text(tool.get("description")),
+                        parameters=_schema(tool),
+                    ),
+                    function=self.name,
+                    arguments=partial(_arguments, tool),
+                )
+
+    def recalled(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
+        """The tool under its own name; where it has vanished, what the client says of it."""
+        parameters = arguments.get("parameters")
+        name = tool_name(_text(arguments.get("tool_name")))
+        return name, parameters if isinstance(parameters, Mapping) else {}
+
+
+def _arguments(tool: JsonObject, call: ToolCall) -> JsonObject:
+    """The call as Workspace wants it: all three members, the name exactly as it was given."""
+    parameters = _parsed(call)
+    required = _schema(tool).get("required")
+    wanted = required if isinstance(required, list) else []
+    missing = [name for name in wanted if isinstance(name, str) and name not in parameters]
+    if missing:
+        raise ToolMistake(
+            f"Wrong arguments for the tool {call.name!r}: {', '.join(missing)} must be given."
+        )
+    return {
+        "server_id": _text(tool.get("server_id")),
+        "tool_name": _text(tool.get("name")),
+        "parameters": parameters,
+    }
+
+
+def _parsed(call: ToolCall) -> JsonObject:
+    try:
+        parsed = json.loads(call.arguments or "{}")
+    except (ValueError, RecursionError):
+        parsed = None
+    if not isinstance(parsed, dict):
+        raise ToolMistake(f"Wrong arguments for the tool {call.name!r}: write a JSON object.")
+    return parsed
+
+
+def _schema(tool: JsonObject) -> JsonObject:
+    schema = tool.get("input_schema")
+    if not isinstance(schema, Mapping) or schema.get("type", "object") != "object":
+        return _ANY
+    return {**_ANY, **schema}
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""

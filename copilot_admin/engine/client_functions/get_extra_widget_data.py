@@ -1,0 +1,62 @@
+"""Finds widgets that are not on the dashboard; their data is then had with `get_widget_data`.
+
+Workspace knows the call for the data as `get_extra_widget_data`; which of the two functions a
+call becomes is decided in `engine/widget_data.py`.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Annotated, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from copilot_admin.engine.client_functions.registry import (
+    ClientFunction,
+    Offer,
+    Situation,
+    described,
+)
+from copilot_admin.engine.model_call import ToolCall
+from copilot_admin.engine.tool_arguments import read_arguments
+from copilot_admin.engine.widget_data import GET_EXTRA_WIDGET_DATA
+from copilot_admin.engine.widget_offer import fitting, listed_widgets, row_text
+from protocol.functions import GET_WIDGET_DATA
+from protocol.json import JsonObject
+from protocol.query import Query
+from protocol.widgets import Widget
+
+MOST_FOUND = 10
+
+
+class FindWidgets(BaseModel):
+    """Finds widgets that are not listed, by words. Use it when no listed widget has the data."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    query: Annotated[str, Field(min_length=1, description="What the widget should show.")]
+
+
+class GetExtraWidgetData(ClientFunction):
+    """Offers a search while there are more widgets than a model is shown."""
+
+    name: ClassVar[str] = GET_EXTRA_WIDGET_DATA
+
+    def offers(self, situation: Situation) -> Iterable[Offer]:
+        """The search, which is answered here."""
+        _, others = listed_widgets(situation.widgets, query=situation.query)
+        if others:
+            yield Offer(
+                schema=described("find_widgets", FindWidgets),
+                function=self.name,
+                answer=partial(_found, situation.widgets, situation.query),
+            )
+
+    def recalled(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
+        """The model knows one tool for the data of all widgets."""
+        return GET_WIDGET_DATA, arguments
+
+
+def _found(widgets: Sequence[Widget], query: Query, call: ToolCall) -> str:
+    wanted = read_arguments(FindWidgets, call)
+    rows = (row_text(one, query=query) for one in fitting(wanted.query, widgets, most=MOST_FOUND))
+    return "\n".join((f"The {GET_WIDGET_DATA} tool can get these:", *rows))

@@ -1,0 +1,78 @@
+"""Skills of the user: instructions for a kind of task, loaded when the task comes up."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
+from copilot_admin.engine.model_call import ToolCall
+from copilot_admin.engine.tool_arguments import ToolMistake, read_arguments
+from copilot_admin.engine.turn import messages_of_turn
+from protocol.json import JsonObject
+from protocol.messages import CommandResult, ResultMessage, SourceResult
+from protocol.query import Query
+
+MOST_SKILLS = 200  # of the catalog that a model is shown
+_LONGEST = 500  # characters of a description
+
+
+class GetSkillContent(BaseModel):
+    """Loads one of the user's skills: instructions for a kind of task.
+
+    Use it when the question is such a task, at most once, and then follow the instructions.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    slug: str = Field(description="The slug of the skill, exactly as listed.")
+    reason: str = Field(default="", description="Why this skill fits the question.")
+
+
+class SkillContent(ClientFunction):
+    """Offered once a turn, unless the user has chosen a skill already."""
+
+    name: ClassVar[str] = "get_skill_content"
+
+    def offers(self, situation: Situation) -> Iterable[Offer]:
+        """The tool, with the catalog in its description."""
+        query = situation.query
+        if not query.skills_catalog or query.selected_skills or _was_loaded(query):
+            return
+        offer = self.offer(GetSkillContent, partial(_arguments, query))
+        yield _with_catalog(offer, query)
+
+    def result_text(self, result: SourceResult) -> str | None:
+        """The skill as instructions, since that is what the user keeps it for."""
+        match result:
+            case CommandResult(data={"skill": {"contentMarkdown": str(content)} as skill}):
+                return f"The skill {skill.get('slug')!r} says how to do this:\n{content}"
+        return None
+
+
+def _with_catalog(offer: Offer, query: Query) -> Offer:
+    """The offer with the list of skills behind its description."""
+    rows = [
+        f"- {skill['slug']}: {str(skill.get('description') or '')[:_LONGEST]}"
+        for skill in query.skills_catalog[:MOST_SKILLS]
+    ]
+    text = "\n".join((f"{offer.schema.description} The skills:", *rows))
+    return replace(offer, schema=replace(offer.schema, description=text))
+
+
+def _was_loaded(query: Query) -> bool:
+    return any(
+        isinstance(message, ResultMessage) and message.function == SkillContent.name
+        for message in messages_of_turn(query)
+    )
+
+
+def _arguments(query: Query, call: ToolCall) -> JsonObject:
+    wanted = read_arguments(GetSkillContent, call)
+    slug = wanted.slug.strip().removeprefix("/")
+    slugs = [str(skill["slug"]) for skill in query.skills_catalog]
+    if slug not in slugs:
+        raise ToolMistake(f"There is no skill {wanted.slug!r}. The skills: {', '.join(slugs)}.")
+    return {"slug": slug, **({"reason": wanted.reason} if wanted.reason else {})}

@@ -1,0 +1,143 @@
+"""Finds the client functions: every module of this folder that declares one.
+
+A client function is carried out by Workspace. It says which tools it offers to the model in a
+situation, and turns what the model wrote into the arguments that Workspace expects. The leg ends
+with the call; the next one begins with its result. Widget data has rules of its own and stands in
+`engine/widget_data.py`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import ClassVar
+
+from pydantic import BaseModel
+
+from copilot_admin.engine import client_functions
+from copilot_admin.engine.model_call import ToolCall, ToolSchema
+from copilot_admin.engine.spec import CopilotSpec
+from copilot_admin.engine.tool_arguments import schema_of, tool_name
+from protocol.generations import Generation
+from protocol.json import JsonObject
+from protocol.messages import SourceResult
+from protocol.query import Query
+from protocol.widgets import Widget
+
+LONGEST_NAME = 64  # of a tool; what every vendor accepts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """What decides which client functions a leg offers.
+
+    Attributes:
+        widgets: Those that the model may ask for in this leg.
+    """
+
+    spec: CopilotSpec
+    query: Query
+    widgets: tuple[Widget, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A tool that the model may call; it is carried out by the client or answered here.
+
+    Both callables raise `ToolMistake`, whose text tells the model what would be right.
+
+    Attributes:
+        function: The client function that is called for it.
+        arguments: Makes the function's `input_arguments` of the model's call.
+        answer: Answers the model's call without the client.
+    """
+
+    schema: ToolSchema
+    function: str
+    arguments: Callable[[ToolCall], JsonObject] | None = None
+    answer: Callable[[ToolCall], str] | None = None
+
+
+class ClientFunction(ABC):
+    """One function of Workspace, known to generation 3 alone."""
+
+    name: ClassVar[str]  # on the wire
+
+    @abstractmethod
+    def offers(self, situation: Situation) -> Iterable[Offer]:
+        """The tools that it adds in a situation; none where it cannot be called."""
+
+    def recalled(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
+        """An earlier call as the model wrote it: the name of the tool, and its arguments."""
+        return self.name, arguments
+
+    def result_text(self, result: SourceResult) -> str | None:
+        """What the model is told of a result; None: the result as data."""
+        return None
+
+    def offer(self, arguments: type[BaseModel], read: Callable[[ToolCall], JsonObject]) -> Offer:
+        """An offer under the function's own name; the docstring of the arguments describes it."""
+        schema = described(self.name, arguments)
+        return Offer(schema=schema, function=self.name, arguments=read)
+
+
+def described(name: str, arguments: type[BaseModel]) -> ToolSchema:
+    """A tool whose description is the docstring of its arguments."""
+    schema = {key: one for key, one in schema_of(arguments).items() if key != "description"}
+    text = " ".join((arguments.__doc__ or "").split())
+    return ToolSchema(name=name, description=text, parameters=schema)
+
+
+def offers_in(situation: Situation, *, taken: Iterable[str]) -> Mapping[str, Offer]:
+    """All offers by the name of their tool; a name that is taken gets a number.
+
+    Args:
+        situation: Of the leg.
+        taken: Names of the copilot's other tools.
+    """
+    if situation.query.generation is not Generation.THREE:
+        return {}
+    found: dict[str, Offer] = {}
+    used = {*taken, *_functions()}
+    for function in _functions().values():
+        for offer in function.offers(situation):
+            name = offer.schema.name
+            if name != function.name:
+                name = _free_name(name, used={*used, *found})
+            found[name] = replace(offer, schema=replace(offer.schema, name=name))
+    return found
+
+
+def function_named(name: str) -> ClientFunction | None:
+    """The client function with this name on the wire."""
+    return _functions().get(name)
+
+
+def _free_name(wanted: str, *, used: set[str]) -> str:
+    name = plain = tool_name(wanted)
+    number = 1
+    while name in used:
+        number += 1
+        suffix = f"_{number}"
+        name = plain[: LONGEST_NAME - len(suffix)] + suffix
+    return name
+
+
+@cache
+def _functions() -> Mapping[str, ClientFunction]:
+    return {function.name: function for function in _declared()}
+
+
+def _declared() -> Iterator[ClientFunction]:
+    for module in iter_modules(client_functions.__path__):
+        for value in vars(import_module(f"{client_functions.__name__}.{module.name}")).values():
+            is_class = isinstance(value, type) and issubclass(value, ClientFunction)
+            if is_class and "name" in vars(value):
+                yield value()
+
+
+def names() -> Sequence[str]:
+    """The names of all client functions, in alphabetical order."""
+    return sorted(_functions())

@@ -1,0 +1,41 @@
+"""Keeps instructions as a skill of the user."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
+from copilot_admin.engine.model_call import ToolCall
+from copilot_admin.engine.tool_arguments import ToolMistake, read_arguments
+from protocol.json import JsonObject
+
+
+class SaveSkill(BaseModel):
+    """Keeps instructions as a skill of the user, to be loaded in later chats.
+
+    Use it only when the user asks to save a skill.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    name: str = Field(default="", max_length=100, description="A short name for the skill.")
+    instructions: str = Field(default="", description="The instructions, as Markdown.")
+
+
+class Save(ClientFunction):
+    """Offered where the client knows skills."""
+
+    name: ClassVar[str] = "save_skill"
+
+    def offers(self, situation: Situation) -> Iterable[Offer]:
+        """The tool, if the request brought skills."""
+        if situation.query.skills_catalog or situation.query.selected_skills:
+            yield self.offer(SaveSkill, _arguments)
+
+
+def _arguments(call: ToolCall) -> JsonObject:
+    given = read_arguments(SaveSkill, call)
+    if not given.name.strip() and not given.instructions.strip():
+        raise ToolMistake("A skill needs a name or instructions. Give at least one of them.")
+    return {key: one for key, one in given.model_dump().items() if one}
