@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import socket
 
 from aiohttp import AddrInfoType, ClientSession, DummyCookieJar, TCPConnector
+import httpx2
 from openai import AsyncOpenAI, DefaultAioHttpClient
 from openai._vendor.httpx_aiohttp import AiohttpTransport
 
@@ -17,37 +18,67 @@ _NO_KEY = "none"  # the package insists on a key; without one the header is left
 
 
 @dataclass(frozen=True, slots=True)
+class Connection:
+    """A client for one address and key, with what each of its requests begins with.
+
+    Attributes:
+        client: Of the openai package.
+        http: Its transport.
+        completions: Where chat completions are asked for.
+        headers: Of every request to it, with the key if there is one.
+    """
+
+    client: AsyncOpenAI
+    http: httpx2.AsyncClient
+    completions: httpx2.URL
+    headers: httpx2.Headers
+
+
+@dataclass(frozen=True, slots=True)
 class _Shared:
     """The clients of one loop, and a generator whose closing closes them."""
 
-    clients: dict[tuple[str, str], AsyncOpenAI]
+    connections: dict[tuple[str, str], Connection]
     closing: AsyncGenerator[None, None]
 
 
 _shared: dict[asyncio.AbstractEventLoop, _Shared] = {}
 
 
-async def client_for(*, base_url: str, api_key: str) -> AsyncOpenAI:
-    """The client of the running loop for this address and key, made when it is first asked for.
+async def connection_for(*, base_url: str, api_key: str) -> Connection:
+    """The running loop's client for this address and key, made when it is first asked for.
 
     It neither retries nor follows redirects nor reads proxies from the environment: retries are
     the engine's, and a key goes to no address but the one it was entered for.
     """
-    clients = await _clients()
-    client = clients.get((base_url, api_key))
-    if client is None:
-        client = AsyncOpenAI(
-            base_url=base_url,
-            api_key=api_key or _NO_KEY,
-            max_retries=0,
-            http_client=DefaultAioHttpClient(
-                transport=AiohttpTransport(trust_env=False, client=_session),
-                trust_env=False,
-                follow_redirects=False,
-            ),
-        )
-        clients[base_url, api_key] = client
-    return client
+    connections = await _connections()
+    connection = connections.get((base_url, api_key))
+    if connection is None:
+        connection = connections[base_url, api_key] = _connection(base_url, api_key)
+    return connection
+
+
+def _connection(base_url: str, api_key: str) -> Connection:
+    http = DefaultAioHttpClient(
+        transport=AiohttpTransport(trust_env=False, client=_session),
+        trust_env=False,
+        follow_redirects=False,
+    )
+    client = AsyncOpenAI(
+        base_url=base_url, api_key=api_key or _NO_KEY, max_retries=0, http_client=http
+    )
+    headers = httpx2.Headers(
+        {name: one for name, one in client.default_headers.items() if isinstance(one, str)}
+    )
+    headers["Accept-Encoding"] = "identity"
+    headers["Content-Type"] = "application/json"
+    # The package takes these from the environment of this process.
+    for name in ("OpenAI-Organization", "OpenAI-Project", "Authorization"):
+        headers.pop(name, None)
+    if api_key:
+        headers["Authorization"] = f"Bearer {api_key}"
+    completions = httpx2.URL(f"{str(client.base_url).rstrip('/')}/chat/completions")
+    return Connection(client, http, completions, headers)
 
 
 async def aclose_clients() -> None:
@@ -57,7 +88,7 @@ async def aclose_clients() -> None:
         await shared.closing.aclose()
 
 
-async def _clients() -> dict[tuple[str, str], AsyncOpenAI]:
+async def _connections() -> dict[tuple[str, str], Connection]:
     """The clients of the running loop.
 
     A loop closes the generators it has started before it ends. So the clients of a short-lived
@@ -66,21 +97,21 @@ async def _clients() -> dict[tuple[str, str], AsyncOpenAI]:
     loop = asyncio.get_running_loop()
     shared = _shared.get(loop)
     if shared is None:
-        clients: dict[tuple[str, str], AsyncOpenAI] = {}
-        shared = _shared[loop] = _Shared(clients, _closing(loop, clients))
+        connections: dict[tuple[str, str], Connection] = {}
+        shared = _shared[loop] = _Shared(connections, _closing(loop, connections))
         await anext(shared.closing)
-    return shared.clients
+    return shared.connections
 
 
 async def _closing(
-    loop: asyncio.AbstractEventLoop, clients: dict[tuple[str, str], AsyncOpenAI]
+    loop: asyncio.AbstractEventLoop, connections: dict[tuple[str, str], Connection]
 ) -> AsyncGenerator[None, None]:
     try:
         yield
     finally:
         del _shared[loop]
-        for client in clients.values():
-            await client.close()
+        for connection in connections.values():
+            await connection.client.close()
 
 
 def _session() -> ClientSession:

@@ -54,11 +54,6 @@ class DataPlan:
     refusal: str = ""
     missing: tuple[str, ...] = ()
 
-    @property
-    def may_call(self) -> bool:
-        """Whether this leg can still end in a client function call."""
-        return bool(self.offered) and not self.refusal
-
 
 class WantedWidget(BaseModel):
     """One widget that the model wants the data of."""

@@ -19,7 +19,7 @@ from copilot_admin.engine.model_call import (
     Usage,
     UsageSource,
 )
-from copilot_admin.engine.openai_clients import client_for
+from copilot_admin.engine.openai_clients import connection_for
 from copilot_admin.engine.providers import openai_compatible
 from copilot_admin.engine.providers.openai_compatible import OpenAICompatible
 from copilot_admin.engine.spec import ProviderSpec
@@ -524,9 +524,9 @@ def test_server_that_keeps_the_connection_open_after_done_does_not_delay_the_end
 
 def test_one_client_for_each_loop_address_and_key():
     async def run():
-        one = await client_for(base_url="http://a", api_key="k")
-        same = await client_for(base_url="http://a", api_key="k")
-        other = await client_for(base_url="http://a", api_key="l")
+        one = await connection_for(base_url="http://a", api_key="k")
+        same = await connection_for(base_url="http://a", api_key="k")
+        other = await connection_for(base_url="http://a", api_key="l")
         await OpenAICompatible.aclose_shared()
         await OpenAICompatible.aclose_shared()
         return one is same, one is other, one
@@ -538,7 +538,7 @@ def test_one_client_for_each_loop_address_and_key():
 
 def test_clients_of_a_loop_that_ends_are_closed_with_it():
     async def run():
-        client = await client_for(base_url="http://a", api_key="k")
+        client = (await connection_for(base_url="http://a", api_key="k")).client
         assert not client.is_closed()
         return client
 
@@ -591,3 +591,13 @@ def test_models_of_a_silent_or_refusing_server():
 
     asyncio.run(run(silent, ProviderUnavailable))
     asyncio.run(run(refusing(401, {}), ProviderRefused))
+
+
+def test_models_that_are_refused_say_why():
+    async def run():
+        async with serving(refusing(401, '{"error": {"message": "no such key"}}')) as server:
+            with pytest.raises(ProviderRefused) as refused:
+                await server.provider().models()
+            return refused.value
+
+    assert "no such key" in asyncio.run(run()).detail

@@ -47,8 +47,8 @@ class SkillContent(ClientFunction):
     def result_text(self, result: SourceResult) -> str | None:
         """The skill as instructions, since that is what the user keeps it for."""
         match result:
-            case CommandResult(data={"skill": {"contentMarkdown": str(content)} as skill}):
-                return f"The skill {skill.get('slug')!r} says how to do this:\n{content}"
+            case CommandResult(data={"skill": {"contentMarkdown": str(content), "slug": slug}}):
+                return f"The skill {slug!r} says how to do this:\n{content}"
         return None
 
 

@@ -5,21 +5,14 @@ else that is done with the chunk together.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from aiohttp import ClientError
 import httpx2
-from openai import (
-    APIStatusError,
-    AsyncOpenAI,
-    AsyncStream,
-    Omit,
-    OpenAIError,
-    RequestOptions,
-)
+from openai import APIStatusError, Omit, OpenAIError, RequestOptions
 import orjson
 
 from copilot_admin.engine.addresses import ForbiddenAddress, check_base_url
@@ -29,7 +22,7 @@ from copilot_admin.engine.chat_request import request_body
 from copilot_admin.engine.data_lines import DataLines, WholeBody
 from copilot_admin.engine.http_refusals import refusal, seconds_to_wait
 from copilot_admin.engine.model_call import ALIVE, Alive, Delta, ModelCall
-from copilot_admin.engine.openai_clients import aclose_clients, client_for
+from copilot_admin.engine.openai_clients import Connection, aclose_clients, connection_for
 from copilot_admin.engine.spec import ProviderSpec
 from copilot_admin.errors import (
     NotReady,
@@ -117,8 +110,8 @@ class OpenAICompatible:
         """
         try:
             async with asyncio.timeout(self._spec.timeouts.first_token):
-                client = await self._client()
-                response = await client.get(
+                connection = await self._connection()
+                response = await connection.client.get(
                     "/models", cast_to=httpx2.Response, options=self._options()
                 )
         except _VENDOR_ERRORS as error:  # a timeout is an OSError
@@ -135,34 +128,39 @@ class OpenAICompatible:
         address = self._spec.base_url
         with_usage = address not in self._without_usage
         try:
-            try:
-                return await self._post(call, with_usage=with_usage)
-            except APIStatusError as error:
-                if not with_usage or "stream_options" not in f"{error.message} {error.body}":
-                    raise
-            self._without_usage.add(address)
-            return await self._post(call, with_usage=False)
-        except _VENDOR_ERRORS as error:
+            response = await self._post(call, with_usage=with_usage)
+            if with_usage and response.is_error and b"stream_options" in response.content:
+                self._without_usage.add(address)
+                response = await self._post(call, with_usage=False)
+        except _CONNECTION_ERRORS as error:
             raise self._translated(error) from error
+        if response.is_error or response.is_redirect:
+            raise self._refused(response.status_code, response.text, headers=response.headers)
+        return response
 
     async def _post(self, call: ModelCall, *, with_usage: bool) -> httpx2.Response:
-        """Asks for the raw response.
+        """Asks with the client's transport; of a refusal the whole body is read.
 
-        The typed method transforms every message first (measured: 2.8 ms of CPU for 21 messages,
-        against 0.4 ms for the whole request this way).
+        The package's own methods build every request anew (measured: 2.8 ms of CPU for the typed
+        method with 21 messages, 1.5 ms for the untyped one, 0.4 ms for the whole request this way).
         """
-        client = await self._client()
-        response = await client.post(
-            "/chat/completions",
+        connection = await self._connection()
+        connect = self._spec.timeouts.connect
+        request = connection.http.build_request(
+            "POST",
+            connection.completions,
             content=request_body(call, with_usage=with_usage),
-            cast_to=httpx2.Response,
-            stream=True,
-            stream_cls=AsyncStream[object],
-            options=self._options(),
+            headers=connection.headers,
+            # Silence after the connection is watched by the engine.
+            timeout=httpx2.Timeout(None, connect=connect, pool=connect),
         )
-        return cast("httpx2.Response", response)  # `cast_to` wins over `stream_cls`
+        response = await connection.http.send(request, stream=True)
+        if response.is_error or response.is_redirect:
+            async with aclosing(response):
+                await response.aread()
+        return response
 
-    async def _client(self) -> AsyncOpenAI:
+    async def _connection(self) -> Connection:
         key = self._spec.api_key.strip()
         if not key.isascii() or not key.isprintable() or " " in key:
             raise NotReady(
@@ -170,7 +168,7 @@ class OpenAICompatible:
                 "has. Enter it again."
             )
         address = check_base_url(self._spec.base_url or OPENAI)
-        return await client_for(base_url=address, api_key=key)
+        return await connection_for(base_url=address, api_key=key)
 
     def _options(self) -> RequestOptions:
         """Headers, and the time to connect; silence after that is watched by the engine."""
@@ -189,19 +187,22 @@ class OpenAICompatible:
             "timeout": httpx2.Timeout(None, connect=connect, pool=connect),
         }
 
+    def _refused(self, status: int, said: str, *, headers: Mapping[str, str]) -> RunError:
+        """What a status other than success means."""
+        return refusal(
+            status,
+            said,
+            provider=self._spec.name,
+            detail=self._detail(said),
+            retry_after=seconds_to_wait(headers.get("retry-after"), now=datetime.now(UTC)),
+        )
+
     def _translated(self, error: Exception) -> RunError:
         """What went wrong before the first delta."""
         name = self._spec.name
         if isinstance(error, APIStatusError):
             said = f"{error.message} {error.body}"
-            wait = error.response.headers.get("retry-after")
-            return refusal(
-                error.status_code,
-                said,
-                provider=name,
-                detail=self._detail(said),
-                retry_after=seconds_to_wait(wait, now=datetime.now(UTC)),
-            )
+            return self._refused(error.status_code, said, headers=error.response.headers)
         causes = tuple(_causes(error))
         for cause in causes:
             if isinstance(cause, ForbiddenAddress):
