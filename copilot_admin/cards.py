@@ -50,6 +50,7 @@ def _card(spec: CopilotSpec, *, image: str, base_url: str) -> CopilotCard:
         name=spec.name,
         description=spec.description,
         query_url=f"{endpoint}/query",
+        feedback_url=f"{endpoint}/feedback",
         image_url=(image if remote else f"{endpoint}/image") if image else None,
         models=tuple(ModelChoice(id, name) for id, name in spec.models),
         features=spec.features,

@@ -69,16 +69,21 @@ FEATURES: tuple[Feature, ...] = (
         label=gettext_noop("Other agents"),
         help=gettext_noop("The copilot may give tasks to other agents of the user's workspace."),
     ),
+    Feature(
+        key="prompt-suggestions",
+        label=gettext_noop("Follow-up suggestions"),
+        help=gettext_noop("After an answer the copilot suggests what to ask next."),
+        as_toggle="Follow-up suggestions",
+    ),
+    Feature(
+        key="feedback",
+        label=gettext_noop("Feedback"),
+        help=gettext_noop("Users may judge an answer; their thumbs stand in the transcript."),
+    ),
 )
 FEATURE_KEYS = frozenset(feature.key for feature in FEATURES)
 # Advertised by generation 3, with no behaviour here yet: offering them is refused with a sentence.
-UNBUILT_FEATURES = frozenset(
-    {
-        "file-upload",
-        "feedback",
-        "prompt-suggestions",
-    }
-)
+UNBUILT_FEATURES = frozenset({"file-upload"})
 
 
 class CustomFeatureType(StrEnum):

@@ -1,6 +1,7 @@
 """Filters of the transcript list; their choices come from small tables, never from the log."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -31,3 +32,25 @@ class CopilotFilter(admin.SimpleListFilter):
         if wanted is None:
             return None
         return queryset.filter(copilot_id=int(wanted)) if wanted.isdecimal() else queryset.none()
+
+
+class JudgedFilter(admin.SimpleListFilter):
+    """Conversations with an answer that a user judged."""
+
+    title = _("feedback")
+    parameter_name = "judged"
+
+    def lookups(self, request: HttpRequest, model_admin: object) -> Iterable[tuple[str, Any]]:
+        """Good and bad."""
+        return [("down", _("Thumbs down")), ("up", _("Thumbs up"))]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Conversation]
+    ) -> QuerySet[Conversation] | None:
+        """Those with a judgement of the chosen kind."""
+        match self.value():
+            case "down":
+                return queryset.filter(n_down__gt=0)
+            case "up":
+                return queryset.filter(n_up__gt=0)
+        return None

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.site import site
-from copilot_admin.admin.transcript_filters import CopilotFilter
+from copilot_admin.admin.transcript_filters import CopilotFilter, JudgedFilter
 from copilot_admin.admin.transcript_list import TranscriptList
 from copilot_admin.admin.transcript_views import VIEW, TranscriptViews
 from copilot_admin.admin.transcript_words import outcome_words
@@ -27,9 +27,18 @@ class ConversationAdmin(TranscriptViews):
     """
 
     change_list_template = f"{FOLDER}/change_list.html"
-    list_display = ("question", "outcome", "copilot_name", "when", "n_turns", "n_tokens", "ttft")
+    list_display = (
+        "question",
+        "outcome",
+        "copilot_name",
+        "when",
+        "n_turns",
+        "n_tokens",
+        "ttft",
+        "judged",
+    )
     list_display_links = ("question",)
-    list_filter = (CopilotFilter, "last_outcome", "has_error", "last_at")
+    list_filter = (CopilotFilter, "last_outcome", "has_error", JudgedFilter, "last_at")
     list_select_related = ("copilot",)
     list_per_page = 50
     search_fields = ("title", "=trace_id")
@@ -72,6 +81,11 @@ class ConversationAdmin(TranscriptViews):
     def ttft(self, conversation: Conversation) -> str:
         """How long the last answer took to begin."""
         return "–" if conversation.ttft_ms is None else duration(conversation.ttft_ms)  # noqa: RUF001  # a dash
+
+    @admin.display(description=_("Feedback"))
+    def judged(self, conversation: Conversation) -> SafeString:
+        """The thumbs of the people who asked."""
+        return _cell("judged", conversation=conversation)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[TranscriptList]:
         """The list with pages by key."""

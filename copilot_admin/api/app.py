@@ -5,7 +5,7 @@ from django.contrib.admin.views.decorators import staff_member_required
 from django.http import HttpRequest, HttpResponse
 from ninja import NinjaAPI
 
-from copilot_admin.api import discovery, images, query
+from copilot_admin.api import discovery, feedback, images, query
 from copilot_admin.errors import RequestError, Unavailable
 
 api = NinjaAPI(
@@ -19,6 +19,7 @@ api = NinjaAPI(
 api.add_router("", discovery.router)
 api.add_router("/v1", query.router)
 api.add_router("/v1", images.router)
+api.add_router("/v1", feedback.router)
 
 
 @api.exception_handler(RequestError)

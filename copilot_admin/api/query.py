@@ -35,7 +35,7 @@ async def query(request: HttpRequest, slug: str) -> EventStreamResponse:
         live=live,
         caller=caller,
         query=await _read_query(request),
-        ids=_ids(request),
+        ids=ids_of(request),
         size=len(request.body),
         user_email=_user_email(request),
     )
@@ -58,7 +58,7 @@ async def _read_query(request: HttpRequest) -> Query:
         raise UnusableRequest(error.public, code=error.code) from error
 
 
-def _ids(request: HttpRequest) -> Ids:
+def ids_of(request: HttpRequest) -> Ids:
     """The ids that the edge gave the request; Django's test client comes without an edge."""
     ids = getattr(request, "scope", {}).get(SCOPE_KEY)
     if isinstance(ids, Ids):

@@ -5,10 +5,13 @@ from contextlib import aclosing
 
 from copilot_admin.engine.ask import Ask, Output, Recollection, ServerTool
 from copilot_admin.engine.client_call import data_call_event
+from copilot_admin.engine.endings import truncation
 from copilot_admin.engine.leg import Leg
 from copilot_admin.engine.memory import completed
+from copilot_admin.engine.model_call import Finish
 from copilot_admin.engine.model_stream import stream_model
 from copilot_admin.engine.retries import Pace
+from copilot_admin.engine.suggestions import suggestions
 from copilot_admin.engine.turn import may_call_client
 from copilot_admin.engine.widget_data import plan_data
 from copilot_admin.errors import RunError
@@ -50,7 +53,7 @@ async def answer(ask: Ask, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None
             for output in leg.held_back():
                 yield output
             raise
-        async with aclosing(_after_round(leg)) as outputs:
+        async with aclosing(_after_round(ask, leg, pace=pace)) as outputs:
             async for output in outputs:
                 yield output
 
@@ -64,7 +67,7 @@ async def _recollected(ask: Ask) -> tuple[Query, Recollection]:
     return completed(ask, recollection), recollection
 
 
-async def _after_round(leg: Leg) -> AsyncGenerator[Output, None]:
+async def _after_round(ask: Ask, leg: Leg, *, pace: Pace) -> AsyncGenerator[Output, None]:
     """Carries out what the model asked for, or ends the leg."""
     function_call = leg.client_call()
     if function_call is not None:
@@ -73,8 +76,9 @@ async def _after_round(leg: Leg) -> AsyncGenerator[Output, None]:
         return
     if not leg.calls:
         leg.done = True
-        for output in leg.closing():
-            yield output
+        async with aclosing(_closing(ask, leg, pace=pace)) as outputs:
+            async for output in outputs:
+                yield output
         return
     results = []
     for call in leg.calls:
@@ -85,3 +89,13 @@ async def _after_round(leg: Leg) -> AsyncGenerator[Output, None]:
             yield event
     for event in leg.end_round(results):
         yield event
+
+
+async def _closing(ask: Ask, leg: Leg, *, pace: Pace) -> AsyncGenerator[Output, None]:
+    """What follows the last words, with what the user may ask next before the finish."""
+    for output in leg.closing():
+        if isinstance(output, Finish) and leg.reply.shown and truncation(output) is None:
+            async with aclosing(suggestions(ask, leg.said, model=leg.model, pace=pace)) as last:
+                async for one in last:
+                    yield one
+        yield output

@@ -58,7 +58,7 @@ class Leg:
         self._mistakes = 0  # rounds with a mistake
         self._made = 0
         self._id = uuid5(NAMESPACE_URL, f"{ask.trace_id} {ask.now.isoformat()}")
-        self._model, _ = choose_model(ask.spec, query)
+        self.model, _ = choose_model(ask.spec, query)
         self._messages = model_messages(ask, query, offered=plan.offered)
 
     def next_call(self) -> ModelCall:
@@ -71,7 +71,7 @@ class Leg:
         self.reply.begin_round(hold=self._may_call_client)
         data_tool = (TOOL,) if self._data_offered else ()
         return ModelCall(
-            model=self._model,
+            model=self.model,
             messages=self._messages,
             tools=(
                 *data_tool,
@@ -128,6 +128,12 @@ class Leg:
         text = self.reply.release()
         if text:
             yield from self.say(text)
+
+    @property
+    def said(self) -> Sequence[ModelMessage]:
+        """The conversation with the model, its last answer included."""
+        text = "".join(self.reply.round_text)
+        return (*self._messages, ModelMessage(role=ModelRole.ASSISTANT, text=text))
 
     @property
     def calls(self) -> Sequence[ToolCall]:

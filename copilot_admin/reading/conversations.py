@@ -9,10 +9,18 @@ from django.utils import timezone
 
 from copilot_admin import blobs
 from copilot_admin.journal.reaping import ABANDONED_AFTER
-from copilot_admin.models import Conversation, Node, Run, Turn, TurnState
+from copilot_admin.models import (
+    Conversation,
+    Feedback,
+    FeedbackSource,
+    Node,
+    Run,
+    Turn,
+    TurnState,
+)
 from copilot_admin.reading.rows import Rows, read_rows
 from copilot_admin.reading.runs import message_view, run_view
-from copilot_admin.reading.views import ConversationView, TurnView
+from copilot_admin.reading.views import ConversationView, FeedbackView, TurnView
 from protocol.json import Json
 
 
@@ -134,6 +142,17 @@ def _turn_view(place: _Place, rows: Rows) -> TurnView:
         ms=turn.ms,
         tokens=turn.tokens,
         runs=tuple(run_view(run, rows) for run in rows.runs[turn.pk]),
+        feedback=tuple(map(_feedback_view, rows.feedback[turn.pk])),
+    )
+
+
+def _feedback_view(feedback: Feedback) -> FeedbackView:
+    return FeedbackView(
+        is_good=feedback.value > 0,
+        tags=tuple(feedback.tags),
+        comment=feedback.comment,
+        by_user=feedback.source == FeedbackSource.END_USER,
+        at=feedback.created_at,
     )
 
 

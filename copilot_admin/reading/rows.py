@@ -7,7 +7,16 @@ from uuid import UUID
 
 from copilot_admin import blobs
 from copilot_admin.journal.checkpoints import piece_of
-from copilot_admin.models import Checkpoint, Conversation, Event, Node, Outcome, Run, Turn
+from copilot_admin.models import (
+    Checkpoint,
+    Conversation,
+    Event,
+    Feedback,
+    Node,
+    Outcome,
+    Run,
+    Turn,
+)
 from copilot_admin.recorder import Ending, Record, from_pieces
 from copilot_admin.threads.content import data_in
 from protocol.json import Json, JsonObject
@@ -25,6 +34,7 @@ class Rows:
     runs: dict[int, list[Run]]
     events: dict[UUID, list[Event]]
     running: dict[UUID, Record]
+    feedback: dict[int, list[Feedback]]
     contents: Mapping[str, Json]
 
     def parent(self, node: Node) -> Node | None:
@@ -74,6 +84,7 @@ def read_rows(conversation: Conversation, *, contents_of: int | None = None) -> 
         runs=runs,
         events=events,
         running=_running(all_runs),
+        feedback=_feedback(conversation),
         contents=blobs.load(sha for sha in shas if sha),
     )
 
@@ -97,6 +108,13 @@ def _runs(conversation: Conversation) -> dict[int, list[Run]]:
         if run.turn_id is not None:
             runs[run.turn_id].append(run)
     return runs
+
+
+def _feedback(conversation: Conversation) -> dict[int, list[Feedback]]:
+    feedback: dict[int, list[Feedback]] = defaultdict(list)
+    for one in Feedback.objects.filter(turn__conversation=conversation).order_by("id"):
+        feedback[one.turn_id].append(one)
+    return feedback
 
 
 def _events(conversation: Conversation) -> dict[UUID, list[Event]]:

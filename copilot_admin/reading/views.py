@@ -119,6 +119,17 @@ class RunView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackView:
+    """A judgement of a turn; `by_user` False: a reviewer's."""
+
+    is_good: bool
+    tags: tuple[str, ...]
+    comment: str
+    by_user: bool
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnView:
     """A question and everything that was done to answer it.
 
@@ -148,6 +159,7 @@ class TurnView:
     ms: int
     tokens: int
     runs: tuple[RunView, ...]
+    feedback: tuple[FeedbackView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

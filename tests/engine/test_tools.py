@@ -29,6 +29,7 @@ CHART = {"name": "N", "description": "D", "type": "bar", "rows": ROWS, "x": "nam
 MINIMAL = {
     "table": {"name": "N", "description": "D", "rows": ROWS},
     "chart": CHART,
+    "html": {"name": "N", "description": "D", "html": "<p>x</p>"},
 }
 ALL = find_tools(tool_names())
 
@@ -41,7 +42,7 @@ def run(name, arguments):
 
 
 def test_names_of_the_tools_are_those_of_the_interface():
-    assert tool_names() == ("chart", "table")
+    assert tool_names() == ("chart", "html", "table")
 
 
 @pytest.mark.parametrize("one", ALL, ids=tool_names())
@@ -75,6 +76,7 @@ def properties(one):
 def test_parameters_of_the_tools_are_those_of_the_interface():
     assert {one.schema.name: list(properties(one)) for one in ALL} == {
         "chart": ["name", "description", "type", "rows", "x", "y"],
+        "html": ["name", "description", "html"],
         "table": ["name", "description", "rows"],
     }
 
@@ -127,7 +129,7 @@ def test_chart_that_cannot_be_drawn_is_explained_to_the_model(changes, sentence)
 
 
 def test_unknown_tools_of_a_copilot_are_passed_over_and_doubles_offered_once():
-    assert [one.schema.name for one in find_tools(("table", "html", "table"))] == ["table"]
+    assert [one.schema.name for one in find_tools(("table", "magic", "table"))] == ["table"]
 
 
 def test_tool_is_made_of_a_typed_function():

@@ -232,15 +232,15 @@ def test_a_file_that_is_no_group_of_keys_is_refused(value):
             {"image": "https://" + "x" * 2000},
             "image: an image address has 2000 characters at most.",
         ),
-        ({"tools": ["magic"]}, "tools: there is no tool 'magic'. Use one of: chart, table."),
+        ({"tools": ["magic"]}, "tools: there is no tool 'magic'. Use one of: chart, html, table."),
         ({"tools": ["table", "table"]}, "tools: the tool 'table' is given twice. Keep one."),
         ({"models": [{"id": "a"}, {"id": "a"}]}, "models: the model 'a' is given twice. Keep one."),
         (
             {"features": {"telepathy": True}},
             "features.telepathy: there is no such key. The keys are: streaming, "
             "widget-dashboard-select, widget-dashboard-search, widget-global-search, "
-            "generative-ui, mcp-tools, agent-orchestration, feedback, file-upload, "
-            "prompt-suggestions.",
+            "generative-ui, mcp-tools, agent-orchestration, prompt-suggestions, feedback, "
+            "file-upload.",
         ),
         (
             {"features": {"streaming": False}},

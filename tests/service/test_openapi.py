@@ -20,6 +20,7 @@ def test_it_names_every_endpoint_and_each_answer_once():
     assert set(document["paths"]) == {
         "/agents.json",
         "/copilots.json",
+        "/v1/copilots/{slug}/feedback",
         "/v1/copilots/{slug}/image",
         "/v1/copilots/{slug}/query",
     }

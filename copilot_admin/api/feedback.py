@@ -1,0 +1,70 @@
+"""`POST /v1/copilots/<slug>/feedback`: thumbs of the people who use a copilot."""
+
+from functools import partial
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router
+from pydantic import ValidationError
+
+from copilot_admin.api.query import ids_of
+from copilot_admin.callers import key_in
+from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
+from copilot_admin.feedback import Judged, Judgement, record
+from copilot_admin.live_copilots import admit
+from copilot_admin.writer import READER, WRITER
+from protocol.strict_json import MalformedJson, parse
+
+router = Router(tags=["copilots"])
+FEATURE = "feedback"
+_DOCUMENTATION: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "The judgement, as OpenBB Workspace sends it.",
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["vote"],
+                    "properties": {
+                        "vote": {"type": "string", "enum": ["thumbs_up", "thumbs_down"]},
+                        "tags": {"type": "array", "items": {"type": "string"}},
+                        "user_comment": {"type": "string"},
+                        "ai_response": {"type": "string"},
+                        "user_prompt": {"type": "string"},
+                        "trace_id": {"type": "string"},
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+@router.post("/copilots/{slug}/feedback", openapi_extra=_DOCUMENTATION)
+async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
+    """Stores a judgement with the answer it is about."""
+    live, caller = await READER.run(partial(admit, slug, key=key_in(request.headers)))
+    if live.answerer is not None and not live.answerer.spec.has(FEATURE):
+        raise NotFound(f"The copilot '{slug}' takes no feedback.")
+    ids = ids_of(request)
+    judged = Judged(
+        copilot_id=live.id,
+        principal=caller.principal,
+        logging=live.logging,
+        trace_id=ids.trace_id if ids.given else "",
+    )
+    await WRITER.run(partial(record, _read(request.body), judged=judged))
+    return {"status": "ok"}
+
+
+def _read(body: bytes) -> Judgement:
+    try:
+        return Judgement.model_validate(parse(body).value)
+    except MalformedJson as error:
+        raise MalformedBody(error.public, code=error.code) from error
+    except ValidationError as error:
+        raise UnusableRequest(
+            'Send {"vote": "thumbs_up"} or {"vote": "thumbs_down"}, with what it is about.',
+            code="no-vote",
+        ) from error

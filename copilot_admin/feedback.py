@@ -1,0 +1,131 @@
+"""The judgement of a copilot's user: read from the request, and put to the turn it is about.
+
+Workspace sends no id with it that a copilot of the user's own would know. What it is about is found
+by the chat's id in the header, else by the words of the answer.
+Source: the feedback endpoint of `agents.json`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from django.db.models import Count, Q
+from django.db.models.functions import Coalesce
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from copilot_admin.errors import NotFound
+from copilot_admin.models import Conversation, Feedback, FeedbackSource, Logging, Run
+from protocol.markers import strip_markers
+from protocol.redaction import redact_text
+from protocol.storable import clean_text
+
+MOST_TAGS = 20
+LONGEST_TAG = 200  # characters
+LONGEST_COMMENT = 4000
+LOOKED_THROUGH = 300  # newest answers among which one without a chat's id is looked for
+
+
+def _text(value: object) -> str:
+    return clean_text(value) if isinstance(value, str) else ""
+
+
+def _tags(value: object) -> list[str]:
+    listed = value if isinstance(value, list) else []
+    texts = (clean_text(one).strip()[:LONGEST_TAG] for one in listed if isinstance(one, str))
+    return list(dict.fromkeys(filter(None, texts)))[:MOST_TAGS]
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+
+
+class Judgement(BaseModel):
+    """What Workspace sends; of a field that is no text nothing is kept."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    vote: Literal["thumbs_up", "thumbs_down"]
+    tags: Annotated[list[str], BeforeValidator(_tags)] = []
+    user_comment: Text = ""
+    ai_response: Text = ""
+    user_prompt: Text = ""
+    trace_id: Text = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """Who judges an answer of which copilot, in which chat if that is known."""
+
+    copilot_id: int
+    principal: str
+    logging: Logging
+    trace_id: str
+
+
+def record(judgement: Judgement, *, judged: Judged) -> None:
+    """Stores a judgement, instead of an earlier one of the same turn.
+
+    Raises:
+        NotFound: No answer of this copilot is known that it could be about.
+    """
+    if judged.logging is Logging.NOTHING:
+        return
+    run = _run_of(judgement, judged)
+    if run is None or run.turn_id is None or run.conversation_id is None:
+        raise NotFound("No answer like this is known, so there is nothing to judge.")
+    keep = judged.logging is Logging.EVERYTHING
+    comment = redact_text(judgement.user_comment)[:LONGEST_COMMENT] if keep else ""
+    Feedback.objects.update_or_create(
+        turn_id=run.turn_id,
+        source=FeedbackSource.END_USER,
+        defaults={
+            "value": 1 if judgement.vote == "thumbs_up" else -1,
+            "tags": judgement.tags,
+            "comment": comment,
+        },
+    )
+    _count(run.conversation_id)
+
+
+def _run_of(judgement: Judgement, judged: Judged) -> Run | None:
+    """The run that gave the answer: of the chat if it is known, and the newest if several did."""
+    runs = Run.objects.filter(
+        copilot_id=judged.copilot_id, principal=judged.principal, turn__isnull=False
+    )
+    runs = runs.annotate(answer=Coalesce("output_node__text", "answer_text")).order_by(
+        "-started_at"
+    )
+    trace_id = judged.trace_id or judgement.trace_id
+    in_chat = runs.filter(conversation__trace_id=trace_id) if trace_id else Run.objects.none()
+    newest = list(in_chat.select_related("turn__human_node")[:LOOKED_THROUGH])
+    if not newest:
+        return _with_answer(judgement, runs[:LOOKED_THROUGH])
+    return _with_answer(judgement, newest) or _with_question(judgement, newest) or newest[0]
+
+
+def _with_answer(judgement: Judgement, runs: Iterable[Run]) -> Run | None:
+    wanted = _bare(judgement.ai_response)
+    if not wanted:
+        return None
+    return next((run for run in runs if _bare(_answer_of(run)) == wanted), None)
+
+
+def _with_question(judgement: Judgement, runs: Iterable[Run]) -> Run | None:
+    wanted = _bare(judgement.user_prompt)
+    asked = ((run, run.turn.human_node) for run in runs if wanted and run.turn is not None)
+    return next((run for run, node in asked if node and _bare(node.text) == wanted), None)
+
+
+def _answer_of(run: Run) -> str:
+    return run.answer_text or str(getattr(run, "answer", "") or "")
+
+
+def _bare(text: str) -> str:
+    """What of a text is compared: the client splits answers into bubbles and trims them."""
+    return "".join(strip_markers(text).split())
+
+
+def _count(conversation_id: int) -> None:
+    votes = Feedback.objects.filter(turn__conversation_id=conversation_id).aggregate(
+        up=Count("pk", filter=Q(value__gt=0)), down=Count("pk", filter=Q(value__lt=0))
+    )
+    Conversation.objects.filter(pk=conversation_id).update(n_up=votes["up"], n_down=votes["down"])
