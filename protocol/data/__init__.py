@@ -1,0 +1,34 @@
+"""Data messages: notes that stay with a model while a conversation lasts.
+
+Source: Acts of Emergence 005, Agent/Data.
+"""
+
+from protocol.data.folding import Position, fold, folded
+from protocol.data.layout import layout
+from protocol.data.merging import merge, merge_schemas, merged
+from protocol.data.message import (
+    KIND,
+    MISSING,
+    DataMessage,
+    Missing,
+    kind_from,
+    read_data_message,
+)
+from protocol.data.rendering import render
+
+__all__ = [
+    "KIND",
+    "MISSING",
+    "DataMessage",
+    "Missing",
+    "Position",
+    "fold",
+    "folded",
+    "kind_from",
+    "layout",
+    "merge",
+    "merge_schemas",
+    "merged",
+    "read_data_message",
+    "render",
+]
