@@ -70,14 +70,23 @@ def option(feature: CustomFeature, *, query: Query) -> bool | str:
     """The value of a custom feature in a query.
 
     A client that sends its options leaves out the toggles that are off, so there an absent toggle
-    is off; a client that sends none at all leaves every feature at its default.
+    is off; a client that sends none at all leaves every feature at its default, and so does a
+    value that the control cannot have.
     """
     sent = query.workspace_options.get(feature.key)
     if sent is not None:
-        return sent
+        return sent if _fits(sent, feature) else feature.default
     if feature.type is CustomFeatureType.TOGGLE and query.env.get("workspace_options") is not None:
         return False
     return feature.default
+
+
+def _fits(value: bool | str, feature: CustomFeature) -> bool:
+    if feature.type is CustomFeatureType.TOGGLE:
+        return isinstance(value, bool)
+    if feature.type is CustomFeatureType.SELECT:
+        return value in [option for _, option in feature.options]
+    return isinstance(value, str)
 
 
 def _text(value: bool | str) -> str:

@@ -54,8 +54,8 @@ def test_values_of_the_client_are_filled_in():
     )
 
 
-def test_option_that_is_no_choice_is_quoted_as_it_came():
-    assert filled("{{ options.tone.state }}", workspace_options={"tone": "loud"}) == "loud"
+def test_option_that_the_control_cannot_have_is_its_default():
+    assert filled("{{ options.tone.state }}", workspace_options={"tone": "loud"}) == "Short"
 
 
 def test_toggle_left_out_by_a_client_that_sends_options_is_off():

@@ -14,19 +14,21 @@ from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.importing import Change, import_file
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilot_file.yaml_text import write_yaml
+from copilot_admin.copilot_templates import make_copilot, template_named, templates
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Access
+from copilot_admin.models import Access, Provider
 
+NEW = ("template", "slug", "provider", "model", "publish")  # the options of `new`
 LONGEST_VALUE = 200  # characters of a value in a diff
 
 
 class Command(BaseCommand):
-    """Exports and imports copilots."""
+    """Exports and imports copilots, and makes them of templates."""
 
-    help = "Exports copilots as a copilot file, or imports one."
+    help = "Exports copilots as a copilot file, imports one, or makes one of a template."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declares `export` and `import`."""
+        """Declares `export`, `import`, `templates` and `new`."""
         actions = parser.add_subparsers(dest="action", required=True)
         export = actions.add_parser("export", help="writes a copilot file; never a secret")
         export.add_argument("slugs", metavar="SLUG", nargs="*", help="default: all copilots")
@@ -36,20 +38,49 @@ class Command(BaseCommand):
         imports.add_argument("file", type=Path, metavar="FILE", help="- for standard input")
         imports.add_argument("--publish", action="store_true", help="publish them too")
         imports.add_argument("--dry-run", action="store_true", help="tell, and change nothing")
+        actions.add_parser("templates", help="lists the built-in templates")
+        new = actions.add_parser("new", help="makes a copilot of a template")
+        new.add_argument("template", metavar="TEMPLATE", help="as `copilots templates` lists it")
+        new.add_argument("--slug", required=True, metavar="SLUG", help="of the new copilot")
+        new.add_argument("--provider", metavar="NAME", help="default: the only one, or Rehearsal")
+        new.add_argument("--model", default="", metavar="ID", help="needed unless it rehearses")
+        new.add_argument("--publish", action="store_true", help="publish it too")
 
     def handle(self, *, action: str, **options: Any) -> None:
-        """Runs one of the two."""
+        """Runs one of them."""
         try:
-            if action == "export":
-                self._export(options["slugs"], out=options["out"], live=options["live"])
-            else:
-                self._import(
-                    options["file"], publish=options["publish"], dry_run=options["dry_run"]
-                )
+            match action:
+                case "export":
+                    self._export(options["slugs"], out=options["out"], live=options["live"])
+                case "import":
+                    self._import(
+                        options["file"], publish=options["publish"], dry_run=options["dry_run"]
+                    )
+                case "templates":
+                    self.stdout.write("\n".join(_listed()))
+                case _:
+                    self._new(**{key: options[key] for key in NEW})
         except ConfigurationError as error:
             raise CommandError(error.public) from error
         except OSError as error:
             raise CommandError(f"{error.filename}: {error.strerror}.") from error
+
+    def _new(
+        self, *, template: str, slug: str, provider: str | None, model: str, publish: bool
+    ) -> None:
+        row = Provider.objects.filter(name=provider).first() if provider else None
+        if provider and row is None:
+            raise CommandError(f"There is no provider '{provider}'. Add it in the admin first.")
+        copilot = make_copilot(
+            template_named(template),
+            slug=slug,
+            access=_default_access(),
+            provider=row,
+            model=model,
+            publishing=publish,
+        )
+        state = "published" if publish else "a draft"
+        self.stdout.write(f"{copilot.name} ({copilot.slug}): {state}")
 
     def _export(self, slugs: list[str], *, out: Path | None, live: bool) -> None:
         file = export_file(slugs, live=live)
@@ -63,7 +94,7 @@ class Command(BaseCommand):
         data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
         changes = import_file(
             data,
-            default_access=Access.KEY if settings.PRODUCTION else Access.OPEN,
+            default_access=_default_access(),
             publishing=publish,
             dry_run=dry_run,
         )
@@ -71,6 +102,16 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(_lines(change)))
         if dry_run:
             self.stdout.write("Nothing was changed (--dry-run).")
+
+
+def _default_access() -> Access:
+    return Access.KEY if settings.PRODUCTION else Access.OPEN
+
+
+def _listed() -> Iterator[str]:
+    width = max(map(len, templates()))
+    for template in templates().values():
+        yield f"{template.slug:{width}}  {template.summary}"
 
 
 def _lines(change: Change) -> Iterator[str]:

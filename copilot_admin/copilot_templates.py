@@ -1,0 +1,146 @@
+"""The built-in templates: copilots that somebody makes a copy of; one file each.
+
+A file has a `summary`, and a `copilot`: an entry of a copilot file without slug, provider and model,
+which are chosen when a copilot is made of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import Any, cast
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from copilot_admin.copilot_file.importing import import_values
+from copilot_admin.copilot_file.loading import load
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import Copilot, Provider
+
+FOLDER = Path(__file__).resolve().parent / "samples" / "templates"
+REHEARSAL = "rehearsal"  # the kind of the provider that needs nothing, and its one model
+
+
+class UnusableTemplate(ConfigurationError):
+    """No copilot can be made like this; the text says what would do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """A copilot to copy."""
+
+    slug: str
+    summary: str
+    entry: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Of the copilots that are made of it."""
+        return str(self.entry["name"])
+
+    @property
+    def starters(self) -> tuple[str, ...]:
+        """Questions to try it with."""
+        return tuple(self.entry.get("starters", ()))
+
+
+@cache
+def templates() -> Mapping[str, Template]:
+    """All templates by slug, in alphabetical order."""
+    return {path.stem: _read(path) for path in sorted(FOLDER.glob("*.yaml"))}
+
+
+def template_named(slug: str) -> Template:
+    """A template.
+
+    Raises:
+        UnusableTemplate: There is none of this name.
+    """
+    found = templates().get(slug)
+    if found is None:
+        names = ", ".join(templates())
+        sentence = _("There is no template '%(slug)s'. The templates: %(names)s.")
+        raise UnusableTemplate(sentence % {"slug": slug, "names": names})
+    return found
+
+
+def make_copilot(
+    template: Template,
+    *,
+    slug: str,
+    access: str,
+    provider: Provider | None = None,
+    model: str = "",
+    publishing: bool = False,
+    user: AbstractBaseUser | None = None,
+) -> Copilot:
+    """Makes a copilot of a template.
+
+    Args:
+        template: What is copied.
+        slug: Of the new copilot.
+        access: Who may ask it.
+        provider: Default: the only one there is, else the rehearsal provider.
+        model: Default: the one of the rehearsal provider.
+        publishing: Whether it answers at once.
+        user: Who makes it; None for a command.
+
+    Raises:
+        UnusableTemplate: The slug is taken, or a model has to be named.
+        BadCopilotFile: The slug is none.
+    """
+    with transaction.atomic():
+        if Copilot.objects.filter(slug=slug).exists():
+            sentence = _("The slug '%(slug)s' is taken. Choose another.")
+            raise UnusableTemplate(sentence % {"slug": slug})
+        provider = provider or _usual_provider()
+        entry = {
+            **template.entry,
+            "slug": slug,
+            "name": _free_name(template.name),
+            "provider": provider.name,
+            "model": model or _usual_model(provider),
+        }
+        file: dict[str, Any] = {"format": 1, "copilots": [entry]}
+        import_values(file, default_access=access, publishing=publishing, user=user)
+    return Copilot.objects.get(slug=slug)
+
+
+def free_slug(wanted: str) -> str:
+    """The slug, with a number if it is taken."""
+    taken = set(Copilot.objects.values_list("slug", flat=True))
+    return wanted if wanted not in taken else _numbered(f"{wanted}-", taken)
+
+
+def _free_name(wanted: str) -> str:
+    taken = {name.lower() for name in Copilot.objects.values_list("name", flat=True)}
+    return wanted if wanted.lower() not in taken else _numbered(f"{wanted} ", taken)
+
+
+def _numbered(start: str, taken: set[str]) -> str:
+    return next(
+        f"{start}{number}" for number in count(2) if f"{start}{number}".lower() not in taken
+    )
+
+
+def _usual_provider() -> Provider:
+    providers = list(Provider.objects.order_by("pk"))
+    if len(providers) == 1:
+        return providers[0]
+    rehearsal = next((one for one in providers if one.kind == REHEARSAL), None)
+    return rehearsal or Provider.objects.create(name="Rehearsal", kind=REHEARSAL)
+
+
+def _usual_model(provider: Provider) -> str:
+    if provider.kind == REHEARSAL:
+        return REHEARSAL
+    sentence = _("Name a model of the provider '%(name)s'.")
+    raise UnusableTemplate(sentence % {"name": provider.name})
+
+
+def _read(path: Path) -> Template:
+    values = cast("Mapping[str, Any]", load(path.read_bytes()))
+    return Template(slug=path.stem, summary=str(values["summary"]), entry=values["copilot"])

@@ -1,0 +1,118 @@
+"""Somebody in Workspace who asks a copilot; the client functions are carried out by the test."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+import json
+from typing import Any, TypeAlias
+
+from asgiref.sync import async_to_sync
+from django.test import AsyncClient
+from openbb_ai.models import (
+    CitationCollectionSSE,
+    FunctionCallSSE,
+    MessageArtifactSSE,
+    MessageChunkSSE,
+    PromptSuggestionsSSE,
+    StatusUpdateSSE,
+)
+
+from tests.workspace.stream import events_of
+
+Event: TypeAlias = tuple[str, Any]
+Function: TypeAlias = Callable[[Mapping[str, Any]], list[Any]]
+_MODELS: Mapping[str, Any] = {
+    "copilotMessageChunk": MessageChunkSSE,
+    "copilotFunctionCall": FunctionCallSSE,
+    "copilotStatusUpdate": StatusUpdateSSE,
+    "copilotMessageArtifact": MessageArtifactSSE,
+    "copilotCitationCollection": CitationCollectionSSE,
+    "copilotPromptSuggestions": PromptSuggestionsSSE,
+}
+# Source: a follow-up after a function call comes without these.
+_ONLY_FIRST = ("urls", "timezone", "selected_skills")
+MOST_LEGS = 8
+
+
+@dataclass(kw_only=True)
+class Workspace:
+    """A chat with one copilot.
+
+    Attributes:
+        functions: What carries out a client function; it returns the `data` of its result.
+        request: Everything that each request says besides the messages.
+        messages: The chat so far, as the client would send it.
+        requests: The bodies that were posted.
+    """
+
+    path: str
+    functions: Mapping[str, Function] = field(default_factory=dict)
+    request: Mapping[str, Any] = field(default_factory=dict)
+    trace_id: str = "chat-1"
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+
+    def ask(self, question: str) -> list[list[Event]]:
+        """Asks, carries out what the copilot calls, and returns the events of each leg."""
+        self.messages.append({"role": "human", "content": question})
+        legs = [self._post(self.request)]
+        while (call := _call_in(legs[-1])) is not None:
+            assert len(legs) < MOST_LEGS, "the copilot drives the client in circles"
+            self._carry_out(call)
+            later = {key: one for key, one in self.request.items() if key not in _ONLY_FIRST}
+            legs.append(self._post(later))
+        self.messages.append({"role": "ai", "content": text_of(legs[-1])})
+        return legs
+
+    def _carry_out(self, call: Mapping[str, Any]) -> None:
+        # Source: a pair with an empty extra_state is dropped from the history.
+        assert call["extra_state"], "the client would send the same question again"
+        made = {"function": call["function"], "input_arguments": call["input_arguments"]}
+        result = {
+            "role": "tool",
+            **made,
+            "data": self.functions[call["function"]](call["input_arguments"]),
+            "extra_state": call["extra_state"],
+        }
+        self.messages += [{"role": "ai", "content": json.dumps(made)}, result]
+
+    def _post(self, request: Mapping[str, Any]) -> list[Event]:
+        body = {
+            "messages": list(self.messages),
+            "widgets": {"primary": [], "secondary": [], "extra": []},
+            "context": [],
+            "tools": [],
+            "timezone": "Europe/London",
+            **request,
+        }
+        self.requests.append(body)
+        events = events_of(async_to_sync(self._stream)(body))
+        for name, data in events:
+            _MODELS[name].model_validate({"event": name, "data": data})
+        return events
+
+    async def _stream(self, body: Mapping[str, Any]) -> bytes:
+        response: Any = await AsyncClient().post(
+            self.path,
+            data=body,
+            content_type="application/json",
+            headers={"X-Trace-Id": self.trace_id},
+        )
+        assert response.status_code == 200, response.content
+        return b"".join([part async for part in response.streaming_content])
+
+
+def text_of(events: list[Event]) -> str:
+    """The words of an answer."""
+    return "".join(data["delta"] for name, data in events if name == "copilotMessageChunk")
+
+
+def named(events: list[Event], name: str) -> list[Any]:
+    """The data of all events of one kind."""
+    return [data for kind, data in events if kind == name]
+
+
+def _call_in(events: list[Event]) -> Mapping[str, Any] | None:
+    calls = named(events, "copilotFunctionCall")
+    assert len(calls) <= 1, "one call ends a leg"
+    assert not calls or events[-1][0] == "copilotFunctionCall", "the call comes last"
+    return calls[0] if calls else None
