@@ -96,7 +96,7 @@ def make_copilot(
         if Copilot.objects.filter(slug=slug).exists():
             sentence = _("The slug '%(slug)s' is taken. Choose another.")
             raise UnusableTemplate(sentence % {"slug": slug})
-        provider = provider or _usual_provider()
+        provider = provider or usual_provider()
         entry = {
             **template.entry,
             "slug": slug,
@@ -126,7 +126,8 @@ def _numbered(start: str, taken: set[str]) -> str:
     )
 
 
-def _usual_provider() -> Provider:
+def usual_provider() -> Provider:
+    """The only provider there is, else the one that rehearses, which is made if need be."""
     providers = list(Provider.objects.order_by("pk"))
     if len(providers) == 1:
         return providers[0]

@@ -17,11 +17,11 @@ from copilot_admin.admin.copilot_deletion import deletion_of, revoke_keys_of
 from copilot_admin.admin.copilot_filters import StateFilter
 from copilot_admin.admin.copilot_form import CopilotForm
 from copilot_admin.admin.copilot_page import page_context
-from copilot_admin.admin.copilot_views import CopilotViews
 from copilot_admin.admin.drafts import problems_by_field, standing_of
 from copilot_admin.admin.fieldsets import Fieldsets, without
 from copilot_admin.admin.no_popups import NoPopups
 from copilot_admin.admin.site import site
+from copilot_admin.admin.template_views import TemplateViews
 from copilot_admin.images import random_name
 from copilot_admin.models import Access, Copilot
 
@@ -77,11 +77,12 @@ VIEW_ONLY = [
 
 
 @admin.register(Copilot, site=site)
-class CopilotAdmin(NoPopups, CopilotViews):
+class CopilotAdmin(NoPopups, TemplateViews):
     """The pages of copilots."""
 
     form: type[CopilotForm] = CopilotForm
     change_form_template = "admin/copilot_admin/copilot/change_form.html"
+    change_list_template = "admin/copilot_admin/copilot/change_list.html"
     list_display = ("card", "state", "model", "who_may_ask", "last_published")
     list_display_links = None
     list_filter = (StateFilter, "access", "provider")
@@ -140,7 +141,7 @@ class CopilotAdmin(NoPopups, CopilotViews):
             path("models/", wrap(self.models_view), name="copilot_admin_copilot_models"),
             path("<int:pk>/image/", wrap(self.image_view), name="copilot_admin_copilot_image"),
         ]
-        return own + super().get_urls()
+        return self.template_urls() + own + super().get_urls()
 
     def get_fieldsets(self, request: HttpRequest, obj: Copilot | None = None) -> Any:
         """The sections of the page."""

@@ -11,6 +11,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 import json
 from math import isfinite
+from typing import cast
 from uuid import UUID
 
 from protocol.json import Json
@@ -121,11 +122,11 @@ def _expanded(start: str, texts: Sequence[str], end: str, *, indent: int) -> str
     return f"{start}\n{' ' * (indent + 2)}{between.join(texts)}\n{' ' * indent}{end}"
 
 
-def _as_json(value: Scalar) -> Scalar:
+def _as_json(value: object) -> Scalar:
     if isinstance(value, float) and not isfinite(value):
         return None
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     if isinstance(value, Decimal | UUID):
         return str(value)
-    return value
+    return cast(Scalar, value)

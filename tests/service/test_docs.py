@@ -10,6 +10,7 @@ from django.test import AsyncClient
 import pytest
 
 from copilot_admin.copilot_file.importing import import_file
+from copilot_admin.copilot_templates import templates
 from copilot_admin.settings import BASE_DIR
 from tests.streams import read
 
@@ -59,3 +60,8 @@ def test_the_request_of_the_readme_is_answered_by_a_sample_copilot():
     events = read(AsyncClient(), path, body, X_Trace_Id=headers["X-Trace-Id"])
     assert events
     assert {name for name, _ in events} <= {"copilotMessageChunk", "copilotStatusUpdate"}
+
+
+def test_every_template_has_its_row_in_the_document():
+    text = (BASE_DIR / "docs" / "templates.md").read_text()
+    assert set(re.findall(r"^\| `([\w-]+)` \|", text, re.MULTILINE)) == set(templates())
