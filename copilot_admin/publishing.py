@@ -36,6 +36,8 @@ COLUMNS: Mapping[str, str] = {
     "show_steps": "show_steps",
     "steps": "steps",
     "starters": "starters",
+    "data": "data_notes",
+    "data_messages": "data_messages",
 }
 
 

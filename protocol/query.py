@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from protocol.data.message import DataMessage
 from protocol.generations import Generation
 from protocol.json import Json, JsonObject
 from protocol.messages import HumanMessage, Message, SourceData
@@ -11,13 +12,18 @@ from protocol.widgets import Widgets
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextItem:
-    """An artifact of the chat, or (generation 1) the data of a widget, sent along."""
+    """An artifact of the chat, or (generation 1) the data of a widget, sent along.
+
+    Attributes:
+        message: Set when the client sent a Data message instead; it has no other field then.
+    """
 
     uuid: str | None = None
     name: str = ""
     description: str = ""
     data: SourceData = field(default_factory=lambda: SourceData(()))
     metadata: JsonObject = field(default_factory=dict)
+    message: DataMessage | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,8 @@ LABELS: Mapping[str, str | Promise] = {
     "show_steps": gettext_lazy("Show steps"),
     "steps": gettext_lazy("Fixed steps"),
     "starters": gettext_lazy("Starter questions"),
+    "data": gettext_lazy("Data notes"),
+    "data_messages": gettext_lazy("Data messages"),
 }
 
 

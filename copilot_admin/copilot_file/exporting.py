@@ -5,6 +5,7 @@ from typing import Any
 
 from copilot_admin.copilot_file.images import data_uri_of
 from copilot_admin.copilot_file.schema import FORMAT, CopilotEntry
+from copilot_admin.copilot_file.shape import Shape
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, Provider
 from copilot_admin.publishing import document_of
@@ -106,6 +107,10 @@ def _document(copilot: Copilot, *, live: bool) -> Mapping[str, Any]:
 def _without_defaults(entry: Mapping[str, Any]) -> dict[str, Any]:
     fields = CopilotEntry.model_fields
     order: Iterable[str] = (key for key in fields if key in entry)
-    return {
-        key: entry[key] for key in order if key in ALWAYS or entry[key] != fields[key].get_default()
-    }
+    return {key: entry[key] for key in order if key in ALWAYS or entry[key] != _default_of(key)}
+
+
+def _default_of(key: str) -> Any:
+    """The default of a key; of a group, of which a draft keeps the differences, none of them."""
+    default = CopilotEntry.model_fields[key].get_default()
+    return {} if isinstance(default, Shape) else default

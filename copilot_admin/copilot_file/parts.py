@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any, Literal, Self, assert_never
 
-from pydantic import Field, JsonValue, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
 
 from copilot_admin.copilot_file.shape import Shape, fault, refuse_repeated
+from copilot_admin.json_schema import schema_fault
 from protocol.features import FEATURE_KEYS, UNBUILT_FEATURES
 
 Line = Annotated[str, StringConstraints(min_length=1, max_length=500)]
@@ -105,6 +106,43 @@ class CustomFeatureEntry(Shape):
         refuse_repeated(values, what="option value")
         if self.default not in ("", *values):
             raise fault(f"the default is no option. Use one of: {', '.join(values)}.")
+
+
+def _usable_schema(schema: JsonValue) -> JsonValue:
+    found = schema_fault(schema)
+    if found:
+        raise fault(f"is no JSON Schema: {found}")
+    return schema
+
+
+class DataNoteEntry(Shape):
+    """A note of data that the model always sees.
+
+    `data` may be null, which is not the same as absent. Data that does not fit its schema is no
+    fault: a schema says what may be there, and several notes of one kind are merged.
+    """
+
+    kind: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$")] = "data"
+    description: Annotated[str, StringConstraints(max_length=1000)] = ""
+    data: JsonValue = None
+    schema_: Annotated[JsonValue, AfterValidator(_usable_schema)] = Field(
+        default=None, alias="schema"
+    )
+    instance: Annotated[str, StringConstraints(max_length=100, pattern=r"^[^\r\n]*$")] = ""
+    enabled: bool = True
+
+    def row(self) -> dict[str, Any]:
+        """The row that a draft stores: data and schema only where they are given."""
+        row: dict[str, Any] = {"kind": self.kind}
+        if self.description:
+            row["description"] = self.description
+        if "data" in self.model_fields_set:
+            row["data"] = self.data
+        if self.schema_ is not None:
+            row["schema"] = self.schema_
+        if self.instance:
+            row["instance"] = self.instance
+        return row if self.enabled else {**row, "enabled": False}
 
 
 class StepEntry(Shape):

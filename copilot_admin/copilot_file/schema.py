@@ -11,7 +11,13 @@ from pydantic import (
     model_validator,
 )
 
-from copilot_admin.copilot_file.parts import CustomFeatureEntry, Line, ModelEntry, StepEntry
+from copilot_admin.copilot_file.parts import (
+    CustomFeatureEntry,
+    DataNoteEntry,
+    Line,
+    ModelEntry,
+    StepEntry,
+)
 from copilot_admin.copilot_file.shape import (
     Shape,
     fault,
@@ -153,7 +159,11 @@ class DataMessagesEntry(Shape):
     results: bool = False
     workspace: bool = False
     options: bool = False
-    merge: bool = False
+    merge: bool = True
+
+    def changed(self) -> dict[str, bool]:
+        """The switches that differ from their defaults: what a draft stores."""
+        return self.model_dump(exclude_defaults=True)
 
 
 class LimitsEntry(Shape):
@@ -168,11 +178,6 @@ class LimitsEntry(Shape):
 def _no_limits(limits: LimitsEntry) -> LimitsEntry:
     unbuilt(limits.model_dump(exclude_none=True))
     return limits
-
-
-def _no_data_messages(data: DataMessagesEntry) -> DataMessagesEntry:
-    unbuilt(any(data.model_dump().values()))
-    return data
 
 
 class CopilotEntry(Shape):
@@ -199,10 +204,8 @@ class CopilotEntry(Shape):
     ] = "widgets"
     show_steps: bool = True
     steps: list[StepEntry] = []
-    data: Annotated[list[JsonValue], AfterValidator(unbuilt)] = []
-    data_messages: Annotated[DataMessagesEntry, AfterValidator(_no_data_messages)] = (
-        DataMessagesEntry()
-    )
+    data: list[DataNoteEntry] = []
+    data_messages: DataMessagesEntry = DataMessagesEntry()
     stream_all_text: Annotated[bool, AfterValidator(unbuilt)] = False
     reasoning_steps: Annotated[bool, AfterValidator(unbuilt)] = False
     max_data_tokens: Annotated[int | None, AfterValidator(unbuilt)] = None
@@ -233,6 +236,8 @@ class CopilotEntry(Shape):
             "show_steps": self.show_steps,
             "steps": [step.row() for step in self.steps],
             "starters": self.starters,
+            "data": [note.row() for note in self.data],
+            "data_messages": self.data_messages.changed(),
         }
 
 

@@ -97,6 +97,10 @@ def _shape_in(annotation: Any) -> type[Shape] | None:
 
 def _pattern_words(path: tuple[int | str, ...]) -> str:
     match path[-1]:
+        case "kind":
+            return "Begin with a letter, then letters, digits, '.', '-' and '_': house-rules."
+        case "instance":
+            return "Write it on one line."
         case "slug":
             return "Use lower-case letters and digits, with single hyphens between: news-reader."
         case "key":

@@ -50,13 +50,14 @@ def shortened(text: str, *, limit: int) -> str:
 def _join(items: Iterable[DataItem | FileReference], *, limit: int) -> str:
     texts: list[str] = []
     for item in items:
-        text = shortened(_item_text(item), limit=max(limit - sum(map(len, texts)), 0))
+        text = shortened(item_text(item), limit=max(limit - sum(map(len, texts)), 0))
         if text:
             texts.append(text)
     return "\n".join(texts)
 
 
-def _item_text(item: DataItem | FileReference) -> str:
+def item_text(item: DataItem | FileReference) -> str:
+    """The content of an item, or a note of what cannot be read."""
     kind = str(item.data_format.get("data_type") or "file")
     name = str(item.data_format.get("filename") or "without a name")
     if isinstance(item, FileReference):

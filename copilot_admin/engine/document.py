@@ -11,12 +11,14 @@ from typing import TypeVar
 from copilot_admin.engine.spec import (
     CitationMode,
     CopilotSpec,
+    DataMessagePolicy,
     ProviderSpec,
     Step,
     StepPlace,
     WidgetDataMode,
 )
 from copilot_admin.errors import ConfigurationError
+from protocol.data import MISSING, DataMessage
 from protocol.events import StatusLevel
 from protocol.features import CustomFeature, CustomFeatureType
 from protocol.json import Json
@@ -55,6 +57,12 @@ def spec_from_document(
             citations=_choice(document, "citations", CitationMode.WIDGETS),
             show_steps=document.get("show_steps") is not False,
             steps=_rows(document, "steps", _step),
+            data=_rows(
+                {"data": [row for row in _list(document.get("data")) if _is_on(row)]},
+                "data",
+                data_note,
+            ),
+            data_messages=_policy(_object(document.get("data_messages"))),
         )
     except (TypeError, ValueError, AttributeError) as error:
         raise ConfigurationError(
@@ -81,6 +89,29 @@ def custom_feature(row: Mapping[str, Json]) -> CustomFeature:
         options=_rows(row, "options", lambda each: (_text(each, "label"), _text(each, "value"))),
         state_on=_text(states, "on") or "on",
         state_off=_text(states, "off") or "off",
+    )
+
+
+def data_note(row: Mapping[str, Json]) -> DataMessage:
+    """Reads one data note."""
+    return DataMessage(
+        kind=_text(row, "kind") or "data",
+        description=_text(row, "description"),
+        data=row.get("data", MISSING),
+        schema=row.get("schema", MISSING),
+        instance=_text(row, "instance") or None,
+    )
+
+
+def _is_on(row: Json) -> bool:
+    return isinstance(row, Mapping) and row.get("enabled") is not False
+
+
+def _policy(switches: Mapping[str, Json]) -> DataMessagePolicy:
+    names = ("widgets", "context", "results", "workspace", "options")
+    return DataMessagePolicy(
+        **{name: switches.get(name) is True for name in names},
+        merge=switches.get("merge") is not False,
     )
 
 

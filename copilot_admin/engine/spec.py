@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from protocol.data import DataMessage
 from protocol.events import StatusLevel
 from protocol.features import CustomFeature
 from protocol.json import Json, JsonObject
@@ -63,6 +64,18 @@ class ProviderSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DataMessagePolicy:
+    """What of a request becomes Data messages, and whether those of one kind are merged."""
+
+    widgets: bool = False
+    context: bool = False
+    results: bool = False
+    workspace: bool = False
+    options: bool = False
+    merge: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CopilotSpec:
     """Everything about a copilot version that decides how it answers."""
 
@@ -81,6 +94,8 @@ class CopilotSpec:
     citations: CitationMode = CitationMode.WIDGETS
     show_steps: bool = True
     steps: tuple[Step, ...] = ()
+    data: tuple[DataMessage, ...] = ()  # notes that are switched on, in the order of merging
+    data_messages: DataMessagePolicy = DataMessagePolicy()
 
     def has(self, feature: str) -> bool:
         """Whether the feature with this key is switched on."""

@@ -9,6 +9,7 @@ from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.engine.spec import CitationMode, WidgetDataMode
+from copilot_admin.models.fields import OrderedJsonField
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,6 +110,9 @@ class Copilot(models.Model):
     show_steps = models.BooleanField(_("show steps"), default=True)
     steps = models.JSONField(_("steps"), default=list, blank=True)
     starters = models.JSONField(_("starter questions"), default=list, blank=True)
+    data_notes = OrderedJsonField(_("data notes"), default=list, blank=True)
+    # Differences only.
+    data_messages = models.JSONField(_("data messages"), default=dict, blank=True)
 
     enabled = models.BooleanField(_("enabled"), default=True)
     access = models.CharField(
@@ -159,7 +163,7 @@ class CopilotVersion(models.Model):
 
     copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField(_("version"))
-    document: "models.JSONField[Mapping[str, Json], Mapping[str, Json]]" = models.JSONField()
+    document: "models.Field[Mapping[str, Json], Mapping[str, Json]]" = OrderedJsonField()
     provider = models.ForeignKey(Provider, on_delete=models.PROTECT, related_name="+")
     published_at = models.DateTimeField(_("published"), auto_now_add=True)
     published_by = models.ForeignKey(

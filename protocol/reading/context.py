@@ -1,8 +1,10 @@
 """Read the context: artifacts of the chat (generations 2 and 3) or widget data (generation 1)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from protocol.json import Json
+from protocol.data.message import DataMessage, kind_from, read_data_message
+from protocol.json import Json, JsonObject
 from protocol.query import ContextItem
 from protocol.reading.data import read_source_data
 from protocol.reading.fields import Fields
@@ -17,11 +19,26 @@ def read_context(raw: Json, *, notes: Notes) -> tuple[ContextItem, ...]:
         path = f"context[{index}]"
         if isinstance(one, str):
             items.append(ContextItem(data=read_source_data(one, path=path, notes=notes)))
+        elif isinstance(one, Mapping) and (message := _data_message(one)) is not None:
+            items.append(ContextItem(message=message))
         elif isinstance(one, Mapping):
             items.append(_item(Fields(one, path=path, notes=notes)))
         else:
             notes.dropped(path, wanted="an object or text")
     return tuple(items)
+
+
+def _data_message(raw: JsonObject) -> DataMessage | None:
+    """The element as a Data message, if it says that it is one.
+
+    A client may not speak for anybody but the user, nor break a heading with its kind.
+    """
+    content = raw.get("content")
+    body = content if isinstance(content, Mapping) else raw
+    if body.get("type") != "data":
+        return None
+    message = read_data_message({**body, "kind": kind_from(str(body.get("kind") or ""))})
+    return message and replace(message, role="user")
 
 
 def _item(fields: Fields) -> ContextItem:

@@ -171,6 +171,8 @@ def test_absent_keys_have_the_documented_defaults():
         "show_steps": True,
         "steps": [],
         "starters": [],
+        "data": [],
+        "data_messages": {},
     }
     assert (entry.enabled, entry.access, entry.logging) == (True, None, "everything")
 
@@ -262,8 +264,6 @@ def test_a_fault_has_its_path_and_says_what_is_right(changes, fault):
     [
         *(({"features": {key: True}}, f"features.{key}") for key in sorted(UNBUILT_FEATURES)),
         ({"components": ["similar_question@v1"]}, "components"),
-        ({"data": [{"kind": "house-rules"}]}, "data"),
-        ({"data_messages": {"widgets": True}}, "data_messages"),
         ({"stream_all_text": True}, "stream_all_text"),
         ({"reasoning_steps": True}, "reasoning_steps"),
         ({"max_data_tokens": 1000}, "max_data_tokens"),
@@ -420,3 +420,61 @@ def test_a_long_wrong_value_is_shortened():
 
 def test_paths_are_written_as_people_write_them():
     assert path_of(["copilots", 0, "features", "x-y"]) == "copilots[0].features.x-y"
+
+
+NOTE = {"kind": "user", "data": {"age": 30}, "schema": {"type": "object"}}
+
+
+def test_data_notes_and_their_switches_are_taken_over():
+    entry = validate(
+        {
+            "format": 1,
+            "copilots": [
+                {
+                    **SMALLEST,
+                    "data": [
+                        {**NOTE, "instance": "a", "description": "Who asks.", "enabled": False},
+                        {"data": None},
+                        {"kind": "state", "schema": True},
+                    ],
+                    "data_messages": {"widgets": True, "merge": False, "context": False},
+                }
+            ],
+        }
+    ).copilots[0]
+
+    assert entry.document()["data"] == [
+        {**NOTE, "instance": "a", "description": "Who asks.", "enabled": False},
+        {"kind": "data", "data": None},
+        {"kind": "state", "schema": True},
+    ]
+    assert entry.document()["data_messages"] == {"widgets": True, "merge": False}
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        (
+            {"data": [NOTE, {**NOTE, "kind": "a b"}]},
+            "data[1].kind: 'a b' does not fit. "
+            "Begin with a letter, then letters, digits, '.', '-' and '_': house-rules.",
+        ),
+        (
+            {"data": [{"instance": "a\nb"}]},
+            "data[0].instance: 'a\\nb' does not fit. Write it on one line.",
+        ),
+        (
+            {"data": [{"schema": {"properties": {"age": {"type": 5}}}}]},
+            "data[0].schema: is no JSON Schema: $.properties.age.type: "
+            "5 is not valid under any of the given schemas",
+        ),
+        (
+            {"data": [{"schema": {"$ref": "http://10.0.0.1/x"}}]},
+            "data[0].schema: is no JSON Schema: $: "
+            "the reference 'http://10.0.0.1/x' leads outside the schema.",
+        ),
+        ({"data_messages": {"widgets": "yes"}}, "data_messages.widgets: must be true or false."),
+    ],
+)
+def test_a_faulty_note_is_told_with_its_path(changes, fault):
+    assert _faults_of(**changes) == [f"copilots[0].{fault}"]
