@@ -80,6 +80,8 @@ class TemplateViews(CopilotViews):
 
     def template_view(self, request: HttpRequest, slug: str) -> HttpResponseBase:
         """Asks what the template leaves open; a POST makes the draft."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
         template = templates().get(slug)
         if template is None:
             raise Http404
@@ -87,7 +89,7 @@ class TemplateViews(CopilotViews):
             request.POST or None,
             initial={"slug": free_slug(template.slug), "provider": usual_provider()},
         )
-        if request.method == "POST" and self.has_add_permission(request) and form.is_valid():
+        if request.method == "POST" and form.is_valid():
             copilot = self._made(request, template, form)
             if copilot is not None:
                 return HttpResponseRedirect(self.change_url(copilot))
