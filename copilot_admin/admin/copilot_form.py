@@ -16,6 +16,7 @@ from copilot_admin.admin.copilot_rows import (
     StarterRow,
     StepRow,
 )
+from copilot_admin.admin.data_rows import DataNoteRow
 from copilot_admin.admin.edit_lock import EditLock
 from copilot_admin.admin.generics import CopilotModelForm
 from copilot_admin.admin.model_lists import known_models
@@ -23,7 +24,7 @@ from copilot_admin.admin.prompt import PromptWidget
 from copilot_admin.admin.rows import RowsField
 from copilot_admin.admin.widgets import DatalistInput, DescribedRadio, Switches
 from copilot_admin.engine.parameters import RESERVED_PARAMETERS
-from copilot_admin.engine.spec import CitationMode, WidgetDataMode
+from copilot_admin.engine.spec import CitationMode, DataMessagePolicy, WidgetDataMode
 from copilot_admin.engine.tools.registry import find_tools, tool_names
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.images import MOST_BYTES, harmless_png
@@ -47,6 +48,14 @@ WIDGET_DATA: Mapping[str, str | Promise] = {
 CITATIONS: Mapping[str, str | Promise] = {
     CitationMode.OFF: _("Nothing is cited."),
     CitationMode.WIDGETS: _("The widgets whose data was used are listed under the answer."),
+}
+DATA_MESSAGES: Mapping[str, tuple[str | Promise, str | Promise]] = {
+    "widgets": (_("Widgets"), _("The list of widgets, as one note of the kind “widgets”.")),
+    "context": (_("Artifacts of the chat"), _("Pieces of one artifact become one note.")),
+    "results": (_("Data of widgets"), _("Data of one widget becomes one note, not a repetition.")),
+    "workspace": (_("The dashboard"), _("Its tabs and widgets, and the user's time zone.")),
+    "options": (_("Options of the chat"), _("What the user chose in the settings of the chat.")),
+    "merge": (_("Merge notes of one kind"), _("Off: the model sees every piece for itself.")),
 }
 ACCESS: Mapping[str, str | Promise] = {
     Access.OPEN: _("Everybody who can reach this server may ask it, without a key."),
@@ -140,6 +149,19 @@ class CopilotForm(EditLock, CopilotModelForm):
             (CitationMode.OFF.value, _("None")),
         ],
         widget=DescribedRadio(CITATIONS),
+    )
+    data_notes = RowsField(
+        DataNoteRow,
+        label=_("Data notes"),
+        help_text=_("The model sees them with every question. Later notes win over earlier ones."),
+        add_label=_("Add a data note"),
+        blank_rows=1,
+    )
+    data_messages = forms.MultipleChoiceField(
+        label=_("Sent as data notes"),
+        required=False,
+        choices=[(name, label) for name, (label, _help) in DATA_MESSAGES.items()],
+        widget=Switches({name: text for name, (_label, text) in DATA_MESSAGES.items()}),
     )
     steps = RowsField(
         StepRow,
@@ -254,6 +276,15 @@ class CopilotForm(EditLock, CopilotModelForm):
             if (feature.key in chosen) is not feature.default
         }
 
+    def clean_data_messages(self) -> dict[str, bool]:
+        """Only what differs from the defaults is stored."""
+        chosen = self.cleaned_data["data_messages"]
+        return {
+            name: name in chosen
+            for name in DATA_MESSAGES
+            if (name in chosen) is not _by_default(name)
+        }
+
     def clean_starters(self) -> list[str]:
         """The questions alone."""
         return [row["text"] for row in self.cleaned_data["starters"]]
@@ -281,7 +312,16 @@ class CopilotForm(EditLock, CopilotModelForm):
             **{key: values[key] for key in OWN_PARAMETERS if values.get(key) not in (None, "")},
             **{row["name"]: row["value"] for row in values["more_parameters"]},
         }
-        for name in ("features", "tools", "model_choices", "custom_features", "steps", "starters"):
+        for name in (
+            "features",
+            "tools",
+            "model_choices",
+            "custom_features",
+            "steps",
+            "starters",
+            "data_notes",
+            "data_messages",
+        ):
             setattr(copilot, name, values[name])
         if values.get("remove_image"):
             copilot.image = ""
@@ -303,6 +343,10 @@ class CopilotForm(EditLock, CopilotModelForm):
             widget.suggestions = known_models(provider)
 
 
+def _by_default(name: str) -> bool:
+    return getattr(DataMessagePolicy(), name) is True
+
+
 def _initial_of(copilot: Copilot) -> dict[str, Any]:
     """The values of the fields that are stored in another form."""
     own = {key: copilot.parameters[key] for key in OWN_PARAMETERS if key in copilot.parameters}
@@ -318,6 +362,10 @@ def _initial_of(copilot: Copilot) -> dict[str, Any]:
         "tools": copilot.tools,
         "model_choices": copilot.model_choices,
         "custom_features": copilot.custom_features,
+        "data_notes": copilot.data_notes,
+        "data_messages": [
+            name for name in DATA_MESSAGES if copilot.data_messages.get(name, _by_default(name))
+        ],
         "steps": copilot.steps,
         "starters": [{"text": text} for text in copilot.starters],
         "widget_data": copilot.widget_data,

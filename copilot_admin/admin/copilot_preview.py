@@ -8,7 +8,9 @@ from django.utils.translation import gettext
 
 from copilot_admin.admin.copilot_form import CopilotForm
 from copilot_admin.admin.rows import RowForm, RowFormSet
+from copilot_admin.engine.document import data_note
 from copilot_admin.models import Copilot
+from protocol.data import folded, render
 from protocol.features import FEATURES
 
 
@@ -24,6 +26,7 @@ class Preview:
     models: tuple[str, ...]
     controls: tuple[Mapping[str, Any], ...]
     starters: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def feature_labels(self) -> tuple[str, ...]:
@@ -61,6 +64,7 @@ def preview_of(copilot: Copilot, *, image: str) -> Preview:
         models=tuple(row["name"] for row in copilot.model_choices),
         controls=tuple(copilot.custom_features),
         starters=tuple(copilot.starters),
+        notes=_notes(copilot.data_notes, merging=copilot.data_messages.get("merge", True)),
     )
 
 
@@ -77,7 +81,17 @@ def preview_of_form(form: CopilotForm, *, image: str) -> Preview:
         models=tuple(row["name"] for row in _good_rows(form["model_choices"].value())),
         controls=tuple(_good_rows(form["custom_features"].value())),
         starters=tuple(row["text"] for row in _good_rows(form["starters"].value())),
+        notes=_notes(
+            _good_rows(form["data_notes"].value()),
+            merging="merge" in (form["data_messages"].value() or ()),
+        ),
     )
+
+
+def _notes(rows: Sequence[Mapping[str, Any]], *, merging: bool) -> tuple[str, ...]:
+    """The data notes as the model is going to see them."""
+    notes = [data_note(row) for row in rows if row.get("enabled") is not False]
+    return tuple(map(render, folded(notes, merging=merging)))
 
 
 def _good_rows(formset: RowFormSet) -> Sequence[Mapping[str, Any]]:

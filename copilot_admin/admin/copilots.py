@@ -48,6 +48,15 @@ FIELDSETS: Fieldsets = [
         gettext_lazy("Data and tools"),
         {"fields": ["widget_data", "tools", "citations"]},
     ),
+    (
+        gettext_lazy("Data notes"),
+        {
+            "fields": ["data_notes", "data_messages"],
+            "description": gettext_lazy(
+                "Data that the model keeps at hand while a conversation lasts."
+            ),
+        },
+    ),
     (gettext_lazy("Steps and starters"), {"fields": ["show_steps", "steps", "starters"]}),
     (
         gettext_lazy("Access and logging"),

@@ -38,12 +38,46 @@ function enhance(rows) {
     firstField(row)?.focus();
   });
 
+  // Dragging does what the buttons do; the place shows while the row is over it.
+  let dragged = null;
+  list.addEventListener("dragover", (event) => {
+    const over = event.target.closest("[data-ca-row]");
+    if (!dragged || !over || over.parentElement !== list) {
+      return;
+    }
+    event.preventDefault();
+    if (over !== dragged) {
+      const box = over.getBoundingClientRect();
+      const below = event.clientY > box.top + box.height / 2;
+      over[below ? "after" : "before"](dragged);
+    }
+  });
+  list.addEventListener("drop", (event) => {
+    if (dragged) {
+      event.preventDefault();
+    }
+  });
+  list.addEventListener("dragend", () => {
+    if (dragged) {
+      renumber();
+      say(rows.dataset.moved.replace("{number}", String(visible().indexOf(dragged) + 1)));
+      changed();
+    }
+    dragged = null;
+  });
+
   function prepare(row) {
     row.querySelector(".ca-rows-buttons").hidden = false;
     row.querySelector(".ca-rows-plain").hidden = true;
     row.querySelector("[data-ca-remove]").addEventListener("click", () => remove(row));
     row.querySelector("[data-ca-up]").addEventListener("click", (event) => move(row, -1, event));
     row.querySelector("[data-ca-down]").addEventListener("click", (event) => move(row, 1, event));
+    row.querySelector("[data-ca-handle]")?.addEventListener("dragstart", (event) => {
+      dragged = row;
+      event.dataTransfer.effectAllowed = "move";
+      event.dataTransfer.setData("text/plain", ""); // without data some browsers do not drag
+      event.dataTransfer.setDragImage(row, 0, 0);
+    });
     const type = row.querySelector('select[name$="-type"]');
     if (type) {
       row.dataset.type = type.value;
