@@ -6,7 +6,7 @@ from itertools import groupby
 from math import isfinite
 from typing import TypeAlias, assert_never, cast
 
-from copilot_admin.engine.ask import Output, ServerTool, Thought
+from copilot_admin.engine.ask import DataSeen, Output, ServerTool, Thought
 from copilot_admin.engine.model_call import Finish, Usage, UsageSource
 from copilot_admin.models import EventType, Outcome
 from protocol.dialects import echo_of, payload, say
@@ -33,6 +33,7 @@ _Kept: TypeAlias = (
     | PromptSuggestions
     | Thought
     | ServerTool
+    | DataSeen
 )
 
 CLEANED = "Characters that cannot be stored were replaced with U+FFFD in the answer."
@@ -192,7 +193,7 @@ class Recorder:
     def _heard(self, text: str) -> str:
         heard, start = "", 0
         for item in self._items:
-            if isinstance(item.output, Thought | ServerTool):
+            if isinstance(item.output, Thought | ServerTool | DataSeen):
                 continue
             said = _said_as_text(item.output, self._generation)
             if said:
@@ -264,6 +265,8 @@ def _content(output: _Kept) -> tuple[EventType, JsonObject]:
             return EventType.REASONING, {"text": text}
         case ServerTool(name, arguments, result):
             return EventType.TOOL, {"name": name, "arguments": arguments, "result": result}
+        case DataSeen(text):
+            return EventType.DATA, {"text": text}
         case StatusUpdate():
             return EventType.STATUS, payload(output)
         case MessageArtifact():

@@ -15,7 +15,7 @@ from copilot_admin.announce import Change, announce
 from copilot_admin.background import spawn
 from copilot_admin.callers import Caller
 from copilot_admin.engine.answer import answer
-from copilot_admin.engine.ask import Ask, Output, Recollection, ServerTool, Thought
+from copilot_admin.engine.ask import Ask, DataSeen, Output, Recollection, ServerTool, Thought
 from copilot_admin.engine.beat import Beat
 from copilot_admin.engine.endings import truncation
 from copilot_admin.engine.model_call import Finish, Usage
@@ -211,7 +211,7 @@ class Run:
             case FunctionCall():
                 self.speaker.hold()
                 self._say(output)
-            case Usage() | Thought() | ServerTool():
+            case Usage() | Thought() | ServerTool() | DataSeen():
                 pass  # for the transcript only
             case _:
                 self._say(output)

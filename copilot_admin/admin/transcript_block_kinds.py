@@ -134,6 +134,17 @@ class ReasoningBlock:
     text: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataBlock:
+    """A Data message that the model was shown."""
+
+    template: ClassVar[str] = f"{FOLDER}/data.html"
+
+    key: str
+    heading: str
+    content: Content
+
+
 @dataclass(frozen=True, slots=True)
 class SuggestionsBlock:
     """Questions that the copilot offered."""
@@ -162,6 +173,7 @@ Block: TypeAlias = (
     | CallBlock
     | ToolBlock
     | ReasoningBlock
+    | DataBlock
     | SuggestionsBlock
     | OtherBlock
 )

@@ -9,6 +9,7 @@ from copilot_admin.admin.transcript_block_kinds import (
     Block,
     CallBlock,
     CitationsBlock,
+    DataBlock,
     OtherBlock,
     ReasoningBlock,
     Source,
@@ -96,6 +97,13 @@ def _block(event: EventView, key: str, room: Room) -> Iterator[Block]:
             )
         case EventType.REASONING:
             yield ReasoningBlock(key=key, text=text_in(payload, "text"))
+        case EventType.DATA:
+            heading, _, rest = text_in(payload, "text").partition("\n")
+            yield DataBlock(
+                key=key,
+                heading=heading.removeprefix("## Data: "),
+                content=content_of(rest, key=key, room=room),
+            )
         case EventType.SUGGESTIONS:
             found = list_in(payload, "suggestions")
             yield SuggestionsBlock(tuple(one for one in found if isinstance(one, str)))

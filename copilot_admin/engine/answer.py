@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from copilot_admin.engine.ask import Ask, Output, Recollection, ServerTool
+from copilot_admin.engine.ask import Ask, DataSeen, Output, Recollection, ServerTool
 from copilot_admin.engine.client_call import data_call_event
 from copilot_admin.engine.endings import truncation
 from copilot_admin.engine.leg import Leg
@@ -38,6 +38,8 @@ async def answer(ask: Ask, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None
         yield data_call_event(plan.fetch, ask=ask, query=query)
         return
     leg = Leg(ask, query=query, plan=plan)
+    for text in leg.data_messages:
+        yield DataSeen(text)
     while not leg.done:
         stream = stream_model(
             ask.provider, leg.next_call(), timeouts=ask.spec.provider.timeouts, pace=pace

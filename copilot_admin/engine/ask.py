@@ -83,4 +83,11 @@ class ServerTool:
     result: str
 
 
-Output: TypeAlias = Event | Usage | Finish | Thought | ServerTool
+@dataclass(frozen=True, slots=True)
+class DataSeen:
+    """A Data message that the model was shown: for the transcript."""
+
+    text: str
+
+
+Output: TypeAlias = Event | Usage | Finish | Thought | ServerTool | DataSeen

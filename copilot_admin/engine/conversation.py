@@ -72,7 +72,7 @@ def _left_plain(query: Query, policy: DataMessagePolicy) -> Query:
 
 
 def _data_note(text: str) -> ModelMessage:
-    return ModelMessage(role=ModelRole.USER, text=text)
+    return ModelMessage(role=ModelRole.USER, text=text, is_data=True)
 
 
 def _system_text(ask: Ask, query: Query, *, offered: Sequence[Widget]) -> str:

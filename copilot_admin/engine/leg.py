@@ -81,6 +81,11 @@ class Leg:
             parameters=self._ask.spec.parameters,
         )
 
+    @property
+    def data_messages(self) -> Sequence[str]:
+        """The Data messages that the model is shown."""
+        return tuple(message.text for message in self._messages if message.is_data)
+
     def opening(self) -> Iterator[Event]:
         """What stands before the first words: once, and only in a leg that answers."""
         if self._opened:

@@ -35,6 +35,7 @@ class ModelMessage:
     text: str
     tool_calls: tuple[ToolCall, ...] = ()  # of an assistant message
     tool_call_id: str = ""  # of a tool message
+    is_data: bool = field(default=False, compare=False)  # a Data message, not words of the user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

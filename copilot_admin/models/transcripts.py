@@ -76,6 +76,7 @@ class EventType(models.TextChoices):
     COMPONENT = "component", _("Component")
     TOOL = "tool", _("Server tool")
     REASONING = "reasoning", _("Reasoning")
+    DATA = "data", _("Data message")
 
 
 class CostConfidence(models.TextChoices):

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from copilot_admin.engine import data_messages
+from copilot_admin.engine.ask import DataSeen
 from copilot_admin.engine.conversation import DATA_MESSAGE_RULE, DATA_RULE, model_messages
 from copilot_admin.engine.data_messages import data_blocks
 from copilot_admin.engine.document import spec_from_document
@@ -25,12 +26,12 @@ from protocol.widgets import WidgetParam, Widgets
 from tests.engine.asks import (
     PROVIDER,
     data,
-    events_of,
     fetched_pair,
     make_ask,
     make_query,
     make_spec,
     make_widget,
+    outputs_of,
 )
 from tests.engine.scripted import ScriptedProvider, text
 
@@ -285,9 +286,13 @@ def test_a_copilot_with_notes_asked() -> None:
     provider = ScriptedProvider([text("Hi John.")])
     query = make_query(HumanMessage("Who am I?"), workspace_options={"deep": True})
 
-    events = events_of(make_ask(provider, query=query, spec=spec))
+    outputs = outputs_of(make_ask(provider, query=query, spec=spec))
+    events = [one for one in outputs if hasattr(one, "understood_since")]
 
     assert events == [MessageChunk("Hi John.")]
+    assert [one.text for one in outputs if isinstance(one, DataSeen)] == [
+        message.text for message in provider.calls[0].messages[1:-1]
+    ]
     assert provider.calls[0].messages == (
         ModelMessage(role=ModelRole.SYSTEM, text=f"Be brief.\n\n{DATA_MESSAGE_RULE}"),
         ModelMessage(
