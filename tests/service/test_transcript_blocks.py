@@ -11,6 +11,7 @@ from copilot_admin.admin.transcript_block_kinds import (
     ArtifactBlock,
     CallBlock,
     CitationsBlock,
+    DataBlock,
     OtherBlock,
     ReasoningBlock,
     StepsBlock,
@@ -202,13 +203,16 @@ def test_tools_thoughts_and_suggestions_have_blocks_of_their_own():
         event(EventType.REASONING, {"text": "Hm"}, ord=1),
         event(EventType.SUGGESTIONS, {"suggestions": ["a", 5, "b"]}, ord=2),
         event(EventType.COMPONENT, {"x": 1}, ord=3),
+        event(EventType.DATA, {"text": "## Data: ¶user\n{}\nWho asks."}, ord=4),
     )
     assert [type(block) for block in found] == [
         ToolBlock,
         ReasoningBlock,
         SuggestionsBlock,
         OtherBlock,
+        DataBlock,
     ]
+    assert (found[4].heading, found[4].content.text) == ("¶user", "{}\nWho asks.")
     assert (found[0].name, found[0].arguments.is_empty, found[0].result.text) == (
         "clock",
         True,
