@@ -18,7 +18,7 @@ from copilot_admin.engine.tools.registry import tool_names
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
 from copilot_admin.providers import provider_spec
-from protocol.features import FEATURES, UNBUILT_FEATURES
+from protocol.features import FEATURES
 from protocol.json import Json
 
 # Keys of the document, and the columns of the draft that hold them as they are.
@@ -175,7 +175,7 @@ def _problems(spec: CopilotSpec) -> Iterator[Problem]:
 
 
 def _clashing_keys(spec: CopilotSpec) -> list[str]:
-    taken = {"streaming", *(feature.key for feature in FEATURES), *UNBUILT_FEATURES}
+    taken = {"streaming", *(feature.key for feature in FEATURES)}
     clashing = []
     for feature in spec.custom_features:
         if feature.key in taken:

@@ -17,6 +17,7 @@ from copilot_admin.callers import Caller
 from copilot_admin.engine.answer import answer
 from copilot_admin.engine.ask import Ask, DataSeen, Output, Recollection, ServerTool, Thought
 from copilot_admin.engine.beat import Beat
+from copilot_admin.engine.egress import Egress
 from copilot_admin.engine.endings import truncation
 from copilot_admin.engine.model_call import Finish, Usage
 from copilot_admin.engine.models import choose_model
@@ -188,6 +189,7 @@ class Run:
             trace_id=self.question.ids.trace_id,
             signing_key=signing_key(),
             recall=self._recall,
+            fetch=Egress(settings.FETCH_ALLOW).fetch,
             user_email=self.question.user_email,
         )
         async with aclosing(answer(ask)) as outputs:

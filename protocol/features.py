@@ -53,6 +53,12 @@ FEATURES: tuple[Feature, ...] = (
         in_copilots_json=True,
     ),
     Feature(
+        key="file-upload",
+        label=gettext_noop("Files"),
+        help=gettext_noop("Users may attach PDF, Excel, Word, CSV and text files to a question."),
+        in_copilots_json=True,
+    ),
+    Feature(
         key="generative-ui",
         label=gettext_noop("Change the dashboard"),
         help=gettext_noop(
@@ -82,8 +88,6 @@ FEATURES: tuple[Feature, ...] = (
     ),
 )
 FEATURE_KEYS = frozenset(feature.key for feature in FEATURES)
-# Advertised by generation 3, with no behaviour here yet: offering them is refused with a sentence.
-UNBUILT_FEATURES = frozenset({"file-upload"})
 
 
 class CustomFeatureType(StrEnum):

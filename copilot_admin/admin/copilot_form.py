@@ -48,6 +48,7 @@ WIDGET_DATA: Mapping[str, str | Promise] = {
 CITATIONS: Mapping[str, str | Promise] = {
     CitationMode.OFF: _("Nothing is cited."),
     CitationMode.WIDGETS: _("The widgets whose data was used are listed under the answer."),
+    CitationMode.DOCUMENTS: _("The same, and what is quoted of a PDF is marked on its page."),
 }
 DATA_MESSAGES: Mapping[str, tuple[str | Promise, str | Promise]] = {
     "widgets": (_("Widgets"), _("The list of widgets, as one note of the kind “widgets”.")),
@@ -146,6 +147,7 @@ class CopilotForm(EditLock, CopilotModelForm):
         label=_("Citations"),
         choices=[
             (CitationMode.WIDGETS.value, _("Widgets")),
+            (CitationMode.DOCUMENTS.value, _("Widgets and places in documents")),
             (CitationMode.OFF.value, _("None")),
         ],
         widget=DescribedRadio(CITATIONS),

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.rows import RowForm
 from copilot_admin.engine.spec import StepPlace
 from protocol.events import StatusLevel
-from protocol.features import FEATURE_KEYS, UNBUILT_FEATURES, CustomFeatureType
+from protocol.features import FEATURE_KEYS, CustomFeatureType
 
 KEY = RegexValidator(
     r"^[a-z0-9]+([-_][a-z0-9]+)*\Z",
@@ -167,7 +167,7 @@ class CustomFeatureRow(RowForm):
         values: dict[str, Any] = super().clean() or self.cleaned_data
         if "label" in values and not values.get("key") and "key" not in self.errors:
             values["key"] = slugify(values["label"]) or "option"
-        if values.get("key") in FEATURE_KEYS | UNBUILT_FEATURES | {"streaming"}:
+        if values.get("key") in FEATURE_KEYS | {"streaming"}:
             self.add_error(
                 "key", _("Workspace has a feature of its own with this key. Choose another.")
             )

@@ -6,13 +6,13 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_
 
 from copilot_admin.copilot_file.shape import Shape, fault, refuse_repeated
 from copilot_admin.json_schema import schema_fault
-from protocol.features import FEATURE_KEYS, UNBUILT_FEATURES
+from protocol.features import FEATURE_KEYS
 
 Line = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 FeatureKey = Annotated[
     str, StringConstraints(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$", max_length=60)
 ]
-TAKEN_KEYS = FEATURE_KEYS | UNBUILT_FEATURES | {"streaming"}
+TAKEN_KEYS = FEATURE_KEYS | {"streaming"}
 
 
 class ModelEntry(Shape):

@@ -31,7 +31,7 @@ from copilot_admin.engine.providers.registry import provider_kinds
 from copilot_admin.engine.tools.registry import tool_names
 from copilot_admin.errors import NotReady
 from copilot_admin.providers import is_own_variable
-from protocol.features import FEATURES, UNBUILT_FEATURES
+from protocol.features import FEATURES
 
 FORMAT = 1
 IMAGE_DATA_START = "data:image/"
@@ -82,13 +82,10 @@ def _always(value: bool) -> bool:
 
 
 def _features() -> type[Shape]:
-    """A record with a switch for every feature of the protocol, built or not."""
+    """A record with a switch for every feature of the protocol."""
     fields: dict[str, Any] = {"streaming": (Annotated[bool, AfterValidator(_always)], True)}
     for feature in FEATURES:
         fields[_field_name(feature.key)] = (bool, Field(feature.default, alias=feature.key))
-    for key in sorted(UNBUILT_FEATURES):
-        switch = Annotated[bool, AfterValidator(unbuilt)]
-        fields[_field_name(key)] = (switch, Field(False, alias=key))
     return create_model("FeaturesEntry", __base__=Shape, **fields)
 
 
@@ -199,9 +196,7 @@ class CopilotEntry(Shape):
     custom_features: Annotated[list[CustomFeatureEntry], AfterValidator(_different_keys)] = []
     tools: Annotated[list[str], AfterValidator(_known_tools)] = []
     components: Annotated[list[JsonValue], AfterValidator(unbuilt)] = []
-    citations: Annotated[
-        Literal["off", "widgets", "documents"], AfterValidator(unbuilt_choice("documents"))
-    ] = "widgets"
+    citations: Literal["off", "widgets", "documents"] = "widgets"
     show_steps: bool = True
     steps: list[StepEntry] = []
     data: list[DataNoteEntry] = []

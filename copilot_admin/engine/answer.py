@@ -6,6 +6,7 @@ from contextlib import aclosing
 from copilot_admin.engine.ask import Ask, DataSeen, Output, Recollection, ServerTool
 from copilot_admin.engine.client_call import data_call_event
 from copilot_admin.engine.endings import truncation
+from copilot_admin.engine.files import with_files_read
 from copilot_admin.engine.leg import Leg
 from copilot_admin.engine.memory import completed
 from copilot_admin.engine.model_call import Finish
@@ -37,7 +38,8 @@ async def answer(ask: Ask, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None
     if plan.fetch is not None:
         yield data_call_event(plan.fetch, ask=ask, query=query)
         return
-    leg = Leg(ask, query=query, plan=plan)
+    query, problems = await with_files_read(query, fetch=ask.fetch)
+    leg = Leg(ask, query=query, plan=plan, problems=problems)
     for text in leg.data_messages:
         yield DataSeen(text)
     while not leg.done:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
+from copilot_admin.engine.egress import FetchFailed
 from copilot_admin.engine.model_call import Finish, Provider, Usage
 from copilot_admin.engine.spec import CopilotSpec
 from protocol.events import Event
@@ -39,6 +40,15 @@ class Recollection:
     looped: bool = False
 
 
+async def nothing_fetched(url: str) -> bytes:
+    """The way out of a server that has none.
+
+    Raises:
+        FetchFailed: Always.
+    """
+    raise FetchFailed("Links are not followed here.")
+
+
 async def nothing_known() -> Recollection:
     """The recollection of a server that has never seen the conversation."""
     return Recollection()
@@ -51,6 +61,7 @@ class Ask:
     Attributes:
         recall: Awaits what the journal knows. The engine calls it only when the answer depends
             on it, so that a plain question reaches the provider without waiting for the database.
+        fetch: Gets the bytes behind a link.
         signing_key: Signs `extra_state`, which travels through the client.
         trace_id: Names the chat; artifact names are made unique with it.
         max_answer_bytes: UTF-8 bytes of text after which the answer is cut with a warning.
@@ -63,6 +74,7 @@ class Ask:
     trace_id: str
     signing_key: bytes = field(repr=False)
     recall: Callable[[], Awaitable[Recollection]] = nothing_known
+    fetch: Callable[[str], Awaitable[bytes]] = nothing_fetched
     user_email: str | None = None
     max_answer_bytes: int = 2 * 1024 * 1024
 

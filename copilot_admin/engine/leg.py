@@ -29,7 +29,7 @@ from copilot_admin.engine.tool_arguments import ToolMistake, repeatable
 from copilot_admin.engine.tools.registry import ToolContext, ToolResult, find_tools
 from copilot_admin.engine.warnings import warning_events
 from copilot_admin.engine.widget_data import TOOL, DataPlan, read_call
-from protocol.events import Event, FunctionCall, MessageChunk
+from protocol.events import Event, FunctionCall, MessageChunk, StatusLevel, StatusUpdate
 from protocol.query import Query
 
 MAX_ROUNDS = 8  # a table, a chart, a few mistakes; a model that needs more goes in circles
@@ -39,7 +39,9 @@ MAX_MISTAKES = 2  # a model that is told what is wrong and does it again will do
 class Leg:
     """What has happened in a leg, and what follows from it."""
 
-    def __init__(self, ask: Ask, *, query: Query, plan: DataPlan) -> None:
+    def __init__(
+        self, ask: Ask, *, query: Query, plan: DataPlan, problems: Sequence[str] = ()
+    ) -> None:
         self.reply = Reply(max_bytes=ask.max_answer_bytes)
         self.done = False
         self._calls: list[ToolCall] = []
@@ -47,6 +49,7 @@ class Leg:
         self._ask = ask
         self._query = query
         self._plan = plan
+        self._problems = problems  # sentences about files that could not be read
         self._tools = {tool.schema.name: tool for tool in find_tools(ask.spec.tools)}
         self._data_offered = bool(plan.offered)
         situation = Situation(spec=ask.spec, query=query, widgets=plan.offered)
@@ -92,6 +95,8 @@ class Leg:
             return
         self._opened = True
         yield from steps_at(StepPlace.START, spec=self._ask.spec)
+        for problem in self._problems:
+            yield StatusUpdate(message=problem, level=StatusLevel.WARNING)
         if self._plan.missing:
             yield from warning_events(self._plan.refusal)
             yield MessageChunk("\n\n")
@@ -242,8 +247,10 @@ class Leg:
             yield from self.warn(cut)
         elif not self.reply.shown:
             yield from self.warn(EMPTY_ANSWER)
-        if self._ask.spec.citations is CitationMode.WIDGETS:
-            cited = cited_widgets(self._query, answer_id=self._id)
+        if self._ask.spec.citations is not CitationMode.OFF:
+            with_boxes = self._ask.spec.citations is CitationMode.DOCUMENTS
+            answer = "".join(self.reply.round_text) if with_boxes else ""
+            cited = cited_widgets(self._query, answer_id=self._id, answer=answer)
             yield from () if cited is None else (cited,)
         if cut is None:  # a step such as "Answering complete!" would be a lie
             yield from steps_at(StepPlace.END, spec=self._ask.spec)

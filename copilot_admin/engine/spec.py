@@ -23,6 +23,7 @@ class CitationMode(StrEnum):
 
     OFF = "off"
     WIDGETS = "widgets"
+    DOCUMENTS = "documents"  # widgets, and the boxes of what was quoted of a document
 
 
 class StepPlace(StrEnum):

@@ -13,7 +13,7 @@ from copilot_admin.copilot_file.yaml_text import MOST_DEPTH, write_yaml
 from copilot_admin.engine.spec import CitationMode, StepPlace, WidgetDataMode
 from copilot_admin.models import Access, Logging
 from protocol.events import StatusLevel
-from protocol.features import FEATURE_KEYS, UNBUILT_FEATURES, CustomFeatureType
+from protocol.features import FEATURE_KEYS, CustomFeatureType
 
 SMALLEST: dict[str, Any] = {"slug": "a", "name": "A", "provider": "P", "model": "m"}
 
@@ -148,7 +148,6 @@ def test_the_choices_of_the_file_are_those_of_the_engine_and_the_models():
     assert set(parts["FeaturesEntry"]["properties"]) == {
         "streaming",
         *FEATURE_KEYS,
-        *UNBUILT_FEATURES,
     }
 
 
@@ -241,8 +240,8 @@ def test_a_file_that_is_no_group_of_keys_is_refused(value):
             {"features": {"telepathy": True}},
             "features.telepathy: there is no such key. The keys are: streaming, "
             "widget-dashboard-select, widget-dashboard-search, widget-global-search, "
-            "generative-ui, mcp-tools, agent-orchestration, prompt-suggestions, feedback, "
-            "file-upload.",
+            "file-upload, generative-ui, mcp-tools, agent-orchestration, prompt-suggestions, "
+            "feedback.",
         ),
         (
             {"features": {"streaming": False}},
@@ -262,7 +261,6 @@ def test_a_fault_has_its_path_and_says_what_is_right(changes, fault):
 @pytest.mark.parametrize(
     ("changes", "path"),
     [
-        *(({"features": {key: True}}, f"features.{key}") for key in sorted(UNBUILT_FEATURES)),
         ({"components": ["similar_question@v1"]}, "components"),
         ({"stream_all_text": True}, "stream_all_text"),
         ({"reasoning_steps": True}, "reasoning_steps"),
@@ -278,17 +276,17 @@ def test_a_switch_that_is_not_built_is_refused(changes, path):
 
 
 def test_a_choice_that_is_not_built_is_refused():
-    assert _faults_of(citations="documents") == [
-        "copilots[0].citations: 'documents' is not built yet in this release. Choose another."
-    ]
-    assert _provider_faults(tool_calling="text") == [
+    provider = {"name": "p", "kind": "rehearsal", "tool_calling": "text"}
+    with pytest.raises(BadCopilotFile) as refused:
+        validate({"format": 1, "providers": [provider]})
+    assert [str(fault) for fault in refused.value.faults] == [
         "providers[0].tool_calling: 'text' is not built yet in this release. Choose another."
     ]
 
 
 def test_switches_that_are_not_built_may_be_off():
     off: dict[str, Any] = {
-        "features": {**dict.fromkeys(UNBUILT_FEATURES, False), "streaming": True},
+        "features": {"streaming": True},
         "components": [],
         "data": [],
         "data_messages": {"widgets": False},

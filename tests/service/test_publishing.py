@@ -180,5 +180,5 @@ def test_a_draft_with_problems_is_not_published():
 
 
 def test_a_document_of_another_release_is_a_problem_and_no_crash():
-    copilot = make_copilot(citations="documents")
+    copilot = make_copilot(citations="telepathy")
     assert [problem.field for problem in problems(copilot)] == ["provider"]

@@ -1,6 +1,10 @@
 """Each template does what it is for: made, published, asked as Workspace asks, with a scripted model."""
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import json
+import threading
 from typing import Any
 
 from asgiref.sync import async_to_sync
@@ -12,6 +16,7 @@ import pytest
 from copilot_admin.copilot_templates import free_slug, templates
 from copilot_admin.engine.model_call import ToolCall
 from copilot_admin.models import Copilot, Feedback, Provider, Turn
+from tests.engine.sample_files import SENTENCE, base64, pdf
 from tests.engine.scripted import ScriptedProvider, Step, call, text
 from tests.factories import make_copilot, make_provider
 from tests.service.test_query import post, script
@@ -504,3 +509,99 @@ def test_without_a_choice_the_rehearsal_provider_is_taken_or_made():
         make_provider(name=name, kind="openai_compatible", base_url="http://127.0.0.1:9/v1")
     call_command("copilots", "new", "charts", "--slug", "charts")
     assert Copilot.objects.get().provider == Provider.objects.get(kind="rehearsal")
+
+
+PDF = {"data_type": "pdf", "filename": "report.pdf"}
+
+
+def file_of(**item: Any) -> Any:
+    """Answers a call for data with one file."""
+    return lambda _: [{"items": [{"data_format": PDF, **item}], "extra_citations": []}]
+
+
+def test_the_pdf_reader_gives_the_model_the_pages_of_a_document(monkeypatch):
+    path, provider = made("pdf-reader", monkeypatch, text("It rises."))
+    content = base64(pdf(["First page."], [SENTENCE]))
+    workspace = Workspace(
+        path=path, functions={"get_widget_data": file_of(content=content)}, request=SELECTED
+    )
+    _, events = workspace.ask("What about dividends?")
+    assert events == [("copilotMessageChunk", {"delta": "It rises."})]
+    assert f"[page 1]\nFirst page.\n[page 2]\n{SENTENCE}" in provider.calls[0].messages[-1].text
+
+
+def test_an_uploaded_file_is_fetched_by_its_link(monkeypatch, settings):
+    settings.FETCH_ALLOW = ["127.0.0.1"]
+    path, provider = made("pdf-reader", monkeypatch, text("It rises."))
+    upload = {"origin": "OpenBB Hub", "widget_id": "file-1", "name": "report.pdf",
+              "description": "", "params": [], "metadata": {}}  # fmt: skip
+    with files_served({"/report.pdf": pdf([SENTENCE])}) as address:
+        workspace = Workspace(
+            path=path,
+            functions={"get_widget_data": file_of(url=f"{address}/report.pdf")},
+            request={"widgets": {"primary": [upload], "secondary": [], "extra": []}},
+        )
+        first, second = workspace.ask("What about dividends?")
+    [source] = named(first, "copilotFunctionCall")[0]["input_arguments"]["data_sources"]
+    assert source == {"origin": "OpenBB Hub", "id": "file-1", "input_args": {}}
+    assert text_of(second) == "It rises."
+    assert SENTENCE in provider.calls[0].messages[-1].text
+
+
+def test_a_link_that_has_expired_is_told_to_the_user_and_to_the_model(monkeypatch, settings):
+    settings.FETCH_ALLOW = ["127.0.0.1"]
+    path, provider = made("pdf-reader", monkeypatch, text("It cannot be read."))
+    with files_served({}) as address:
+        workspace = Workspace(
+            path=path,
+            functions={"get_widget_data": file_of(url=f"{address}/gone.pdf")},
+            request=SELECTED,
+        )
+        _, events = workspace.ask("What about dividends?")
+    [warning] = named(events, "copilotStatusUpdate")
+    assert warning["message"] == (
+        "The file 'report.pdf' could not be read. The link has expired or is not open: the server "
+        "answered 404."
+    )
+    assert warning["message"] in provider.calls[0].messages[-1].text
+
+
+def test_pdf_citations_mark_the_quoted_sentence_on_its_page(monkeypatch):
+    path, _ = made("pdf-citations", monkeypatch, text(f"It says: “{SENTENCE}” (page 2)"))
+    content = base64(pdf(["First page."], [SENTENCE]))
+    workspace = Workspace(
+        path=path, functions={"get_widget_data": file_of(content=content)}, request=SELECTED
+    )
+    _, events = workspace.ask("What about dividends?")
+    [[citation]] = [data["citations"] for data in named(events, "copilotCitationCollection")]
+    assert citation["details"] == [{"Name": "Stock price", "Page": "2", "symbol": "TSLA"}]
+    [[box]] = citation["quote_bounding_boxes"]
+    assert (box.pop("text"), box.pop("page")) == (SENTENCE, 2)
+    assert set(box) == {"x0", "top", "x1", "bottom"}
+    assert 71 < box["x0"] < 73
+    assert 60 < box["top"] < box["bottom"] < 85
+
+
+@contextmanager
+def files_served(served: Mapping[str, bytes]) -> Iterator[str]:
+    """A server on the loopback that hands out these files."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = served.get(self.path)
+            self.send_response(200 if body is not None else 404)
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def log_message(self, *_: object) -> None:
+            """Nothing is logged."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

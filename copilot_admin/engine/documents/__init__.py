@@ -1,0 +1,1 @@
+"""Files as text for a model: one file for each format; `registry` finds them."""

@@ -1,0 +1,37 @@
+"""PDF: the text of each page, and where its words stand."""
+
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any
+
+import pdfplumber
+from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
+
+from copilot_admin.engine.documents.registry import Format, Page, UnreadableFile, Word
+
+
+def _read(data: bytes) -> Iterator[Page]:
+    if b"%PDF-" not in data[:1024]:
+        raise ValueError("no PDF")
+    try:
+        with pdfplumber.open(BytesIO(data)) as document:
+            for number, page in enumerate(document.pages, start=1):
+                yield _page(page, number)
+                page.close()  # or the objects of all pages stay in memory
+    except (PdfminerException, MalformedPDFException) as error:
+        if "Password" in repr(error):
+            raise UnreadableFile(
+                "The PDF is locked with a password. Attach one without."
+            ) from error
+        raise ValueError("damaged") from error
+
+
+def _page(page: Any, number: int) -> Page:
+    words = tuple(
+        Word(one["text"], *(round(float(one[key]), 2) for key in ("x0", "top", "x1", "bottom")))
+        for one in page.extract_words()
+    )
+    return Page(number=number, text=page.extract_text() or "", words=words)
+
+
+PDF = Format(data_types=("pdf",), label="PDF", read=_read)

@@ -1,0 +1,30 @@
+"""Files that are text already: CSV, plain text, Markdown, and HTML without its tags."""
+
+from collections.abc import Iterator
+
+from copilot_admin.engine.documents.registry import Format, Page
+from protocol.plain_text import html_text
+
+
+def _text(data: bytes) -> Iterator[Page]:
+    if b"\0" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ValueError("binary")
+    yield Page(number=1, text=_decoded(data))
+
+
+def _html(data: bytes) -> Iterator[Page]:
+    yield Page(number=1, text=html_text(_decoded(data)))
+
+
+def _decoded(data: bytes) -> str:
+    """UTF-8 or UTF-16 with its mark; else Windows' Latin letters, as older programs write."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace")
+
+
+TEXT = Format(data_types=("csv", "txt", "md"), label="text file", read=_text)
+HTML = Format(data_types=("html",), label="HTML file", read=_html)
