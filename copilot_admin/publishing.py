@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
@@ -99,8 +99,18 @@ def has_changes(copilot: Copilot) -> bool:
     """Whether publishing would make a new version. A renamed provider is no change."""
     if copilot.live is None or copilot.live.provider_id != copilot.provider_id:
         return True
-    draft, live = document_of(copilot), dict(copilot.live.document)
+    draft, live = document_of(copilot), _completed(copilot.live.document, copilot)
     return draft | {"provider": ""} != live | {"provider": ""}
+
+
+def _completed(document: Mapping[str, Json], copilot: Copilot) -> dict[str, Json]:
+    """A document of an earlier release, with what has come since at its default."""
+    blank = document_of(Copilot(provider=copilot.provider))
+    features = {**cast("dict[str, Json]", blank["features"])}
+    published = document.get("features")
+    if isinstance(published, Mapping):
+        features |= published
+    return {**blank, **document, "features": features}
 
 
 def problems(copilot: Copilot) -> tuple[Problem, ...]:

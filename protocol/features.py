@@ -100,7 +100,11 @@ class CustomFeatureType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomFeature:
-    """A control of the builder's own; its value reaches the prompt as `{{ options.<key> }}`."""
+    """A control of the builder's own; its value reaches the prompt as `{{ options.<key> }}`.
+
+    Attributes:
+        model: Of a toggle: what answers while it is on; "": the model that would answer anyway.
+    """
 
     key: str
     label: str
@@ -111,6 +115,7 @@ class CustomFeature:
     options: tuple[tuple[str, str], ...] = ()  # (label, value)
     state_on: str = "on"
     state_off: str = "off"
+    model: str = ""
 
     def advertised(self) -> Mapping[str, Json]:
         """The object that `agents.json` holds for this feature."""

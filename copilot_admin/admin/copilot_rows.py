@@ -134,6 +134,14 @@ class CustomFeatureRow(RowForm):
         help_text=_("What {{ options.key.state }} says."),
     )
     state_off = forms.CharField(label=_("Text when off"), max_length=500, required=False)
+    model = forms.CharField(
+        label=_("Model when on"),
+        max_length=200,
+        required=False,
+        help_text=_(
+            "Another model of the provider answers while it is on, such as one that searches the web."
+        ),
+    )
     options = forms.CharField(
         label=_("Choices"),
         required=False,
@@ -159,6 +167,7 @@ class CustomFeatureRow(RowForm):
             "default": default if isinstance(default, str) else "",
             "state_on": states.get("on", ""),
             "state_off": states.get("off", ""),
+            "model": row.get("model", ""),
             "options": "\n".join(_option_line(option) for option in row.get("options") or []),
         }
 
@@ -187,6 +196,8 @@ class CustomFeatureRow(RowForm):
                 states = {"on": values["state_on"], "off": values["state_off"]}
                 if any(states.values()):
                     row["states"] = {name: text or name for name, text in states.items()}
+                if values["model"].strip():
+                    row["model"] = values["model"].strip()
             case CustomFeatureType.SELECT:
                 row["options"] = _options(values["options"])
                 row["default"] = values["default"] or row["options"][0]["value"]

@@ -49,6 +49,7 @@ class CustomFeatureEntry(Shape):
     default: JsonValue = None
     description: Annotated[str, StringConstraints(max_length=300)] = ""
     states: States | None = None
+    model: Annotated[str, StringConstraints(max_length=200)] = ""
     options: list[OptionEntry] = []
     placeholder: Annotated[str, StringConstraints(max_length=200)] = ""
 
@@ -58,6 +59,8 @@ class CustomFeatureEntry(Shape):
             raise fault(f"the key '{self.key}' belongs to Workspace. Choose another.")
         if self.states and self.type != "toggle":
             raise fault(f"a {self.type} has no states. Leave them out.")
+        if self.model and self.type != "toggle":
+            raise fault(f"a {self.type} has no model. Leave it out, or make it a toggle.")
         if self.options and self.type != "select":
             raise fault(f"a {self.type} has no options. Leave them out.")
         self._check_default()
@@ -73,6 +76,8 @@ class CustomFeatureEntry(Shape):
                 row["default"] = self.default is True
                 if self.states:
                     row["states"] = self.states.model_dump()
+                if self.model:
+                    row["model"] = self.model
             case "select":
                 row["options"] = [option.model_dump() for option in self.options]
                 row["default"] = self.default or self.options[0].value

@@ -89,6 +89,7 @@ def custom_feature(row: Mapping[str, Json]) -> CustomFeature:
         options=_rows(row, "options", lambda each: (_text(each, "label"), _text(each, "value"))),
         state_on=_text(states, "on") or "on",
         state_off=_text(states, "off") or "off",
+        model=_text(row, "model"),
     )
 
 

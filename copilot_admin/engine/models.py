@@ -1,5 +1,6 @@
 """Which of a copilot's models answers a query."""
 
+from copilot_admin.engine.placeholders import option
 from copilot_admin.engine.spec import CopilotSpec
 from protocol.query import Query
 
@@ -8,8 +9,12 @@ def choose_model(spec: CopilotSpec, query: Query) -> tuple[str, str]:
     """Returns the id of the model to ask, and a note for the run (empty when there is none).
 
     A client may pick only from what the copilot offers: a request never decides freely what is
-    called with the provider's key.
+    called with the provider's key. A control that the user has switched on and that has a model of
+    its own, such as one that searches the web, decides before the client's pick.
     """
+    for feature in spec.custom_features:
+        if feature.model and option(feature, query=query) is True:
+            return feature.model, ""
     wanted = query.model
     if not wanted or wanted == spec.model or any(wanted == key for key, _ in spec.models):
         return wanted or spec.model, ""

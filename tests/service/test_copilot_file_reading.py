@@ -305,6 +305,10 @@ def test_switches_that_are_not_built_may_be_off():
         ({"default": "x"}, "the default of a toggle is true or false."),
         ({"options": [{"label": "a", "value": "a"}]}, "a toggle has no options. Leave them out."),
         ({"type": "text", "states": {}}, "a text has no states. Leave them out."),
+        (
+            {"type": "text", "model": "m"},
+            "a text has no model. Leave it out, or make it a toggle.",
+        ),
         ({"type": "text", "default": True}, "the default of a text is text. Put it in quotes."),
         ({"type": "select"}, "a select needs options. List at least one."),
         ({"type": "select", "default": "a"}, "a select needs options. List at least one."),

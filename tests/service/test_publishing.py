@@ -4,7 +4,7 @@ import pytest
 
 from copilot_admin.engine.document import spec_from_document
 from copilot_admin.engine.spec import WidgetDataMode
-from copilot_admin.models import Copilot
+from copilot_admin.models import Copilot, CopilotVersion
 from copilot_admin.providers import provider_spec
 from copilot_admin.publishing import (
     NotPublishable,
@@ -182,3 +182,19 @@ def test_a_draft_with_problems_is_not_published():
 def test_a_document_of_another_release_is_a_problem_and_no_crash():
     copilot = make_copilot(citations="telepathy")
     assert [problem.field for problem in problems(copilot)] == ["provider"]
+
+
+def test_a_version_of_an_earlier_release_is_no_change():
+    copilot = make_published()
+    document = dict(copilot.live.document)
+    document.pop("data_messages")
+    document["features"] = {"widget-dashboard-select": False}
+    CopilotVersion.objects.filter(pk=copilot.live.pk).update(document=document)
+    copilot = Copilot.objects.select_related("live").get(pk=copilot.pk)
+    assert has_changes(copilot) is False
+    copilot.features = {"feedback": True}
+    assert has_changes(copilot) is True
+    CopilotVersion.objects.filter(pk=copilot.live.pk).update(
+        document={**document, "features": None}
+    )
+    assert has_changes(Copilot.objects.select_related("live").get(pk=copilot.pk)) is False

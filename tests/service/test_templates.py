@@ -16,6 +16,7 @@ import pytest
 from copilot_admin.copilot_templates import free_slug, templates
 from copilot_admin.engine.model_call import ToolCall
 from copilot_admin.models import Copilot, Feedback, Provider, Turn
+from copilot_admin.publishing import publish
 from tests.engine.sample_files import SENTENCE, base64, pdf
 from tests.engine.scripted import ScriptedProvider, Step, call, text
 from tests.factories import make_copilot, make_provider
@@ -449,6 +450,41 @@ def test_several_calls_in_one_answer_leave_one_after_the_other(monkeypatch):
     ]
     assert asked == [{"q": "a"}, {"q": "b"}]
     assert text_of(legs[-1]) == "Both."
+
+
+def test_portfolio_commentary_lets_a_model_that_searches_the_web_answer(monkeypatch):
+    call_command("copilots", "new", "portfolio-commentary", "--slug", "portfolio-commentary")
+    copilot = Copilot.objects.get()
+    copilot.custom_features[0]["model"] = "searcher"
+    copilot.save()
+    publish(copilot, user=None)
+    provider = script(monkeypatch, text("Fell."), text("Rose."))
+    path = "/v1/copilots/portfolio-commentary/query"
+    for options, model, told in (
+        ({}, "rehearsal", "off - use the data"),
+        ({"web-search": True}, "searcher", "on - use it for news"),
+    ):
+        workspace = Workspace(
+            path=path,
+            functions={"get_widget_data": data_of("[1]")},
+            request={**SELECTED, "workspace_options": options},
+            trace_id=model,
+        )
+        first, second = workspace.ask("Draft it.")
+        assert named(first, "copilotFunctionCall")[0]["function"] == "get_widget_data"
+        assert named(second, "copilotCitationCollection")
+        assert provider.calls[-1].model == model
+        assert told in provider.calls[-1].messages[0].text
+
+
+def test_the_task_of_an_orchestrator_is_answered_like_a_question(monkeypatch):
+    path, provider = made("portfolio-commentary", monkeypatch, text("It fell."))
+    task = {"role": "ai", "content": "Comment on June.", "agent_id": "openbb-copilot"}
+    workspace = Workspace(path=path, messages=[{"role": "human", "content": "Ask the others."}])
+    workspace.messages.append(task)
+    events = workspace._post({})
+    assert text_of(events) == "It fell."
+    assert provider.calls[0].messages[-1].text == "Comment on June."
 
 
 # Making copilots of templates
