@@ -34,6 +34,8 @@ COLUMNS: Mapping[str, str] = {
     "tools": "tools",
     "citations": "citations",
     "show_steps": "show_steps",
+    "reasoning_steps": "reasoning_steps",
+    "max_data_tokens": "max_data_tokens",
     "steps": "steps",
     "starters": "starters",
     "data": "data_notes",

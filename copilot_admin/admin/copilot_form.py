@@ -205,6 +205,8 @@ class CopilotForm(EditLock, CopilotModelForm):
             "widget_data",
             "citations",
             "show_steps",
+            "reasoning_steps",
+            "max_data_tokens",
             "enabled",
             "access",
             "logging",
@@ -223,12 +225,19 @@ class CopilotForm(EditLock, CopilotModelForm):
             "system_prompt": _("Who the copilot is and how it answers."),
             "model": _("The id that the provider knows the model by."),
             "show_steps": _("People see what the copilot does while it works."),
+            "reasoning_steps": _("The reasoning text of the model is one of the steps."),
+            "max_data_tokens": _(
+                "Tokens of data that a question may bring; the rest is left out, with a notice. "
+                "Empty: about 100,000."
+            ),
             "enabled": _("Off: it answers nobody and is in no list. Acts at once."),
         }
         labels: ClassVar[dict[str, str | Promise]] = {
             "image_url": _("Image address"),
             "enabled": _("Switched on"),
             "show_steps": _("Show steps"),
+            "reasoning_steps": _("Show reasoning"),
+            "max_data_tokens": _("Most data"),
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

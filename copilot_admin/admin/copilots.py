@@ -46,7 +46,7 @@ FIELDSETS: Fieldsets = [
     (gettext_lazy("Features"), {"fields": ["features", "custom_features"]}),
     (
         gettext_lazy("Data and tools"),
-        {"fields": ["widget_data", "tools", "citations"]},
+        {"fields": ["widget_data", "tools", "citations", "max_data_tokens"]},
     ),
     (
         gettext_lazy("Data notes"),
@@ -57,7 +57,10 @@ FIELDSETS: Fieldsets = [
             ),
         },
     ),
-    (gettext_lazy("Steps and starters"), {"fields": ["show_steps", "steps", "starters"]}),
+    (
+        gettext_lazy("Steps and starters"),
+        {"fields": ["show_steps", "reasoning_steps", "steps", "starters"]},
+    ),
     (
         gettext_lazy("Access and logging"),
         {
@@ -79,6 +82,8 @@ VIEW_ONLY = [
     "widget_data",
     "citations",
     "show_steps",
+    "reasoning_steps",
+    "max_data_tokens",
     "enabled",
     "access",
     "logging",

@@ -36,6 +36,8 @@ LABELS: Mapping[str, str | Promise] = {
     "tools": gettext_lazy("Tools"),
     "citations": gettext_lazy("Citations"),
     "show_steps": gettext_lazy("Show steps"),
+    "reasoning_steps": gettext_lazy("Show reasoning"),
+    "max_data_tokens": gettext_lazy("Most data"),
     "steps": gettext_lazy("Fixed steps"),
     "starters": gettext_lazy("Starter questions"),
     "data": gettext_lazy("Data notes"),

@@ -28,6 +28,7 @@ from copilot_admin.copilot_file.shape import (
 from copilot_admin.engine.addresses import check_base_url
 from copilot_admin.engine.parameters import RESERVED_PARAMETERS
 from copilot_admin.engine.providers.registry import provider_kinds
+from copilot_admin.engine.spec import LEAST_DATA_TOKENS
 from copilot_admin.engine.tools.registry import tool_names
 from copilot_admin.errors import NotReady
 from copilot_admin.providers import is_own_variable
@@ -202,8 +203,8 @@ class CopilotEntry(Shape):
     data: list[DataNoteEntry] = []
     data_messages: DataMessagesEntry = DataMessagesEntry()
     stream_all_text: Annotated[bool, AfterValidator(unbuilt)] = False
-    reasoning_steps: Annotated[bool, AfterValidator(unbuilt)] = False
-    max_data_tokens: Annotated[int | None, AfterValidator(unbuilt)] = None
+    reasoning_steps: bool = False
+    max_data_tokens: Annotated[int, Field(ge=LEAST_DATA_TOKENS)] | None = None
     starters: list[Line] = []
     limits: Annotated[LimitsEntry, AfterValidator(_no_limits)] = LimitsEntry()
     logging: Literal["everything", "metadata", "nothing"] = "everything"
@@ -229,6 +230,8 @@ class CopilotEntry(Shape):
             "tools": self.tools,
             "citations": self.citations,
             "show_steps": self.show_steps,
+            "reasoning_steps": self.reasoning_steps,
+            "max_data_tokens": self.max_data_tokens,
             "steps": [step.row() for step in self.steps],
             "starters": self.starters,
             "data": [note.row() for note in self.data],

@@ -1,7 +1,9 @@
 """Answers one query: the loop between the model and its tools."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import partial
 
 from copilot_admin.engine.ask import Ask, DataSeen, Output, Recollection, ServerTool
 from copilot_admin.engine.client_call import data_call_event
@@ -13,7 +15,7 @@ from copilot_admin.engine.model_call import Finish
 from copilot_admin.engine.model_stream import stream_model
 from copilot_admin.engine.retries import Pace
 from copilot_admin.engine.suggestions import suggestions
-from copilot_admin.engine.turn import may_call_client
+from copilot_admin.engine.turn import is_heavy, may_call_client
 from copilot_admin.engine.widget_data import plan_data
 from copilot_admin.errors import RunError
 from protocol.messages import ResultMessage
@@ -39,7 +41,8 @@ async def answer(ask: Ask, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None
         yield data_call_event(plan.fetch, ask=ask, query=query)
         return
     query, problems = await with_files_read(query, fetch=ask.fetch)
-    leg = Leg(ask, query=query, plan=plan, problems=problems)
+    begin = partial(Leg, ask, query=query, plan=plan, problems=problems)
+    leg = await asyncio.to_thread(begin) if is_heavy(query) else begin()
     for text in leg.data_messages:
         yield DataSeen(text)
     while not leg.done:

@@ -56,6 +56,8 @@ def spec_from_document(
             tools=tuple(str(name) for name in _list(document.get("tools"))),
             citations=_choice(document, "citations", CitationMode.WIDGETS),
             show_steps=document.get("show_steps") is not False,
+            reasoning_steps=document.get("reasoning_steps") is True,
+            max_data_tokens=_count(document.get("max_data_tokens")),
             steps=_rows(document, "steps", _step),
             data=_rows(
                 {"data": [row for row in _list(document.get("data")) if _is_on(row)]},
@@ -102,6 +104,10 @@ def data_note(row: Mapping[str, Json]) -> DataMessage:
         schema=row.get("schema", MISSING),
         instance=_text(row, "instance") or None,
     )
+
+
+def _count(value: Json) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _is_on(row: Json) -> bool:

@@ -33,6 +33,7 @@ from protocol.events import Event, FunctionCall, MessageChunk, StatusLevel, Stat
 from protocol.query import Query
 
 MAX_ROUNDS = 8  # a table, a chart, a few mistakes; a model that needs more goes in circles
+THINKING = "Thinking about the question"
 MAX_MISTAKES = 2  # a model that is told what is wrong and does it again will do it a third time
 
 
@@ -56,6 +57,7 @@ class Leg:
         self._offers = offers_in(situation, taken={TOOL.name, *self._tools})
         self._answers: dict[str, str] = {}  # what the model is told of a client call, by its id
         self._opened = False
+        self._thoughts: list[str] = []  # since the last words; only where they are shown
         self._round = 0
         self._mistake = ""  # the first one of this round
         self._mistakes = 0  # rounds with a mistake
@@ -104,6 +106,10 @@ class Leg:
     def say(self, text: str) -> Iterator[Event]:
         """The events that show some text."""
         yield from self.opening()
+        if text and self._thoughts:
+            thought = "".join(self._thoughts).strip()
+            self._thoughts = []
+            yield StatusUpdate(message=THINKING, details=({"Thought": thought},))
         if text:
             yield MessageChunk(text)
 
@@ -118,10 +124,12 @@ class Leg:
         match delta:
             case TextDelta(text):
                 sendable = self.reply.take(text)
-                if self._opened and sendable:
+                if self._opened and sendable and not self._thoughts:
                     return (MessageChunk(sendable),)
                 return tuple(self.say(sendable)) if sendable else ()
             case ReasoningDelta(text):
+                if self._ask.spec.reasoning_steps and self._ask.spec.show_steps:
+                    self._thoughts.append(text)
                 return (Thought(text),)
             case Usage():
                 return (delta,)

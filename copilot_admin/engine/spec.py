@@ -9,6 +9,8 @@ from protocol.events import StatusLevel
 from protocol.features import CustomFeature
 from protocol.json import Json, JsonObject
 
+LEAST_DATA_TOKENS = 100  # fewer hold no row worth reading
+
 
 class WidgetDataMode(StrEnum):
     """When a copilot asks the client for the data of widgets."""
@@ -94,6 +96,8 @@ class CopilotSpec:
     tools: tuple[str, ...] = ()
     citations: CitationMode = CitationMode.WIDGETS
     show_steps: bool = True
+    reasoning_steps: bool = False  # the model's reasoning text as steps
+    max_data_tokens: int | None = None  # of data that comes with a question; None: what fits
     steps: tuple[Step, ...] = ()
     data: tuple[DataMessage, ...] = ()  # notes that are switched on, in the order of merging
     data_messages: DataMessagePolicy = DataMessagePolicy()

@@ -5,9 +5,20 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from protocol.functions import WIDGET_DATA_FUNCTIONS, DataSource, sources_of
-from protocol.messages import CallMessage, HumanMessage, Message, ResultMessage, SourceResult
+from protocol.messages import (
+    CallMessage,
+    DataItem,
+    HumanMessage,
+    Message,
+    ResultMessage,
+    SourceData,
+    SourceResult,
+)
 from protocol.query import Query
 from protocol.widgets import Widget, Widgets
+
+# Laying out a quarter of a million characters takes about 5 ms.
+HEAVY_CHARACTERS = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +47,16 @@ def may_call_client(query: Query) -> bool:
         or query.workspace_state
         or query.workspace_options
     )
+
+
+def is_heavy(query: Query) -> bool:
+    """Whether the data of a query takes so long to lay out that others would wait for it."""
+    sources = [item.data for item in query.context]
+    for message in query.messages:
+        if isinstance(message, ResultMessage):
+            sources += [one for one in message.data if isinstance(one, SourceData)]
+    items = (item for source in sources for item in source.items if isinstance(item, DataItem))
+    return sum(len(item.content) for item in items) > HEAVY_CHARACTERS
 
 
 def client_calls(query: Query) -> int:

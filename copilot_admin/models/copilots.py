@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from django.conf import settings
-from django.core.validators import RegexValidator
+from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.engine.spec import CitationMode, WidgetDataMode
+from copilot_admin.engine.spec import LEAST_DATA_TOKENS, CitationMode, WidgetDataMode
 from copilot_admin.models.fields import OrderedJsonField
 
 if TYPE_CHECKING:
@@ -108,6 +108,10 @@ class Copilot(models.Model):
         default=CitationMode.WIDGETS.value,
     )
     show_steps = models.BooleanField(_("show steps"), default=True)
+    reasoning_steps = models.BooleanField(_("show reasoning"), default=False)
+    max_data_tokens = models.PositiveIntegerField(
+        _("most data"), null=True, blank=True, validators=[MinValueValidator(LEAST_DATA_TOKENS)]
+    )
     steps = models.JSONField(_("steps"), default=list, blank=True)
     starters = models.JSONField(_("starter questions"), default=list, blank=True)
     data_notes = OrderedJsonField(_("data notes"), default=list, blank=True)

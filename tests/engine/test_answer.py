@@ -1,5 +1,7 @@
 import asyncio
 from contextlib import aclosing
+import json
+import threading
 from typing import Any
 
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from copilot_admin.engine.answer import answer
 from copilot_admin.engine.ask import Memory, Recollection, ServerTool, Thought
 from copilot_admin.engine.endings import EMPTY_ANSWER, truncation
-from copilot_admin.engine.leg import MAX_ROUNDS
+from copilot_admin.engine.leg import MAX_ROUNDS, Leg
 from copilot_admin.engine.model_call import (
     ALIVE,
     Finish,
@@ -444,3 +446,52 @@ def test_generation_one_without_widgets_is_a_plain_question():
     with ScriptedProvider([text("Hi")]) as provider:
         outputs = outputs_of(make_ask(provider, query=query, recall=never_recalled))
     assert outputs == [MessageChunk("Hi"), Finish("stop")]
+
+
+def test_reasoning_is_a_step_before_the_words_it_led_to_if_the_builder_wants_it():
+    thoughts = Played(
+        (
+            ReasoningDelta("Rates "),
+            ReasoningDelta("matter. "),
+            TextDelta("They rose."),
+            TextDelta(" A lot."),
+            Finish("stop"),
+        )
+    )
+    seen = StatusUpdate(
+        message="Thinking about the question", details=({"Thought": "Rates matter."},)
+    )
+    for changes, steps in (
+        ({"reasoning_steps": True}, [seen]),
+        ({"reasoning_steps": True, "show_steps": False}, []),
+        ({}, []),
+    ):
+        with ScriptedProvider([thoughts]) as provider:
+            events = events_of(make_ask(provider, spec=make_spec(**changes)))
+        assert events == [*steps, MessageChunk("They rose."), MessageChunk(" A lot.")]
+
+
+def test_data_is_cut_between_rows_to_what_the_builder_allows():
+    rows = json.dumps([{"day": number, "price": 1.5} for number in range(200)])
+    query = second_leg(make_widget(), data(rows))
+    with ScriptedProvider([text("x")]) as provider:
+        outputs_of(make_ask(provider, query=query, spec=make_spec(max_data_tokens=100)))
+    told = provider.calls[0].messages[-1].text
+    assert 300 < len(told) < 600
+    assert "of 200 rows left out: too much data]" in told
+    assert all(json.loads(row) for row in told.splitlines() if row.startswith("{"))
+
+
+@pytest.mark.parametrize(("characters", "in_loop"), [(1000, True), (300_000, False)])
+def test_much_data_is_laid_out_beside_the_event_loop(monkeypatch, characters, in_loop):
+    threads = []
+
+    def watched(*args, **kwargs):
+        threads.append(threading.current_thread() is threading.main_thread())
+        return Leg(*args, **kwargs)
+
+    monkeypatch.setattr("copilot_admin.engine.answer.Leg", watched)
+    with ScriptedProvider([text("x")]) as provider:
+        query = second_leg(make_widget(), data("x" * characters))
+        outputs_of(make_ask(provider, query=query))
+    assert threads == [in_loop]

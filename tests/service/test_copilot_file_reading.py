@@ -168,6 +168,8 @@ def test_absent_keys_have_the_documented_defaults():
         "tools": [],
         "citations": "widgets",
         "show_steps": True,
+        "reasoning_steps": False,
+        "max_data_tokens": None,
         "steps": [],
         "starters": [],
         "data": [],
@@ -263,8 +265,6 @@ def test_a_fault_has_its_path_and_says_what_is_right(changes, fault):
     [
         ({"components": ["similar_question@v1"]}, "components"),
         ({"stream_all_text": True}, "stream_all_text"),
-        ({"reasoning_steps": True}, "reasoning_steps"),
-        ({"max_data_tokens": 1000}, "max_data_tokens"),
         ({"limits": {"requests_per_minute": 60}}, "limits"),
         ({"retention_days": 365}, "retention_days"),
     ],
@@ -292,7 +292,6 @@ def test_switches_that_are_not_built_may_be_off():
         "data_messages": {"widgets": False},
         "limits": {},
         "retention_days": None,
-        "reasoning_steps": False,
     }
     plain = validate({"format": 1, "copilots": [SMALLEST]})
     assert validate({"format": 1, "copilots": [{**SMALLEST, **off}]}) == plain

@@ -38,6 +38,8 @@ EVERYTHING = {
     ],
     "citations": "off",
     "show_steps": False,
+    "reasoning_steps": True,
+    "max_data_tokens": 5000,
     "steps": [{"at": "end", "type": "INFO", "message": "Done", "details": {"a": "b"}}],
     "starters": ["What moved?"],
 }
