@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from copilot_admin import logs
 from copilot_admin.encryption import Place, seal, unseal
-from copilot_admin.engine.spec import ProviderSpec, Timeouts
+from copilot_admin.engine.spec import ProviderSpec, Timeouts, ToolCalling
 from copilot_admin.env import BadSetting, process_environment
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Provider
@@ -42,6 +42,7 @@ def provider_spec(provider: Provider) -> ProviderSpec:
         base_url=provider.base_url,
         api_key=api_key_of(provider),
         timeouts=read_timeouts(provider.timeouts),
+        tool_calling=ToolCalling(provider.tool_calling),
     )
 
 

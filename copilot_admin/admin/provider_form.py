@@ -61,7 +61,13 @@ class ProviderForm(ProviderModelForm):
 
     class Meta:
         model = Provider
-        fields: ClassVar[list[str]] = ["name", "kind", "base_url", "api_key_env"]
+        fields: ClassVar[list[str]] = [
+            "name",
+            "kind",
+            "base_url",
+            "api_key_env",
+            "tool_calling",
+        ]
         widgets: ClassVar[dict[str, forms.Widget]] = {
             "base_url": forms.TextInput(attrs={"inputmode": "url"})
         }
@@ -72,6 +78,10 @@ class ProviderForm(ProviderModelForm):
         help_texts: ClassVar[dict[str, str | Promise]] = {
             "name": _("How builders know it."),
             "base_url": _("Up to and with the version: http://127.0.0.1:9100/v1"),
+            "tool_calling": _(
+                "For models that cannot call tools: they are told of them in words, and write "
+                "what they want. Less reliable."
+            ),
             "api_key_env": _(
                 "Name of a variable of the server's environment that holds the key. A key stored "
                 "here goes first."

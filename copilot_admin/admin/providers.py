@@ -27,12 +27,13 @@ from copilot_admin.providers import provider_spec, set_api_key
 FIELDSETS: Fieldsets = [
     (None, {"fields": ["name", "kind", "base_url"]}),
     (gettext_lazy("Key"), {"fields": ["api_key", "clear_key", "api_key_env"]}),
+    (gettext_lazy("Models"), {"fields": ["tool_calling"]}),
     (
         gettext_lazy("Patience"),
         {"fields": [("connect", "first_token"), ("between_tokens", "total")]},
     ),
 ]
-VIEW_ONLY = ["name", "kind", "base_url", "api_key_env"]
+VIEW_ONLY = ["name", "kind", "base_url", "api_key_env", "tool_calling"]
 
 
 @admin.register(Provider, site=site)

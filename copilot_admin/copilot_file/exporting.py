@@ -6,6 +6,7 @@ from typing import Any
 from copilot_admin.copilot_file.images import data_uri_of
 from copilot_admin.copilot_file.schema import FORMAT, CopilotEntry
 from copilot_admin.copilot_file.shape import Shape
+from copilot_admin.engine.spec import ToolCalling
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, Provider
 from copilot_admin.publishing import document_of
@@ -79,6 +80,9 @@ def provider_entry(provider: Provider) -> dict[str, Any]:
         "base_url": provider.base_url,
         "api_key_env": provider.api_key_env,
         "timeout_s": provider.timeouts,
+        "tool_calling": ""
+        if provider.tool_calling == ToolCalling.NATIVE
+        else provider.tool_calling,
     }
     return {key: value for key, value in entry.items() if value}
 

@@ -139,6 +139,7 @@ def _take_provider(entry: ProviderEntry, work: _Import) -> Change:
     row.name, row.kind, row.base_url = entry.name, entry.kind, entry.base_url
     row.api_key_env = entry.api_key_env
     row.timeouts = entry.timeout_s.model_dump(exclude_none=True)
+    row.tool_calling = entry.tool_calling
     after = provider_entry(row)
     if before != after:
         row.save()

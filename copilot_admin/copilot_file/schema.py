@@ -23,7 +23,6 @@ from copilot_admin.copilot_file.shape import (
     fault,
     refuse_repeated,
     unbuilt,
-    unbuilt_choice,
 )
 from copilot_admin.engine.addresses import check_base_url
 from copilot_admin.engine.parameters import RESERVED_PARAMETERS
@@ -144,9 +143,7 @@ class ProviderEntry(Shape):
         AfterValidator(_key_variable),
     ] = ""
     timeout_s: TimeoutEntry = TimeoutEntry()
-    tool_calling: Annotated[Literal["native", "text"], AfterValidator(unbuilt_choice("text"))] = (
-        "native"
-    )
+    tool_calling: Literal["native", "text"] = "native"
 
 
 class DataMessagesEntry(Shape):

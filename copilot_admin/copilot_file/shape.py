@@ -1,6 +1,5 @@
 """What the entries of a copilot file share: no unknown keys, no guessing, sentences of our own."""
 
-from collections.abc import Callable
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -23,17 +22,6 @@ def unbuilt(value: Any) -> Any:
     if value not in (None, False, [], {}):
         raise fault("is not built yet in this release. Leave the key out.")
     return value
-
-
-def unbuilt_choice(*choices: str) -> Callable[[str], str]:
-    """Validator of a choice of which some are not built."""
-
-    def check(value: str) -> str:
-        if value in choices:
-            raise fault(f"'{value}' is not built yet in this release. Choose another.")
-        return value
-
-    return check
 
 
 def refuse_repeated(values: list[str], *, what: str) -> None:

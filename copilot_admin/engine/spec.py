@@ -28,6 +28,13 @@ class CitationMode(StrEnum):
     DOCUMENTS = "documents"  # widgets, and the boxes of what was quoted of a document
 
 
+class ToolCalling(StrEnum):
+    """How a provider's models are offered tools."""
+
+    NATIVE = "native"
+    TEXT = "text"  # by a convention in plain text, for models without tool calling
+
+
 class StepPlace(StrEnum):
     """Where in the stream a fixed step stands."""
 
@@ -64,6 +71,7 @@ class ProviderSpec:
     base_url: str = ""
     api_key: str = field(default="", repr=False)
     timeouts: Timeouts = Timeouts()
+    tool_calling: ToolCalling = ToolCalling.NATIVE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.engine.spec import LEAST_DATA_TOKENS, CitationMode, WidgetDataMode
+from copilot_admin.engine.spec import LEAST_DATA_TOKENS, CitationMode, ToolCalling, WidgetDataMode
 from copilot_admin.models.fields import OrderedJsonField
 
 if TYPE_CHECKING:
@@ -32,6 +32,15 @@ class Provider(models.Model):
     api_key_hint = models.CharField(max_length=8, blank=True, editable=False)  # last characters
     api_key_env = models.CharField(_("key variable"), max_length=100, blank=True)
     timeouts = models.JSONField(_("timeouts"), default=dict, blank=True)
+    tool_calling = models.CharField(
+        _("tool calling"),
+        max_length=6,
+        choices=[
+            (ToolCalling.NATIVE.value, _("The models call tools")),
+            (ToolCalling.TEXT.value, _("By a convention in plain text")),
+        ],
+        default=ToolCalling.NATIVE.value,
+    )
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
     class Meta:

@@ -12,9 +12,10 @@ from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.copilot_file.importing import Change, Difference, Effect, import_file
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilot_file.yaml_text import write_yaml
+from copilot_admin.engine.spec import ToolCalling
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
-from copilot_admin.providers import set_api_key
+from copilot_admin.providers import provider_spec, set_api_key
 from protocol.features import FEATURES
 from tests.factories import make_copilot, make_provider, make_published
 
@@ -289,3 +290,12 @@ def test_export_names_what_it_cannot_find():
         export_file(["b", "c"])
     with pytest.raises(ConfigurationError, match="'b' was never published"):
         export_file(["b"], live=True)
+
+
+def test_the_way_of_calling_tools_comes_out_as_it_went_in():
+    provider = {"name": "local", "kind": "rehearsal", "tool_calling": "text"}
+    entry = {"slug": "a", "name": "A", "provider": "local", "model": "rehearsal"}
+    file = {"format": 1, "providers": [provider], "copilots": [entry]}
+    _import(file)
+    assert export_file()["providers"] == [provider]
+    assert provider_spec(Provider.objects.get()).tool_calling is ToolCalling.TEXT

@@ -275,15 +275,6 @@ def test_a_switch_that_is_not_built_is_refused(changes, path):
     ]
 
 
-def test_a_choice_that_is_not_built_is_refused():
-    provider = {"name": "p", "kind": "rehearsal", "tool_calling": "text"}
-    with pytest.raises(BadCopilotFile) as refused:
-        validate({"format": 1, "providers": [provider]})
-    assert [str(fault) for fault in refused.value.faults] == [
-        "providers[0].tool_calling: 'text' is not built yet in this release. Choose another."
-    ]
-
-
 def test_switches_that_are_not_built_may_be_off():
     off: dict[str, Any] = {
         "features": {"streaming": True},

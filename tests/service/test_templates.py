@@ -15,6 +15,7 @@ import pytest
 
 from copilot_admin.copilot_templates import free_slug, templates
 from copilot_admin.engine.model_call import ToolCall
+from copilot_admin.engine.text_tools import TextTools
 from copilot_admin.models import Copilot, Feedback, Provider, Turn
 from copilot_admin.publishing import publish
 from tests.engine.sample_files import SENTENCE, base64, pdf
@@ -485,6 +486,29 @@ def test_the_task_of_an_orchestrator_is_answered_like_a_question(monkeypatch):
     events = workspace._post({})
     assert text_of(events) == "It fell."
     assert provider.calls[0].messages[-1].text == "Comment on June."
+
+
+def test_a_model_without_tool_calling_uses_the_same_tools_in_words(monkeypatch):
+    wish = json.dumps(
+        {"name": "table", "arguments": {"name": "P", "description": "", "rows": ROWS}}
+    )
+    call_command("copilots", "new", "tables", "--slug", "tables", "--publish")
+    Provider.objects.update(tool_calling="text")
+    scripted = ScriptedProvider([text("Here:\n```tool\n", wish, "\n```"), text("It rose.")])
+    monkeypatch.setattr(
+        "copilot_admin.live_copilots.make_provider", lambda spec: TextTools(scripted)
+    )
+    [events] = Workspace(path="/v1/copilots/tables/query").ask("As a table.")
+    assert [name for name, _ in events] == [
+        "copilotMessageChunk",
+        "copilotMessageArtifact",
+        "copilotMessageChunk",
+    ]
+    assert events[1][1]["content"] == ROWS
+    assert "```tool" not in text_of(events)
+    told = scripted.calls[1].messages
+    assert told[-1].text.startswith("Result of table:\nThe user now sees the table 'P'")
+    assert all(made_call.tools == () for made_call in scripted.calls)
 
 
 # Making copilots of templates

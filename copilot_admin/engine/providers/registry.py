@@ -11,7 +11,8 @@ from typing import cast
 
 from copilot_admin.engine import providers
 from copilot_admin.engine.model_call import Provider
-from copilot_admin.engine.spec import ProviderSpec
+from copilot_admin.engine.spec import ProviderSpec, ToolCalling
+from copilot_admin.engine.text_tools import TextTools
 from copilot_admin.errors import NotReady
 
 
@@ -39,7 +40,10 @@ def make_provider(spec: ProviderSpec) -> Provider:
     Raises:
         NotReady: The spec cannot work; the text says what to change.
     """
-    return provider_class(spec.kind)(spec)
+    provider = provider_class(spec.kind)(spec)
+    if spec.tool_calling is ToolCalling.TEXT:
+        return cast(Provider, TextTools(provider))  # of a kind's class it needs only the methods
+    return provider
 
 
 async def aclose_all() -> None:
