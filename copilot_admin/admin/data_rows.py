@@ -8,9 +8,9 @@ from django.core.validators import RegexValidator
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.rows import RowForm
-from copilot_admin.json_schema import data_faults, schema_fault
 from protocol.data import KIND, MISSING, Missing, layout
 from protocol.json import Json
+from protocol.json_schema import data_faults, schema_fault
 from protocol.storable import storable
 from protocol.strict_json import MalformedJson, loads
 

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal, Self, assert_never
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
 
 from copilot_admin.copilot_file.shape import Shape, fault, refuse_repeated
-from copilot_admin.json_schema import schema_fault
 from protocol.features import FEATURE_KEYS
+from protocol.json_schema import schema_fault
 
 Line = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 FeatureKey = Annotated[

@@ -9,10 +9,10 @@ from pydantic import BaseModel, ValidationError
 
 from copilot_admin.engine.model_call import ToolCall
 from copilot_admin.errors import CopilotError
-from protocol.json import Json, JsonObject
+from protocol.json import JsonObject
+from protocol.json_schema import self_contained
 
 _Model = TypeVar("_Model", bound=BaseModel)
-_NOISE = frozenset({"title", "default"})  # pydantic's own names; they only cost tokens
 
 
 class ToolMistake(CopilotError):
@@ -21,14 +21,7 @@ class ToolMistake(CopilotError):
 
 def schema_of(model: type[BaseModel]) -> JsonObject:
     """The JSON Schema of a tool's parameters, without references and without noise."""
-    schema = model.model_json_schema()
-    definitions = schema.pop("$defs", {})
-    plain = {
-        name: _plain(value, definitions=definitions, key=name)
-        for name, value in schema.items()
-        if name not in _NOISE
-    }
-    return {"type": "object", "properties": {}, **plain}
+    return {"type": "object", "properties": {}, **self_contained(model.model_json_schema())}
 
 
 def read_arguments(model: type[_Model], call: ToolCall) -> _Model:
@@ -59,19 +52,3 @@ def repeatable(call: ToolCall) -> ToolCall:
 def tool_name(name: str) -> str:
     """The name with nothing in it but what every server accepts."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "unknown"
-
-
-def _plain(node: Json, *, definitions: dict[str, Json], key: str = "") -> Json:
-    match node:
-        case {"$ref": str(ref)}:
-            return _plain(definitions[ref.rpartition("/")[2]], definitions=definitions)
-        case dict():
-            named = key == "properties"  # here `title` and `default` are names of parameters
-            return {
-                name: _plain(value, definitions=definitions, key="" if named else name)
-                for name, value in node.items()
-                if named or name not in _NOISE
-            }
-        case list():
-            return [_plain(value, definitions=definitions) for value in node]
-    return node

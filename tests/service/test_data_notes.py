@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin import json_schema
 from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.importing import Effect, import_values
-from copilot_admin.json_schema import data_faults, schema_fault, schema_from
 from copilot_admin.models import Copilot, CopilotVersion
+from protocol import json_schema
+from protocol.json_schema import data_faults, schema_fault, schema_from
 
 NOTES: list[dict[str, Any]] = [
     {

@@ -1,12 +1,15 @@
 """Checks schemas and data against schemas, and says of every fault where it is."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, ValidationError
 from referencing.exceptions import Unresolvable
 
+from protocol.json import Json, JsonObject
+
+_NOISE = frozenset({"title", "default"})  # pydantic's own names; they only cost tokens
 _MOST_FAULTS = 10  # more of them say nothing new
 _TYPES = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"))
 
@@ -77,6 +80,36 @@ def schema_from(example: Any) -> dict[str, Any]:
         if isinstance(example, kind):
             return {"type": name}
     return {}  # null says nothing of what may stand there
+
+
+def self_contained(schema: JsonObject) -> JsonObject:
+    """A generated schema without references and without noise: what models read best.
+
+    Args:
+        schema: As pydantic makes it, with `$defs`.
+    """
+    definitions = cast("Mapping[str, Json]", schema.get("$defs", {}))
+    return {
+        name: _plain(value, definitions=definitions, key=name)
+        for name, value in schema.items()
+        if name not in _NOISE and name != "$defs"
+    }
+
+
+def _plain(node: Json, *, definitions: Mapping[str, Json], key: str = "") -> Json:
+    match node:
+        case {"$ref": str(ref)}:
+            return _plain(definitions[ref.rpartition("/")[2]], definitions=definitions)
+        case dict():
+            named = key == "properties"  # here `title` and `default` are names of parameters
+            return {
+                name: _plain(value, definitions=definitions, key="" if named else name)
+                for name, value in node.items()
+                if named or name not in _NOISE
+            }
+        case list():
+            return [_plain(value, definitions=definitions) for value in node]
+    return node
 
 
 def _sentence(error: ValidationError | SchemaError) -> str:

@@ -1,0 +1,1 @@
+"""The components that run on the server: one class in one file each."""

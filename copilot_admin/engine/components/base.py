@@ -1,0 +1,130 @@
+"""What every component has: a subclass writes `tool_eval`, the rest comes from here."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+import inspect
+import json
+from typing import Any, ClassVar
+
+from copilot_admin.engine.components.steps import steps_of
+from protocol.components import (
+    ComponentArguments,
+    ComponentOutput,
+    ContentType,
+    Message,
+    collect,
+    create_output,
+    create_outputs,
+    manifest_from,
+    merge,
+)
+from protocol.components.manifests import parameters_of
+from protocol.json import JsonObject
+
+
+def _not_written(self: object, *args: Any, **kwargs: Any) -> Any:
+    raise NotImplementedError("A component writes tool_eval.")
+
+
+class Component:
+    """A unit of work that copilots, people and programs can call.
+
+    A subclass in a file of this folder has `name`, `version` and `tool_eval`, a generator of
+    outputs (async, or plain for work that blocks: a plain one runs in a thread). Its parameters
+    are what a model fills in; what the system passes comes in `**kwargs`. Bad arguments are a
+    `ValueError` whose text says what would be right.
+
+    Attributes:
+        name: In the address, and what a model calls it.
+        version: In the address: "v1". Another version is another class.
+        meta: Its arguments beyond the manifest.
+        manifests: One manifest; made of signature and docstring of `tool_eval` where it is left
+            out.
+        content_types: The types of content that it gives; empty: any.
+        samples: Inputs with which the contract is checked; the first is shown to people.
+    """
+
+    name: ClassVar[str] = ""
+    version: ClassVar[str] = "v1"
+    meta: ClassVar[type[ComponentArguments]] = ComponentArguments
+    manifests: ClassVar[Sequence[Mapping[str, Any]]] = ()
+    content_types: ClassVar[Sequence[ContentType]] = ()
+    samples: ClassVar[Sequence[Mapping[str, Any]]] = ()
+
+    create_output = staticmethod(create_output)
+    create_outputs = staticmethod(create_outputs)
+
+    def __init__(self, **kwargs: Any) -> None:
+        self.config: Mapping[str, Any] = kwargs
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "tool_eval" in vars(cls) and "manifests" not in vars(cls):
+            summary = (inspect.getdoc(cls) or "").partition("\n\n")[0]
+            cls.manifests = (manifest_from(cls.tool_eval, name=cls.name, summary=summary),)
+
+    # The parameters are the subclass's own, so no signature fits all of them.
+    tool_eval: Any = _not_written
+
+    async def run(self, message: Message) -> Message:
+        """Takes a message and gives one: the entry for programs.
+
+        Args:
+            message: The parameters by name, or the value of the only one.
+
+        Returns:
+            The text of the result where it is nothing but text, else its content items.
+
+        Raises:
+            ValueError: What the component says of bad arguments.
+        """
+        output = merge([output async for output in self.stream(**self._inputs(message))])
+        if all(content.type is ContentType.TEXT for content in output.content):
+            return Message("".join(content.text.model_dump()["info"] for content in output.content))
+        return Message(output.to_json()["content"])
+
+    async def __call__(self, message: Message) -> Message:
+        """The same as `run`."""
+        return await self.run(message)
+
+    async def batch(self, *messages: Message) -> list[Message]:
+        """Runs one message after the other."""
+        return [await self.run(message) for message in messages]
+
+    async def stream(self, **inputs: Any) -> AsyncGenerator[ComponentOutput, None]:
+        """The outputs of `tool_eval`, whether it is async or plain."""
+        async with aclosing(steps_of(self.tool_eval(**inputs))) as outputs:
+            async for output in outputs:
+                yield output
+
+    async def non_stream_tool_eval(self, **inputs: Any) -> ComponentOutput:
+        """All content items of a run, each as it came."""
+        return collect([output async for output in self.stream(**inputs)])
+
+    @classmethod
+    def parameters(cls) -> JsonObject:
+        """The JSON Schema of what a caller fills in."""
+        schema: JsonObject = cls.manifests[0]["parameters"]
+        return schema
+
+    @classmethod
+    def description(cls) -> str:
+        """What it does, in the words that models read."""
+        return str(cls.manifests[0]["description"])
+
+    @classmethod
+    def tool_name(cls) -> list[str]:
+        """The names under which models call it."""
+        return [manifest["name"] for manifest in cls.manifests]
+
+    @classmethod
+    def tool_desc(cls) -> list[str]:
+        """The manifests as JSON texts."""
+        return [json.dumps(manifest, ensure_ascii=False) for manifest in cls.manifests]
+
+    def _inputs(self, message: Message) -> Mapping[str, Any]:
+        if isinstance(message.content, Mapping):
+            return message.content
+        names = [parameter.name for parameter in parameters_of(self.tool_eval)]
+        required = [*(self.parameters().get("required") or names)][:1]  # type: ignore[misc]
+        return dict.fromkeys(required, message.content)

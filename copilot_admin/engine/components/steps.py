@@ -1,0 +1,50 @@
+"""Iterates what a component yields, async or not, without ever blocking the event loop."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Generator
+from contextlib import aclosing
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_END = object()
+
+
+async def steps_of(
+    generator: AsyncGenerator[T, None] | Generator[T, None, None],
+) -> AsyncGenerator[T, None]:
+    """The elements of a generator; a plain one runs in a thread, a step at a time.
+
+    When it is closed early an async generator is closed with it, a plain one as soon as its thread
+    comes back from the step it is in: a thread cannot be stopped.
+
+    Raises:
+        TypeError: It is no generator.
+    """
+    if isinstance(generator, Generator):
+        async with aclosing(_in_threads(generator)) as steps:
+            async for step in steps:
+                yield step
+    elif isinstance(generator, AsyncGenerator):
+        async with aclosing(generator) as steps:
+            async for step in steps:
+                yield step
+    else:
+        raise TypeError("tool_eval must be a generator: it yields its outputs.")
+
+
+async def _in_threads(generator: Generator[T, None, None]) -> AsyncGenerator[T, None]:
+    loop = asyncio.get_running_loop()
+    step: asyncio.Future[Any] | None = None
+    try:
+        while True:
+            step = loop.run_in_executor(None, next, generator, _END)
+            value = await asyncio.shield(step)
+            if value is _END:
+                return
+            yield value
+    finally:
+        if step is None or step.done():
+            generator.close()
+        else:
+            step.add_done_callback(lambda _: generator.close())

@@ -1,0 +1,48 @@
+"""The contract of server-side components: manifests, typed content, merging, the six rules.
+
+Source: the component contract of the project's third source, as the specification settles it.
+"""
+
+from protocol.components.contract import ComponentClass, Finding, Rule, static_findings
+from protocol.components.manifests import manifest_from
+from protocol.components.merging import collect, for_llm, for_user, llm_text, merge, total_usage
+from protocol.components.message import ComponentArguments, Message
+from protocol.components.outputs import (
+    ComponentOutput,
+    Content,
+    ContractBreach,
+    OutputRole,
+    VisibleScope,
+    create_output,
+    create_outputs,
+)
+from protocol.components.payloads import PAYLOADS, ContentType, Payload
+from protocol.components.system_inputs import from_caller, is_reserved
+
+__all__ = [
+    "PAYLOADS",
+    "ComponentArguments",
+    "ComponentClass",
+    "ComponentOutput",
+    "Content",
+    "ContentType",
+    "ContractBreach",
+    "Finding",
+    "Message",
+    "OutputRole",
+    "Payload",
+    "Rule",
+    "VisibleScope",
+    "collect",
+    "create_output",
+    "create_outputs",
+    "for_llm",
+    "for_user",
+    "from_caller",
+    "is_reserved",
+    "llm_text",
+    "manifest_from",
+    "merge",
+    "static_findings",
+    "total_usage",
+]

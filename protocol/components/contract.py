@@ -1,0 +1,190 @@
+"""The six rules of the component contract, as functions that all who check share.
+
+Start-up applies the five that need no run; tests and the command that checks components apply all.
+Source: the component contract and the checks of its SDK.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+import inspect
+import re
+from typing import Any, TypeAlias
+
+from pydantic import ValidationError
+
+from protocol.components.manifests import parameters_of
+from protocol.components.outputs import ComponentOutput
+from protocol.components.system_inputs import is_reserved
+from protocol.json_schema import schema_fault
+
+TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what vendors accept as the name of a function
+VERSION = re.compile(r"[a-zA-Z0-9._-]{1,40}")
+
+
+class Rule(StrEnum):
+    """A rule of the contract, by the name that its SDK gives it."""
+
+    MANIFEST_VALID = "ManifestValidRule"
+    MANIFEST_MATCHES = "ManifestMatchToolEvalRule"
+    INPUT_NAMES = "ToolEvalInputNameRule"
+    TOOL_EVAL_KWARGS = "ToolEvalKwargsRule"
+    INIT_KWARGS = "InitKwargsRule"
+    OUTPUT_JSON = "ToolEvalOutputJsonRule"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Where a component breaks a rule; `detail` says what would be right."""
+
+    rule: Rule
+    detail: str
+
+
+# What is checked is somebody's class, which may lack anything: the rules find out.
+ComponentClass: TypeAlias = type[Any]
+
+
+def static_findings(component: ComponentClass) -> tuple[Finding, ...]:
+    """What is wrong with a component before it ever runs; empty when it may be used."""
+    return tuple(finding for rule in STATIC_RULES for finding in rule(component))
+
+
+def manifest_is_valid(component: ComponentClass) -> Iterator[Finding]:
+    """The manifest has a name, descriptions and a JSON Schema, and says what calls need."""
+
+    def found(detail: str) -> Finding:
+        return Finding(Rule.MANIFEST_VALID, detail)
+
+    if not TOOL_NAME.fullmatch(getattr(component, "name", "") or ""):
+        yield found(f"the name {component.name!r} must be 1 to 64 of a-z, A-Z, 0-9, _ and -.")
+    if not VERSION.fullmatch(str(getattr(component, "version", ""))):
+        yield found("the version must be a short word such as 'v1'.")
+    manifests = component.manifests
+    if len(manifests) != 1:
+        yield found(f"there must be exactly one manifest for tool_eval, not {len(manifests)}.")
+        return
+    manifest = manifests[0]
+    missing = [key for key in ("name", "description", "parameters") if not manifest.get(key)]
+    if missing:
+        yield found(f"the manifest lacks {', '.join(missing)}.")
+    if manifest.get("name") and manifest["name"] != component.name:
+        yield found(f"the manifest's name {manifest['name']!r} is not that of the component.")
+    yield from map(found, _schema_faults(manifest.get("parameters")))
+
+
+def manifest_matches_tool_eval(component: ComponentClass) -> Iterator[Finding]:
+    """The manifest's parameters are those of `tool_eval`, and required where it has no default."""
+
+    def found(detail: str) -> Finding:
+        return Finding(Rule.MANIFEST_MATCHES, detail)
+
+    properties, schema = _properties(component), _parameters(component)
+    signature = {parameter.name: parameter for parameter in parameters_of(component.tool_eval)}
+    for name in signature.keys() - properties.keys():
+        yield found(f"tool_eval takes {name!r}, which is not in the manifest.")
+    for name in properties.keys() - signature.keys():
+        yield found(f"the manifest has {name!r}, which tool_eval does not take.")
+    if "anyOf" in schema:
+        return
+    required = schema.get("required") or ()
+    for name in properties.keys() & signature.keys():
+        has_default = signature[name].default is not inspect.Parameter.empty
+        if has_default and name in required:
+            yield found(f"{name!r} has a default in tool_eval, so it must not be required.")
+        if not has_default and name not in required:
+            yield found(f"{name!r} has no default in tool_eval, so it must be required.")
+
+
+def input_names_are_free(component: ComponentClass) -> Iterator[Finding]:
+    """No parameter has a name that the system uses."""
+    names = {parameter.name for parameter in parameters_of(component.tool_eval)}
+    for name in sorted(names | set(_properties(component))):
+        if is_reserved(name):
+            detail = f"the name {name!r} is reserved for what the system passes. Take another."
+            yield Finding(Rule.INPUT_NAMES, detail)
+
+
+def tool_eval_takes_kwargs(component: ComponentClass) -> Iterator[Finding]:
+    """`tool_eval` takes `**kwargs`, in which the system inputs come."""
+    if not _takes_kwargs(component.tool_eval):
+        yield Finding(Rule.TOOL_EVAL_KWARGS, "tool_eval must end with **kwargs.")
+
+
+def init_takes_kwargs(component: ComponentClass) -> Iterator[Finding]:
+    """`__init__` takes `**kwargs`."""
+    if not _takes_kwargs(component.__init__):
+        yield Finding(Rule.INIT_KWARGS, "__init__ must end with **kwargs.")
+
+
+def outputs_are_json(
+    component: ComponentClass, outputs: Iterable[ComponentOutput]
+) -> Iterator[Finding]:
+    """What a run gave is JSON of the contract's types, of those that the component declares.
+
+    Args:
+        component: That was run.
+        outputs: Of a run with one of its samples.
+    """
+    listed = list(outputs)
+    if not any(output.content for output in listed):
+        yield Finding(Rule.OUTPUT_JSON, "a run must give at least one content item.")
+    for output in listed:
+        try:
+            ComponentOutput.model_validate_json(output.model_dump_json())
+        except (ValidationError, ValueError, TypeError) as error:
+            yield Finding(Rule.OUTPUT_JSON, f"an output is no JSON of the contract: {error}")
+        for content in output.content:
+            if component.content_types and content.type not in component.content_types:
+                detail = f"gives {content.type!r}, which content_types does not declare."
+                yield Finding(Rule.OUTPUT_JSON, detail)
+
+
+STATIC_RULES: tuple[Callable[[ComponentClass], Iterator[Finding]], ...] = (
+    manifest_is_valid,
+    manifest_matches_tool_eval,
+    input_names_are_free,
+    tool_eval_takes_kwargs,
+    init_takes_kwargs,
+)
+
+
+def _schema_faults(parameters: object) -> Iterator[str]:
+    if not isinstance(parameters, Mapping):
+        return
+    fault = schema_fault(parameters)
+    if fault:
+        yield f"parameters is no JSON Schema: {fault}"
+        return
+    if parameters.get("type") != "object" or "properties" not in parameters:
+        yield "parameters must be a schema of type object with properties."
+    for name, value in (parameters.get("properties") or {}).items():
+        lacking = [key for key in ("type", "description") if not _says(value, key)]
+        if lacking:
+            yield f"the parameter {name!r} lacks {' and '.join(lacking)}."
+
+
+def _says(schema: object, key: str) -> bool:
+    """Whether a property says its type or description; several types may stand in `anyOf`."""
+    if not isinstance(schema, Mapping):
+        return False
+    choices = schema.get("anyOf")
+    return bool(schema.get(key)) or (key == "type" and bool(choices or schema.get("enum")))
+
+
+def _parameters(component: ComponentClass) -> Mapping[str, Any]:
+    for manifest in component.manifests:
+        parameters = manifest.get("parameters")
+        if isinstance(parameters, Mapping):
+            return parameters
+    return {}
+
+
+def _properties(component: ComponentClass) -> Mapping[str, Any]:
+    properties = _parameters(component).get("properties")
+    return properties if isinstance(properties, Mapping) else {}
+
+
+def _takes_kwargs(function: Callable[..., object]) -> bool:
+    parameters = inspect.signature(function).parameters.values()
+    return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)

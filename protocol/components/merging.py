@@ -1,0 +1,132 @@
+"""Turns the stream of a component's outputs into its result without streaming.
+
+Source: "non-streaming results merge the streamed content by key" of the component contract, as the
+specification of this project settles it. Elements belong together when type, name and scope agree.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+import json
+from typing import Any, TypeAlias
+
+from protocol.components.outputs import ComponentOutput, Content, OutputRole, VisibleScope
+from protocol.components.payloads import ContentType
+
+_Key: TypeAlias = tuple[ContentType, str, VisibleScope]
+_STREAMED = {  # the key whose pieces make one text
+    ContentType.TEXT: "info",
+    ContentType.ORAL_TEXT: "info",
+    ContentType.THOUGHT: "info",
+    ContentType.CODE: "code",
+}
+_LATEST = frozenset({ContentType.PROGRESS, ContentType.PLAN})  # the last one says it all
+_NOT_FOR_MODELS = frozenset({ContentType.ORAL_TEXT, ContentType.PROGRESS, ContentType.THOUGHT})
+_COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens")
+
+
+def collect(outputs: Iterable[ComponentOutput]) -> ComponentOutput:
+    """All content items in one output, each as it came; the role is the last one's."""
+    listed = list(outputs)
+    return ComponentOutput(
+        role=listed[-1].role if listed else OutputRole.TOOL,
+        content=tuple(content for output in listed for content in output.content),
+    )
+
+
+def merge(outputs: Iterable[ComponentOutput]) -> ComponentOutput:
+    """The result without streaming: what belongs together is put together, nothing is lost.
+
+    Texts, code and thoughts become one each; of progress and plans the last remains; everything
+    else keeps every element, side by side. Groups stand where their first element stood.
+
+    Examples:
+        >>> from protocol.components import create_output
+        >>> merge([create_output("text", "Hel"), create_output("text", "lo")]).content[0].text
+        Text(info='Hello')
+    """
+    whole = collect(outputs)
+    groups: dict[_Key, list[Content]] = {}
+    for content in whole.content:
+        key = (content.type, content.name, content.visible_scope)
+        groups.setdefault(key, []).append(content)
+    merged = (one for group in groups.values() for one in _merged(group))
+    return ComponentOutput(role=whole.role, content=tuple(merged))
+
+
+def for_llm(contents: Iterable[Content]) -> tuple[Content, ...]:
+    """What the model is meant to see."""
+    return tuple(one for one in contents if one.visible_scope is not VisibleScope.USER)
+
+
+def for_user(contents: Iterable[Content]) -> tuple[Content, ...]:
+    """What the user is meant to see."""
+    return tuple(one for one in contents if one.visible_scope is not VisibleScope.LLM)
+
+
+def llm_text(contents: Iterable[Content]) -> str:
+    """What a model is told of a result: the text of its tool message; may be empty.
+
+    Raw data, usage and metrics are never part of it, nor are spoken words, progress and thoughts.
+    """
+    return "\n".join(filter(None, map(_line_for_model, for_llm(contents))))
+
+
+def total_usage(output: ComponentOutput) -> tuple[Mapping[str, Any], ...]:
+    """The tokens of a merged output, one sum for each model by its name."""
+    sums: dict[str, dict[str, Any]] = {}
+    for usage in (content.usage for content in output.content if content.usage):
+        name = str(usage.get("name", ""))
+        total = sums.setdefault(name, {"name": name} | dict.fromkeys(_COUNTS, 0))
+        for count in _COUNTS:
+            total[count] += _number(usage.get(count))
+    return tuple(sums.values())
+
+
+def _merged(group: Sequence[Content]) -> Sequence[Content]:
+    first, last = group[0], group[-1]
+    facts = {
+        "raw_data": {key: value for one in group for key, value in one.raw_data.items()},
+        "usage": next((one.usage for one in reversed(group) if one.usage), {}),
+        "metrics": _merged_metrics(group),
+    }
+    if first.type in _LATEST:
+        return [last.model_copy(update=facts)]
+    streamed = _STREAMED.get(first.type)
+    if streamed is None:
+        return group
+    payloads = [one.text.model_dump() for one in group]
+    text = {key: value for payload in payloads for key, value in payload.items()}
+    text[streamed] = "".join(payload[streamed] for payload in payloads)
+    return [Content.model_validate(first.model_dump() | facts | {"text": text})]
+
+
+def _merged_metrics(group: Iterable[Content]) -> dict[str, Any]:
+    """Later values win, but the whole begins with the first piece and ends with the last."""
+    merged: dict[str, Any] = {}
+    for metrics in (one.metrics for one in group):
+        known = dict(merged)
+        merged |= metrics
+        for key, choose in (("begin_timestamp", min), ("end_timestamp", max)):
+            if _is_time(known.get(key)) and _is_time(metrics.get(key)):
+                merged[key] = choose(known[key], metrics[key])
+    return merged
+
+
+def _line_for_model(content: Content) -> str:
+    payload = content.text.model_dump()
+    if content.type in _NOT_FOR_MODELS:
+        return ""
+    streamed = _STREAMED.get(content.type)
+    if streamed:
+        return str(payload[streamed])
+    full = {key: value for key, value in payload.items() if value not in (None, "", [], {})}
+    full.pop("base64", None)
+    named = {"name": content.name} if content.name else {}
+    return json.dumps({"type": content.type.value, **named, "text": full}, ensure_ascii=False)
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float)
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0

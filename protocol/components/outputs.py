@@ -1,0 +1,181 @@
+"""What a component gives back: outputs of content items, each with a type and a reader.
+
+Source: `ComponentOutput` and its returned fields in the component contract.
+"""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+import json
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validator
+from pydantic_core.core_schema import ValidationInfo
+
+from protocol.components.payloads import PAYLOADS, ContentType, Payload
+from protocol.json import JsonObject
+
+_JSON_TEXTS = (ContentType.JSON, ContentType.CHART)  # their `data` is JSON text on the wire
+
+
+class ContractBreach(AssertionError, ValueError):
+    """A component gives what the contract does not allow; the text says what would be right."""
+
+
+class VisibleScope(StrEnum):
+    """Who is meant to see a content item. A hint for showing it, no secrecy."""
+
+    ALL = "all"
+    LLM = "llm"
+    USER = "user"
+
+
+class OutputRole(StrEnum):
+    """Who speaks in an output; components that think or answer speak as the assistant."""
+
+    TOOL = "tool"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+class Content(BaseModel):
+    """One element of an output; its payload stands in `text`, whatever its type.
+
+    Attributes:
+        name: Keeps streams apart that a component yields side by side.
+        visible_scope: Who is meant to see it; empty means everybody.
+        raw_data: For developers; neither model nor user is shown it.
+        usage: Tokens of a model, counted up to here.
+        metrics: Times and the like.
+        type: Decides the keys of the payload.
+        text: The payload.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str = ""
+    visible_scope: VisibleScope = VisibleScope.ALL
+    raw_data: dict[str, Any] = Field(default_factory=dict)
+    usage: dict[str, Any] = Field(default_factory=dict)
+    metrics: dict[str, Any] = Field(default_factory=dict)
+    type: ContentType = ContentType.TEXT
+    text: SerializeAsAny[Payload] = Field(default_factory=Payload, validate_default=True)
+
+    @field_validator("visible_scope", mode="before")
+    @classmethod
+    def _everybody_by_default(cls, value: object) -> object:
+        return value or VisibleScope.ALL
+
+    @field_validator("text", mode="before")
+    @classmethod
+    def _payload_of_the_type(cls, value: object, info: ValidationInfo) -> object:
+        kind = info.data.get("type")
+        if kind is None:  # the fault is the type's
+            return Payload()
+        given = value.model_dump() if isinstance(value, Payload) else value
+        return PAYLOADS[kind].model.model_validate(given)
+
+
+class ComponentOutput(BaseModel):
+    """One event of a component."""
+
+    model_config = ConfigDict(frozen=True)
+
+    role: OutputRole = OutputRole.TOOL
+    content: tuple[Content, ...] = ()
+
+    def to_json(self) -> JsonObject:
+        """The output as it stands on the wire."""
+        return self.model_dump(mode="json")
+
+
+def create_output(
+    type: str,
+    text: str | Mapping[str, Any],
+    role: str = "tool",
+    name: str = "",
+    visible_scope: str | None = "all",
+    raw_data: Mapping[str, Any] | None = None,
+    usage: Mapping[str, Any] | None = None,
+    metrics: Mapping[str, Any] | None = None,
+) -> ComponentOutput:
+    """Makes an output of exactly one content item.
+
+    Args:
+        type: One of `ContentType`.
+        text: The payload, or the bare text of a type that is one. The `data` of `json` and
+            `chart` may be a JSON value; it becomes JSON text.
+        role: `tool` or `assistant`.
+        name: Keeps this stream apart from others of the component.
+        visible_scope: `all`, `llm` or `user`.
+        raw_data: For developers.
+        usage: Tokens of a model: prompt_tokens, completion_tokens, total_tokens, name.
+        metrics: Times and the like.
+
+    Raises:
+        ContractBreach: A key that the type needs is missing, or the role is another.
+        ValueError: The type or the scope is unknown, or the text is not what the type takes.
+
+    Examples:
+        >>> create_output("text", "hi").to_json()["content"][0]["text"]
+        {'info': 'hi'}
+        >>> create_output("json", {"data": {"n": 1}}).to_json()["content"][0]["text"]
+        {'data': '{"n": 1}'}
+    """
+    if role not in (OutputRole.TOOL, OutputRole.ASSISTANT):
+        raise ContractBreach(f"The role of an output is 'tool' or 'assistant', not {role!r}.")
+    content = Content.model_validate(
+        {
+            "type": _content_type(type),
+            "text": _payload(_content_type(type), text),
+            "name": name,
+            "visible_scope": visible_scope,
+            "raw_data": dict(raw_data or {}),
+            "usage": dict(usage or {}),
+            "metrics": dict(metrics or {}),
+        }
+    )
+    return ComponentOutput(role=OutputRole(role), content=(content,))
+
+
+def create_outputs(outputs: Iterable[ComponentOutput]) -> ComponentOutput:
+    """Puts several outputs into one event, such as the links of a list.
+
+    Raises:
+        ContractBreach: The outputs have different roles.
+
+    Examples:
+        >>> links = [create_output("urls", f"https://example.org/{n}") for n in (1, 2)]
+        >>> len(create_outputs(links).content)
+        2
+    """
+    listed = list(outputs)
+    roles = list(dict.fromkeys(output.role for output in listed))
+    if len(roles) > 1:
+        raise ContractBreach("All elements of an output have one role.")
+    content = tuple(content for output in listed for content in output.content)
+    return ComponentOutput(role=roles[0] if roles else OutputRole.TOOL, content=content)
+
+
+def _content_type(name: str) -> ContentType:
+    try:
+        return ContentType(name)
+    except ValueError:
+        known = ", ".join(ContentType)
+        raise ValueError(f"Unknown type {name!r}. Use one of: {known}.") from None
+
+
+def _payload(kind: ContentType, text: object) -> Mapping[str, Any]:
+    rule = PAYLOADS[kind]
+    if isinstance(text, str):
+        if rule.wraps is None:
+            raise ValueError(f"A {kind} is no bare text. Give an object with its keys.")
+        return {rule.wraps: text}
+    if not isinstance(text, Mapping):
+        raise ValueError(f"text must be str or dict, not {type(text).__name__}.")
+    missing = [key for key in rule.required if key not in text]
+    if missing:
+        keys = ", ".join(rule.required)
+        raise ContractBreach(f"A {kind} needs the keys {keys}; missing: {', '.join(missing)}.")
+    if kind in _JSON_TEXTS and isinstance(text["data"], dict | list):
+        return {**text, "data": json.dumps(text["data"], ensure_ascii=False)}
+    return text
