@@ -19,6 +19,9 @@ CopilotError                        has `public`: what a stranger may read, and 
 │   ├── ProviderBroke               the stream carried an error or was not understood
 │   ├── AnswerTooLong               the answer passed the byte limit
 │   └── LimitReached                a limit of the copilot or the server
+├── ComponentError                  a component that was called gave no whole result
+│   ├── BadArguments                the caller's arguments are not what it takes
+│   └── ComponentFailed             it broke down, took too long or gave too much
 ├── ClientTooSlow                   the client stopped reading
 └── ConfigurationError              a bad setting, file or command: for operators and builders
 """
@@ -159,6 +162,18 @@ class AnswerTooLong(RunError):
 
 class LimitReached(RunError):
     """A limit of the copilot or the server was reached."""
+
+
+class ComponentError(CopilotError):
+    """A component that was called gave no whole result; the text is for whoever called it."""
+
+
+class BadArguments(ComponentError):
+    """The arguments are not what the component takes."""
+
+
+class ComponentFailed(ComponentError):
+    """The component broke down, took too long or gave too much."""
 
 
 class ClientTooSlow(CopilotError):

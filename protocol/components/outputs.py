@@ -8,7 +8,14 @@ from enum import StrEnum
 import json
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    ValidationError,
+    field_validator,
+)
 from pydantic_core.core_schema import ValidationInfo
 
 from protocol.components.payloads import PAYLOADS, ContentType, Payload
@@ -112,8 +119,8 @@ def create_output(
         metrics: Times and the like.
 
     Raises:
-        ContractBreach: A key that the type needs is missing, or the role is another.
-        ValueError: The type or the scope is unknown, or the text is not what the type takes.
+        ContractBreach: The type, the role or the scope is unknown, a key that the type needs is
+            missing, or the text is not what the type takes. It is a ValueError as well.
 
     Examples:
         >>> create_output("text", "hi").to_json()["content"][0]["text"]
@@ -123,17 +130,22 @@ def create_output(
     """
     if role not in (OutputRole.TOOL, OutputRole.ASSISTANT):
         raise ContractBreach(f"The role of an output is 'tool' or 'assistant', not {role!r}.")
-    content = Content.model_validate(
-        {
-            "type": _content_type(type),
-            "text": _payload(_content_type(type), text),
-            "name": name,
-            "visible_scope": visible_scope,
-            "raw_data": dict(raw_data or {}),
-            "usage": dict(usage or {}),
-            "metrics": dict(metrics or {}),
-        }
-    )
+    kind = _content_type(type)
+    values = {
+        "type": kind,
+        "text": _payload(kind, text),
+        "name": name,
+        "visible_scope": visible_scope,
+        "raw_data": dict(raw_data or {}),
+        "usage": dict(usage or {}),
+        "metrics": dict(metrics or {}),
+    }
+    try:
+        content = Content.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ContractBreach(f"{where} of a {kind} is wrong: {first['msg']}.") from error
     return ComponentOutput(role=OutputRole(role), content=(content,))
 
 
@@ -161,17 +173,17 @@ def _content_type(name: str) -> ContentType:
         return ContentType(name)
     except ValueError:
         known = ", ".join(ContentType)
-        raise ValueError(f"Unknown type {name!r}. Use one of: {known}.") from None
+        raise ContractBreach(f"Unknown type {name!r}. Use one of: {known}.") from None
 
 
 def _payload(kind: ContentType, text: object) -> Mapping[str, Any]:
     rule = PAYLOADS[kind]
     if isinstance(text, str):
         if rule.wraps is None:
-            raise ValueError(f"A {kind} is no bare text. Give an object with its keys.")
+            raise ContractBreach(f"A {kind} is no bare text. Give an object with its keys.")
         return {rule.wraps: text}
     if not isinstance(text, Mapping):
-        raise ValueError(f"text must be str or dict, not {type(text).__name__}.")
+        raise ContractBreach(f"text must be str or dict, not {type(text).__name__}.")
     missing = [key for key in rule.required if key not in text]
     if missing:
         keys = ", ".join(rule.required)

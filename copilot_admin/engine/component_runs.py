@@ -1,0 +1,184 @@
+"""Runs a component: checks its arguments, keeps it in a task of its own, and bounds what it does.
+
+A component is somebody's code. Whatever it raises ends its own task and comes out of here as one
+of our errors, so that no component ever breaks an answer.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from enum import Enum
+import logging
+import re
+from time import monotonic
+from typing import Any
+
+from copilot_admin.engine.components.base import Component
+from copilot_admin.errors import BadArguments, ComponentFailed, RunError
+from protocol.components import ComponentOutput, ContractBreach, is_reserved, merge, total_usage
+from protocol.json import JsonObject
+from protocol.json_schema import data_faults
+
+logger = logging.getLogger(__name__)
+
+LONGEST_SECONDS = 120.0
+MOST_OUTPUTS = 10_000
+MOST_CHARACTERS = 8 * 1024 * 1024  # of JSON; a chart of 100,000 points fits
+
+
+class _End(Enum):
+    END = "end"
+
+
+@dataclass(slots=True)
+class ComponentRun:
+    """One call of a component, and what has come of it so far.
+
+    Attributes:
+        component: What is called.
+        arguments: What the caller filled in, checked against the manifest.
+        system: The inputs that the system passes besides.
+        config: What the copilot's builder set.
+        outputs: What it has yielded.
+        seconds: How long it took.
+        error: Why it gave no whole result, for people; empty when it did.
+    """
+
+    component: type[Component]
+    arguments: JsonObject
+    system: Mapping[str, Any] = field(default_factory=dict)
+    config: Mapping[str, Any] = field(default_factory=dict)
+    outputs: list[ComponentOutput] = field(default_factory=list)
+    seconds: float = 0.0
+    error: str = ""
+
+    @property
+    def merged(self) -> ComponentOutput:
+        """What it has yielded, as the result without streaming."""
+        return merge(self.outputs)
+
+    @property
+    def usage(self) -> tuple[Mapping[str, Any], ...]:
+        """The tokens of the models it asked."""
+        return total_usage(self.merged)
+
+    async def stream(self) -> AsyncGenerator[ComponentOutput, None]:
+        """Runs it once.
+
+        Raises:
+            BadArguments: The arguments break the manifest, or the component says they are wrong.
+            ComponentFailed: It broke down, took too long or gave too much.
+        """
+        check_arguments(self.component, self.arguments)
+        started = monotonic()
+        try:
+            async with aclosing(self._isolated()) as outputs:
+                async for output in outputs:
+                    self.outputs.append(output)
+                    yield output
+        except (BadArguments, ComponentFailed) as error:
+            self.error = error.public
+            raise
+        finally:
+            self.seconds = monotonic() - started
+
+    async def _isolated(self) -> AsyncGenerator[ComponentOutput, None]:
+        """The outputs, made in a task of their own: its errors and its timeouts stay in it."""
+        queue: asyncio.Queue[ComponentOutput | _End] = asyncio.Queue()
+        task = asyncio.get_running_loop().create_task(
+            self._pump(queue), name=f"component {self.component.name}"
+        )
+        try:
+            while not isinstance(output := await queue.get(), _End):
+                yield output
+            await asyncio.wait({task})
+        finally:
+            task.cancel()
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            raise self._ours(error)
+
+    async def _pump(self, queue: "asyncio.Queue[ComponentOutput | _End]") -> None:
+        count = characters = 0
+        try:
+            async with asyncio.timeout(LONGEST_SECONDS):
+                instance = self.component(**self.config)
+                stream = instance.stream(**{**self.system, **self.arguments})
+                async with aclosing(stream) as outputs:
+                    async for output in outputs:
+                        count += 1
+                        characters += _size(output)
+                        if count > MOST_OUTPUTS or characters > MOST_CHARACTERS:
+                            raise ComponentFailed(f"{self._name} gave more than is taken in.")
+                        queue.put_nowait(output)
+        finally:
+            queue.put_nowait(_End.END)
+
+    @property
+    def _name(self) -> str:
+        return f"The component '{self.component.name}'"
+
+    def _ours(self, error: BaseException) -> BadArguments | ComponentFailed:
+        match error:
+            case ComponentFailed():
+                return error
+            case RunError():
+                return ComponentFailed(f"{self._name} could not ask its model. {error.public}")
+            case TimeoutError():
+                return ComponentFailed(
+                    f"{self._name} did not end within {LONGEST_SECONDS:g} seconds."
+                )
+            case ValueError() if not isinstance(error, ContractBreach):
+                return BadArguments(_sentence(error) or f"{self._name} refused its arguments.")
+        logger.error("%s broke down", self._name, exc_info=error)
+        return ComponentFailed(f"{self._name} broke down. The error has been recorded.")
+
+
+def check_arguments(component: type[Component], arguments: JsonObject) -> None:
+    """Makes sure that arguments are those of the manifest.
+
+    Raises:
+        BadArguments: One is missing, unknown, or of another type; the text names it.
+    """
+    schema = component.parameters()
+    known = schema.get("properties")
+    names = list(known) if isinstance(known, Mapping) else []
+    unknown = [name for name in arguments if name not in names]
+    if unknown:
+        raise BadArguments(
+            f"{component.name} has no parameter {unknown[0]!r}. "
+            f"Its parameters: {', '.join(names) or 'none'}."
+        )
+    faults = data_faults(arguments, schema)
+    if faults:
+        raise BadArguments(f"Wrong arguments for {component.name}: {'; '.join(faults[:3])}.")
+
+
+def arguments_in(
+    component: type[Component], parameters: Mapping[str, Any], *, question: str = ""
+) -> JsonObject:
+    """The arguments among the parameters of a request.
+
+    A question takes the place of the only required parameter that is missing.
+    Source: `_sys_origin_query` of the component API.
+    """
+    given = {name: value for name, value in parameters.items() if not is_reserved(name)}
+    required = component.parameters().get("required")
+    missing = [name for name in required if name not in given] if isinstance(required, list) else []
+    if len(missing) == 1 and question:
+        return {**given, str(missing[0]): question}
+    return given
+
+
+def _size(output: ComponentOutput) -> int:
+    return sum(
+        len(value)
+        for content in output.content
+        for value in vars(content.text).values()
+        if isinstance(value, str)
+    )
+
+
+def _sentence(error: ValueError) -> str:
+    return re.sub(r"\s+", " ", str(error)).strip()[:1000]
