@@ -2,10 +2,10 @@
 
 from io import BytesIO
 import secrets
-import warnings
 
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
+from copilot_admin.engine.pictures import TooManyPixels, picture_in
 from copilot_admin.errors import ConfigurationError
 
 MOST_BYTES = 1024 * 1024
@@ -43,28 +43,16 @@ def random_name() -> str:
 
 
 def _decoded(data: bytes) -> Image.Image:
-    unusable = ConfigurationError(
-        "This file is no image that can be used. Choose a PNG, JPEG or WebP file."
-    )
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            picture = Image.open(BytesIO(data), formats=FORMATS)
-            pixels = picture.width * picture.height
-            if pixels > MOST_PIXELS:  # asked before decoding: a bomb is small until then
-                raise ConfigurationError(
-                    f"The image has {picture.width} by {picture.height} pixels; 4 million in all "
-                    "are the most. Scale it down, 512 by 512 is plenty."
-                )
+        with picture_in(data, formats=FORMATS, most_pixels=MOST_PIXELS) as picture:
             picture.load()
-    except (
-        UnidentifiedImageError,
-        OSError,
-        ValueError,
-        SyntaxError,  # what Pillow raises for a broken PNG chunk
-        EOFError,
-        Image.DecompressionBombWarning,
-        Image.DecompressionBombError,
-    ) as error:
-        raise unusable from error
+    except TooManyPixels as error:
+        raise ConfigurationError(
+            f"The image has {error.width} by {error.height} pixels; 4 million in all "
+            "are the most. Scale it down, 512 by 512 is plenty."
+        ) from error
+    except ValueError as error:
+        raise ConfigurationError(
+            "This file is no image that can be used. Choose a PNG, JPEG or WebP file."
+        ) from error
     return picture

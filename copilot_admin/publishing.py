@@ -33,6 +33,7 @@ COLUMNS: Mapping[str, str] = {
     "custom_features": "custom_features",
     "tools": "tools",
     "citations": "citations",
+    "images": "sees_images",
     "show_steps": "show_steps",
     "reasoning_steps": "reasoning_steps",
     "max_data_tokens": "max_data_tokens",

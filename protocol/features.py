@@ -55,7 +55,9 @@ FEATURES: tuple[Feature, ...] = (
     Feature(
         key="file-upload",
         label=gettext_noop("Files"),
-        help=gettext_noop("Users may attach PDF, Excel, Word, CSV and text files to a question."),
+        help=gettext_noop(
+            "Users may attach PDF, Excel, Word, CSV and text files and images to a question."
+        ),
         in_copilots_json=True,
     ),
     Feature(

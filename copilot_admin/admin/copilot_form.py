@@ -204,6 +204,7 @@ class CopilotForm(EditLock, CopilotModelForm):
             "model",
             "widget_data",
             "citations",
+            "sees_images",
             "show_steps",
             "reasoning_steps",
             "max_data_tokens",
@@ -224,6 +225,10 @@ class CopilotForm(EditLock, CopilotModelForm):
             "image_url": _("The address of a picture on the web. An uploaded image goes first."),
             "system_prompt": _("Who the copilot is and how it answers."),
             "model": _("The id that the provider knows the model by."),
+            "sees_images": _(
+                "Pictures of widgets and attached ones are shown to the model. Only for models that "
+                "can see: others may refuse the question. Off: the model is told of them in words."
+            ),
             "show_steps": _("People see what the copilot does while it works."),
             "reasoning_steps": _("The reasoning text of the model is one of the steps."),
             "max_data_tokens": _(
@@ -235,6 +240,7 @@ class CopilotForm(EditLock, CopilotModelForm):
         labels: ClassVar[dict[str, str | Promise]] = {
             "image_url": _("Image address"),
             "enabled": _("Switched on"),
+            "sees_images": _("Look at images"),
             "show_steps": _("Show steps"),
             "reasoning_steps": _("Show reasoning"),
             "max_data_tokens": _("Most data"),

@@ -46,7 +46,7 @@ FIELDSETS: Fieldsets = [
     (gettext_lazy("Features"), {"fields": ["features", "custom_features"]}),
     (
         gettext_lazy("Data and tools"),
-        {"fields": ["widget_data", "tools", "citations", "max_data_tokens"]},
+        {"fields": ["widget_data", "tools", "citations", "sees_images", "max_data_tokens"]},
     ),
     (
         gettext_lazy("Data notes"),
@@ -81,6 +81,7 @@ VIEW_ONLY = [
     "model",
     "widget_data",
     "citations",
+    "sees_images",
     "show_steps",
     "reasoning_steps",
     "max_data_tokens",

@@ -35,6 +35,7 @@ LABELS: Mapping[str, str | Promise] = {
     "custom_features": gettext_lazy("Controls of your own"),
     "tools": gettext_lazy("Tools"),
     "citations": gettext_lazy("Citations"),
+    "images": gettext_lazy("Look at images"),
     "show_steps": gettext_lazy("Show steps"),
     "reasoning_steps": gettext_lazy("Show reasoning"),
     "max_data_tokens": gettext_lazy("Most data"),
@@ -141,7 +142,12 @@ def problems_by_field(copilot: Copilot) -> Mapping[str, tuple[str, ...]]:
 
 
 # Keys of the copilot file whose form field has another name.
-FIELD_OF = {"models": "model_choices", "image": "image_url", "parameters": "more_parameters"}
+FIELD_OF = {
+    "models": "model_choices",
+    "image": "image_url",
+    "images": "sees_images",
+    "parameters": "more_parameters",
+}
 
 
 def standing_of(copilot: Copilot) -> Standing:

@@ -195,6 +195,7 @@ class CopilotEntry(Shape):
     tools: Annotated[list[str], AfterValidator(_known_tools)] = []
     components: Annotated[list[JsonValue], AfterValidator(unbuilt)] = []
     citations: Literal["off", "widgets", "documents"] = "widgets"
+    images: bool = False
     show_steps: bool = True
     steps: list[StepEntry] = []
     data: list[DataNoteEntry] = []
@@ -226,6 +227,7 @@ class CopilotEntry(Shape):
             "custom_features": [feature.row() for feature in self.custom_features],
             "tools": self.tools,
             "citations": self.citations,
+            "images": self.images,
             "show_steps": self.show_steps,
             "reasoning_steps": self.reasoning_steps,
             "max_data_tokens": self.max_data_tokens,

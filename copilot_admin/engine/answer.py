@@ -40,7 +40,9 @@ async def answer(ask: Ask, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None
     if plan.fetch is not None:
         yield data_call_event(plan.fetch, ask=ask, query=query)
         return
-    query, problems = await with_files_read(query, fetch=ask.fetch)
+    query, problems = await with_files_read(
+        query, fetch=ask.fetch, sees_images=ask.spec.sees_images
+    )
     begin = partial(Leg, ask, query=query, plan=plan, problems=problems)
     leg = await asyncio.to_thread(begin) if is_heavy(query) else begin()
     for text in leg.data_messages:

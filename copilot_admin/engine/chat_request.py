@@ -35,7 +35,7 @@ def request_body(call: ModelCall, *, with_usage: bool) -> bytes:
 
 
 def _message(message: ModelMessage) -> JsonObject:
-    said: dict[str, Json] = {"role": message.role.value, "content": message.text}
+    said: dict[str, Json] = {"role": message.role.value, "content": _content(message)}
     if message.tool_calls:
         said["content"] = message.text or None
         said["tool_calls"] = [
@@ -49,6 +49,24 @@ def _message(message: ModelMessage) -> JsonObject:
     if message.role is ModelRole.TOOL:
         said["tool_call_id"] = message.tool_call_id
     return said
+
+
+def _content(message: ModelMessage) -> Json:
+    """The text; with images a list of parts, each image between the marks of data."""
+    if not message.images:
+        return message.text
+    parts: list[Json] = [_text(message.text)] if message.text else []
+    for image in message.images:
+        parts += (
+            _text(f"<data image={json.dumps(image.name, ensure_ascii=False)}>"),
+            {"type": "image_url", "image_url": {"url": image.url}},
+            _text("</data>"),
+        )
+    return parts
+
+
+def _text(text: str) -> Json:
+    return {"type": "text", "text": text}
 
 
 def _dumped(body: JsonObject) -> bytes:

@@ -1,7 +1,7 @@
 """Turns a query into the messages that a model sees."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 import json
 from typing import assert_never
 
@@ -16,7 +16,9 @@ from copilot_admin.engine.data_messages import (
     is_widget_data,
 )
 from copilot_admin.engine.data_text import result_text
-from copilot_admin.engine.model_call import ModelMessage, ModelRole, ToolCall
+from copilot_admin.engine.files import pictures_in
+from copilot_admin.engine.model_call import ModelImage, ModelMessage, ModelRole, ToolCall
+from copilot_admin.engine.pictures import Picture
 from copilot_admin.engine.placeholders import fill
 from copilot_admin.engine.spec import CopilotSpec, DataMessagePolicy
 from copilot_admin.engine.tool_arguments import tool_name
@@ -112,18 +114,45 @@ class _Room:
         return text
 
 
+@dataclass(slots=True)
+class _Album:
+    """Pictures on their way to the question for which they were fetched.
+
+    Results cannot hold pictures in this API. Each is shown once, however often it is repeated.
+    """
+
+    waiting: list[Picture] = field(default_factory=list)
+    shown: set[str] = field(default_factory=set)
+
+    def add(self, pictures: Iterable[Picture]) -> None:
+        new = {one.url: one for one in pictures if one.url not in self.shown}
+        self.shown |= new.keys()
+        self.waiting = [*new.values(), *self.waiting]  # what is read next is older
+
+    def take(self) -> tuple[ModelImage, ...]:
+        taken, self.waiting = self.waiting, []
+        return tuple(ModelImage(name=_utf8(_inert(one.name)), url=one.url) for one in taken)
+
+
 def _history(
     query: Query, blocks: DataBlocks, policy: DataMessagePolicy, *, room: _Room
 ) -> Iterator[ModelMessage]:
     """The messages, oldest first; the room for data is given out from the newest on."""
     question = query.question
     parts: list[tuple[ModelMessage, ...]] = []
+    album = _Album()
     for number in range(len(query.messages) - 1, -1, -1):
         message = query.messages[number]
         if message is question:
-            asked = _asked(message, query=query, room=room)
-            parts.append((*map(_data_note, blocks.derived), *asked))
+            album.add(pictures_in(item.data for item in query.context))
+            asked = _asked(message, query=query, room=room, images=album.take())
+            parts.append((*map(_data_note, blocks.derived), asked))
+        elif isinstance(message, HumanMessage):
+            parts.append(
+                (ModelMessage(role=ModelRole.USER, text=message.text, images=album.take()),)
+            )
         elif isinstance(message, ResultMessage):
+            album.add(pictures_in(message.data))
             parts.append(
                 _called(message, number=number, query=query, room=room, noted=policy.results)
             )
@@ -131,14 +160,15 @@ def _history(
             parts.append(_said(message))
     if question is None:
         parts.append(tuple(map(_data_note, blocks.derived)))
+        album.add(pictures_in(item.data for item in query.context))
+    if images := album.take():
+        parts.append((ModelMessage(role=ModelRole.USER, text="", images=images),))
     for part in reversed(parts):
         yield from part
 
 
-def _said(message: HumanMessage | AiMessage | CallMessage) -> tuple[ModelMessage, ...]:
+def _said(message: AiMessage | CallMessage) -> tuple[ModelMessage, ...]:
     match message:
-        case HumanMessage(text):
-            return (ModelMessage(role=ModelRole.USER, text=text),)
         case AiMessage(text):
             return (ModelMessage(role=ModelRole.ASSISTANT, text=text),) if text.strip() else ()
         case CallMessage():
@@ -146,7 +176,9 @@ def _said(message: HumanMessage | AiMessage | CallMessage) -> tuple[ModelMessage
     assert_never(message)
 
 
-def _asked(question: HumanMessage, *, query: Query, room: _Room) -> tuple[ModelMessage, ...]:
+def _asked(
+    question: HumanMessage, *, query: Query, room: _Room, images: tuple[ModelImage, ...]
+) -> ModelMessage:
     """The latest question, with what the client sent along with it."""
     skills = (_skill_text(skill) for skill in query.selected_skills)
     context = [
@@ -159,7 +191,7 @@ def _asked(question: HumanMessage, *, query: Query, room: _Room) -> tuple[ModelM
         for item in query.context
     ]
     text = "\n\n".join(filter(None, (question.text, *skills, *context)))
-    return (ModelMessage(role=ModelRole.USER, text=text),)
+    return ModelMessage(role=ModelRole.USER, text=text, images=images)
 
 
 def _called(
@@ -244,4 +276,8 @@ def _sendable(message: ModelMessage) -> ModelMessage:
     """The message without lone surrogates, which no UTF-8 can carry."""
     if message.text.isascii():
         return message
-    return replace(message, text=message.text.encode("utf-8", "replace").decode())
+    return replace(message, text=_utf8(message.text))
+
+
+def _utf8(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

@@ -57,6 +57,7 @@ def spec_from_document(
             citations=_choice(document, "citations", CitationMode.WIDGETS),
             show_steps=document.get("show_steps") is not False,
             reasoning_steps=document.get("reasoning_steps") is True,
+            sees_images=document.get("images") is True,
             max_data_tokens=_count(document.get("max_data_tokens")),
             steps=_rows(document, "steps", _step),
             data=_rows(

@@ -1,4 +1,4 @@
-"""Reads the files of a query: from here on they are pages of text, as far as they can be read."""
+"""Reads the files of a query: from here on they are text and pictures, as far as can be read."""
 
 import asyncio
 from base64 import b64decode
@@ -6,7 +6,7 @@ import binascii
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from copilot_admin.engine.documents.registry import (
     Document,
@@ -15,12 +15,15 @@ from copilot_admin.engine.documents.registry import (
     read_document,
 )
 from copilot_admin.engine.egress import MOST_BYTES, FetchFailed
+from copilot_admin.engine.pictures import IMAGE_TYPES, Picture, read_picture, size_of
 from protocol.json import JsonObject
 from protocol.messages import DataItem, FileReference, Message, ResultMessage, SourceData
 from protocol.query import ContextItem, Query
 
 Fetch: TypeAlias = Callable[[str], Awaitable[bytes]]
 MOST_FILES = 20  # of one query
+MOST_IMAGES = 10  # of one query; the newest are shown
+MOST_IMAGE_CHARACTERS = 20 * 1024 * 1024  # in base64, of all of them; some vendors refuse 32 MB
 SHORTEST_BASE64 = 24  # characters; a shorter word may look like it by chance
 _PLAIN = frozenset({"csv", "txt", "md", "html"})
 
@@ -32,12 +35,24 @@ class FileItem(DataItem):
     document: Document
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageItem(DataItem):
+    """An image that the model is shown; `content` says in words that it is."""
+
+    picture: Picture
+
+
+# What came of a file; a text stands in its place, where there is nothing else to show.
+_Content: TypeAlias = Document | Picture | str
+
+
 class _Reading:
     """The files of one query: each is fetched and read once, however often it is repeated."""
 
-    def __init__(self, fetch: Fetch) -> None:
+    def __init__(self, fetch: Fetch, *, sees_images: bool) -> None:
         self._fetch = fetch
-        self._known: dict[str, Document | str] = {}
+        self._sees_images = sees_images
+        self._known: dict[str, _Content] = {}
         self.problems: list[str] = []
 
     async def data(self, data: SourceData) -> SourceData:
@@ -46,22 +61,15 @@ class _Reading:
 
     async def _item(self, item: DataItem | FileReference) -> DataItem | FileReference:
         kind = str(item.data_format.get("data_type") or "").lower()
-        if kind not in data_types() or (isinstance(item, DataItem) and _is_text(item)):
+        known = kind in IMAGE_TYPES or kind in data_types()
+        if not known or (isinstance(item, DataItem) and _is_text(item)):
             return item
         name = str(item.data_format.get("filename") or f"without a name ({kind})")
-        found = await self._document(item, kind=kind, name=name)
-        form = item.data_format
-        if isinstance(found, str):
-            return DataItem(content=f"[{found}]", data_format=_as_text(form), citable=False)
-        return FileItem(
-            content=found.text, data_format=_as_text(form), citable=item.citable, document=found
-        )
+        return _item_of(item, await self._content(item, kind=kind, name=name))
 
-    async def _document(
-        self, item: DataItem | FileReference, *, kind: str, name: str
-    ) -> Document | str:
+    async def _content(self, item: DataItem | FileReference, *, kind: str, name: str) -> _Content:
         source = item.url if isinstance(item, FileReference) else item.content
-        key = f"{kind} {sha256(source.encode()).hexdigest()}"
+        key = f"{kind} {sha256(source.encode('utf-8', 'replace')).hexdigest()}"
         if key not in self._known:
             try:
                 if len(self._known) >= MOST_FILES:
@@ -69,37 +77,72 @@ class _Reading:
                 self._known[key] = await self._read(item, kind=kind, name=name)
             except (UnreadableFile, FetchFailed) as error:
                 sentence = f"The file {name!r} could not be read. {error.public}"
-                self._known[key] = sentence
+                self._known[key] = f"[{sentence}]"
                 self.problems.append(sentence)
         return self._known[key]
 
-    async def _read(self, item: DataItem | FileReference, *, kind: str, name: str) -> Document:
+    async def _read(self, item: DataItem | FileReference, *, kind: str, name: str) -> _Content:
+        is_image = kind in IMAGE_TYPES
+        if is_image and not self._sees_images and isinstance(item, FileReference):
+            return _unseen(f"{name!r}, which is linked")
+        data = await self._bytes(item)
+        if not is_image:
+            return await asyncio.to_thread(read_document, data, data_type=kind, name=name)
+        if not self._sees_images:
+            width, height = size_of(data, name=name)
+            return _unseen(f"{name!r}, {width} by {height} pixels, {_in_words(len(data))}")
+        return self._admitted(await asyncio.to_thread(read_picture, data, name=name))
+
+    async def _bytes(self, item: DataItem | FileReference) -> bytes:
         if isinstance(item, FileReference):
-            data = await self._fetch(item.url)
-        else:
-            data = await asyncio.to_thread(_decoded, item.content)
-        return await asyncio.to_thread(read_document, data, data_type=kind, name=name)
+            return await self._fetch(item.url)
+        return await asyncio.to_thread(_decoded, item.content)
+
+    def _admitted(self, picture: Picture) -> Picture:
+        """The picture, if there is room for one more."""
+        shown = [one for one in self._known.values() if isinstance(one, Picture)]
+        if len(shown) >= MOST_IMAGES:
+            raise UnreadableFile(f"The model is shown {MOST_IMAGES} newer images already.")
+        if sum(len(one.url) for one in (*shown, picture)) > MOST_IMAGE_CHARACTERS:
+            raise UnreadableFile("Together with newer images it is too large. Attach fewer.")
+        return picture
 
 
-async def with_files_read(query: Query, *, fetch: Fetch) -> tuple[Query, tuple[str, ...]]:
+async def with_files_read(
+    query: Query, *, fetch: Fetch, sees_images: bool = False
+) -> tuple[Query, tuple[str, ...]]:
     """The query with its files as text, and a sentence for each that could not be read.
+
+    The newest files are read first: when there are too many, the oldest are left out.
 
     Args:
         query: Whose results and context may hold files, in base64 or as links.
         fetch: Gets the bytes behind a link.
+        sees_images: Whether the model can look at images; else it is told of them in words.
     """
     if not any(map(_may_hold_files, query.messages)) and not query.context:
         return query, ()
-    reading = _Reading(fetch)
-    messages = [await _message(message, reading) for message in query.messages]
+    reading = _Reading(fetch, sees_images=sees_images)
     context = [await _context(item, reading) for item in query.context]
-    read = replace(query, messages=tuple(messages), context=tuple(context))
+    messages = [await _message(message, reading) for message in reversed(query.messages)]
+    read = replace(query, messages=tuple(reversed(messages)), context=tuple(context))
     return read, tuple(reading.problems)
 
 
 def files_in(items: Iterable[object]) -> list[Document]:
     """The documents among some items."""
     return [item.document for item in items if isinstance(item, FileItem)]
+
+
+def pictures_in(results: Iterable[object]) -> list[Picture]:
+    """The pictures among what sources returned, in their order."""
+    return [
+        item.picture
+        for one in results
+        if isinstance(one, SourceData)
+        for item in one.items
+        if isinstance(item, ImageItem)
+    ]
 
 
 async def _message(message: Message, reading: _Reading) -> Message:
@@ -115,6 +158,33 @@ async def _context(item: ContextItem, reading: _Reading) -> ContextItem:
 
 def _may_hold_files(message: Message) -> bool:
     return isinstance(message, ResultMessage)
+
+
+def _item_of(item: DataItem | FileReference, content: _Content) -> DataItem:
+    form = _as_text(item.data_format)
+    match content:
+        case str():
+            return DataItem(content=content, data_format=form, citable=False)
+        case Document():
+            return FileItem(
+                content=content.text, data_format=form, citable=item.citable, document=content
+            )
+        case Picture(name=name, width=width, height=height):
+            return ImageItem(
+                content=f"[the image {name!r}, {width} by {height} pixels: you are shown it]",
+                data_format=form,
+                citable=item.citable,
+                picture=content,
+            )
+    assert_never(content)
+
+
+def _unseen(image: str) -> str:
+    return f"[the image {image}: you cannot look at images; say so if the answer depends on it]"
+
+
+def _in_words(size: int) -> str:
+    return f"{size / 2**20:.1f} MB" if size >= 2**20 else f"{-(-size // 1024)} KB"
 
 
 def _is_text(item: DataItem) -> bool:

@@ -28,6 +28,14 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelImage:
+    """An image that a message shows; `url` holds the whole of it (`data:`), in PNG or JPEG."""
+
+    name: str
+    url: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelMessage:
     """One message of the conversation that a model sees."""
 
@@ -35,6 +43,7 @@ class ModelMessage:
     text: str
     tool_calls: tuple[ToolCall, ...] = ()  # of an assistant message
     tool_call_id: str = ""  # of a tool message
+    images: tuple[ModelImage, ...] = ()  # of a user message
     is_data: bool = field(default=False, compare=False)  # a Data message, not words of the user
 
 

@@ -105,6 +105,7 @@ class CopilotSpec:
     citations: CitationMode = CitationMode.WIDGETS
     show_steps: bool = True
     reasoning_steps: bool = False  # the model's reasoning text as steps
+    sees_images: bool = False  # images are shown to the model; else it is told of them
     max_data_tokens: int | None = None  # of data that comes with a question; None: what fits
     steps: tuple[Step, ...] = ()
     data: tuple[DataMessage, ...] = ()  # notes that are switched on, in the order of merging

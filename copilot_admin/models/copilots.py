@@ -116,6 +116,7 @@ class Copilot(models.Model):
         choices=[(mode.value, mode.value) for mode in CitationMode],
         default=CitationMode.WIDGETS.value,
     )
+    sees_images = models.BooleanField(_("look at images"), default=False)
     show_steps = models.BooleanField(_("show steps"), default=True)
     reasoning_steps = models.BooleanField(_("show reasoning"), default=False)
     max_data_tokens = models.PositiveIntegerField(

@@ -14,6 +14,7 @@ from copilot_admin.engine.fragments import ToolFragments
 from copilot_admin.engine.model_call import (
     Finish,
     ModelCall,
+    ModelImage,
     ModelMessage,
     ModelRole,
     ReasoningDelta,
@@ -358,6 +359,24 @@ def test_request_holds_messages_tools_and_parameters_but_no_foreign_model():
         "stream_options": {"include_usage": True},
     }
     assert "stream_options" not in json.loads(request_body(call, with_usage=False))
+
+
+def test_images_are_parts_of_a_message_between_the_marks_of_data():
+    image = ModelImage(name='a"b.png', url="data:image/png;base64,AAAA")
+    messages = (
+        ModelMessage(role=ModelRole.USER, text="What is it?", images=(image,)),
+        ModelMessage(role=ModelRole.USER, text="", images=(image,)),
+    )
+    sent = json.loads(request_body(ModelCall(model="m", messages=messages), with_usage=False))
+    parts = [
+        {"type": "text", "text": '<data image="a\\"b.png">'},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+        {"type": "text", "text": "</data>"},
+    ]
+    assert sent["messages"] == [
+        {"role": "user", "content": [{"type": "text", "text": "What is it?"}, *parts]},
+        {"role": "user", "content": parts},
+    ]
 
 
 def test_request_takes_what_strict_json_does_not():

@@ -79,6 +79,7 @@ def test_every_field_is_stored_as_the_copilot_file_has_it(builder: Client) -> No
         widget_data="fetch",
         tools=["table"],
         citations="off",
+        sees_images="on",
         show_steps=None,
         access="key",
         logging="metadata",
@@ -113,6 +114,7 @@ def test_every_field_is_stored_as_the_copilot_file_has_it(builder: Client) -> No
     ]
     assert (copilot.widget_data, copilot.tools, copilot.citations) == ("fetch", ["table"], "off")
     assert (copilot.show_steps, copilot.enabled, copilot.logging) == (False, False, "metadata")
+    assert copilot.sees_images is True
     assert copilot.image_url == "https://example.com/a.png"
 
 

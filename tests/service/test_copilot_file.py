@@ -62,6 +62,7 @@ FULL: dict[str, Any] = {
             ],
             "tools": ["table"],
             "citations": "off",
+            "images": True,
             "show_steps": False,
             "steps": [
                 {"at": "start", "type": "INFO", "message": "Starting...", "details": {"a": 1}}

@@ -167,6 +167,7 @@ def test_absent_keys_have_the_documented_defaults():
         "custom_features": [],
         "tools": [],
         "citations": "widgets",
+        "images": False,
         "show_steps": True,
         "reasoning_steps": False,
         "max_data_tokens": None,

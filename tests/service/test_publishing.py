@@ -37,6 +37,7 @@ EVERYTHING = {
         }
     ],
     "citations": "off",
+    "sees_images": True,
     "show_steps": False,
     "reasoning_steps": True,
     "max_data_tokens": 5000,

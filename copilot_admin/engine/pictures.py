@@ -1,0 +1,151 @@
+"""Images as a model takes them: decoded to be sure, turned upright, and no larger than is of use."""
+
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import BytesIO
+
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from copilot_admin.engine.documents.registry import UnreadableFile
+
+IMAGE_TYPES = frozenset({"png", "jpg", "jpeg", "gif", "webp"})  # `data_type`s of Workspace
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
+MOST_PIXELS = 40_000_000  # 160 MB while it is decoded
+LARGEST_SIDE = 2048  # pixels; vendors scale down to this or less
+MOST_SENT = 4 * 1024 * 1024  # bytes of one image; some vendors refuse 5 MB
+# What every server that sees takes, where WebP and GIF are not; CMYK is for printers.
+_SENT_AS_IT_CAME = {"PNG": "image/png", "JPEG": "image/jpeg"}
+_UPRIGHT = 1
+_ORIENTATION = 0x0112  # a tag of Exif
+
+
+class TooManyPixels(ValueError):
+    """A picture would take too much memory to decode."""
+
+    def __init__(self, width: int, height: int) -> None:
+        super().__init__(f"{width} by {height} pixels")
+        self.width = width
+        self.height = height
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """An image to be shown to a model; sizes are those of the file that came."""
+
+    name: str
+    width: int
+    height: int
+    url: str = field(repr=False)  # data:image/...;base64,...
+
+
+@contextmanager
+def picture_in(data: bytes, *, formats: tuple[str, ...], most_pixels: int) -> Iterator[Image.Image]:
+    """The picture in some bytes, whose size is looked at before a pixel is decoded.
+
+    Raises:
+        TooManyPixels: It is a bomb, or just too large.
+        ValueError: It is no picture of these formats; also when that shows within the block.
+    """
+    try:
+        picture = Image.open(BytesIO(data), formats=formats)
+        if picture.width * picture.height > most_pixels:
+            raise TooManyPixels(picture.width, picture.height)
+        yield picture
+    except (
+        UnidentifiedImageError,
+        OSError,
+        SyntaxError,  # what Pillow raises for a broken PNG chunk
+        EOFError,
+        Image.DecompressionBombWarning,
+        Image.DecompressionBombError,
+    ) as error:
+        raise ValueError("no picture") from error
+
+
+def size_of(data: bytes, *, name: str) -> tuple[int, int]:
+    """Width and height of an image, of which no more than the beginning is read.
+
+    Raises:
+        UnreadableFile: It is no image.
+    """
+    with _told(name), picture_in(data, formats=FORMATS, most_pixels=MOST_PIXELS) as picture:
+        return picture.size
+
+
+def read_picture(data: bytes, *, name: str) -> Picture:
+    """Reads an image; blocks, so call it in a thread.
+
+    What it is shows in its first bytes, whatever it was said to be. Of an animation the first
+    picture counts.
+
+    Raises:
+        UnreadableFile: It is no image, it is damaged, or it is too large.
+    """
+    with _told(name), picture_in(data, formats=FORMATS, most_pixels=MOST_PIXELS) as picture:
+        width, height = picture.size
+        picture.draft(None, (LARGEST_SIDE, LARGEST_SIDE))  # of a JPEG only what is needed
+        picture.load()
+        if _is_sendable(picture, data, side=max(width, height)):
+            media_type, sent = _SENT_AS_IT_CAME[picture.format or ""], data
+        else:
+            media_type, sent = _rewritten(picture)
+    url = f"data:{media_type};base64,{b64encode(sent).decode('ascii')}"
+    return Picture(name=name, width=width, height=height, url=url)
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """Says in words why an image cannot be used."""
+    try:
+        yield
+    except TooManyPixels as error:
+        raise UnreadableFile(
+            f"The image {name!r} has {error.width} by {error.height} pixels; "
+            f"{MOST_PIXELS // 10**6} million in all are the most. Scale it down."
+        ) from error
+    except ValueError as error:
+        raise UnreadableFile(
+            f"The file {name!r} is no PNG, JPEG, GIF or WebP image, or it is damaged. "
+            "Attach it again."
+        ) from error
+
+
+def _is_sendable(picture: Image.Image, data: bytes, *, side: int) -> bool:
+    return (
+        picture.format in _SENT_AS_IT_CAME
+        and picture.mode != "CMYK"
+        and side <= LARGEST_SIDE
+        and len(data) <= MOST_SENT
+        and picture.getexif().get(_ORIENTATION, _UPRIGHT) == _UPRIGHT
+    )
+
+
+def _rewritten(picture: Image.Image) -> tuple[str, bytes]:
+    """Media type and bytes: a photograph stays one, everything else is a PNG if that is small."""
+    is_photograph = picture.format == "JPEG"
+    upright = ImageOps.exif_transpose(picture)
+    shown = upright.convert("RGBA" if upright.has_transparency_data else "RGB")
+    shown.thumbnail((LARGEST_SIDE, LARGEST_SIDE))
+    if not is_photograph:
+        png = _saved(shown, "PNG")
+        if len(png) <= MOST_SENT:
+            return "image/png", png
+    return "image/jpeg", _saved(_on_white(shown), "JPEG")
+
+
+def _on_white(picture: Image.Image) -> Image.Image:
+    if picture.mode == "RGB":
+        return picture
+    white = Image.new("RGB", picture.size, "white")
+    white.paste(picture, mask=picture.getchannel("A"))
+    return white
+
+
+def _saved(picture: Image.Image, form: str) -> bytes:
+    clean = Image.new(picture.mode, picture.size)  # without whatever else came with the pixels
+    clean.paste(picture)
+    out = BytesIO()
+    clean.save(out, format=form, quality=85)
+    return out.getvalue()
