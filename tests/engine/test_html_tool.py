@@ -30,6 +30,43 @@ def test_nothing_stays_that_runs_asks_or_calls_home(html, clean):
     assert cleaned(html) == clean
 
 
+CARD = (
+    '<div style="background: linear-gradient(135deg, #667eea 0%, rgba(9, 9, 9, 0.2) 100%); '
+    "font-family: system-ui, 'Segoe UI', sans-serif; flex-shrink: 0; "
+    "grid-template-columns: repeat(2, minmax(0, 1fr));\"><b>$5</b> today's</div>"
+)
+
+
+def test_a_card_comes_out_exactly_as_it_was_written():
+    assert cleaned(CARD) == CARD
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "background: url(https://example.org/x)",
+        "background: URL (x)",
+        "background-image: image-set('x' 1x)",
+        "background: \\75rl(x)",
+        "background: u/**/rl(x)",
+        "position: fixed",
+        "color: attr(title)",
+        "color: 'red",
+        "color: rgb(1",
+        "color: (1)",
+        "color",
+        "color: rgb(1'",
+        "behavior: x",
+        "--x: 1",
+        "color: @x",
+    ],
+)
+def test_a_style_that_loads_or_covers_something_is_taken_out_alone(declaration):
+    assert cleaned(f"<p style='{declaration.replace(chr(39), '&#39;')}'>x</p>") == "<p>x</p>"
+    kept = cleaned(f'<p style="color: red; {declaration}">x</p>')
+    assert kept == '<p style="color: red">x</p>'
+
+
 def shown(*script):
     with ScriptedProvider(script) as provider:
         outputs = outputs_of(make_ask(provider, spec=make_spec(tools=("html",))))

@@ -6,6 +6,7 @@ import nh3
 from pydantic import Field
 
 from copilot_admin.engine.artifacts import ArtifactName, Description, unique_name
+from copilot_admin.engine.inline_styles import harmless_style
 from copilot_admin.engine.tool_arguments import ToolMistake
 from copilot_admin.engine.tools.registry import ToolContext, ToolResult, tool
 from protocol.events import ArtifactType, MessageArtifact
@@ -13,7 +14,7 @@ from protocol.plain_text import html_text
 
 LONGEST = 200_000  # characters
 # Source: Workspace cleans with DOMPurify: no scripts, frames, forms or handlers; inline styles
-# stay. Of those only properties are kept that can fetch nothing from elsewhere.
+# stay.
 _TAGS = frozenset(nh3.ALLOWED_TAGS) | {"section", "article", "header", "footer", "main"}
 _ATTRIBUTES = {
     **nh3.ALLOWED_ATTRIBUTES,
@@ -21,63 +22,6 @@ _ATTRIBUTES = {
     "td": {"colspan", "rowspan", "headers", "align"},
     "th": {"colspan", "rowspan", "headers", "align", "scope"},
 }
-_STYLES = frozenset(
-    [
-        "align-items",
-        "background-color",
-        "border",
-        "border-bottom",
-        "border-collapse",
-        "border-color",
-        "border-left",
-        "border-radius",
-        "border-right",
-        "border-spacing",
-        "border-style",
-        "border-top",
-        "border-width",
-        "box-shadow",
-        "color",
-        "column-gap",
-        "display",
-        "flex",
-        "flex-direction",
-        "flex-grow",
-        "flex-wrap",
-        "font",
-        "font-family",
-        "font-size",
-        "font-style",
-        "font-weight",
-        "gap",
-        "grid-template-columns",
-        "height",
-        "justify-content",
-        "letter-spacing",
-        "line-height",
-        "margin",
-        "margin-bottom",
-        "margin-left",
-        "margin-right",
-        "margin-top",
-        "max-width",
-        "min-width",
-        "opacity",
-        "overflow",
-        "padding",
-        "padding-bottom",
-        "padding-left",
-        "padding-right",
-        "padding-top",
-        "row-gap",
-        "text-align",
-        "text-decoration",
-        "text-transform",
-        "vertical-align",
-        "white-space",
-        "width",
-    ]
-)
 _EMPTY = "Nothing of the HTML can be shown: scripts, styles, frames and forms are taken out."
 
 
@@ -115,6 +59,10 @@ def cleaned(html: str) -> str:
         html,
         tags=set(_TAGS),
         attributes={tag: set(names) for tag, names in _ATTRIBUTES.items()},
-        filter_style_properties=set(_STYLES),
+        attribute_filter=_attribute,
         url_schemes={"https", "http", "mailto", "data"},
     )
+
+
+def _attribute(tag: str, name: str, value: str) -> str | None:
+    return harmless_style(value) if name == "style" else value
