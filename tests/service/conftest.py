@@ -4,7 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from copilot_admin.asgi import application
 from copilot_admin.writer import READER, WRITER
+from tests.live_server import serving
+from tests.workspace.model_server import ModelServer, model_server
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -13,3 +16,17 @@ def _database_threads_end(django_db_setup: None) -> Iterator[None]:
     yield
     for thread in (WRITER, READER):
         assert thread.stop(timeout=10)
+
+
+@pytest.fixture
+def service_url(transactional_db: None) -> Iterator[str]:
+    """The address of the whole application behind a real socket."""
+    with serving(application) as address:
+        yield address
+
+
+@pytest.fixture
+def model() -> Iterator[ModelServer]:
+    """A model server that plays the test's script."""
+    with model_server() as server:
+        yield server

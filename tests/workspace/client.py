@@ -16,6 +16,7 @@ from openbb_ai.models import (
     StatusUpdateSSE,
 )
 
+from tests.service.wire import Line
 from tests.workspace.stream import events_of
 
 Event: TypeAlias = tuple[str, Any]
@@ -42,6 +43,8 @@ class Workspace:
         request: Everything that each request says besides the messages.
         messages: The chat so far, as the client would send it.
         requests: The bodies that were posted.
+        streams: What came back, byte by byte.
+        url: Of a running server; without one the application is called in this process.
     """
 
     path: str
@@ -50,10 +53,16 @@ class Workspace:
     trace_id: str = "chat-1"
     messages: list[dict[str, Any]] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
+    streams: list[bytes] = field(default_factory=list)
+    url: str = ""
 
     def ask(self, question: str) -> list[list[Event]]:
         """Asks, carries out what the copilot calls, and returns the events of each leg."""
         self.messages.append({"role": "human", "content": question})
+        return self.go_on()
+
+    def go_on(self) -> list[list[Event]]:
+        """Sends the chat as it is, as `ask` does."""
         legs = [self._post(self.request)]
         while (call := _call_in(legs[-1])) is not None:
             assert len(legs) < MOST_LEGS, "the copilot drives the client in circles"
@@ -85,10 +94,23 @@ class Workspace:
             **request,
         }
         self.requests.append(body)
-        events = events_of(async_to_sync(self._stream)(body))
+        self.streams.append(self._over_http(body) if self.url else self._in_process(body))
+        events = events_of(self.streams[-1])
         for name, data in events:
             _MODELS[name].model_validate({"event": name, "data": data})
         return events
+
+    def _over_http(self, body: Mapping[str, Any]) -> bytes:
+        headers = {"X-Trace-Id": self.trace_id}
+        with Line(self.url + self.path, body=body, headers=headers) as line:
+            stream = line.read_all()
+        assert line.status == 200, stream
+        assert line.headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert line.headers["x-trace-id"] == self.trace_id
+        return stream
+
+    def _in_process(self, body: Mapping[str, Any]) -> bytes:
+        return async_to_sync(self._stream)(body)
 
     async def _stream(self, body: Mapping[str, Any]) -> bytes:
         response: Any = await AsyncClient().post(
