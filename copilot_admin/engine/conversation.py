@@ -11,7 +11,6 @@ from copilot_admin.engine.dashboard import dashboard_text
 from copilot_admin.engine.data_messages import (
     DataBlocks,
     data_blocks,
-    has_client_data,
     instance_of,
     is_widget_data,
 )
@@ -64,7 +63,7 @@ def model_messages(
     limit = _data_limit(ask.spec)
     blocks = data_blocks(ask.spec, query, limit=limit)
     history = _history(_left_plain(query, policy), blocks, policy, room=_Room(limit))
-    system = _system_text(ask, query, offered=offered)
+    system = _system_text(ask, query, offered=offered, noted=bool(blocks.derived))
     head = (ModelMessage(role=ModelRole.SYSTEM, text=system),) if system else ()
     return tuple(map(_sendable, (*head, *map(_data_note, blocks.frozen), *history)))
 
@@ -86,7 +85,7 @@ def _data_note(text: str) -> ModelMessage:
     return ModelMessage(role=ModelRole.USER, text=text, is_data=True)
 
 
-def _system_text(ask: Ask, query: Query, *, offered: Sequence[Widget]) -> str:
+def _system_text(ask: Ask, query: Query, *, offered: Sequence[Widget], noted: bool) -> str:
     prompt = fill(
         ask.spec.system_prompt,
         spec=ask.spec,
@@ -99,7 +98,7 @@ def _system_text(ask: Ask, query: Query, *, offered: Sequence[Widget]) -> str:
     dashboard = "" if policy.workspace else dashboard_text(query)
     rule = DATA_RULE if offered or has_data or dashboard else ""
     widgets = "" if policy.widgets else offer_text(offered, query=query)
-    notes = DATA_MESSAGE_RULE if has_client_data(policy, query) else ""
+    notes = DATA_MESSAGE_RULE if noted else ""
     return "\n\n".join(filter(None, (prompt.strip(), widgets, dashboard, rule, notes)))
 
 

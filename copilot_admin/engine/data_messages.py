@@ -6,7 +6,7 @@ stands right before the question. A thing that both speak of is derived, the cli
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 import json
 
@@ -15,7 +15,7 @@ from copilot_admin.engine.spec import CopilotSpec, DataMessagePolicy
 from copilot_admin.engine.turn import Fetched, fetched_by
 from copilot_admin.engine.widget_data import name_of
 from copilot_admin.engine.widget_offer import listed_widgets
-from protocol.data import MISSING, DataMessage, folded, render
+from protocol.data import MISSING, DataMessage, fitting, folded, render
 from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.json import Json
 from protocol.messages import ResultMessage, SourceData
@@ -23,6 +23,7 @@ from protocol.query import ContextItem, Query
 from protocol.widgets import Widget
 
 _MAX_DEPTH = 100  # of data that is laid out; deeper data stays the text it came as
+_PARSED_CONTAINERS = frozenset({dict, list})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,6 @@ def data_blocks(spec: CopilotSpec, query: Query, *, limit: int) -> DataBlocks:
     others = [one for one in spec.data if one.identity in moving]
     client = folded([*others, *derived], merging=merging)
     return DataBlocks(tuple(map(render, frozen)), tuple(_within(client, limit)))
-
-
-def has_client_data(policy: DataMessagePolicy, query: Query) -> bool:
-    """Whether anything of the client becomes a Data message."""
-    return next(_derived(policy, query), None) is not None
 
 
 def is_widget_data(message: ResultMessage, fetched: Fetched) -> bool:
@@ -190,42 +186,51 @@ def _parsed(text: str) -> Json:
 
 
 def _is_deep(value: Json) -> bool:
-    level: Sequence[Json] = [value]
+    level = [value]
     for _ in range(_MAX_DEPTH):
-        level = [member for one in level for member in _members(one)]
+        level = [
+            member
+            for one in level
+            for member in (one.values() if type(one) is dict else one)  # type: ignore[union-attr]  # a list
+            if type(member) in _PARSED_CONTAINERS
+        ]
         if not level:
             return False
     return True
-
-
-def _members(value: Json) -> list[Json]:
-    """What in an object or list has members itself."""
-    members: Iterable[Json] = value.values() if isinstance(value, Mapping) else value  # type: ignore[assignment]  # of an object or list only
-    return [one for one in members if isinstance(one, Mapping | list)]
 
 
 def _within(messages: Sequence[DataMessage], limit: int) -> Iterator[str]:
     """The texts, cut to the limit; the latest messages keep most."""
     texts: list[str] = []
     for message in reversed(messages):
-        text = render(message)
+        rows = message.data
+        text = _first_rows(message, rows, limit) if isinstance(rows, list) else render(message)
         if len(text) > limit:
-            text = _cut(message, limit)
+            text = _without_data(message)
         limit = max(limit - len(text), 0)
         texts.append(text)
     return reversed(texts)
 
 
-def _cut(message: DataMessage, limit: int) -> str:
-    """The message with as many rows as fit; without its data when it has no rows to leave out."""
-    rows = message.data if isinstance(message.data, list) else []
-    kept = len(rows)
-    while kept:
-        kept = kept * 3 // 4
-        notice = f"Showing first {kept} of {len(rows)} rows."
-        about = " ".join(filter(None, (message.description, notice)))
-        text = render(replace(message, data=rows[:kept], description=about))
-        if kept and len(text) <= limit:
-            return text
-    about = " ".join(filter(None, (message.description, "The data is left out: too much.")))
-    return render(replace(message, data=MISSING, description=about))
+def _first_rows(message: DataMessage, rows: Sequence[Json], limit: int) -> str:
+    """The message with all of its rows, or with as many as fit and a notice of how many."""
+    if fitting(rows, limit=limit - len(render(replace(message, data=[])))) == len(rows):
+        return render(message)
+    longest = render(_noted(replace(message, data=[]), _shown(len(rows), of=len(rows))))
+    kept = fitting(rows, limit=limit - len(longest))
+    if not kept:
+        return _without_data(message)
+    return render(_noted(replace(message, data=list(rows[:kept])), _shown(kept, of=len(rows))))
+
+
+def _shown(kept: int, *, of: int) -> str:
+    return f"Showing first {kept} of {of} rows."
+
+
+def _without_data(message: DataMessage) -> str:
+    return render(_noted(replace(message, data=MISSING), "The data is left out: too much."))
+
+
+def _noted(message: DataMessage, notice: str) -> DataMessage:
+    about = " ".join(filter(None, (message.description, notice)))
+    return replace(message, description=about)

@@ -4,7 +4,7 @@ Source: Acts of Emergence 005, Agent/Data.
 """
 
 from protocol.data.folding import Position, fold, folded
-from protocol.data.layout import layout
+from protocol.data.layout import fitting, layout
 from protocol.data.merging import merge, merge_schemas, merged
 from protocol.data.message import (
     KIND,
@@ -22,6 +22,7 @@ __all__ = [
     "DataMessage",
     "Missing",
     "Position",
+    "fitting",
     "fold",
     "folded",
     "kind_from",

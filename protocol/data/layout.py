@@ -6,9 +6,11 @@ Strings are escaped, also the line ends that only Unicode knows, so that a line 
 never a line of somebody's text.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
+from itertools import accumulate, chain
 import json
 from math import isfinite
 from typing import cast
@@ -18,6 +20,7 @@ from protocol.json import Json
 from protocol.walk import Scalar, rebuild
 
 WIDTH = 80  # columns within which an object or list of plain values stays on one line
+_MOST_ROWS = 256  # written at once: their text stays small, and its memory is used again
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 _LINE_ENDS = (("\u2028", "\\u2028"), ("\u2029", "\\u2029"), ("\u0085", "\\u0085"))
 _ONE_LINE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
@@ -37,64 +40,125 @@ def layout(value: Json) -> str:
           "tags": []
         }
     """
+    return "".join(laid_out(value))
+
+
+def laid_out(value: Json) -> list[str]:
+    """The text of `layout` in pieces, for who puts it into a longer text.
+
+    Joining them once is what keeps the time of large values in proportion to their size: every
+    copy of megabytes is memory that the system has to hand out anew.
+    """
+    pieces: list[str] = []
     try:
-        text = _laid(value, indent=0, prefix=0, inner=False)
+        _lay(value, pieces, indent=0, prefix=0, inner=False)
     except (TypeError, ValueError):
-        text = _laid(rebuild(value, scalar=_as_json), indent=0, prefix=0, inner=False)
-    if text.isascii():
-        return text
+        pieces = []
+        _lay(rebuild(value, scalar=_as_json), pieces, indent=0, prefix=0, inner=False)
+    return [piece if piece.isascii() else _on_its_line(piece) for piece in pieces]
+
+
+def fitting(values: Sequence[Json], *, limit: int) -> int:
+    """How many elements of a list can be laid out before its text grows by more than `limit`.
+
+    Lays out no more than that, however long the list is.
+
+    Args:
+        values: The list; with none of them its text is `[]`.
+        limit: Characters beside those two.
+
+    Examples:
+        >>> fitting([1, 2, 3], limit=len(layout([1, 2])) - len("[]"))
+        2
+    """
+    for start in range(0, len(values), _MOST_ROWS):
+        some = values[start : start + _MOST_ROWS]
+        growth = _growth(some)
+        if growth > limit:
+            grown = list(accumulate(_growth([value]) for value in some))
+            return start + bisect_right(grown, limit)
+        limit -= growth
+    return len(values)
+
+
+def _growth(values: Sequence[Json]) -> int:
+    """What elements add to the text of a list, each with a line end, its indentation, a comma."""
+    return sum(map(len, laid_out(values))) - len("[]")
+
+
+def _on_its_line(text: str) -> str:
     for mark, escaped in _LINE_ENDS:
         text = text.replace(mark, escaped)
     return text
 
 
-def _laid(value: Json, *, indent: int, prefix: int, inner: bool) -> str:
+def _lay(value: Json, pieces: list[str], *, indent: int, prefix: int, inner: bool) -> None:
     if isinstance(value, Mapping):
-        return _object(value, indent=indent, prefix=prefix, inner=inner)
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return _list(value, indent=indent, prefix=prefix, inner=inner)
-    return _ONE_LINE(value)
+        _lay_object(value, pieces, indent=indent, prefix=prefix, inner=inner)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        _lay_list(value, pieces, indent=indent, prefix=prefix, inner=inner)
+    else:
+        pieces.append(_ONE_LINE(value))
 
 
-def _object(value: Mapping[str, Json], *, indent: int, prefix: int, inner: bool) -> str:
+def _lay_object(
+    value: Mapping[str, Json], pieces: list[str], *, indent: int, prefix: int, inner: bool
+) -> None:
     if not value:
-        return "{}"
-    if _PLAIN.issuperset(map(type, value.values())):
+        pieces.append("{}")
+    elif _PLAIN.issuperset(map(type, value.values())):
         line = _ONE_LINE(value)[1:-1]
         if inner and indent + prefix + len(line) + 4 <= WIDTH:
-            return f"{{ {line} }}"
-        body = _separated(indent + 2)(value)[1:-1]
-        return f"{{\n{' ' * (indent + 2)}{body}\n{' ' * indent}}}"
-    keys = [_ONE_LINE(key) for key in value]
-    texts = [
-        f"{key}: {_laid(member, indent=indent + 2, prefix=len(key) + 2, inner=True)}"
-        for key, member in zip(keys, value.values(), strict=True)
-    ]
-    return _expanded("{", texts, "}", indent=indent)
+            pieces.append(f"{{ {line} }}")
+        else:
+            body = _separated(indent + 2)(value)[1:-1]
+            pieces.append(f"{{\n{' ' * (indent + 2)}{body}\n{' ' * indent}}}")
+    else:
+        before = "{\n" + " " * (indent + 2)
+        for name, member in value.items():
+            key = _ONE_LINE(name)
+            pieces += (before, key, ": ")
+            _lay(member, pieces, indent=indent + 2, prefix=len(key) + 2, inner=True)
+            before = ",\n" + " " * (indent + 2)
+        pieces.append(f"\n{' ' * indent}}}")
 
 
-def _list(value: Sequence[Json], *, indent: int, prefix: int, inner: bool) -> str:
+def _lay_list(
+    value: Sequence[Json], pieces: list[str], *, indent: int, prefix: int, inner: bool
+) -> None:
     if not value:
-        return "[]"
-    types = set(map(type, value))
-    if types <= _PLAIN:
+        pieces.append("[]")
+    elif _PLAIN.issuperset(map(type, value)):
         line = _ONE_LINE(value)
         if inner and indent + prefix + len(line) <= WIDTH:
-            return line
-        body = _separated(indent + 2)(value)[1:-1]
-        return f"[\n{' ' * (indent + 2)}{body}\n{' ' * indent}]"
-    if all(map(_is_row, value)):
-        return _expanded("[", _rows(value, indent=indent + 2), "]", indent=indent)
-    texts = [_laid(member, indent=indent + 2, prefix=0, inner=True) for member in value]
-    return _expanded("[", texts, "]", indent=indent)
+            pieces.append(line)
+        else:
+            body = _separated(indent + 2)(value)[1:-1]
+            pieces.append(f"[\n{' ' * (indent + 2)}{body}\n{' ' * indent}]")
+    else:
+        before = "[\n" + " " * (indent + 2)
+        for start in range(0, len(value), _MOST_ROWS):
+            some = value[start : start + _MOST_ROWS]
+            if _are_rows(some):
+                pieces += (before, _rows(some, indent=indent + 2))
+                before = ",\n" + " " * (indent + 2)
+                continue
+            for member in some:
+                pieces.append(before)
+                _lay(member, pieces, indent=indent + 2, prefix=0, inner=True)
+                before = ",\n" + " " * (indent + 2)
+        pieces.append(f"\n{' ' * indent}]")
 
 
-def _is_row(value: Json) -> bool:
-    """Whether an element of a list is an object of plain values that is not empty."""
-    return isinstance(value, dict) and bool(value) and _PLAIN.issuperset(map(type, value.values()))
+def _are_rows(values: Sequence[Json]) -> bool:
+    """Whether all are objects of plain values, and none is empty."""
+    rows = [value for value in values if isinstance(value, dict) and value]
+    if len(rows) < len(values):
+        return False
+    return _PLAIN.issuperset(map(type, chain.from_iterable(row.values() for row in rows)))
 
 
-def _rows(rows: Sequence[Json], *, indent: int) -> list[str]:
+def _rows(rows: Sequence[Json], *, indent: int) -> str:
     """Rows of plain values, written by one call of the encoder and then taken apart.
 
     A raw line end is never part of a value, and after a `}` it only stands between two rows.
@@ -102,24 +166,21 @@ def _rows(rows: Sequence[Json], *, indent: int) -> list[str]:
     between = ",\n" + " " * (indent + 2)
     start, end = "{\n" + " " * (indent + 2), "\n" + " " * indent + "}"
     bodies = _separated(indent + 2)(rows)[2:-2].split("}" + between + "{")
-    room = WIDTH - indent - 4
-    texts = []
-    for body in bodies:
-        # Every separator loses its line end and indentation when it moves into a line.
-        line = body.replace(between, ", ")
-        texts.append(f"{{ {line} }}" if len(line) <= room else f"{start}{body}{end}")
-    return texts
+    # Every line end and its indentation leave a blank behind when they move into one line.
+    room, saved = WIDTH - indent - 4, indent + 2
+    texts = [
+        f"{{ {body.replace(between, ', ')} }}"
+        if len(body) - saved * body.count("\n") <= room
+        else f"{start}{body}{end}"
+        for body in bodies
+    ]
+    return f",\n{' ' * indent}".join(texts)
 
 
 def _separated(indent: int) -> Callable[[Json], str]:
     return json.JSONEncoder(
         ensure_ascii=False, allow_nan=False, separators=(",\n" + " " * indent, ": ")
     ).encode
-
-
-def _expanded(start: str, texts: Sequence[str], end: str, *, indent: int) -> str:
-    between = ",\n" + " " * (indent + 2)
-    return f"{start}\n{' ' * (indent + 2)}{between.join(texts)}\n{' ' * indent}{end}"
 
 
 def _as_json(value: object) -> Scalar:

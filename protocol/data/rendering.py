@@ -1,6 +1,6 @@
 """Renders a Data message as the text that a model sees."""
 
-from protocol.data.layout import layout
+from protocol.data.layout import laid_out
 from protocol.data.message import MISSING, DataMessage, one_line
 
 HEADING = "## Data: ¶"
@@ -17,14 +17,14 @@ def render(message: DataMessage) -> str:
         }
         The user.
     """
-    lines = [f"{HEADING}{message.kind}"]
+    pieces = [f"{HEADING}{message.kind}"]
     if message.instance is not None:
-        lines.append(f"_instance: {one_line(message.instance)}")
+        pieces.append(f"\n_instance: {one_line(message.instance)}")
     if message.data is not MISSING:
-        lines.append(layout(message.data))
+        pieces += ("\n", *laid_out(message.data))
     description = one_line(message.description)
     if description:
-        lines.append(description)
+        pieces.append(f"\n{description}")
     if message.schema is not MISSING:
-        lines += [f"Schema for ¶{message.kind}:", layout(message.schema)]
-    return "\n".join(lines)
+        pieces += (f"\nSchema for ¶{message.kind}:\n", *laid_out(message.schema))
+    return "".join(pieces)

@@ -1,7 +1,11 @@
 """What a model sees of a copilot's data notes and of what a client sends beside the question."""
 
+from dataclasses import replace
 import json
 from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from copilot_admin.engine import data_messages
 from copilot_admin.engine.ask import DataSeen
@@ -10,7 +14,7 @@ from copilot_admin.engine.data_messages import data_blocks
 from copilot_admin.engine.document import spec_from_document
 from copilot_admin.engine.model_call import ModelMessage, ModelRole
 from copilot_admin.engine.spec import CopilotSpec, DataMessagePolicy
-from protocol.data import DataMessage
+from protocol.data import DataMessage, render
 from protocol.events import MessageChunk
 from protocol.messages import (
     AiMessage,
@@ -241,13 +245,44 @@ def test_lists_are_cut_between_rows_and_the_description_says_so() -> None:
     assert blocks.frozen == ('## Data: ¶user\n{\n  "name": "Ada"\n}\nWho asks.',)
     cut, left_out = blocks.derived
     assert len(cut) <= 800
-    assert cut.endswith("\nAll. Showing first 42 of 100 rows.")
-    assert json.loads(cut.split("\n", 2)[2].rpartition("\n")[0]) == rows[:42]
+    assert cut.endswith("\nAll. Showing first 44 of 100 rows.")
+    assert json.loads(cut.split("\n", 2)[2].rpartition("\n")[0]) == rows[:44]
     assert left_out == (
         "## Data: ¶context\n_instance: object\nAll. The data is left out: too much."
     )
     [short] = data_blocks(spec, make_query(context=items[:1]), limit=10).derived
     assert short.endswith("\nAll. The data is left out: too much.")
+
+
+@given(count=st.integers(2, 600), share=st.floats(0, 1.1))
+def test_as_many_rows_as_fit_are_shown(count: int, share: float) -> None:
+    rows: list[Any] = [{"n": number} for number in range(count)]
+    item = ContextItem(uuid="u", data=data(json.dumps(rows)))
+    spec = make_spec(data_messages=DataMessagePolicy(context=True))
+
+    def block(limit: int) -> str:
+        [text] = data_blocks(spec, make_query(context=(item,)), limit=limit).derived
+        return text
+
+    def with_rows(kept: int) -> str:
+        note = DataMessage(kind="context", instance="u", data=rows[:kept])
+        about = f"Showing first {kept} of {count} rows."
+        return render(note if kept == count else replace(note, description=about))
+
+    whole = len(with_rows(count))
+    limit = int(whole * share)
+    text = block(limit)
+
+    assert block(whole) == with_rows(count)
+    if limit >= whole:
+        assert text == with_rows(count)
+        return
+    kept = text.count('"n"')
+    if kept:
+        assert text == with_rows(kept)
+        assert len(text) <= limit
+    # A notice may take a few characters more than the one that is said.
+    assert kept + 1 == count or len(with_rows(kept + 1)) > limit - len(str(count))
 
 
 def test_hundreds_of_widgets_are_listed_by_what_fits() -> None:

@@ -20,6 +20,7 @@ from protocol.data import (
     MISSING,
     DataMessage,
     Position,
+    fitting,
     fold,
     folded,
     kind_from,
@@ -336,6 +337,38 @@ def test_a_line_is_80_columns_at_most(length: int) -> None:
     """The object, the list and the row, each just below and just beyond the border."""
     for value in ({"k": {"v": "x" * length}}, {"k": ["x" * length]}, [{"v": "x" * length}]):
         assert layout(value) == specified(value)
+
+
+@pytest.mark.parametrize("count", [1, 255, 256, 257, 600])
+@pytest.mark.parametrize("odd", [None, {}, {"n": {"deep": [1]}}, [1], "text"], ids=str)
+def test_long_lists_are_laid_out_like_short_ones(count: int, odd: Any) -> None:
+    """Rows are written many at a time; one that is no row of plain values may be among them."""
+    rows: list[Any] = [{"n": number, "text": "},\n    {" * (number % 4)} for number in range(count)]
+
+    assert layout(rows) == specified(rows)
+    rows[count // 2] = odd
+    assert layout(rows) == specified(rows)
+    assert layout({"rows": [rows]}) == specified({"rows": [rows]})
+
+
+@given(st.lists(st.integers() | st.dictionaries(st.text(max_size=3), st.integers()), min_size=1))
+def test_what_fits_is_told_without_laying_out_the_rest(values: Any) -> None:
+    def size(kept: int) -> int:
+        return len(layout(values[:kept])) - len("[]")
+
+    for kept in range(1, len(values) + 1):
+        assert fitting(values, limit=size(kept)) == kept
+        assert fitting(values, limit=size(kept) - 1) == kept - 1
+
+
+def test_what_fits_of_a_long_list() -> None:
+    values = [{"n": number} for number in range(600)]
+
+    for kept in (0, 1, 255, 256, 257, 511, 512, 513, 599, 600):
+        limit = len(layout(values[:kept])) - len("[]")
+        assert fitting(values, limit=limit) == kept
+    assert fitting(values, limit=-1) == 0
+    assert fitting([], limit=0) == 0
 
 
 def test_a_description_cannot_pretend_to_be_a_heading() -> None:
