@@ -7,9 +7,14 @@ import re
 from copilot_admin.errors import ProviderBusy, ProviderRefused, ProviderUnavailable, RunError
 
 _OWNER = "Whoever manages this copilot"
+_ABOUT_THE_REQUEST = frozenset({400, 404, 415, 422, 500, 501})
 _TOO_LONG = re.compile(
     r"context_length_exceeded|context (length|window|size)|maximum context|too many tokens",
     re.IGNORECASE,
+)
+# In the words of OpenAI, OpenRouter, llama.cpp and vLLM; the last but one says so with HTTP 500.
+_NO_IMAGES = re.compile(
+    r"image_url|image input|supports? images|multimodal|content must be a string", re.IGNORECASE
 )
 
 
@@ -30,6 +35,12 @@ def refusal(
         detail: What an operator may read; holds no secret.
         retry_after: Seconds the provider asked to wait.
     """
+    if status in _ABOUT_THE_REQUEST and _NO_IMAGES.search(message):
+        return ProviderRefused(
+            f"The model of the provider {provider!r} did not take the images of this question. "
+            f"{_OWNER} should choose one that can see, or switch “Look at images” off.",
+            detail=detail,
+        )
     if status == 429 and "insufficient_quota" not in message:
         return ProviderBusy(
             f"The provider {provider!r} is busy. Ask again in a moment.",

@@ -363,6 +363,24 @@ def test_refusals_are_translated_without_the_key(status, kind):
     assert error.retry_after == (7 if error.retryable else None)
 
 
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "Invalid content type. image_url is only supported by certain models."),
+        (404, "No endpoints found that support image input"),
+        (500, "image input is not supported - hint: you may need to provide the mmproj"),
+        (400, "llama is not a multimodal model"),
+    ],
+)
+def test_a_model_that_does_not_take_images_is_named_as_the_reason(status, message):
+    error, _ = failed(refusing(status, {"error": {"message": message}}))
+    assert type(error) is ProviderRefused
+    assert error.public == (
+        "The model of the provider 'local' did not take the images of this question. Whoever "
+        "manages this copilot should choose one that can see, or switch “Look at images” off."
+    )
+
+
 def test_redirect_is_not_followed_with_the_key():
     error, _ = failed(refusing(307, {}, Location="https://elsewhere.example.com/v1"))
     assert "sends requests on to another address" in error.public
