@@ -6,7 +6,7 @@ from itertools import groupby
 from math import isfinite
 from typing import TypeAlias, assert_never, cast
 
-from copilot_admin.engine.ask import DataSeen, Output, ServerTool, Thought
+from copilot_admin.engine.ask import DataSeen, FileRead, Output, ServerTool, Thought
 from copilot_admin.engine.model_call import Finish, Usage, UsageSource
 from copilot_admin.models import EventType, Outcome
 from protocol.dialects import echo_of, payload, say
@@ -34,6 +34,7 @@ _Kept: TypeAlias = (
     | Thought
     | ServerTool
     | DataSeen
+    | FileRead
 )
 
 CLEANED = "Characters that cannot be stored were replaced with U+FFFD in the answer."
@@ -193,7 +194,7 @@ class Recorder:
     def _heard(self, text: str) -> str:
         heard, start = "", 0
         for item in self._items:
-            if isinstance(item.output, Thought | ServerTool | DataSeen):
+            if isinstance(item.output, Thought | ServerTool | DataSeen | FileRead):
                 continue
             said = _said_as_text(item.output, self._generation)
             if said:
@@ -267,6 +268,8 @@ def _content(output: _Kept) -> tuple[EventType, JsonObject]:
             return EventType.TOOL, {"name": name, "arguments": arguments, "result": result}
         case DataSeen(text):
             return EventType.DATA, {"text": text}
+        case FileRead():
+            return EventType.FILE, _file(output)
         case StatusUpdate():
             return EventType.STATUS, payload(output)
         case MessageArtifact():
@@ -278,6 +281,19 @@ def _content(output: _Kept) -> tuple[EventType, JsonObject]:
         case PromptSuggestions():
             return EventType.SUGGESTIONS, payload(output)
     assert_never(output)
+
+
+def _file(file: FileRead) -> JsonObject:
+    """What is known of a file, without its content."""
+    facts: dict[str, Json] = {
+        "size": file.size,
+        "pages": file.pages,
+        "pixels": list(file.pixels) if file.pixels else None,
+        "note": file.note or None,
+        "fault": file.fault or None,
+    }
+    known = {key: fact for key, fact in facts.items() if fact is not None}
+    return {"name": file.name, "type": file.kind, **known}
 
 
 def _merged(entries: Iterable[Entry]) -> Iterable[Entry]:

@@ -15,7 +15,15 @@ from copilot_admin.announce import Change, announce
 from copilot_admin.background import spawn
 from copilot_admin.callers import Caller
 from copilot_admin.engine.answer import answer
-from copilot_admin.engine.ask import Ask, DataSeen, Output, Recollection, ServerTool, Thought
+from copilot_admin.engine.ask import (
+    Ask,
+    DataSeen,
+    FileRead,
+    Output,
+    Recollection,
+    ServerTool,
+    Thought,
+)
 from copilot_admin.engine.beat import Beat
 from copilot_admin.engine.egress import Egress
 from copilot_admin.engine.endings import truncation
@@ -213,7 +221,7 @@ class Run:
             case FunctionCall():
                 self.speaker.hold()
                 self._say(output)
-            case Usage() | Thought() | ServerTool() | DataSeen():
+            case Usage() | Thought() | ServerTool() | DataSeen() | FileRead():
                 pass  # for the transcript only
             case _:
                 self._say(output)

@@ -145,6 +145,25 @@ class DataBlock:
     content: Content
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileLine:
+    """A file that came with the question; `facts` say what it is, in words."""
+
+    name: str
+    facts: tuple[str, ...]
+    note: str
+    fault: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilesBlock:
+    """Files that were read before the model was asked."""
+
+    template: ClassVar[str] = f"{FOLDER}/files.html"
+
+    files: tuple[FileLine, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class SuggestionsBlock:
     """Questions that the copilot offered."""
@@ -174,6 +193,7 @@ Block: TypeAlias = (
     | ToolBlock
     | ReasoningBlock
     | DataBlock
+    | FilesBlock
     | SuggestionsBlock
     | OtherBlock
 )

@@ -10,6 +10,7 @@ from copilot_admin.admin.transcript_block_kinds import (
     CallBlock,
     CitationsBlock,
     DataBlock,
+    FilesBlock,
     OtherBlock,
     ReasoningBlock,
     Source,
@@ -26,6 +27,7 @@ from copilot_admin.admin.transcript_fields import (
     objects_in,
     text_in,
 )
+from copilot_admin.admin.transcript_files import file_line
 from copilot_admin.admin.transcript_results import results_of
 from copilot_admin.models import EventType
 from copilot_admin.reading import CallView, EventView, MessageView, RunView
@@ -69,9 +71,12 @@ def _text(text: str, formatted: bool) -> Iterator[TextBlock]:
 
 
 def _events(run: RunView, events: list[EventView], room: Room) -> Iterator[Block]:
-    for is_step, group in groupby(events, key=lambda event: event.type == EventType.STATUS):
-        if is_step:
+    """Steps and files that follow each other are one block."""
+    for kind, group in groupby(events, key=lambda event: event.type):
+        if kind == EventType.STATUS:
             yield StepsBlock(tuple(_step(event, _key(run, event), room) for event in group))
+        elif kind == EventType.FILE:
+            yield FilesBlock(tuple(file_line(event.payload or {}) for event in group))
         else:
             for event in group:
                 yield from _block(event, _key(run, event), room)

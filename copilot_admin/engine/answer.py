@@ -1,11 +1,11 @@
 """Answers one query: the loop between the model and its tools."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
 
-from copilot_admin.engine.ask import Ask, DataSeen, Output, Recollection, ServerTool
+from copilot_admin.engine.ask import Ask, DataSeen, FileRead, Output, Recollection, ServerTool
 from copilot_admin.engine.client_call import data_call_event
 from copilot_admin.engine.endings import truncation
 from copilot_admin.engine.files import with_files_read
@@ -16,7 +16,7 @@ from copilot_admin.engine.model_stream import stream_model
 from copilot_admin.engine.retries import Pace
 from copilot_admin.engine.suggestions import suggestions
 from copilot_admin.engine.turn import is_heavy, may_call_client
-from copilot_admin.engine.widget_data import plan_data
+from copilot_admin.engine.widget_data import DataPlan, plan_data
 from copilot_admin.errors import RunError
 from protocol.messages import ResultMessage
 from protocol.query import Query
@@ -40,13 +40,11 @@ async def answer(ask: Ask, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None
     if plan.fetch is not None:
         yield data_call_event(plan.fetch, ask=ask, query=query)
         return
-    query, problems = await with_files_read(
-        query, fetch=ask.fetch, sees_images=ask.spec.sees_images
-    )
-    begin = partial(Leg, ask, query=query, plan=plan, problems=problems)
-    leg = await asyncio.to_thread(begin) if is_heavy(query) else begin()
-    for text in leg.data_messages:
-        yield DataSeen(text)
+    query, files = await with_files_read(query, fetch=ask.fetch, sees_images=ask.spec.sees_images)
+    leg = await _leg(ask, query, plan=plan, files=files)
+    given: Sequence[Output] = (*files, *map(DataSeen, leg.data_messages))
+    for one in given:
+        yield one
     while not leg.done:
         stream = stream_model(
             ask.provider, leg.next_call(), timeouts=ask.spec.provider.timeouts, pace=pace
@@ -65,6 +63,13 @@ async def answer(ask: Ask, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None
         async with aclosing(_after_round(ask, leg, pace=pace)) as outputs:
             async for output in outputs:
                 yield output
+
+
+async def _leg(ask: Ask, query: Query, *, plan: DataPlan, files: Sequence[FileRead]) -> Leg:
+    """The leg with its messages laid out, in a thread where others would wait for it."""
+    problems = [file.fault for file in files if file.fault]
+    begin = partial(Leg, ask, query=query, plan=plan, problems=problems)
+    return await asyncio.to_thread(begin) if is_heavy(query) else begin()
 
 
 async def _recollected(ask: Ask) -> tuple[Query, Recollection]:

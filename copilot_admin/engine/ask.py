@@ -102,4 +102,25 @@ class DataSeen:
     text: str
 
 
-Output: TypeAlias = Event | Usage | Finish | Thought | ServerTool | DataSeen
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRead:
+    """A file that came with a query, and how far it could be read: for the transcript.
+
+    Attributes:
+        kind: Its `data_type`, as the client says.
+        size: In bytes; None where it was not fetched, or could not be.
+        pages: Of a document; sheets of a workbook.
+        note: What of it the model was not given, in words.
+        fault: Why nothing of it could be read; a whole sentence.
+    """
+
+    name: str
+    kind: str
+    size: int | None = None
+    pages: int | None = None
+    pixels: tuple[int, int] | None = None  # width and height
+    note: str = ""
+    fault: str = ""
+
+
+Output: TypeAlias = Event | Usage | Finish | Thought | ServerTool | DataSeen | FileRead

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TypeAlias, assert_never
 
+from copilot_admin.engine.ask import FileRead
 from copilot_admin.engine.documents.registry import (
     Document,
     UnreadableFile,
@@ -25,6 +26,7 @@ MOST_FILES = 20  # of one query
 MOST_IMAGES = 10  # of one query; the newest are shown
 MOST_IMAGE_CHARACTERS = 20 * 1024 * 1024  # in base64, of all of them; some vendors refuse 32 MB
 SHORTEST_BASE64 = 24  # characters; a shorter word may look like it by chance
+NOT_SHOWN = "the copilot does not look at images"
 _PLAIN = frozenset({"csv", "txt", "md", "html"})
 
 
@@ -53,7 +55,8 @@ class _Reading:
         self._fetch = fetch
         self._sees_images = sees_images
         self._known: dict[str, _Content] = {}
-        self.problems: list[str] = []
+        self._plain: set[str] = set()  # files that came as text
+        self.files: list[FileRead] = []
 
     async def data(self, data: SourceData) -> SourceData:
         items = [await self._item(item) for item in data.items]
@@ -61,37 +64,58 @@ class _Reading:
 
     async def _item(self, item: DataItem | FileReference) -> DataItem | FileReference:
         kind = str(item.data_format.get("data_type") or "").lower()
-        known = kind in IMAGE_TYPES or kind in data_types()
-        if not known or (isinstance(item, DataItem) and _is_text(item)):
+        if kind not in IMAGE_TYPES and kind not in data_types():
             return item
         name = str(item.data_format.get("filename") or f"without a name ({kind})")
-        return _item_of(item, await self._content(item, kind=kind, name=name))
-
-    async def _content(self, item: DataItem | FileReference, *, kind: str, name: str) -> _Content:
-        source = item.url if isinstance(item, FileReference) else item.content
-        key = f"{kind} {sha256(source.encode('utf-8', 'replace')).hexdigest()}"
+        if isinstance(item, DataItem) and _is_text(item):
+            self._note_text(item.content, kind=kind, name=name)
+            return item
+        key = _key(kind, item.url if isinstance(item, FileReference) else item.content)
         if key not in self._known:
-            try:
-                if len(self._known) >= MOST_FILES:
-                    raise UnreadableFile(f"{MOST_FILES} other files were read already.")
-                self._known[key] = await self._read(item, kind=kind, name=name)
-            except (UnreadableFile, FetchFailed) as error:
-                sentence = f"The file {name!r} could not be read. {error.public}"
-                self._known[key] = f"[{sentence}]"
-                self.problems.append(sentence)
-        return self._known[key]
+            self._known[key] = await self._content(item, FileRead(name=name, kind=kind))
+        return _item_of(item, self._known[key])
 
-    async def _read(self, item: DataItem | FileReference, *, kind: str, name: str) -> _Content:
-        is_image = kind in IMAGE_TYPES
-        if is_image and not self._sees_images and isinstance(item, FileReference):
-            return _unseen(f"{name!r}, which is linked")
-        data = await self._bytes(item)
-        if not is_image:
-            return await asyncio.to_thread(read_document, data, data_type=kind, name=name)
-        if not self._sees_images:
-            width, height = size_of(data, name=name)
-            return _unseen(f"{name!r}, {width} by {height} pixels, {_in_words(len(data))}")
-        return self._admitted(await asyncio.to_thread(read_picture, data, name=name))
+    def _note_text(self, text: str, *, kind: str, name: str) -> None:
+        key = _key(kind, text)
+        if key not in self._plain:
+            self._plain.add(key)
+            size = len(text.encode("utf-8", "replace"))
+            self.files.append(FileRead(name=name, kind=kind, size=size))
+
+    async def _content(self, item: DataItem | FileReference, file: FileRead) -> _Content:
+        content: _Content
+        try:
+            if len(self._known) >= MOST_FILES:
+                raise UnreadableFile(f"{MOST_FILES} other files were read already.")
+            if isinstance(item, FileReference) and self._must_not_see(file):
+                content = _unseen(f"{file.name!r}, which is linked")
+                file = replace(file, note=NOT_SHOWN)
+            else:
+                data = await self._bytes(item)
+                file = replace(file, size=len(data))
+                content, file = await self._read(data, file)
+        except (UnreadableFile, FetchFailed) as error:
+            sentence = f"The file {file.name!r} could not be read. {error.public}"
+            content, file = f"[{sentence}]", replace(file, fault=sentence)
+        self.files.append(file)
+        return content
+
+    async def _read(self, data: bytes, file: FileRead) -> tuple[_Content, FileRead]:
+        if file.kind not in IMAGE_TYPES:
+            document = await asyncio.to_thread(
+                read_document, data, data_type=file.kind, name=file.name
+            )
+            note = document.left_out.strip("[]")
+            return document, replace(file, pages=len(document.pages), note=note)
+        width, height = size_of(data, name=file.name)
+        file = replace(file, pixels=(width, height))
+        if self._must_not_see(file):
+            about = f"{file.name!r}, {width} by {height} pixels, {_in_words(len(data))}"
+            return _unseen(about), replace(file, note=NOT_SHOWN)
+        return self._admitted(await asyncio.to_thread(read_picture, data, name=file.name)), file
+
+    def _must_not_see(self, file: FileRead) -> bool:
+        return file.kind in IMAGE_TYPES and not self._sees_images
 
     async def _bytes(self, item: DataItem | FileReference) -> bytes:
         if isinstance(item, FileReference):
@@ -110,8 +134,8 @@ class _Reading:
 
 async def with_files_read(
     query: Query, *, fetch: Fetch, sees_images: bool = False
-) -> tuple[Query, tuple[str, ...]]:
-    """The query with its files as text, and a sentence for each that could not be read.
+) -> tuple[Query, tuple[FileRead, ...]]:
+    """The query with its files as text and pictures, and what came of each file.
 
     The newest files are read first: when there are too many, the oldest are left out.
 
@@ -126,7 +150,7 @@ async def with_files_read(
     context = [await _context(item, reading) for item in query.context]
     messages = [await _message(message, reading) for message in reversed(query.messages)]
     read = replace(query, messages=tuple(reversed(messages)), context=tuple(context))
-    return read, tuple(reading.problems)
+    return read, tuple(reading.files)
 
 
 def files_in(items: Iterable[object]) -> list[Document]:
@@ -177,6 +201,10 @@ def _item_of(item: DataItem | FileReference, content: _Content) -> DataItem:
                 picture=content,
             )
     assert_never(content)
+
+
+def _key(kind: str, source: str) -> str:
+    return f"{kind} {sha256(source.encode('utf-8', 'replace')).hexdigest()}"
 
 
 def _unseen(image: str) -> str:

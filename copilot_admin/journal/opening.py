@@ -1,5 +1,6 @@
 """Write a run that begins: conversation, messages, turn and run in one transaction."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from copilot_admin import blobs
@@ -13,6 +14,8 @@ from copilot_admin.statements import Insert, Update
 from copilot_admin.threads.attaching import Attached, Incoming, attach
 from copilot_admin.threads.chain import Chain
 from copilot_admin.threads.content import NO_CONTENT, content_of
+from copilot_admin.threads.left_out import without_images
+from protocol.json import Json
 from protocol.storable import clean_text
 
 _INSERT_RUN = Insert(Run)
@@ -55,7 +58,12 @@ def prepare(opening: Opening) -> Prepared:
         keep_content=keep,
         at=opening.started_at,
     )
-    return Prepared(opening, incoming, pack(opening.query.env) if keep else None)
+    return Prepared(opening, incoming, pack(_kept(opening.query.env)) if keep else None)
+
+
+def _kept(env: Mapping[str, Json]) -> Json:
+    """What a reviewer may see of a request beside its messages; images are not kept."""
+    return {**env, "context": without_images(env["context"])} if "context" in env else env
 
 
 def accept(prepared: Prepared) -> Accepted:

@@ -77,6 +77,7 @@ class EventType(models.TextChoices):
     TOOL = "tool", _("Server tool")
     REASONING = "reasoning", _("Reasoning")
     DATA = "data", _("Data message")
+    FILE = "file", _("File")
 
 
 class CostConfidence(models.TextChoices):

@@ -6,6 +6,7 @@ import json
 from typing import assert_never, cast
 
 from copilot_admin.blobs import BIG, Packed, dumped, pack
+from copilot_admin.threads.left_out import without_images
 from protocol.json import Json, JsonObject
 from protocol.messages import (
     AiMessage,
@@ -49,7 +50,7 @@ def content_of(message: Message) -> Content:
         case CallMessage(function, arguments):
             return _json_content({"function": function, "input_arguments": arguments})
         case ResultMessage(function, arguments, data):
-            results: list[Json] = [_result(one) for one in data]
+            results = without_images([_result(one) for one in data])
             return _json_content(
                 {"function": function, "input_arguments": arguments, "data": results}
             )

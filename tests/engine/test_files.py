@@ -5,6 +5,8 @@ import asyncio
 import pytest
 
 from copilot_admin.engine import files
+from copilot_admin.engine.ask import FileRead
+from copilot_admin.engine.documents import registry
 from copilot_admin.engine.egress import FetchFailed
 from copilot_admin.engine.files import FileItem, ImageItem, with_files_read
 from copilot_admin.engine.model_call import ModelImage, ModelRole
@@ -51,7 +53,8 @@ async def nowhere(url):
 
 def read(*items, fetch=nowhere, sees_images=True, **query):
     asked = make_query(HumanMessage("q"), result(*items), **query)
-    found, problems = asyncio.run(with_files_read(asked, fetch=fetch, sees_images=sees_images))
+    found, files = asyncio.run(with_files_read(asked, fetch=fetch, sees_images=sees_images))
+    problems = tuple(one.fault for one in files if one.fault)
     return found.messages[1].data[0].items, problems
 
 
@@ -135,6 +138,46 @@ def test_too_many_and_too_large_files_are_told(monkeypatch):
     assert "It is larger than" in problems[0]
 
 
+def files_of(*items, sees_images=True):
+    async def fetch(url):
+        return image()
+
+    asked = make_query(HumanMessage("q"), result(*items))
+    return asyncio.run(with_files_read(asked, fetch=fetch, sees_images=sees_images))[1]
+
+
+def test_every_file_is_known_once_with_what_is_in_it(monkeypatch):
+    monkeypatch.setattr(registry, "MOST_PAGES", 1)
+    two = pdf(["one"], ["two"])
+    found = files_of(
+        item(base64(two)),
+        item(base64(two)),
+        item("Käse", data_type="txt", filename="a.txt"),
+        item("Käse", data_type="txt", filename="a.txt"),
+        item("x", data_type="object"),
+        linked(),
+    )
+    assert found == (
+        FileRead(
+            name="report.pdf",
+            kind="pdf",
+            size=len(two),
+            pages=1,
+            note="only the first 1 pages were read; the file has more",
+        ),
+        FileRead(name="a.txt", kind="txt", size=5),
+        FileRead(name="chart.png", kind="png", size=len(image()), pixels=(8, 4)),
+    )
+
+
+def test_images_that_the_model_is_not_shown_are_known_with_the_reason():
+    note = "the copilot does not look at images"
+    assert files_of(picture(), linked(), sees_images=False) == (
+        FileRead(name="chart.png", kind="png", size=len(image()), pixels=(8, 4), note=note),
+        FileRead(name="chart.png", kind="png", note=note),
+    )
+
+
 # Images
 
 PICTURE = {"data_type": "png", "filename": "chart.png"}
@@ -209,12 +252,16 @@ def test_of_too_many_images_the_oldest_are_left_out(monkeypatch):
         result(new),
         context=(ContextItem(name="Attached", data=SourceData((attached,))),),
     )
-    found, problems = asyncio.run(with_files_read(asked, fetch=nowhere, sees_images=True))
+    found, files_read = asyncio.run(with_files_read(asked, fetch=nowhere, sees_images=True))
     assert isinstance(found.context[0].data.items[0], ImageItem)
     assert isinstance(found.messages[3].data[0].items[0], ImageItem)
     sentence = "The file 'chart.png' could not be read. The model is shown 2 newer images already."
     assert found.messages[1].data[0].items[0].content == f"[{sentence}]"
-    assert problems == (sentence,)
+    assert [(one.pixels, one.fault) for one in files_read] == [
+        ((8, 3), ""),
+        ((8, 2), ""),
+        (None, sentence),
+    ]
 
 
 def test_images_that_are_too_large_together_are_told(monkeypatch):
@@ -315,7 +362,8 @@ def test_without_a_quote_the_document_is_cited_without_boxes(answer, citations):
 def test_a_file_that_cannot_be_read_is_said_to_the_user_before_the_answer():
     outputs, provider = answered(link(), answer="I could not read it.", citations=CitationMode.OFF)
     sentence = "The file 'report.pdf' could not be read. Links are not followed here."
-    assert outputs[:2] == [
+    assert outputs[:3] == [
+        FileRead(name="report.pdf", kind="pdf", fault=sentence),
         StatusUpdate(message=sentence, level=StatusLevel.WARNING),
         MessageChunk("I could not read it."),
     ]

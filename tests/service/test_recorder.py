@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.engine.ask import DataSeen, ServerTool, Thought
+from copilot_admin.engine.ask import DataSeen, FileRead, ServerTool, Thought
 from copilot_admin.engine.model_call import Finish, Usage, UsageSource
 from copilot_admin.models import EventType, Outcome
 from copilot_admin.recorder import CLEANED, Entry, Piece, Recorder, fit_json, from_pieces
@@ -48,6 +48,13 @@ def test_text_is_joined_and_events_know_their_place():
         (PromptSuggestions(("More?",)), EventType.SUGGESTIONS, {"suggestions": ["More?"]}),
         (ServerTool("sum", "{}", "3"), EventType.TOOL, {"name": "sum", "arguments": "{}", "result": "3"}),
         (DataSeen("## Data: ¶a\n1"), EventType.DATA, {"text": "## Data: ¶a\n1"}),
+        (FileRead(name="a", kind="txt"), EventType.FILE, {"name": "a", "type": "txt"}),
+        (
+            FileRead(name="a", kind="png", size=5, pages=2, pixels=(8, 4), note="n", fault="f"),
+            EventType.FILE,
+            {"name": "a", "type": "png", "size": 5, "pages": 2, "pixels": [8, 4], "note": "n",
+             "fault": "f"},
+        ),
         (Thought("Hm"), EventType.REASONING, {"text": "Hm"}),
         (
             call_event(),
@@ -59,7 +66,7 @@ def test_text_is_joined_and_events_know_their_place():
             },
         ),
     ],
-    ids=["citations", "suggestions", "tool", "data", "thought", "call"],
+    ids=["citations", "suggestions", "tool", "data", "file", "whole file", "thought", "call"],
 )  # fmt: skip
 def test_everything_but_text_is_an_entry(output, kind, payload):
     (entry,) = record_of(output).entries

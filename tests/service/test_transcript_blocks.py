@@ -12,6 +12,8 @@ from copilot_admin.admin.transcript_block_kinds import (
     CallBlock,
     CitationsBlock,
     DataBlock,
+    FileLine,
+    FilesBlock,
     OtherBlock,
     ReasoningBlock,
     StepsBlock,
@@ -219,6 +221,34 @@ def test_tools_thoughts_and_suggestions_have_blocks_of_their_own():
         "12:00",
     )
     assert found[2].suggestions == ("a", "b")
+
+
+def test_files_that_follow_each_other_are_one_list_with_what_is_known_of_each():
+    payloads = [
+        {"name": "chart.png", "type": "png", "size": 2048, "pixels": [800, 600], "note": "unseen"},
+        {"name": "report.pdf", "type": "pdf", "size": 3 * 2**20, "pages": 1},
+        {"name": "a.xlsx", "type": "xlsx", "size": 1, "pages": 2},
+        {"name": "a.txt", "type": "txt", "size": 0, "pages": 1},
+        {"name": "lost.pdf", "type": "pdf", "fault": "The link has expired."},
+        {"pixels": ["a", True, 3], "pages": "x", "size": True},
+    ]
+    events = [event(EventType.FILE, one, ord=number) for number, one in enumerate(payloads)]
+    found = blocks("", *events, event(EventType.STATUS, {"message": "Step"}, ord=9))
+    assert [type(block) for block in found] == [FilesBlock, StepsBlock]
+    nothing = {"note": "", "fault": ""}
+    assert found[0].files == (
+        FileLine(
+            name="chart.png",
+            facts=("PNG", "800 by 600 pixels", "2.0\xa0KB"),
+            note="unseen",
+            fault="",
+        ),
+        FileLine(name="report.pdf", facts=("PDF", "1 page", "3.0\xa0MB"), **nothing),
+        FileLine(name="a.xlsx", facts=("XLSX", "2 sheets", "1\xa0byte"), **nothing),
+        FileLine(name="a.txt", facts=("TXT", "0\xa0bytes"), **nothing),
+        FileLine(name="lost.pdf", facts=("PDF",), note="", fault="The link has expired."),
+        FileLine(name="", facts=(), **nothing),
+    )
 
 
 @pytest.mark.parametrize("kind", EventType)

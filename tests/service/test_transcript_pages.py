@@ -359,6 +359,8 @@ def hostile_conversation(payload: str) -> Conversation:
         (EventType.CITATION, {"citations": [{"source_info": info, "details": [{payload: payload}]}]}),
         (EventType.TOOL, {"name": payload, "arguments": {payload: payload}, "result": payload}),
         (EventType.REASONING, {"text": payload}),
+        (EventType.DATA, {"text": f"## Data: ¶{payload}\n{payload}"}),
+        (EventType.FILE, {"name": payload, "type": payload, "note": payload, "fault": payload}),
         (EventType.SUGGESTIONS, {"suggestions": [payload]}),
         (EventType.COMPONENT, {payload: payload}),
         (EventType.FUNCTION_CALL, {"function": payload, "input_arguments": {payload: payload}}),
