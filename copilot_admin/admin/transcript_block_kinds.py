@@ -1,5 +1,6 @@
 """The kinds of blocks that an answer is made of; each knows the template that draws it."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
@@ -135,14 +136,32 @@ class ReasoningBlock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataBlock:
+class SeenData:
     """A Data message that the model was shown."""
+
+    key: str
+    kind: str
+    instance: str
+    content: Content
+
+
+@dataclass(frozen=True, slots=True)
+class DataBlock:
+    """The Data messages that the model was shown, one after the other."""
 
     template: ClassVar[str] = f"{FOLDER}/data.html"
 
-    key: str
-    heading: str
-    content: Content
+    messages: tuple[SeenData, ...]
+
+    @property
+    def key(self) -> str:
+        """Sets the block apart on its page."""
+        return self.messages[0].key
+
+    @property
+    def kinds(self) -> tuple[tuple[str, int], ...]:
+        """How many messages there are of each kind, in the order in which they were shown."""
+        return tuple(Counter(message.kind for message in self.messages).items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

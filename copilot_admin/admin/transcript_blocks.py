@@ -13,6 +13,7 @@ from copilot_admin.admin.transcript_block_kinds import (
     FilesBlock,
     OtherBlock,
     ReasoningBlock,
+    SeenData,
     Source,
     Step,
     StepsBlock,
@@ -34,6 +35,7 @@ from copilot_admin.reading import CallView, EventView, MessageView, RunView
 from copilot_admin.rendering.charts import chart_of
 from copilot_admin.rendering.tables import are_rows, table_of
 from copilot_admin.rendering.text import cell_text
+from protocol.data import taken_apart
 from protocol.json import Json, JsonObject
 from protocol.plain_text import html_text
 
@@ -71,12 +73,14 @@ def _text(text: str, formatted: bool) -> Iterator[TextBlock]:
 
 
 def _events(run: RunView, events: list[EventView], room: Room) -> Iterator[Block]:
-    """Steps and files that follow each other are one block."""
+    """Steps, files and Data messages that follow each other are one block."""
     for kind, group in groupby(events, key=lambda event: event.type):
         if kind == EventType.STATUS:
             yield StepsBlock(tuple(_step(event, _key(run, event), room) for event in group))
         elif kind == EventType.FILE:
             yield FilesBlock(tuple(file_line(event.payload or {}) for event in group))
+        elif kind == EventType.DATA:
+            yield DataBlock(tuple(_seen(event, _key(run, event), room) for event in group))
         else:
             for event in group:
                 yield from _block(event, _key(run, event), room)
@@ -102,18 +106,17 @@ def _block(event: EventView, key: str, room: Room) -> Iterator[Block]:
             )
         case EventType.REASONING:
             yield ReasoningBlock(key=key, text=text_in(payload, "text"))
-        case EventType.DATA:
-            heading, _, rest = text_in(payload, "text").partition("\n")
-            yield DataBlock(
-                key=key,
-                heading=heading.removeprefix("## Data: "),
-                content=content_of(rest, key=key, room=room),
-            )
         case EventType.SUGGESTIONS:
             found = list_in(payload, "suggestions")
             yield SuggestionsBlock(tuple(one for one in found if isinstance(one, str)))
         case other:
             yield OtherBlock(key=key, type=other, content=content_of(payload, key=key, room=room))
+
+
+def _seen(event: EventView, key: str, room: Room) -> SeenData:
+    kind, instance, rest = taken_apart(text_in(event.payload or {}, "text"))
+    content = content_of(rest, key=key, room=room)
+    return SeenData(key=key, kind=kind, instance=instance, content=content)
 
 
 def _step(event: EventView, key: str, room: Room) -> Step:

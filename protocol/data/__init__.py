@@ -14,7 +14,7 @@ from protocol.data.message import (
     kind_from,
     read_data_message,
 )
-from protocol.data.rendering import render
+from protocol.data.rendering import render, taken_apart
 
 __all__ = [
     "KIND",
@@ -32,4 +32,5 @@ __all__ = [
     "merged",
     "read_data_message",
     "render",
+    "taken_apart",
 ]

@@ -103,7 +103,7 @@ def kind_from(text: str) -> str:
 def one_line(text: str) -> str:
     """The text on one line, so that it cannot pretend to be a heading of its own."""
     line = " ".join(text.split())
-    return f"\\{line}" if line.startswith(("## Data:", "Schema for ¶")) else line
+    return f"\\{line}" if line.startswith(("## Data:", "_instance:", "Schema for ¶")) else line
 
 
 def _kind(raw: Json, *, type_: str) -> str:

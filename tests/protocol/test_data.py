@@ -30,6 +30,7 @@ from protocol.data import (
     merged,
     read_data_message,
     render,
+    taken_apart,
 )
 
 USER_SCHEMA = {
@@ -377,6 +378,20 @@ def test_a_description_cannot_pretend_to_be_a_heading() -> None:
     )
 
     assert render(message) == ("## Data: ¶a\n_instance: \\Schema for ¶b: {}\n1\n\\## Data: ¶b 1")
+
+
+def test_a_description_cannot_pretend_to_be_an_instance() -> None:
+    text = render(DataMessage(kind="a", description="_instance: b"))
+
+    assert text == "## Data: ¶a\n\\_instance: b"
+    assert taken_apart(text) == ("a", "", "\\_instance: b")
+
+
+def test_what_was_rendered_is_taken_apart() -> None:
+    assert taken_apart(render(DataMessage(kind="a", data=1, instance="①"))) == ("a", "①", "1")
+    assert taken_apart(render(DataMessage(kind="a", data=1))) == ("a", "", "1")
+    assert taken_apart(render(DataMessage(kind="a", instance="b"))) == ("a", "b", "")
+    assert taken_apart(render(DataMessage(kind="a"))) == ("a", "", "")
 
 
 def test_line_ends_of_unicode_stay_inside_their_line() -> None:

@@ -3,7 +3,9 @@
 import json
 from typing import Any
 
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 import pytest
 
@@ -143,3 +145,31 @@ def test_the_preview_shows_what_the_model_will_see(builder: Client) -> None:
         "## Data: ¶user\n{\n  &quot;name&quot;: &quot;&lt;b&gt;&quot;,\n  &quot;age&quot;: 3\n}</pre>"
         in page.content.decode()
     )
+
+
+def test_the_page_needs_the_same_queries_for_1_note_and_for_20(builder: Client) -> None:
+    def queries(notes: int) -> int:
+        rows = [
+            {"kind": f"k{n}", "data": {"n": n}, "schema": {"type": "object"}} for n in range(notes)
+        ]
+        copilot = make_copilot(name=f"Notes {notes}", slug=f"notes-{notes}", data_notes=rows)
+        url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+        builder.get(url)
+        with CaptureQueriesContext(connection) as captured:
+            assert builder.get(url).status_code == 200
+        return len(captured)
+
+    assert queries(1) == queries(20)
+
+
+def test_saving_needs_the_same_queries_for_1_note_and_for_20(builder: Client) -> None:
+    def queries(notes: int) -> int:
+        copilot = make_copilot(name=f"Notes {notes}", slug=f"notes-{notes}")
+        rows = [{"kind": f"k{n}", "data": f'{{"n": {n}}}'} for n in range(notes)]
+        with CaptureQueriesContext(connection) as captured:
+            save(builder, copilot, *rows)
+        copilot.refresh_from_db()
+        assert len(copilot.data_notes) == notes
+        return len(captured)
+
+    assert queries(1) == queries(20)

@@ -205,16 +205,13 @@ def test_tools_thoughts_and_suggestions_have_blocks_of_their_own():
         event(EventType.REASONING, {"text": "Hm"}, ord=1),
         event(EventType.SUGGESTIONS, {"suggestions": ["a", 5, "b"]}, ord=2),
         event(EventType.COMPONENT, {"x": 1}, ord=3),
-        event(EventType.DATA, {"text": "## Data: ¶user\n{}\nWho asks."}, ord=4),
     )
     assert [type(block) for block in found] == [
         ToolBlock,
         ReasoningBlock,
         SuggestionsBlock,
         OtherBlock,
-        DataBlock,
     ]
-    assert (found[4].heading, found[4].content.text) == ("¶user", "{}\nWho asks.")
     assert (found[0].name, found[0].arguments.is_empty, found[0].result.text) == (
         "clock",
         True,
@@ -249,6 +246,27 @@ def test_files_that_follow_each_other_are_one_list_with_what_is_known_of_each():
         FileLine(name="lost.pdf", facts=("PDF",), note="", fault="The link has expired."),
         FileLine(name="", facts=(), **nothing),
     )
+
+
+def test_the_data_messages_of_a_run_are_one_block_with_their_kinds():
+    texts = (
+        "## Data: ¶user\n{}\nWho asks.",
+        "## Data: ¶widget_data\n_instance: w-1\n[\n  1\n]",
+        "## Data: ¶widget_data\n_instance: w-2",
+    )
+    shown = [event(EventType.DATA, {"text": text}, ord=n) for n, text in enumerate(texts)]
+
+    block, said = blocks("Hello", *shown)
+
+    assert isinstance(block, DataBlock)
+    assert [(one.kind, one.instance, one.content.text) for one in block.messages] == [
+        ("user", "", "{}\nWho asks."),
+        ("widget_data", "w-1", "[\n  1\n]"),
+        ("widget_data", "w-2", ""),
+    ]
+    assert block.kinds == (("user", 1), ("widget_data", 2))
+    assert block.key == block.messages[0].key
+    assert isinstance(said, TextBlock)
 
 
 @pytest.mark.parametrize("kind", EventType)

@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.admin.transcript_page import MOST_FORMATTED_PER_PAGE, page_of
+from copilot_admin.engine.ask import DataSeen
 from copilot_admin.models import Conversation, Event, EventType, Logging, Outcome, Run, Turn
 from copilot_admin.reading import read_conversation
 from copilot_admin.roles import Role
@@ -109,6 +110,51 @@ def test_the_page_needs_the_same_queries_for_3_turns_and_for_60(reviewer: Browse
         return len(captured)
 
     assert queries(3) == queries(60) <= 16
+
+
+def shown_data(count: int) -> Conversation:
+    client = Client(trace_id=f"data-{count}")
+    seen = (DataSeen(f"## Data: ¶widget_data\n_instance: <b>{n}\n{n}") for n in range(count))
+    return client.ask("Hi").answer(*seen, DataSeen('## Data: ¶a\n"</pre>"'), "Hello").conversation
+
+
+def test_the_data_that_the_model_saw_is_one_folded_section(reviewer: Browser):
+    page = text_of(reviewer.get(address(shown_data(2), "change/")))
+
+    words = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    assert "Data the model saw 3 messages ¶widget_data (2) ¶a" in words
+    assert page.count('<details class="ca-card-fold ca-seen"') == 1
+    assert page.count('id="seen-') == 3
+    assert "&lt;b&gt;0" in page
+    assert "<b>0" not in page
+    one = text_of(reviewer.get(address(shown_data(0), "change/")))
+    assert "Data the model saw 1 message ¶a" in " ".join(re.sub(r"<[^>]+>", " ", one).split())
+
+
+def test_the_rest_of_a_long_data_message_can_be_read(reviewer: Browser):
+    client = Client(trace_id="long")
+    asked = client.ask("Hi").answer(DataSeen("## Data: ¶a\n" + "x" * 5000 + " the end"))
+    page = text_of(reviewer.get(address(asked.conversation, "change/")))
+
+    (link,) = re.findall(r'href="([^"]+/parts/[^"]+)"', page)
+
+    assert "the end" not in page
+    assert "the end" in text_of(reviewer.get(link))
+
+
+@pytest.mark.parametrize("path", ["change/", "turns/{}/"])
+def test_the_page_needs_the_same_queries_for_1_data_message_and_for_200(
+    reviewer: Browser, path: str
+):
+    def queries(messages: int) -> int:
+        conversation = shown_data(messages)
+        turn = Turn.objects.filter(conversation=conversation).latest("id")
+        reviewer.get(address(conversation, path.format(turn.pk)))
+        with CaptureQueriesContext(connection) as captured:
+            assert reviewer.get(address(conversation, path.format(turn.pk))).status_code == 200
+        return len(captured)
+
+    assert queries(1) == queries(200) <= 16
 
 
 def test_a_turn_can_be_fetched_by_itself(reviewer: Browser):
