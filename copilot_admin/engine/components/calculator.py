@@ -43,4 +43,4 @@ class Calculator(Component):
             >>> output.content[0].text.info
             '12'
         """
-        yield self.create_output("text", calculate(expression), visible_scope="llm")
+        yield self.create_output("text", calculate(expression or ""), visible_scope="llm")

@@ -1,0 +1,98 @@
+"""What the cells of a table mean: numbers also where they are written as text, and nothing."""
+
+from collections.abc import Mapping
+import json
+from math import isfinite
+import re
+from typing import TypeAlias
+
+Cell: TypeAlias = str | int | float | bool | None
+Row: TypeAlias = Mapping[str, Cell]
+Number: TypeAlias = int | float
+
+LARGEST = 1e150  # sums and squares of what is below stay finite
+_EMPTY = frozenset({"", "-", "–", "—", "n/a", "na", "nan", "null", "none"})  # noqa: RUF001  # dashes
+_MAX_NUMBER_LENGTH = 60
+_NUMBER = re.compile(
+    r"(?P<sign>[-+−]?)[$€£¥₹]?\s?"  # noqa: RUF001  # the minus of print
+    r"(?P<digits>(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]*)?|\.[0-9]+)"
+    r"(?P<exponent>[eE][+-]?[0-9]{1,3})?\s?(?P<percent>%?)"
+)
+_PLAIN = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,14})?")
+
+
+def is_empty(cell: Cell) -> bool:
+    """Whether nothing stands there, in one of the ways in which tables say it."""
+    return cell is None or (isinstance(cell, str) and words(cell) in _EMPTY)
+
+
+def number_of(cell: Cell) -> Number | None:
+    """The number that a cell holds, if it holds one.
+
+    Args:
+        cell: A number, or text such as "1,234.5", "$ 12", "12%" (0.12) or "(5)" (-5).
+
+    Examples:
+        >>> number_of("1,200"), number_of("12.5%"), number_of("(5)"), number_of("n/a")
+        (1200, 0.125, -5, None)
+    """
+    if cell is None or isinstance(cell, bool):
+        return None
+    number = _written(cell) if isinstance(cell, str) else cell
+    return number if number is not None and abs(number) <= LARGEST else None
+
+
+def parsed(text: str) -> Cell:
+    """A cell of text as a number, if writing the number again would give the same text."""
+    if not _PLAIN.fullmatch(text):
+        return text
+    number = float(text) if "." in text else int(text)
+    return number if str(number) == text else text
+
+
+def flat(value: object) -> Cell:
+    """A value of JSON as a cell: lists and objects become their text, what is no number nothing.
+
+    Raises:
+        ValueError: It is nested too deeply.
+    """
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    if value is None or isinstance(value, str | int | float):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:
+        raise ValueError("A value in the rows is nested too deeply. Send flat rows.") from None
+
+
+def tidy(number: Number) -> Number:
+    """The number without the digits that only binary fractions leave behind."""
+    return float(f"{number:.15g}") if isinstance(number, float) else number
+
+
+def words(cell: Cell) -> str:
+    """A cell as text that is compared without regard to case and outer spaces."""
+    return str(cell).strip().casefold()
+
+
+def order(cell: Cell) -> tuple[int, Number, str]:
+    """Where a cell stands among others: numbers by size, then texts by their letters."""
+    number = number_of(cell)
+    return (1, 0, words(cell)) if number is None else (0, number, "")
+
+
+def _written(text: str) -> Number | None:
+    text = text.strip()
+    if len(text) > _MAX_NUMBER_LENGTH:
+        return None
+    in_parentheses = text.startswith("(") and text.endswith(")")
+    match = _NUMBER.fullmatch(text[1:-1] if in_parentheses else text)
+    if match is None or (in_parentheses and match["sign"]):
+        return None
+    digits = match["digits"].replace(",", "")
+    is_whole = digits.isdecimal() and not match["exponent"]
+    number: Number = int(digits) if is_whole else float(digits + (match["exponent"] or ""))
+    negative = in_parentheses or match["sign"] not in ("", "+")
+    number = -number if negative else number
+    return number / 100 if match["percent"] else number
