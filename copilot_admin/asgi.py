@@ -25,6 +25,7 @@ from copilot_admin.edge.security_headers import SecurityHeaders  # noqa: E402
 from copilot_admin.edge.signals import keep_start_in_event_loop  # noqa: E402
 from copilot_admin.edge.static_files import static_files  # noqa: E402
 from copilot_admin.live import websocket_urlpatterns  # noqa: E402
+from copilot_admin.oversized import record_oversized  # noqa: E402
 
 
 def _build() -> App:
@@ -38,7 +39,7 @@ def _build() -> App:
         }
     )
     app = SharedRequestEnd(app)
-    app = BodyLimits(app, max_bytes=settings.MAX_BODY_BYTES)
+    app = BodyLimits(app, max_bytes=settings.MAX_BODY_BYTES, on_refusal=record_oversized)
     app = RequestIds(app)
     app = Cors(app, origins=settings.CORS_ORIGINS, extra_headers=settings.CORS_HEADERS)
     app = SecurityHeaders(app)

@@ -5,6 +5,9 @@ body is read whole and handed on as one message.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TypeAlias
 
 from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send, header, send_error
 from copilot_admin.errors import BodyTimeout, BodyTooLarge, MalformedBody, RequestError, Unavailable
@@ -13,6 +16,12 @@ METHODS_WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 PATIENCE_SECONDS = 30.0
 BYTES_PER_EXTRA_SECOND = 100_000  # the slowest upload still served: 100 kB/s after the first 30 s
 MAX_BYTES_IN_FLIGHT = 512 * 1024 * 1024  # of all bodies that this process is receiving
+# Of a body that was refused, so much is still taken and thrown away: a client that is cut off while
+# it sends loses the answer that says why.
+LINGERING_BYTES = 256 * 1024 * 1024
+
+Refused: TypeAlias = Callable[[Scope, BodyTooLarge], Awaitable[None]]
+_CLOSE = [(b"connection", b"close")]
 
 
 class ClientLeft(Exception):
@@ -22,17 +31,26 @@ class ClientLeft(Exception):
 class BodyLimits:
     """ASGI middleware that reads each body within its limits."""
 
-    def __init__(self, app: App, *, max_bytes: int, patience: float = PATIENCE_SECONDS) -> None:
+    def __init__(
+        self,
+        app: App,
+        *,
+        max_bytes: int,
+        patience: float = PATIENCE_SECONDS,
+        on_refusal: Refused | None = None,
+    ) -> None:
         """Limits bodies.
 
         Args:
             app: What answers requests whose body arrived.
             max_bytes: The most bytes a body may have.
             patience: Seconds a body may take, besides one for every 100 kB.
+            on_refusal: Is told of each request whose body was too large.
         """
         self.app = app
         self.max_bytes = max_bytes
         self.patience = patience
+        self.on_refusal = on_refusal
         self.in_flight = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -44,11 +62,28 @@ class BodyLimits:
             body = await self._read(scope, receive)
         except ClientLeft:
             return
+        except BodyTooLarge as error:
+            if self.on_refusal is not None:
+                await self.on_refusal(scope, error)
+            await self._refuse(error, receive, send)
+            return
         except RequestError as error:
             # Part of the body is unread: the connection cannot serve another request.
-            await send_error(send, error, headers=[(b"connection", b"close")])
+            await send_error(send, error, headers=_CLOSE)
             return
         await self.app(scope, _replay(body, receive), send)
+
+    async def _refuse(self, error: RequestError, receive: Receive, send: Send) -> None:
+        """Answers while the client still sends, and hangs up when it is done with that."""
+
+        async def send_open(message: Message) -> None:
+            await send({**message, "more_body": True} if "body" in message else message)
+
+        await send_error(send_open, error, headers=_CLOSE)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.patience):
+                await _thrown_away(receive)
+        await send({"type": "http.response.body", "body": b""})
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes:
         declared = _declared_length(scope)
@@ -93,6 +128,15 @@ class BodyLimits:
             f"The request body is larger than the {megabytes:g} MB this server accepts. "
             "Send less data, or ask the operator to raise COPILOT_MAX_BODY_MB."
         )
+
+
+async def _thrown_away(receive: Receive) -> None:
+    """Takes the rest of a body, within reason."""
+    size, more = 0, True
+    while more and size < LINGERING_BYTES:
+        message = await receive()
+        size += len(message.get("body", b""))
+        more = message.get("more_body", False)
 
 
 def _declared_length(scope: Scope) -> int | None:

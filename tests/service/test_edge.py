@@ -1,7 +1,6 @@
 """The edge before Django: origins, bodies, headers, ids, start and stop."""
 
 import asyncio
-import json
 import threading
 from typing import Any
 from uuid import UUID
@@ -9,8 +8,6 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 import pytest
 
-from copilot_admin.edge import bodies
-from copilot_admin.edge.bodies import BodyLimits
 from copilot_admin.edge.cors import Cors
 from copilot_admin.edge.ids import SCOPE_KEY, RequestIds
 from copilot_admin.edge.lifespan import Lifespan
@@ -105,76 +102,6 @@ class TestCors:
         request = scope("/agents.json", answer_headers=[(b"Vary", b"Authorization, X-API-Key")])
         answer = call(self.app, request)
         assert answer.header("vary") == "Authorization, X-API-Key, Origin"
-
-
-class TestBodies:
-    app = BodyLimits(echo, max_bytes=10)
-
-    def test_a_body_within_the_limit_arrives_whole(self):
-        answer = call(self.app, scope(QUERY, method="POST"), body=[b"12345", b"67890"])
-        assert (answer.status, answer.body) == (200, b"1234567890")
-
-    def test_requests_without_a_body_are_not_read(self):
-        assert call(self.app, scope("/agents.json"), body=[b"x" * 20]).status == 200
-
-    @pytest.mark.parametrize(
-        ("headers", "body"),
-        [({"Content-Length": "11"}, []), ({}, [b"12345", b"678901"])],
-        ids=["declared", "streamed"],
-    )
-    def test_a_longer_body_is_refused_in_words(self, headers, body):
-        answer = call(self.app, scope(QUERY, method="POST", headers=headers), body=body)
-        assert answer.status == 413
-        assert json.loads(answer.body) == {
-            "code": "body-too-large",
-            "detail": (
-                "The request body is larger than the 9.53674e-06 MB this server accepts. "
-                "Send less data, or ask the operator to raise COPILOT_MAX_BODY_MB."
-            ),
-        }
-        assert answer.header("connection") == "close"
-        assert self.app.in_flight == 0
-
-    def test_a_length_that_is_no_number_is_refused(self):
-        answer = call(self.app, scope(QUERY, method="POST", headers={"Content-Length": "many"}))
-        assert (answer.status, json.loads(answer.body)["code"]) == (400, "malformed-body")
-
-    def test_a_client_that_leaves_while_sending_gets_no_answer(self):
-        answer = call(self.app, scope(QUERY, method="POST"), body=[])
-        assert (answer.status, self.app.in_flight) == (0, 0)
-
-    def test_a_body_that_takes_too_long_is_given_up(self):
-        app = BodyLimits(echo, max_bytes=10, patience=0.0)
-
-        async def scenario() -> list[Any]:
-            sent: list[Any] = []
-
-            async def receive() -> Any:
-                await asyncio.Event().wait()
-
-            async def send(message: Any) -> None:
-                sent.append(message)
-
-            await app(scope(QUERY, method="POST"), receive, send)
-            return sent
-
-        start, body = asyncio.run(scenario())
-        assert start["status"] == 408
-        assert json.loads(body["body"])["code"] == "body-timeout"
-
-    def test_more_bodies_than_the_process_can_hold_are_put_off(self, monkeypatch):
-        monkeypatch.setattr(bodies, "MAX_BYTES_IN_FLIGHT", 3)
-        answer = call(self.app, scope(QUERY, method="POST"), body=[b"1234"])
-        assert (answer.status, json.loads(answer.body)["code"]) == (503, "busy")
-
-    def test_after_the_body_the_server_speaks_again(self):
-        heard: list[str] = []
-
-        async def listen(request: Any, receive: Any, send: Any) -> None:
-            heard.extend([(await receive())["type"], (await receive())["type"]])
-
-        call(BodyLimits(listen, max_bytes=10), scope(QUERY, method="POST"), body=[b"x"])
-        assert heard == ["http.request", "http.disconnect"]
 
 
 class TestSecurityHeaders:
