@@ -1,17 +1,24 @@
 """Ranks texts by how well they fit a question: Okapi BM25 over words.
 
-Source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009).
+Words count as the same whatever their case, accents and English plural. Chinese and Japanese, which
+have no blanks between words, are compared by pairs of characters.
+Sources: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009);
+the S-stemmer of Harman, How Effective Is Suffixing? (1991).
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from math import log
 import re
+from unicodedata import combining, normalize
 
 K1 = 1.2  # how soon more of the same word stops counting; the paper's middle value
 B = 0.75  # how much long texts are held back
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")  # kana and Han characters
+_SHORTEST_PLURAL = 4  # letters; "gas" and "its" are none
 
 
 def words_of(text: str) -> list[str]:
@@ -19,16 +26,28 @@ def words_of(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(_CAMEL.sub(" ", text))]
 
 
+def terms_of(text: str) -> list[str]:
+    """The words of a text in the form in which they are compared.
+
+    Examples:
+        >>> terms_of("Zürich's companies, prices and losses")
+        ['zurich', 's', 'company', 'price', 'and', 'losse']
+        >>> terms_of("2023年收入")
+        ['2023', '年收', '收入']
+    """
+    return [term for word in words_of(_folded(text)) for term in _terms(word)]
+
+
 def scores(question: str, texts: Sequence[str]) -> list[float]:
     """How well each text fits the question; 0 where no word of it occurs.
 
     Costs grow in a straight line with the length of the texts.
     """
-    counted = [Counter(words_of(text)) for text in texts]
+    counted = [Counter(terms_of(text)) for text in texts]
     lengths = [sum(words.values()) for words in counted]
     average = sum(lengths) / len(lengths) if lengths else 0.0
     found = [0.0] * len(texts)
-    for word in dict.fromkeys(words_of(question)):
+    for word in dict.fromkeys(terms_of(question)):
         having = sum(word in words for words in counted)
         if not having:
             continue
@@ -44,3 +63,30 @@ def ranked(question: str, texts: Sequence[str]) -> list[int]:
     """The places of the texts, best first; equals stay in their order."""
     found = scores(question, texts)
     return sorted(range(len(texts)), key=lambda index: -found[index])
+
+
+def _folded(text: str) -> str:
+    """The text without accents, and with its ligatures and wide letters taken apart."""
+    if text.isascii():
+        return text
+    return "".join(letter for letter in normalize("NFKD", text) if not combining(letter))
+
+
+def _terms(word: str) -> Iterator[str]:
+    end = 0
+    for run in _UNSPACED.finditer(word):
+        if run.start() > end:
+            yield _singular(word[end : run.start()])
+        yield from map("".join, pairwise(run[0])) if len(run[0]) > 1 else run[0]
+        end = run.end()
+    if end < len(word):
+        yield _singular(word[end:])
+
+
+def _singular(word: str) -> str:
+    """The word without the end of an English plural."""
+    if len(word) < _SHORTEST_PLURAL or word.endswith(("us", "ss")):
+        return word
+    if word.endswith("ies") and not word.endswith(("eies", "aies")):
+        return word[:-3] + "y"
+    return word.removesuffix("s")
