@@ -5,6 +5,7 @@ from copilot_admin.engine.document import spec_from_document
 from copilot_admin.engine.spec import CopilotSpec, ProviderSpec
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
+from copilot_admin.remote_images import copy_of, is_address
 from protocol.manifest import CopilotCard, ModelChoice
 
 
@@ -44,14 +45,14 @@ def card_of(copilot: Copilot, *, base_url: str) -> CopilotCard | None:
 
 def _card(spec: CopilotSpec, *, image: str, base_url: str) -> CopilotCard:
     endpoint = f"{base_url}/v1/copilots/{spec.slug}"
-    remote = image.startswith(("https://", "http://"))
+    only_linked = is_address(image) and not copy_of(image)
     return CopilotCard(
         slug=spec.slug,
         name=spec.name,
         description=spec.description,
         query_url=f"{endpoint}/query",
         feedback_url=f"{endpoint}/feedback",
-        image_url=(image if remote else f"{endpoint}/image") if image else None,
+        image_url=(image if only_linked else f"{endpoint}/image") if image else None,
         models=tuple(ModelChoice(id, name) for id, name in spec.models),
         features=spec.features,
         custom_features=spec.custom_features,

@@ -61,13 +61,18 @@ class NotPublishable(ConfigurationError):
         self.problems = problems
 
 
+def image_of(copilot: Copilot) -> str:
+    """The image of a draft: the name of an uploaded one in the storage, or an address."""
+    return str(copilot.image.name) if copilot.image else copilot.image_url
+
+
 def document_of(copilot: Copilot) -> dict[str, Json]:
     """The versioned part of a draft, with the keys of a copilot file.
 
     An uploaded image stands in it by its name in the storage; such a file is never changed.
     """
     document: dict[str, Any] = {key: getattr(copilot, column) for key, column in COLUMNS.items()}
-    document["image"] = copilot.image.name if copilot.image else copilot.image_url
+    document["image"] = image_of(copilot)
     document["provider"] = copilot.provider.name
     document["features"] = {
         feature.key: copilot.features.get(feature.key, feature.default) is True

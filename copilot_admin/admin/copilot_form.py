@@ -222,7 +222,10 @@ class CopilotForm(EditLock, CopilotModelForm):
             "name": _("What people see in Workspace. No two copilots share a name."),
             "slug": _("Part of the address that Workspace calls. Fixed once published."),
             "description": _("The welcome text of an empty chat."),
-            "image_url": _("The address of a picture on the web. An uploaded image goes first."),
+            "image_url": _(
+                "The address of a picture on the web, which is fetched once when you save. An "
+                "uploaded image goes first."
+            ),
             "system_prompt": _("Who the copilot is and how it answers."),
             "model": _("The id that the provider knows the model by."),
             "sees_images": _(
@@ -252,6 +255,7 @@ class CopilotForm(EditLock, CopilotModelForm):
             del self.fields["remove_image"]
         self.initial = {**self.initial, **_initial_of(self.instance)}
         self.png: bytes | None = None
+        self.stored_address = self.instance.image_url  # validation puts the typed one there
         self._offer_tools()
         if "slug" in self.fields and self.instance.live_id:
             self.fields["slug"].disabled = True

@@ -10,6 +10,7 @@ from copilot_admin.admin.copilot_form import CopilotForm
 from copilot_admin.admin.rows import RowForm, RowFormSet
 from copilot_admin.engine.document import data_note
 from copilot_admin.models import Copilot
+from copilot_admin.remote_images import is_address
 from protocol.data import folded, render
 from protocol.features import FEATURES
 
@@ -21,12 +22,17 @@ class Preview:
     name: str
     description: str
     image: str
-    remote_image: str
+    linked_image: str  # its address, if it has one; it may be half-written
     features: frozenset[str]
     models: tuple[str, ...]
     controls: tuple[Mapping[str, Any], ...]
     starters: tuple[str, ...]
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_link(self) -> bool:
+        """Whether the address of the image may be followed."""
+        return is_address(self.linked_image)
 
     @property
     def feature_labels(self) -> tuple[str, ...]:
@@ -49,13 +55,13 @@ def preview_of(copilot: Copilot, *, image: str) -> Preview:
 
     Args:
         copilot: As it is stored.
-        image: Address of its uploaded image on this server; empty when there is none.
+        image: Address of its image on this server; empty when there is none.
     """
     return Preview(
         name=copilot.name,
         description=copilot.description,
         image=image,
-        remote_image="" if image else copilot.image_url,
+        linked_image="" if copilot.image else copilot.image_url,
         features=frozenset(
             feature.key
             for feature in FEATURES
@@ -70,13 +76,15 @@ def preview_of(copilot: Copilot, *, image: str) -> Preview:
 
 def preview_of_form(form: CopilotForm, *, image: str) -> Preview:
     """The preview of what somebody is typing, whatever is still missing or wrong."""
+    copilot, address = form.instance, str(form["image_url"].value() or "").strip()
     removed = "remove_image" in form.fields and form["remove_image"].value()
-    shown = "" if removed else image
+    uploaded = bool(copilot.image) and not removed
+    shown = image if uploaded or (not copilot.image and address == form.stored_address) else ""
     return Preview(
         name=form["name"].value() or "",
         description=form["description"].value() or "",
         image=shown,
-        remote_image="" if shown else form["image_url"].value() or "",
+        linked_image="" if uploaded else address,
         features=frozenset(form["features"].value() or ()),
         models=tuple(row["name"] for row in _good_rows(form["model_choices"].value())),
         controls=tuple(_good_rows(form["custom_features"].value())),

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import PermissionDenied
+from django.core.files.storage import default_storage
 from django.db import transaction
 from django.http import (
     FileResponse,
@@ -28,7 +29,8 @@ from copilot_admin.admin.generics import CopilotModelAdmin
 from copilot_admin.admin.model_lists import fetch_models
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot, Provider
-from copilot_admin.publishing import publish
+from copilot_admin.publishing import image_of, publish
+from copilot_admin.remote_images import fetch_copies, stored_image
 
 NO_ID = 0  # no row has it
 
@@ -46,11 +48,26 @@ class CopilotViews(CopilotModelAdmin):
         return f"{reverse('admin:copilot_admin_copilot_publish')}?{query}"
 
     def image_of(self, copilot: Copilot) -> str:
-        """Address of the uploaded image; empty when there is none."""
-        if not copilot.image:
+        """Address of the image that this server has; empty when there is none."""
+        name = stored_image(image_of(copilot))
+        if not name:
             return ""
         address = reverse("admin:copilot_admin_copilot_image", args=[copilot.pk])
-        return f"{address}?{urlencode({'v': str(copilot.image.name)[-12:-4]})}"
+        return f"{address}?{urlencode({'v': name[-12:-4]})}"
+
+    def fetch_images(self, request: HttpRequest, copilots: Iterable[Copilot]) -> None:
+        """Fetches the images that are only linked, once the database has what was changed."""
+        addresses = [image_of(copilot) for copilot in copilots]
+
+        def fetch() -> None:
+            for address, why in fetch_copies(addresses).items():
+                text = _(
+                    "The image stays a link, which Workspace loads by itself: %(address)s could not "
+                    "be fetched. %(why)s"
+                )
+                messages.warning(request, text % {"address": address, "why": why})
+
+        transaction.on_commit(fetch)
 
     def publish_view(self, request: HttpRequest) -> HttpResponseBase:
         """Says what would go live; a POST makes it so."""
@@ -96,14 +113,15 @@ class CopilotViews(CopilotModelAdmin):
         return JsonResponse({"models": found, "sentence": sentence})
 
     def image_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
-        """The uploaded image of a draft: a PNG that this server wrote itself."""
+        """The image of a draft, uploaded or fetched: a PNG that this server wrote itself."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         copilot = get_object_or_404(self.get_queryset(request), pk=pk)
-        if not copilot.image:
+        name = stored_image(image_of(copilot))
+        if not name:
             raise Http404
         try:
-            response = FileResponse(copilot.image.open("rb"), content_type="image/png")
+            response = FileResponse(default_storage.open(name, "rb"), content_type="image/png")
         except FileNotFoundError as error:
             raise Http404 from error
         response["X-Content-Type-Options"] = "nosniff"
@@ -126,6 +144,7 @@ class CopilotViews(CopilotModelAdmin):
                 if str(draft.copilot.pk) in seen:
                     shown = seen[str(draft.copilot.pk)].partition(":")[2]
                     self._publish_one(request, draft, shown=shown)
+            self.fetch_images(request, [draft.copilot for draft in drafts])
         if len(drafts) == 1:
             return HttpResponseRedirect(self.change_url(drafts[0].copilot))
         return HttpResponseRedirect(reverse("admin:copilot_admin_copilot_changelist"))

@@ -180,6 +180,7 @@ class CopilotAdmin(NoPopups, TemplateViews):
         if form.png is not None:
             obj.image.save(random_name(), ContentFile(form.png), save=False)
         super().save_model(request, obj, form, change)
+        self.fetch_images(request, [obj])
 
     def response_add(
         self, request: HttpRequest, obj: Copilot, post_url_continue: str | None = None

@@ -12,6 +12,8 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.drafts import standing_of
 from copilot_admin.admin.states import CopilotState, Standing
 from copilot_admin.models import Conversation, Copilot, Provider
+from copilot_admin.publishing import image_of
+from copilot_admin.remote_images import stored_image
 
 MOST_COPILOTS = 12
 MOST_CONVERSATIONS = 8
@@ -114,7 +116,7 @@ def _tiles() -> list[Tile]:
             standing=standing_of(copilot),
             url=reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]),
             image=reverse("admin:copilot_admin_copilot_image", args=[copilot.pk])
-            if copilot.image
+            if stored_image(image_of(copilot))
             else "",
         )
         for copilot in rows.order_by("-updated_at")[:MOST_COPILOTS]

@@ -1,4 +1,4 @@
-"""`GET /v1/copilots/<slug>/image`: the uploaded image of a copilot, for everybody."""
+"""`GET /v1/copilots/<slug>/image`: the image of a copilot, uploaded or fetched, for everybody."""
 
 from functools import partial
 
@@ -8,6 +8,7 @@ from ninja import Router
 
 from copilot_admin.errors import NotFound
 from copilot_admin.models import Copilot
+from copilot_admin.remote_images import stored_image
 from copilot_admin.writer import READER
 
 router = Router(tags=["copilots"])
@@ -29,9 +30,10 @@ async def image(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _image_of(slug: str) -> bytes:
     copilot = Copilot.objects.published().filter(slug=slug).first()
-    name = str(copilot.live.document.get("image", "")) if copilot and copilot.live else ""
-    if not name or name.startswith(("https://", "http://")) or not default_storage.exists(name):
-        raise NotFound(f"No published copilot named '{slug}' has an uploaded image.")
+    image = str(copilot.live.document.get("image", "")) if copilot and copilot.live else ""
+    name = stored_image(image)
+    if not name or not default_storage.exists(name):
+        raise NotFound(f"No published copilot named '{slug}' has an image on this server.")
     with default_storage.open(name) as file:
         data: bytes = file.read()
     return data

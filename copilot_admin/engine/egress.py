@@ -44,13 +44,23 @@ class PrivateAddress(OSError):
 class Egress:
     """Fetches files for one server."""
 
-    def __init__(self, allowed: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        allowed: Sequence[str] = (),
+        *,
+        seconds: float | None = None,
+        most_bytes: int | None = None,
+    ) -> None:
         """Prepares fetching.
 
         Args:
             allowed: Hosts, addresses or networks from which files may be fetched although they
                 are private; link-local and metadata addresses never are.
+            seconds: For one file; None: `SECONDS`.
+            most_bytes: Of one file; None: `MOST_BYTES`.
         """
+        self._seconds = SECONDS if seconds is None else seconds
+        self._most_bytes = MOST_BYTES if most_bytes is None else most_bytes
         self._hosts = frozenset(one.lower() for one in allowed)
         self._networks = tuple(_networks(allowed))
 
@@ -61,14 +71,14 @@ class Egress:
             FetchFailed: They cannot be had.
         """
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(self._seconds):
                 for _ in range(MOST_REDIRECTS + 1):
                     found = await self._hop(url)
                     if isinstance(found, bytes):
                         return found
                     url = urljoin(url, found)
         except TimeoutError:
-            raise FetchFailed(f"It did not arrive within {SECONDS:.0f} seconds.") from None
+            raise FetchFailed(f"It did not arrive within {self._seconds:.0f} seconds.") from None
         except ValueError as error:
             raise FetchFailed("The link leads nowhere.") from error
         except (ClientError, OSError) as error:
@@ -83,7 +93,26 @@ class Egress:
         connector = TCPConnector(socket_factory=self._sockets(host))
         jar = DummyCookieJar()
         async with ClientSession(connector=connector, cookie_jar=jar, trust_env=False) as session:
-            return await _body(session, url)
+            return await self._body(session, url)
+
+    async def _body(self, session: ClientSession, url: str) -> bytes | str:
+        limits = ClientTimeout(total=self._seconds)
+        async with session.get(url, allow_redirects=False, timeout=limits) as response:
+            if response.status in _MOVED and "Location" in response.headers:
+                return response.headers["Location"]
+            if response.status in _EXPIRED:
+                raise FetchFailed(
+                    f"The link has expired or is not open: the server answered {response.status}."
+                )
+            if response.status >= 300:
+                raise FetchFailed(f"The server answered {response.status}.")
+            parts, size = [], 0
+            async for part in response.content.iter_chunked(64 * 1024):
+                parts.append(part)
+                size += len(part)
+                if size > self._most_bytes:
+                    raise FetchFailed(f"It is larger than {self._most_bytes // 2**20} MB.")
+            return b"".join(parts)
 
     def _sockets(self, host: str) -> Callable[[AddrInfoType], socket.socket]:
         """Makes the sockets of a request, looking at the very addresses that are connected to."""
@@ -104,26 +133,6 @@ class Egress:
         address = ip_address(text)
         public = all(one.is_global and not one.is_multicast for one in _meanings(address))
         return public or trusted or any(address in network for network in self._networks)
-
-
-async def _body(session: ClientSession, url: str) -> bytes | str:
-    limits = ClientTimeout(total=SECONDS)
-    async with session.get(url, allow_redirects=False, timeout=limits) as response:
-        if response.status in _MOVED and "Location" in response.headers:
-            return response.headers["Location"]
-        if response.status in _EXPIRED:
-            raise FetchFailed(
-                f"The link has expired or is not open: the server answered {response.status}."
-            )
-        if response.status >= 300:
-            raise FetchFailed(f"The server answered {response.status}.")
-        parts, size = [], 0
-        async for part in response.content.iter_chunked(64 * 1024):
-            parts.append(part)
-            size += len(part)
-            if size > MOST_BYTES:
-                raise FetchFailed(f"It is larger than {MOST_BYTES // 2**20} MB.")
-        return b"".join(parts)
 
 
 def _meanings(address: IPv4Address | IPv6Address) -> Sequence[IPv4Address | IPv6Address]:
