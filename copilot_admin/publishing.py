@@ -9,10 +9,12 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
+from copilot_admin.engine.components.registry import registry
 from copilot_admin.engine.document import spec_from_document
 from copilot_admin.engine.parameters import RESERVED_PARAMETERS
 from copilot_admin.engine.placeholders import unknown_placeholders
 from copilot_admin.engine.providers.registry import make_provider
+from copilot_admin.engine.server_tools import taken_names
 from copilot_admin.engine.spec import CopilotSpec, ProviderSpec
 from copilot_admin.engine.tools.registry import tool_names
 from copilot_admin.errors import ConfigurationError, RunError
@@ -32,6 +34,8 @@ COLUMNS: Mapping[str, str] = {
     "widget_data": "widget_data",
     "custom_features": "custom_features",
     "tools": "tools",
+    "components": "components",
+    "stream_all_text": "stream_all_text",
     "citations": "citations",
     "images": "sees_images",
     "show_steps": "show_steps",
@@ -184,6 +188,13 @@ def _problems(spec: CopilotSpec) -> Iterator[Problem]:
     for name in sorted(set(spec.tools) - set(tool_names())):
         sentence = _("There is no tool named '%(name)s'. Switch it off.")
         yield Problem("tools", sentence % {"name": name})
+    for use in spec.components:
+        if not registry().find(use.name, use.version):
+            sentence = _("There is no component '%(name)s'. Switch it off.")
+            yield Problem("components", sentence % {"name": use.pin})
+        elif use.name in taken_names(spec):
+            sentence = _("The component '%(name)s' has the name of a tool. Switch one of them off.")
+            yield Problem("components", sentence % {"name": use.name})
     for key in _clashing_keys(spec):
         sentence = _("The key '%(key)s' is taken. Give the control another.")
         yield Problem("custom_features", sentence % {"key": key})

@@ -1,12 +1,19 @@
 """What a run puts out, folded into what is stored of it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from math import isfinite
-from typing import TypeAlias, assert_never, cast
+from typing import TypeAlias, cast
 
-from copilot_admin.engine.ask import DataSeen, FileRead, Output, ServerTool, Thought
+from copilot_admin.engine.ask import (
+    ComponentCalled,
+    DataSeen,
+    FileRead,
+    Output,
+    ServerTool,
+    Thought,
+)
 from copilot_admin.engine.model_call import Finish, Usage, UsageSource
 from copilot_admin.models import EventType, Outcome
 from protocol.dialects import echo_of, payload, say
@@ -33,10 +40,19 @@ _Kept: TypeAlias = (
     | PromptSuggestions
     | Thought
     | ServerTool
+    | ComponentCalled
     | DataSeen
     | FileRead
 )
 
+_FACTS = (Thought, ServerTool, ComponentCalled, DataSeen, FileRead)  # no client sees them
+_EVENT_TYPES: Mapping[type[Event], EventType] = {
+    StatusUpdate: EventType.STATUS,
+    MessageArtifact: EventType.ARTIFACT,
+    CitationCollection: EventType.CITATION,
+    FunctionCall: EventType.FUNCTION_CALL,
+    PromptSuggestions: EventType.SUGGESTIONS,
+}
 CLEANED = "Characters that cannot be stored were replaced with U+FFFD in the answer."
 
 
@@ -194,7 +210,7 @@ class Recorder:
     def _heard(self, text: str) -> str:
         heard, start = "", 0
         for item in self._items:
-            if isinstance(item.output, Thought | ServerTool | DataSeen | FileRead):
+            if isinstance(item.output, _FACTS):
                 continue
             said = _said_as_text(item.output, self._generation)
             if said:
@@ -266,21 +282,20 @@ def _content(output: _Kept) -> tuple[EventType, JsonObject]:
             return EventType.REASONING, {"text": text}
         case ServerTool(name, arguments, result):
             return EventType.TOOL, {"name": name, "arguments": arguments, "result": result}
+        case ComponentCalled():
+            return EventType.COMPONENT, _facts(output)
         case DataSeen(text):
             return EventType.DATA, {"text": text}
         case FileRead():
             return EventType.FILE, _file(output)
-        case StatusUpdate():
-            return EventType.STATUS, payload(output)
-        case MessageArtifact():
-            return EventType.ARTIFACT, payload(output)
-        case CitationCollection():
-            return EventType.CITATION, payload(output)
-        case FunctionCall():
-            return EventType.FUNCTION_CALL, payload(output)
-        case PromptSuggestions():
-            return EventType.SUGGESTIONS, payload(output)
-    assert_never(output)
+        case _:
+            return _EVENT_TYPES[type(output)], payload(output)
+
+
+def _facts(called: ComponentCalled) -> JsonObject:
+    """A component's call with the facts that there are."""
+    facts = asdict(called)
+    return {name: value for name, value in facts.items() if value not in ("", (), [])}
 
 
 def _file(file: FileRead) -> JsonObject:

@@ -17,6 +17,7 @@ from copilot_admin.callers import Caller
 from copilot_admin.engine.answer import answer
 from copilot_admin.engine.ask import (
     Ask,
+    ComponentCalled,
     DataSeen,
     FileRead,
     Output,
@@ -221,7 +222,7 @@ class Run:
             case FunctionCall():
                 self.speaker.hold()
                 self._say(output)
-            case Usage() | Thought() | ServerTool() | DataSeen() | FileRead():
+            case Usage() | Thought() | ServerTool() | ComponentCalled() | DataSeen() | FileRead():
                 pass  # for the transcript only
             case _:
                 self._say(output)

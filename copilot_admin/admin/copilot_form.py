@@ -9,6 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.admin.component_switches import ComponentsField, pins_of
 from copilot_admin.admin.copilot_rows import (
     CustomFeatureRow,
     ModelChoiceRow,
@@ -143,6 +144,7 @@ class CopilotForm(EditLock, CopilotModelForm):
         widget=DescribedRadio(WIDGET_DATA),
     )
     tools = forms.MultipleChoiceField(label=_("Tools"), required=False)
+    components = ComponentsField(label=_("Components"), required=False)
     citations = forms.ChoiceField(
         label=_("Citations"),
         choices=[
@@ -208,6 +210,7 @@ class CopilotForm(EditLock, CopilotModelForm):
             "show_steps",
             "reasoning_steps",
             "max_data_tokens",
+            "stream_all_text",
             "enabled",
             "access",
             "logging",
@@ -233,6 +236,10 @@ class CopilotForm(EditLock, CopilotModelForm):
                 "can see: others may refuse the question. Off: the model is told of them in words."
             ),
             "show_steps": _("People see what the copilot does while it works."),
+            "stream_all_text": _(
+                "Text that a component gives to people and model is part of the answer. Off: it is "
+                "a step, and the model says it in its own words."
+            ),
             "reasoning_steps": _("The reasoning text of the model is one of the steps."),
             "max_data_tokens": _(
                 "Tokens of data that a question may bring; the rest is left out, with a notice. "
@@ -245,6 +252,7 @@ class CopilotForm(EditLock, CopilotModelForm):
             "enabled": _("Switched on"),
             "sees_images": _("Look at images"),
             "show_steps": _("Show steps"),
+            "stream_all_text": _("Show results of components"),
             "reasoning_steps": _("Show reasoning"),
             "max_data_tokens": _("Most data"),
         }
@@ -257,6 +265,7 @@ class CopilotForm(EditLock, CopilotModelForm):
         self.png: bytes | None = None
         self.stored_address = self.instance.image_url  # validation puts the typed one there
         self._offer_tools()
+        self._offer_components()
         if "slug" in self.fields and self.instance.live_id:
             self.fields["slug"].disabled = True
         self._offer_models()
@@ -336,6 +345,7 @@ class CopilotForm(EditLock, CopilotModelForm):
         for name in (
             "features",
             "tools",
+            "components",
             "model_choices",
             "custom_features",
             "steps",
@@ -356,6 +366,11 @@ class CopilotForm(EditLock, CopilotModelForm):
         field.choices = [  # type: ignore[attr-defined]  # it is a MultipleChoiceField
             (name, gettext(name.capitalize())) for name in helps
         ]
+
+    def _offer_components(self) -> None:
+        field = self.fields["components"]
+        if isinstance(field, ComponentsField):
+            field.offer(self.instance.components)
 
     def _offer_models(self) -> None:
         provider = self["provider"].value() if "provider" in self.fields else None
@@ -381,6 +396,7 @@ def _initial_of(copilot: Copilot) -> dict[str, Any]:
             if copilot.features.get(feature.key, feature.default)
         ],
         "tools": copilot.tools,
+        "components": pins_of(copilot.components),
         "model_choices": copilot.model_choices,
         "custom_features": copilot.custom_features,
         "data_notes": copilot.data_notes,

@@ -49,6 +49,13 @@ FIELDSETS: Fieldsets = [
         {"fields": ["widget_data", "tools", "citations", "sees_images", "max_data_tokens"]},
     ),
     (
+        gettext_lazy("Components"),
+        {
+            "fields": ["components", "stream_all_text"],
+            "description": gettext_lazy("Work that the server does when the model asks for it."),
+        },
+    ),
+    (
         gettext_lazy("Data notes"),
         {
             "fields": ["data_notes", "data_messages"],
@@ -82,6 +89,7 @@ VIEW_ONLY = [
     "widget_data",
     "citations",
     "sees_images",
+    "stream_all_text",
     "show_steps",
     "reasoning_steps",
     "max_data_tokens",

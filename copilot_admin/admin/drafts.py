@@ -34,6 +34,8 @@ LABELS: Mapping[str, str | Promise] = {
     "features": gettext_lazy("Workspace features"),
     "custom_features": gettext_lazy("Controls of your own"),
     "tools": gettext_lazy("Tools"),
+    "components": gettext_lazy("Components"),
+    "stream_all_text": gettext_lazy("Show results of components"),
     "citations": gettext_lazy("Citations"),
     "images": gettext_lazy("Look at images"),
     "show_steps": gettext_lazy("Show steps"),

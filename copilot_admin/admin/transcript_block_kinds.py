@@ -126,6 +126,24 @@ class ToolBlock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentBlock:
+    """A component that the server ran, and what it cost."""
+
+    template: ClassVar[str] = f"{FOLDER}/component.html"
+
+    key: str
+    name: str
+    version: str
+    arguments: Content
+    result: Content
+    error: str
+    outputs: int
+    ms: int
+    usage: Content
+    metrics: Content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReasoningBlock:
     """What a model thought before it spoke."""
 
@@ -210,6 +228,7 @@ Block: TypeAlias = (
     | CitationsBlock
     | CallBlock
     | ToolBlock
+    | ComponentBlock
     | ReasoningBlock
     | DataBlock
     | FilesBlock

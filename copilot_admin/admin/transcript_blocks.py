@@ -9,6 +9,7 @@ from copilot_admin.admin.transcript_block_kinds import (
     Block,
     CallBlock,
     CitationsBlock,
+    ComponentBlock,
     DataBlock,
     FilesBlock,
     OtherBlock,
@@ -24,6 +25,7 @@ from copilot_admin.admin.transcript_block_kinds import (
 from copilot_admin.admin.transcript_contents import ON_THE_PAGE, Content, Room, content_of
 from copilot_admin.admin.transcript_fields import (
     list_in,
+    number_in,
     object_in,
     objects_in,
     text_in,
@@ -104,6 +106,8 @@ def _block(event: EventView, key: str, room: Room) -> Iterator[Block]:
                 arguments=content_of(payload.get("arguments"), key=f"{key}-a", room=room),
                 result=content_of(payload.get("result"), key=key, room=room),
             )
+        case EventType.COMPONENT:
+            yield _component(payload, key, room)
         case EventType.REASONING:
             yield ReasoningBlock(key=key, text=text_in(payload, "text"))
         case EventType.SUGGESTIONS:
@@ -117,6 +121,24 @@ def _seen(event: EventView, key: str, room: Room) -> SeenData:
     kind, instance, rest = taken_apart(text_in(event.payload or {}, "text"))
     content = content_of(rest, key=key, room=room)
     return SeenData(key=key, kind=kind, instance=instance, content=content)
+
+
+def _component(payload: JsonObject, key: str, room: Room) -> ComponentBlock:
+    def content(name: str) -> Content:
+        return content_of(payload.get(name), key=f"{key}-{name}", room=room)
+
+    return ComponentBlock(
+        key=key,
+        name=text_in(payload, "name"),
+        version=text_in(payload, "version"),
+        arguments=content("arguments"),
+        result=content("result"),
+        error=text_in(payload, "error"),
+        outputs=number_in(payload, "outputs"),
+        ms=number_in(payload, "ms"),
+        usage=content("usage"),
+        metrics=content("metrics"),
+    )
 
 
 def _step(event: EventView, key: str, room: Room) -> Step:

@@ -11,6 +11,12 @@ def text_in(data: JsonObject, key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def number_in(data: JsonObject, key: str) -> int:
+    """A whole number, else zero."""
+    value = data.get(key)
+    return value if isinstance(value, int) else 0
+
+
 def object_in(data: JsonObject, key: str) -> JsonObject:
     """An object, else an empty one."""
     return as_object(data.get(key))

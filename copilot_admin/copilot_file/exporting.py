@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from copilot_admin.copilot_file.images import data_uri_of
+from copilot_admin.copilot_file.parts import short_form
 from copilot_admin.copilot_file.schema import FORMAT, CopilotEntry
 from copilot_admin.copilot_file.shape import Shape
 from copilot_admin.engine.spec import ToolCalling
@@ -66,6 +67,7 @@ def full_entry(copilot: Copilot, *, live: bool = False) -> dict[str, Any]:
         **document,
         "image": image if is_address or not image else data_uri_of(image),
         "provider": _provider(copilot, live=live).name,
+        "components": [*map(short_form, document.get("components", ()))],
         "access": copilot.access,
         "enabled": copilot.enabled,
         "logging": copilot.logging,

@@ -1,10 +1,12 @@
 """The smaller records inside a copilot's entry: custom features, steps, models."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, assert_never
 
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
 
 from copilot_admin.copilot_file.shape import Shape, fault, refuse_repeated
+from copilot_admin.engine.components.registry import LATEST, registry
 from protocol.features import FEATURE_KEYS
 from protocol.json_schema import schema_fault
 
@@ -118,6 +120,43 @@ def _usable_schema(schema: JsonValue) -> JsonValue:
     if found:
         raise fault(f"is no JSON Schema: {found}")
     return schema
+
+
+class ComponentEntry(Shape):
+    """A component that the model is offered; "calculator@v1" says the same in short."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=64)]
+    version: Annotated[str, StringConstraints(min_length=1, max_length=40)] = LATEST
+    config: dict[str, JsonValue] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_short(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        name, _, version = value.partition("@")
+        return {"name": name, "version": version or LATEST}
+
+    @model_validator(mode="after")
+    def _is_known(self) -> Self:
+        known = registry()
+        if self.name not in known.names():
+            names = ", ".join(known.names())
+            raise fault(f"there is no component '{self.name}'. Use one of: {names}.")
+        if known.find(self.name, self.version) is None:
+            versions = ", ".join((*known.versions(self.name), LATEST))
+            raise fault(f"'{self.name}' has no version '{self.version}'. Use one of: {versions}.")
+        return self
+
+    def row(self) -> dict[str, Any]:
+        """The row that a draft stores."""
+        row: dict[str, Any] = {"name": self.name, "version": self.version}
+        return row | {"config": self.config} if self.config else row
+
+
+def short_form(row: Mapping[str, Any]) -> str | Mapping[str, Any]:
+    """A stored row of a component as a file has it: in short where that says it all."""
+    return row if row.get("config") else f"{row['name']}@{row['version']}"
 
 
 class DataNoteEntry(Shape):

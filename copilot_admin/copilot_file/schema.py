@@ -12,6 +12,7 @@ from pydantic import (
 )
 
 from copilot_admin.copilot_file.parts import (
+    ComponentEntry,
     CustomFeatureEntry,
     DataNoteEntry,
     Line,
@@ -119,6 +120,11 @@ def _different_models(models: list[ModelEntry]) -> list[ModelEntry]:
     return models
 
 
+def _different_components(components: list[ComponentEntry]) -> list[ComponentEntry]:
+    refuse_repeated([component.name for component in components], what="component")
+    return components
+
+
 FeaturesEntry: Any = _features()
 
 
@@ -193,14 +199,14 @@ class CopilotEntry(Shape):
     features: FeaturesEntry = FeaturesEntry()
     custom_features: Annotated[list[CustomFeatureEntry], AfterValidator(_different_keys)] = []
     tools: Annotated[list[str], AfterValidator(_known_tools)] = []
-    components: Annotated[list[JsonValue], AfterValidator(unbuilt)] = []
+    components: Annotated[list[ComponentEntry], AfterValidator(_different_components)] = []
     citations: Literal["off", "widgets", "documents"] = "widgets"
     images: bool = False
     show_steps: bool = True
     steps: list[StepEntry] = []
     data: list[DataNoteEntry] = []
     data_messages: DataMessagesEntry = DataMessagesEntry()
-    stream_all_text: Annotated[bool, AfterValidator(unbuilt)] = False
+    stream_all_text: bool = False
     reasoning_steps: bool = False
     max_data_tokens: Annotated[int, Field(ge=LEAST_DATA_TOKENS)] | None = None
     starters: list[Line] = []
@@ -226,6 +232,8 @@ class CopilotEntry(Shape):
             },
             "custom_features": [feature.row() for feature in self.custom_features],
             "tools": self.tools,
+            "components": [component.row() for component in self.components],
+            "stream_all_text": self.stream_all_text,
             "citations": self.citations,
             "images": self.images,
             "show_steps": self.show_steps,

@@ -5,16 +5,20 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
 
-from copilot_admin.engine.ask import Ask, DataSeen, FileRead, Output, Recollection, ServerTool
+from copilot_admin.engine.ask import Ask, DataSeen, FileRead, Output, Recollection
 from copilot_admin.engine.client_call import data_call_event
+from copilot_admin.engine.component_inputs import system_inputs
 from copilot_admin.engine.endings import truncation
 from copilot_admin.engine.files import with_files_read
 from copilot_admin.engine.leg import Leg
 from copilot_admin.engine.memory import completed
 from copilot_admin.engine.model_call import Finish
 from copilot_admin.engine.model_stream import stream_model
+from copilot_admin.engine.models import choose_model
 from copilot_admin.engine.retries import Pace
+from copilot_admin.engine.server_tools import ServerTools
 from copilot_admin.engine.suggestions import suggestions
+from copilot_admin.engine.tools.registry import ToolResult
 from copilot_admin.engine.turn import is_heavy, may_call_client
 from copilot_admin.engine.widget_data import DataPlan, plan_data
 from copilot_admin.errors import RunError
@@ -41,7 +45,7 @@ async def answer(ask: Ask, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None
         yield data_call_event(plan.fetch, ask=ask, query=query)
         return
     query, files = await with_files_read(query, fetch=ask.fetch, sees_images=ask.spec.sees_images)
-    leg = await _leg(ask, query, plan=plan, files=files)
+    leg = await _leg(ask, query, plan=plan, files=files, pace=pace)
     given: Sequence[Output] = (*files, *map(DataSeen, leg.data_messages))
     for one in given:
         yield one
@@ -65,10 +69,14 @@ async def answer(ask: Ask, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None
                 yield output
 
 
-async def _leg(ask: Ask, query: Query, *, plan: DataPlan, files: Sequence[FileRead]) -> Leg:
+async def _leg(
+    ask: Ask, query: Query, *, plan: DataPlan, files: Sequence[FileRead], pace: Pace
+) -> Leg:
     """The leg with its messages laid out, in a thread where others would wait for it."""
     problems = [file.fault for file in files if file.fault]
-    begin = partial(Leg, ask, query=query, plan=plan, problems=problems)
+    model, _ = choose_model(ask.spec, query)
+    tools = ServerTools(ask.spec, inputs=system_inputs(ask, query, model=model, pace=pace))
+    begin = partial(Leg, ask, query=query, plan=plan, tools=tools, problems=problems)
     return await asyncio.to_thread(begin) if is_heavy(query) else begin()
 
 
@@ -96,11 +104,12 @@ async def _after_round(ask: Ask, leg: Leg, *, pace: Pace) -> AsyncGenerator[Outp
         return
     results = []
     for call in leg.calls:
-        result = await leg.carry_out(call)
-        results.append(result)
-        yield ServerTool(call.name, call.arguments, result.text)
-        for event in leg.show(result):
-            yield event
+        async with aclosing(leg.carry_out(call)) as steps:
+            async for step in steps:
+                if isinstance(step, ToolResult):
+                    results.append(step)
+                else:
+                    yield step
     for event in leg.end_round(results):
         yield event
 

@@ -95,6 +95,33 @@ class ServerTool:
     result: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentCalled:
+    """A component that ran on the server: for the transcript.
+
+    Attributes:
+        name: Of the component.
+        version: That ran.
+        arguments: That the model filled in.
+        result: What the model was told.
+        outputs: How many it gave.
+        ms: Milliseconds it took.
+        usage: Tokens of the models it asked, one sum for each model.
+        metrics: What it measured.
+        error: Why it gave no whole result; empty when it did.
+    """
+
+    name: str
+    version: str
+    arguments: JsonObject
+    result: str
+    outputs: int
+    ms: int
+    usage: tuple[JsonObject, ...] = ()
+    metrics: tuple[JsonObject, ...] = ()
+    error: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class DataSeen:
     """A Data message that the model was shown: for the transcript."""
@@ -123,4 +150,6 @@ class FileRead:
     fault: str = ""
 
 
-Output: TypeAlias = Event | Usage | Finish | Thought | ServerTool | DataSeen | FileRead
+Output: TypeAlias = (
+    Event | Usage | Finish | Thought | ServerTool | ComponentCalled | DataSeen | FileRead
+)

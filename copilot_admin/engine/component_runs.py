@@ -70,9 +70,9 @@ class ComponentRun:
             BadArguments: The arguments break the manifest, or the component says they are wrong.
             ComponentFailed: It broke down, took too long or gave too much.
         """
-        check_arguments(self.component, self.arguments)
         started = monotonic()
         try:
+            check_arguments(self.component, self.arguments)
             async with aclosing(self._isolated()) as outputs:
                 async for output in outputs:
                     self.outputs.append(output)

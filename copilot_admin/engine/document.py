@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from copilot_admin.engine.spec import (
     CitationMode,
+    ComponentUse,
     CopilotSpec,
     DataMessagePolicy,
     ProviderSpec,
@@ -54,6 +55,8 @@ def spec_from_document(
             features=_switched_on(_object(document.get("features"))),
             custom_features=_rows(document, "custom_features", custom_feature),
             tools=tuple(str(name) for name in _list(document.get("tools"))),
+            components=_rows(document, "components", component_use),
+            stream_all_text=document.get("stream_all_text") is True,
             citations=_choice(document, "citations", CitationMode.WIDGETS),
             show_steps=document.get("show_steps") is not False,
             reasoning_steps=document.get("reasoning_steps") is True,
@@ -93,6 +96,15 @@ def custom_feature(row: Mapping[str, Json]) -> CustomFeature:
         state_on=_text(states, "on") or "on",
         state_off=_text(states, "off") or "off",
         model=_text(row, "model"),
+    )
+
+
+def component_use(row: Mapping[str, Json]) -> ComponentUse:
+    """Reads one component that is switched on."""
+    return ComponentUse(
+        name=_text(row, "name"),
+        version=_text(row, "version"),
+        config=_object(row.get("config")),
     )
 
 

@@ -1,10 +1,11 @@
 """One leg of a turn: from a request to the answer, or to the call that the client carries out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
 from typing import assert_never
 from uuid import NAMESPACE_URL, uuid5
 
-from copilot_admin.engine.ask import Ask, Output, Thought
+from copilot_admin.engine.ask import Ask, ComponentCalled, Output, ServerTool, Thought
 from copilot_admin.engine.citations import cited_widgets
 from copilot_admin.engine.client_call import client_call_event, data_call_event
 from copilot_admin.engine.client_functions.registry import Offer, Situation, offers_in
@@ -23,13 +24,22 @@ from copilot_admin.engine.model_call import (
 )
 from copilot_admin.engine.models import choose_model
 from copilot_admin.engine.reply import Reply
+from copilot_admin.engine.server_tools import Cited, ServerTools, Step
 from copilot_admin.engine.spec import CitationMode, StepPlace
 from copilot_admin.engine.steps import steps_at
 from copilot_admin.engine.tool_arguments import ToolMistake, repeatable
-from copilot_admin.engine.tools.registry import ToolContext, ToolResult, find_tools
+from copilot_admin.engine.tools.registry import ToolResult
 from copilot_admin.engine.warnings import warning_events
 from copilot_admin.engine.widget_data import TOOL, DataPlan, read_call
-from protocol.events import Event, FunctionCall, MessageChunk, StatusLevel, StatusUpdate
+from protocol.events import (
+    Citation,
+    CitationCollection,
+    Event,
+    FunctionCall,
+    MessageChunk,
+    StatusLevel,
+    StatusUpdate,
+)
 from protocol.query import Query
 
 MAX_ROUNDS = 8  # a table, a chart, a few mistakes; a model that needs more goes in circles
@@ -41,7 +51,13 @@ class Leg:
     """What has happened in a leg, and what follows from it."""
 
     def __init__(
-        self, ask: Ask, *, query: Query, plan: DataPlan, problems: Sequence[str] = ()
+        self,
+        ask: Ask,
+        *,
+        query: Query,
+        plan: DataPlan,
+        tools: ServerTools,
+        problems: Sequence[str] = (),
     ) -> None:
         self.reply = Reply(max_bytes=ask.max_answer_bytes)
         self.done = False
@@ -51,10 +67,12 @@ class Leg:
         self._query = query
         self._plan = plan
         self._problems = problems  # sentences about files that could not be read
-        self._tools = {tool.schema.name: tool for tool in find_tools(ask.spec.tools)}
+        self._tools = tools
+        self._tools_offered = True
+        self._cited: list[Citation] = []  # by components
         self._data_offered = bool(plan.offered)
         situation = Situation(spec=ask.spec, query=query, widgets=plan.offered)
-        self._offers = offers_in(situation, taken={TOOL.name, *self._tools})
+        self._offers = offers_in(situation, taken={TOOL.name, *tools.names})
         self._answers: dict[str, str] = {}  # what the model is told of a client call, by its id
         self._opened = False
         self._thoughts: list[str] = []  # since the last words; only where they are shown
@@ -72,7 +90,7 @@ class Leg:
         self._calls = []
         self._finish = Finish(None)
         if self._round >= MAX_ROUNDS or self._mistakes >= MAX_MISTAKES:
-            self._tools, self._data_offered, self._offers = {}, False, {}
+            self._tools_offered, self._data_offered, self._offers = False, False, {}
         self.reply.begin_round(hold=self._may_call_client)
         data_tool = (TOOL,) if self._data_offered else ()
         return ModelCall(
@@ -81,7 +99,7 @@ class Leg:
             tools=(
                 *data_tool,
                 *(offer.schema for offer in self._offers.values()),
-                *(tool.schema for tool in self._tools.values()),
+                *(self._tools.schemas if self._tools_offered else ()),
             ),
             parameters=self._ask.spec.parameters,
         )
@@ -203,34 +221,74 @@ class Leg:
         if self._plan.refusal:
             raise _Refused(f"{self._plan.refusal} Answer with what you have.")
 
-    async def carry_out(self, call: ToolCall) -> ToolResult:
-        """Runs a tool on the server; the text of the result is for the model, also of a failure."""
+    async def carry_out(self, call: ToolCall) -> AsyncGenerator[Output | ToolResult, None]:
+        """Runs a tool on the server: its events, and last its result, which is for the model.
+
+        A failure is a result too: its text says what went wrong.
+        """
+        recorded = False
+        try:
+            async with aclosing(self._steps_of(call)) as steps:
+                async for step in steps:
+                    recorded = recorded or isinstance(step, ComponentCalled)
+                    for output in self._shown(step):
+                        yield output
+        except ToolMistake as mistake:
+            result = ToolResult(self._learn(mistake))
+            if not recorded:
+                yield ServerTool(call.name, call.arguments, result.text)
+            yield result
+
+    async def _steps_of(self, call: ToolCall) -> AsyncGenerator[Step, None]:
+        told = self._told_here(call)
+        if told is not None:
+            yield ServerTool(call.name, call.arguments, told)
+            yield ToolResult(told)
+            return
+        self._made += 1
+        id = uuid5(self._id, f"artifact {self._made}")
+        async with aclosing(self._tools.carry_out(call, id=id)) as steps:
+            async for step in steps:
+                yield step
+
+    def _told_here(self, call: ToolCall) -> str | None:
+        """What the model is told of a call that nothing is run for.
+
+        Raises:
+            ToolMistake: A tool that is answered here was called wrongly.
+        """
         if call.id in self._answers:
-            return ToolResult(self._answers[call.id])
+            return self._answers[call.id]
         offer = self._offers.get(call.name)
         if offer is not None and offer.answer is not None:
-            try:
-                return ToolResult(offer.answer(call))
-            except ToolMistake as mistake:
-                return ToolResult(self._learn(mistake))
-        tool = self._tools.get(call.name)
-        if tool is None:
-            data_tool = (TOOL.name,) if self._data_offered else ()
-            names = ", ".join((*self._tools, *data_tool, *self._offers))
-            return ToolResult(f"{self._learn(_unknown_tool(call.name))} Tools: {names or 'none'}.")
-        self._made += 1
-        context = ToolContext(id=uuid5(self._id, f"artifact {self._made}"))
-        try:
-            return await tool.run(call, context=context)
-        except ToolMistake as mistake:
-            return ToolResult(self._learn(mistake))
+            return offer.answer(call)
+        names = self._tools.names if self._tools_offered else ()
+        if call.name in names:
+            return None
+        data_tool = (TOOL.name,) if self._data_offered else ()
+        listed = ", ".join((*names, *data_tool, *self._offers))
+        mistake = ToolMistake(f"There is no tool called {call.name!r}.")
+        return f"{self._learn(mistake)} Tools: {listed or 'none'}."
 
-    def show(self, result: ToolResult) -> Iterator[Event]:
-        """The events of a tool's result, behind whatever was held back."""
-        if result.events:
+    def _shown(self, step: Step) -> Iterator[Output | ToolResult]:
+        """What a step shows, behind whatever was held back."""
+        match step:
+            case Cited(citations):
+                self._cited += citations
+            case ToolResult(events=events):
+                yield from self._behind_words(events)
+                yield step
+            case Usage() | ServerTool() | ComponentCalled():
+                yield step
+            case _:
+                yield from self._behind_words((step,))
+
+    def _behind_words(self, events: Sequence[Event]) -> Iterator[Event]:
+        if events:
             yield from self.say(self.reply.release())
-            self.reply.shown = True
-            yield from result.events
+            said = any(not isinstance(event, StatusUpdate) for event in events)
+            self.reply.shown = self.reply.shown or said
+            yield from events
 
     def end_round(self, results: Sequence[ToolResult]) -> Iterator[Event]:
         """Tells the model the results, and the user what went wrong for good."""
@@ -259,7 +317,8 @@ class Leg:
             with_boxes = self._ask.spec.citations is CitationMode.DOCUMENTS
             answer = "".join(self.reply.round_text) if with_boxes else ""
             cited = cited_widgets(self._query, answer_id=self._id, answer=answer)
-            yield from () if cited is None else (cited,)
+            citations = (*(cited.citations if cited else ()), *self._cited)
+            yield from (CitationCollection(citations),) if citations else ()
         if cut is None:  # a step such as "Answering complete!" would be a lie
             yield from steps_at(StepPlace.END, spec=self._ask.spec)
         yield finish
@@ -299,7 +358,3 @@ class _Refused(Exception):
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.text = text
-
-
-def _unknown_tool(name: str) -> ToolMistake:
-    return ToolMistake(f"There is no tool called {name!r}.")

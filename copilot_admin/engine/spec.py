@@ -87,6 +87,20 @@ class DataMessagePolicy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentUse:
+    """A component that a copilot offers to its model, by name and pinned version."""
+
+    name: str
+    version: str
+    config: JsonObject = field(default_factory=dict)
+
+    @property
+    def pin(self) -> str:
+        """The form in which people write it: "calculator@v1"."""
+        return f"{self.name}@{self.version}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CopilotSpec:
     """Everything about a copilot version that decides how it answers."""
 
@@ -102,6 +116,8 @@ class CopilotSpec:
     features: frozenset[str] = frozenset()  # keys that are on
     custom_features: tuple[CustomFeature, ...] = ()
     tools: tuple[str, ...] = ()
+    components: tuple[ComponentUse, ...] = ()
+    stream_all_text: bool = False  # of components: also what the model is told is shown as text
     citations: CitationMode = CitationMode.WIDGETS
     show_steps: bool = True
     reasoning_steps: bool = False  # the model's reasoning text as steps

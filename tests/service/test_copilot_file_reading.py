@@ -166,6 +166,8 @@ def test_absent_keys_have_the_documented_defaults():
         "features": dict.fromkeys(FEATURE_KEYS, False),
         "custom_features": [],
         "tools": [],
+        "components": [],
+        "stream_all_text": False,
         "citations": "widgets",
         "images": False,
         "show_steps": True,
@@ -264,8 +266,6 @@ def test_a_fault_has_its_path_and_says_what_is_right(changes, fault):
 @pytest.mark.parametrize(
     ("changes", "path"),
     [
-        ({"components": ["similar_question@v1"]}, "components"),
-        ({"stream_all_text": True}, "stream_all_text"),
         ({"limits": {"requests_per_minute": 60}}, "limits"),
         ({"retention_days": 365}, "retention_days"),
     ],
@@ -274,6 +274,37 @@ def test_a_switch_that_is_not_built_is_refused(changes, path):
     assert _faults_of(**changes) == [
         f"copilots[0].{path}: is not built yet in this release. Leave the key out."
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "row"),
+    [
+        ("calculator@v1", {"name": "calculator", "version": "v1"}),
+        ("calculator", {"name": "calculator", "version": "latest"}),
+        ({"name": "calculator", "version": "1"}, {"name": "calculator", "version": "1"}),
+        (
+            {"name": "calculator", "version": "v1", "config": {"places": 2}},
+            {"name": "calculator", "version": "v1", "config": {"places": 2}},
+        ),
+    ],
+)
+def test_a_component_is_named_in_short_or_at_length(written, row):
+    values = {"format": 1, "copilots": [{**SMALLEST, "components": [written]}]}
+    assert validate(values).copilots[0].document()["components"] == [row]
+
+
+@pytest.mark.parametrize(
+    ("components", "fault"),
+    [
+        (["abacus@v1"], "components[0]: there is no component 'abacus'. Use one of: "),
+        (["calculator@v9"], "components[0]: 'calculator' has no version 'v9'. Use one of: v1, "),
+        (["calculator", "calculator@v1"], "components: the component 'calculator' "),
+        ([3], "components[0]: "),
+    ],
+)
+def test_a_component_that_is_not_there_is_refused_with_those_there_are(components, fault):
+    (found,) = _faults_of(components=components)
+    assert found.startswith(f"copilots[0].{fault}"), found
 
 
 def test_switches_that_are_not_built_may_be_off():

@@ -41,6 +41,8 @@ EVERYTHING = {
     "show_steps": False,
     "reasoning_steps": True,
     "max_data_tokens": 5000,
+    "components": [{"name": "calculator", "version": "v1"}],
+    "stream_all_text": True,
     "steps": [{"at": "end", "type": "INFO", "message": "Done", "details": {"a": "b"}}],
     "starters": ["What moved?"],
 }

@@ -11,6 +11,7 @@ from copilot_admin.admin.transcript_block_kinds import (
     ArtifactBlock,
     CallBlock,
     CitationsBlock,
+    ComponentBlock,
     DataBlock,
     FileLine,
     FilesBlock,
@@ -122,6 +123,25 @@ def test_blank_text_between_events_is_no_block():
     assert isinstance(block, StepsBlock)
 
 
+def test_a_component_has_a_block_with_what_it_cost():
+    usage = [{"name": "small", "total_tokens": 7}]
+    called = {
+        "name": "calculator",
+        "version": "v1",
+        "arguments": {"expression": "1/0"},
+        "result": "error: no",
+        "outputs": 2,
+        "ms": 12,
+        "usage": usage,
+        "error": "no",
+    }
+    (block,) = blocks("", event(EventType.COMPONENT, called))
+    assert isinstance(block, ComponentBlock)
+    assert (block.name, block.version, block.error) == ("calculator", "v1", "no")
+    assert (block.outputs, block.ms, block.result.text) == (2, 12, "error: no")
+    assert not block.usage.is_empty and block.metrics.is_empty
+
+
 def test_events_without_content_are_left_out():
     assert blocks("", event(EventType.STATUS, None)) == []
 
@@ -204,7 +224,7 @@ def test_tools_thoughts_and_suggestions_have_blocks_of_their_own():
         event(EventType.TOOL, {"name": "clock", "arguments": {}, "result": "12:00"}),
         event(EventType.REASONING, {"text": "Hm"}, ord=1),
         event(EventType.SUGGESTIONS, {"suggestions": ["a", 5, "b"]}, ord=2),
-        event(EventType.COMPONENT, {"x": 1}, ord=3),
+        event(EventType.FUNCTION_CALL, {"x": 1}, ord=3),
     )
     assert [type(block) for block in found] == [
         ToolBlock,

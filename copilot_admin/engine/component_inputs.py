@@ -1,0 +1,120 @@
+"""What the system passes to a component that a model calls: the question, its documents, a model."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from copilot_admin.engine.ask import Ask
+from copilot_admin.engine.components.inputs import (
+    DOCUMENTS,
+    MODEL,
+    DocumentOrigin,
+    ModelDoor,
+    SourceDocument,
+)
+from copilot_admin.engine.data_text import item_text
+from copilot_admin.engine.files import FileItem
+from copilot_admin.engine.retries import Pace
+from copilot_admin.engine.turn import fetched_by
+from copilot_admin.engine.widget_data import name_of
+from protocol.json import JsonObject
+from protocol.messages import AiMessage, HumanMessage, ResultMessage, SourceData
+from protocol.query import Query
+
+
+def system_inputs(
+    ask: Ask, query: Query, *, model: str, pace: Pace
+) -> Callable[[str, Sequence[str]], Mapping[str, Any]]:
+    """Makes the inputs of calls in one leg; what costs is made once, and only when it is needed.
+
+    Args:
+        ask: Whose copilot calls.
+        query: With its files read.
+        model: Of the copilot.
+        pace: Of retries.
+
+    Returns:
+        A function of a component's name and the names of the tools used so far.
+    """
+    made: dict[str, Any] = {}
+
+    def inputs(name: str, used: Sequence[str]) -> Mapping[str, Any]:
+        if not made:
+            made.update(_shared(ask, query))
+        door = ModelDoor(
+            ask.provider,
+            model=model,
+            timeouts=ask.spec.provider.timeouts,
+            parameters=ask.spec.parameters,
+            pace=pace,
+        )
+        return {**made, "_sys_name": name, "_sys_used_tool": list(used), MODEL: door}
+
+    return inputs
+
+
+def documents_of(query: Query) -> tuple[SourceDocument, ...]:
+    """The files, the data of widgets and the context items of a query, as text."""
+    return (*_context(query), *_results(query))
+
+
+def _shared(ask: Ask, query: Query) -> Mapping[str, Any]:
+    documents = documents_of(query)
+    return {
+        "_sys_origin_query": query.question.text if query.question else "",
+        "_sys_chat_history": list(_history(query)),
+        "_sys_file_names": [one.name for one in documents if one.origin is DocumentOrigin.FILE],
+        "_sys_current_time": ask.now.isoformat(),
+        "_sys_traceid": ask.trace_id,
+        "model_configs": {
+            name: ask.spec.parameters[name]
+            for name in ("temperature", "top_p")
+            if name in ask.spec.parameters
+        },
+        DOCUMENTS: documents,
+    }
+
+
+def _history(query: Query) -> Iterator[JsonObject]:
+    """What was said before the question, strictly in turns: components may rely on that."""
+    last = ""
+    for message in query.messages:
+        if message is query.question:
+            return
+        role = {HumanMessage: "user", AiMessage: "assistant"}.get(type(message), "")
+        if isinstance(message, HumanMessage | AiMessage) and role != last:
+            last = role
+            yield {"role": role, "content": message.text}
+
+
+def _context(query: Query) -> Iterator[SourceDocument]:
+    for item in query.context:
+        name = item.name or item.uuid or "context"
+        yield from _documents(item.data, name=name, origin=DocumentOrigin.CONTEXT)
+
+
+def _results(query: Query) -> Iterator[SourceDocument]:
+    for message in query.messages:
+        if not isinstance(message, ResultMessage):
+            continue
+        for fetched in fetched_by(message, widgets=query.widgets):
+            if isinstance(fetched.result, SourceData):
+                source = fetched.source
+                named = source.id or source.widget_uuid or "widget"
+                name = name_of(fetched.widget) if fetched.widget else named
+                yield from _documents(fetched.result, name=name, origin=DocumentOrigin.WIDGET)
+
+
+def _documents(data: SourceData, *, name: str, origin: DocumentOrigin) -> Iterator[SourceDocument]:
+    for item in data.items:
+        if isinstance(item, FileItem):
+            pages = tuple(_pages(item))
+            filename = str(item.data_format.get("filename") or name)
+            yield SourceDocument(filename, DocumentOrigin.FILE, pages)
+        else:
+            yield SourceDocument(name, origin, (("", item_text(item)),))
+
+
+def _pages(item: FileItem) -> Iterator[tuple[str, str]]:
+    pages = item.document.pages
+    for page in pages:
+        yield page.name or (f"page {page.number}" if len(pages) > 1 else ""), page.text

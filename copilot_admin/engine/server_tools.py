@@ -1,0 +1,202 @@
+"""What the model may call on the server: the tools and the components of a copilot."""
+
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+import json
+from typing import Any, TypeAlias
+from uuid import UUID
+
+from copilot_admin.engine.ask import ComponentCalled, ServerTool
+from copilot_admin.engine.component_events import ComponentEvents
+from copilot_admin.engine.component_runs import ComponentRun
+from copilot_admin.engine.components.base import Component
+from copilot_admin.engine.components.registry import registry
+from copilot_admin.engine.data_text import shortened
+from copilot_admin.engine.model_call import ToolCall, ToolSchema, Usage
+from copilot_admin.engine.spec import ComponentUse, CopilotSpec
+from copilot_admin.engine.tool_arguments import ToolMistake
+from copilot_admin.engine.tools.registry import ToolContext, ToolResult, find_tools
+from copilot_admin.engine.widget_data import TOOL
+from copilot_admin.errors import BadArguments, ComponentFailed
+from protocol.components import Content, ContentType, llm_text
+from protocol.events import Citation, Event, StatusLevel, StatusUpdate
+from protocol.json import JsonObject
+
+NOTHING_FOR_THE_MODEL = "(no output for the model)"
+MOST_FOR_THE_MODEL = 60_000  # characters of one result: about 15,000 tokens
+SystemInputs: TypeAlias = Callable[[str, Sequence[str]], Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """What a component rests on, to be cited after the answer."""
+
+    citations: tuple[Citation, ...]
+
+
+Step: TypeAlias = Event | Usage | ServerTool | ComponentCalled | Cited | ToolResult
+
+
+class ServerTools:
+    """The tools and components of one copilot, ready to be called in one leg.
+
+    Args:
+        spec: Of the copilot. What it names and this release does not know is passed over.
+        inputs: What the system passes to components.
+    """
+
+    def __init__(self, spec: CopilotSpec, *, inputs: SystemInputs) -> None:
+        self._tools = {tool.schema.name: tool for tool in find_tools(spec.tools)}
+        self._components = {
+            use.name: (component, use)
+            for use in spec.components
+            if (component := registry().find(use.name, use.version)) is not None
+            and use.name not in taken_names(spec)
+        }
+        self._spec = spec
+        self._inputs = inputs
+        self._used: list[str] = []
+
+    @property
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        """What the model is offered."""
+        components = (_schema(component) for component, _ in self._components.values())
+        return (*components, *(tool.schema for tool in self._tools.values()))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names under which the model calls them."""
+        return tuple(schema.name for schema in self.schemas)
+
+    async def carry_out(self, call: ToolCall, *, id: UUID) -> AsyncGenerator[Step, None]:
+        """Runs what the model called; the result is the last step.
+
+        Args:
+            call: Of one of `names`.
+            id: A uuid for what the call makes.
+
+        Raises:
+            ToolMistake: The arguments are wrong; the text tells the model what would be right.
+        """
+        component, use = self._components.get(call.name, (None, None))
+        if component is None or use is None:
+            result = await self._tools[call.name].run(call, context=ToolContext(id=id))
+            yield ServerTool(call.name, call.arguments, result.text)
+            yield result
+        else:
+            async with aclosing(self._component(call, component, use, id=id)) as steps:
+                async for step in steps:
+                    yield step
+        self._used.append(call.name)
+
+    async def _component(
+        self, call: ToolCall, component: type[Component], use: ComponentUse, *, id: UUID
+    ) -> AsyncGenerator[Step, None]:
+        arguments = _arguments(call)
+        run = ComponentRun(
+            component,
+            arguments,
+            system=self._inputs(call.name, self._used),
+            config=use.config,
+        )
+        title = title_of(component.name)
+        events = ComponentEvents(
+            title=title,
+            description=component.description(),
+            id=id,
+            stream_all_text=self._spec.stream_all_text,
+            show_steps=self._spec.show_steps,
+        )
+        for event in events.begin(arguments):
+            yield event
+        problem = ""
+        try:
+            async with aclosing(run.stream()) as outputs:
+                async for output in outputs:
+                    for event in events.take(output):
+                        yield event
+        except BadArguments as error:
+            yield _called(run, error.public)
+            raise ToolMistake(error.public) from error
+        except ComponentFailed as error:
+            problem = error.public
+        for event in events.end():
+            yield event
+        if events.citations:
+            yield Cited(tuple(events.citations.values()))
+        for usage in run.usage:
+            yield _usage(usage)
+        if problem:
+            yield StatusUpdate(message=f"{title} failed: {problem}", level=StatusLevel.WARNING)
+        result = _told(run, problem)
+        yield _called(run, result)
+        yield ToolResult(result)
+
+
+def taken_names(spec: CopilotSpec) -> frozenset[str]:
+    """The names of tools that no component of the copilot may have."""
+    return frozenset({TOOL.name, *spec.tools})
+
+
+def title_of(name: str) -> str:
+    """The name of a component for people: "Table analyst"."""
+    words = name.replace("_", " ").replace("-", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+def _schema(component: type[Component]) -> ToolSchema:
+    return ToolSchema(
+        name=component.name,
+        description=component.description(),
+        parameters=component.parameters(),
+    )
+
+
+def _arguments(call: ToolCall) -> JsonObject:
+    """The JSON object that the model wrote.
+
+    Raises:
+        ToolMistake: It is none.
+    """
+    try:
+        arguments = json.loads(call.arguments or "{}")
+    except (ValueError, RecursionError) as error:
+        raise ToolMistake(f"The arguments of {call.name!r} are no JSON: {error}.") from error
+    if not isinstance(arguments, dict):
+        raise ToolMistake(f"The arguments of {call.name!r} must be a JSON object.")
+    return arguments
+
+
+def _told(run: ComponentRun, problem: str) -> str:
+    """What the model is told of a call: what it may see, cut between lines where it is too much."""
+    text = llm_text(map(_cut, run.merged.content))
+    parts = [shortened(text, limit=MOST_FOR_THE_MODEL), f"error: {problem}" if problem else ""]
+    return "\n".join(filter(None, parts)) or NOTHING_FOR_THE_MODEL
+
+
+def _cut(content: Content) -> Content:
+    """The content; of many rows as many as a model is told, so that no row is cut in the middle."""
+    if content.type is not ContentType.JSON:
+        return content
+    data = shortened(content.text.model_dump()["data"], limit=MOST_FOR_THE_MODEL * 3 // 4)
+    return content.model_copy(update={"text": content.text.model_copy(update={"data": data})})
+
+
+def _called(run: ComponentRun, result: str) -> ComponentCalled:
+    metrics = [content.metrics for content in run.merged.content if content.metrics]
+    return ComponentCalled(
+        name=run.component.name,
+        version=run.component.version,
+        arguments=run.arguments,
+        result=result,
+        outputs=len(run.outputs),
+        ms=int(run.seconds * 1000),
+        usage=run.usage,
+        metrics=tuple(metrics),
+        error=run.error,
+    )
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    return Usage(input_tokens=usage["prompt_tokens"], output_tokens=usage["completion_tokens"])
