@@ -30,6 +30,7 @@ from copilot_admin.engine.egress import Egress
 from copilot_admin.engine.endings import truncation
 from copilot_admin.engine.model_call import Finish, Usage
 from copilot_admin.engine.models import choose_model
+from copilot_admin.engine.options import option_notes
 from copilot_admin.engine.warnings import warning_events
 from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable
 from copilot_admin.ids import Ids
@@ -123,6 +124,7 @@ class Run:
         question = self.question
         spec = question.live.answerer.spec if question.live.answerer else None
         model, note = choose_model(spec, question.query) if spec else ("", "")
+        notes = [note, *option_notes(spec, question.query)] if spec else []
         return Opening(
             run_id=self.id,
             copilot_id=question.live.id,
@@ -131,7 +133,7 @@ class Run:
             logging=question.live.logging,
             principal=question.caller.principal,
             trace_id=question.ids.trace_id if question.ids.given else None,
-            query=_noted(question.query, note),
+            query=_noted(question.query, notes),
             size=question.size,
             provider=spec.provider.name if spec else "",
             model=model,
@@ -310,5 +312,6 @@ def _forgive_cancellation() -> None:
         task.uncancel()
 
 
-def _noted(query: Query, note: str) -> Query:
-    return replace(query, notes=(*query.notes, note)) if note else query
+def _noted(query: Query, notes: Sequence[str]) -> Query:
+    said = tuple(filter(None, notes))
+    return replace(query, notes=(*query.notes, *said)) if said else query

@@ -1,6 +1,6 @@
 """Which of a copilot's models answers a query."""
 
-from copilot_admin.engine.placeholders import option
+from copilot_admin.engine.options import option
 from copilot_admin.engine.spec import CopilotSpec
 from protocol.query import Query
 

@@ -5,6 +5,7 @@ from datetime import datetime
 import re
 from zoneinfo import ZoneInfo
 
+from copilot_admin.engine.options import option
 from copilot_admin.engine.spec import CopilotSpec
 from protocol.features import CustomFeature, CustomFeatureType
 from protocol.query import Query
@@ -64,29 +65,6 @@ def fill(
         values[f"options.{feature.key}"] = _text(value)
         values[f"options.{feature.key}.state"] = _state(feature, value)
     return _PLACEHOLDER.sub(lambda match: values.get(match[1], ABSENT), prompt)
-
-
-def option(feature: CustomFeature, *, query: Query) -> bool | str:
-    """The value of a custom feature in a query.
-
-    A client that sends its options leaves out the toggles that are off, so there an absent toggle
-    is off; a client that sends none at all leaves every feature at its default, and so does a
-    value that the control cannot have.
-    """
-    sent = query.workspace_options.get(feature.key)
-    if sent is not None:
-        return sent if _fits(sent, feature) else feature.default
-    if feature.type is CustomFeatureType.TOGGLE and query.env.get("workspace_options") is not None:
-        return False
-    return feature.default
-
-
-def _fits(value: bool | str, feature: CustomFeature) -> bool:
-    if feature.type is CustomFeatureType.TOGGLE:
-        return isinstance(value, bool)
-    if feature.type is CustomFeatureType.SELECT:
-        return value in [option for _, option in feature.options]
-    return isinstance(value, str)
 
 
 def _text(value: bool | str) -> str:
