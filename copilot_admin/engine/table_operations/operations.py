@@ -1,12 +1,10 @@
 """The steps that work on a table, each a small value that turns a table into another."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from enum import StrEnum
 import operator
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from copilot_admin.engine.table_operations.aggregates import Aggregate, aggregated, numbers
 from copilot_admin.engine.table_operations.cells import (
@@ -18,11 +16,14 @@ from copilot_admin.engine.table_operations.cells import (
     number_of,
     order,
     tidy,
-    words,
 )
-from copilot_admin.engine.table_operations.table import MAX_ROWS, Table
+from copilot_admin.engine.table_operations.filtering import MAX_VALUES, Filter
+from copilot_admin.engine.table_operations.step import Step
+from copilot_admin.engine.table_operations.table import MAX_COLUMNS, MAX_ROWS, Table
 
-MAX_OPERATIONS = 20
+MAX_OPERATIONS = 12
+MAX_BY = 10  # columns that rows are ordered or grouped by
+MAX_AGGREGATES = 50  # columns of results
 ALL_ROWS = "*"  # as a column of `aggregate`: the rows themselves, to be counted
 
 
@@ -30,84 +31,19 @@ def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-Columns: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(min_length=1)]
+Columns: TypeAlias = Annotated[
+    tuple[str, ...], BeforeValidator(_listed), Field(min_length=1, max_length=MAX_COLUMNS)
+]
+ByColumns: TypeAlias = Annotated[
+    tuple[str, ...], BeforeValidator(_listed), Field(max_length=MAX_BY)
+]
 Aggregates: TypeAlias = Annotated[
-    tuple[Aggregate, ...], BeforeValidator(_listed), Field(min_length=1)
+    tuple[Aggregate, ...], BeforeValidator(_listed), Field(min_length=1, max_length=len(Aggregate))
 ]
 RowCount: TypeAlias = Annotated[int, Field(ge=1, le=MAX_ROWS)]
 
 
-class _Operation(BaseModel, ABC):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    @abstractmethod
-    def apply(self, table: Table) -> Table:
-        """The table that it makes of another."""
-
-
-class Comparison(StrEnum):
-    """How a filter looks at a cell."""
-
-    EQUAL = "=="
-    UNEQUAL = "!="
-    ABOVE = ">"
-    AT_LEAST = ">="
-    BELOW = "<"
-    AT_MOST = "<="
-    CONTAINS = "contains"
-    IN = "in"
-    EMPTY = "empty"
-    FILLED = "filled"
-
-    @classmethod
-    def _missing_(cls, value: object) -> "Comparison | None":
-        return cls.EQUAL if value == "=" else None
-
-
-_ORDERS: Mapping[Comparison, Callable[[Any, Any], bool]] = {
-    Comparison.ABOVE: operator.gt,
-    Comparison.AT_LEAST: operator.ge,
-    Comparison.BELOW: operator.lt,
-    Comparison.AT_MOST: operator.le,
-}
-
-
-class Filter(_Operation):
-    """Keeps the rows in which a column compares so with a value; letter case does not matter."""
-
-    op: Literal["filter"]
-    column: str
-    is_: Comparison = Field(alias="is")
-    value: Cell | tuple[Cell, ...] = None
-
-    def apply(self, table: Table) -> Table:
-        """The rows that it keeps.
-
-        Raises:
-            ValueError: There is no such column, or no value to compare with.
-        """
-        needs_value = self.is_ not in (Comparison.EMPTY, Comparison.FILLED)
-        if needs_value and "value" not in self.model_fields_set:
-            raise ValueError(f"The filter of {self.column!r} has no value to compare with.")
-        table.check(self.column)
-        kept = tuple(row for row in table.rows if self._keeps(row[self.column]))
-        return Table(table.columns, kept)
-
-    def _keeps(self, cell: Cell) -> bool:
-        if self.is_ in (Comparison.EMPTY, Comparison.FILLED):
-            return is_empty(cell) is (self.is_ is Comparison.EMPTY)
-        values = self.value if isinstance(self.value, tuple) else (self.value,)
-        if self.is_ is Comparison.CONTAINS:
-            return cell is not None and any(words(value) in words(cell) for value in values)
-        if self.is_ in (Comparison.EQUAL, Comparison.IN):
-            return any(_same(cell, value) for value in values)
-        if self.is_ is Comparison.UNEQUAL:
-            return not any(_same(cell, value) for value in values)
-        compare = _ORDERS[self.is_]
-        return any(_comparable(cell, one) and compare(order(cell), order(one)) for one in values)
-
-
-class Select(_Operation):
+class Select(Step):
     """Keeps some columns, in the order in which they are named."""
 
     op: Literal["select"]
@@ -120,11 +56,11 @@ class Select(_Operation):
         return Table(columns, tuple({key: row[key] for key in columns} for row in table.rows))
 
 
-class Sort(_Operation):
+class Sort(Step):
     """Orders the rows: numbers by size, texts by their letters, what is empty last."""
 
     op: Literal["sort"]
-    by: Columns
+    by: ByColumns
     descending: bool = False
 
     def apply(self, table: Table) -> Table:
@@ -136,7 +72,7 @@ class Sort(_Operation):
         return Table(table.columns, tuple(rows))
 
 
-class Top(_Operation):
+class Top(Step):
     """Keeps the rows with the largest numbers of a column, or with the smallest, in order."""
 
     op: Literal["top", "bottom"]
@@ -152,7 +88,7 @@ class Top(_Operation):
         return Table(table.columns, tuple(ordered[: self.n]))
 
 
-class Limit(_Operation):
+class Limit(Step):
     """Keeps the first rows."""
 
     op: Literal["limit"]
@@ -163,7 +99,7 @@ class Limit(_Operation):
         return Table(table.columns, table.rows[: self.n])
 
 
-class Group(_Operation):
+class Group(Step):
     """Makes one row of all that agree in some columns; of all rows, if none is named.
 
     The columns of the result are those, and one for each aggregate: `sales_sum`, or `count` for
@@ -171,8 +107,8 @@ class Group(_Operation):
     """
 
     op: Literal["group"]
-    by: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
-    aggregate: dict[str, Aggregates] = Field(min_length=1)
+    by: ByColumns = ()
+    aggregate: dict[str, Aggregates] = Field(min_length=1, max_length=MAX_COLUMNS)
 
     def apply(self, table: Table) -> Table:
         """One row for each group, in the order in which the groups first appear."""
@@ -180,6 +116,8 @@ class Group(_Operation):
         table.check(*self.by, *counted)
         if set(self.aggregate.get(ALL_ROWS, ())) - {Aggregate.COUNT}:
             raise ValueError('Rows can only be counted: {"*": "count"}.')
+        if len(self._results()) > MAX_AGGREGATES:
+            raise ValueError(f"A group has at most {MAX_AGGREGATES} aggregates. Ask for fewer.")
         groups: dict[object, list[Row]] = {} if self.by else {(): []}
         for row in table.rows:
             key = tuple((isinstance(row[one], bool), row[one]) for one in self.by)
@@ -212,7 +150,7 @@ _WORK: Mapping[str, Callable[[Number, Number], Number]] = {
 }
 
 
-class Derive(_Operation):
+class Derive(Step):
     """Adds a column that is worked out of two others, or of one and a number."""
 
     op: Literal["derive"]
@@ -267,20 +205,11 @@ def read_operations(operations: object) -> tuple[Operation, ...]:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place, *where = first["loc"]
         what = ": ".join([*map(str, where), first["msg"]])
+        if "value" in where[1:2]:
+            what = f"filter: value: it is a text, a number or a list of at most {MAX_VALUES:,}"
         if not where:
             what = f"it has to be an object whose op is one of {', '.join(_NAMES)}"
         raise ValueError(f"Operation {int(place) + 1}: {what}.") from None
-
-
-def _same(cell: Cell, value: Cell) -> bool:
-    if is_empty(cell) or is_empty(value):
-        return is_empty(cell) and is_empty(value)
-    return order(cell) == order(value)
-
-
-def _comparable(cell: Cell, value: Cell) -> bool:
-    """Numbers compare with numbers only, and texts with texts; nothing with nothing."""
-    return not is_empty(cell) and order(cell)[0] == order(value)[0]
 
 
 def _ordered(rows: Sequence[Row], column: str, *, descending: bool) -> list[Row]:

@@ -8,9 +8,9 @@ import json
 
 from copilot_admin.engine.table_operations.cells import Cell, Row, flat, parsed
 
-MAX_ROWS = 50_000
+MAX_ROWS = 20_000  # a second or two of work, in a thread
 MAX_COLUMNS = 200
-MAX_CELLS = 1_000_000
+MAX_CELLS = 300_000
 MAX_TEXT = 5_000_000  # characters
 _DELIMITERS = ",;\t|"
 _HOLDERS = ("rows", "data", "results", "items")  # where APIs put their rows

@@ -1,13 +1,16 @@
 import asyncio
 import doctest
+from uuid import UUID
 
 import pytest
 
+from copilot_admin.engine.component_events import ComponentEvents
 from copilot_admin.engine.components import chart_maker
 from copilot_admin.engine.components.chart_maker import ChartMaker
 from copilot_admin.engine.tools.chart import ChartType
 from protocol.components import Message, create_output, static_findings
 from protocol.components.contract import outputs_are_json
+from protocol.events import ArtifactType
 from protocol.json_schema import schema_fault
 
 ROWS = [
@@ -61,6 +64,22 @@ def test_the_user_sees_a_chart_and_the_model_reads_a_sentence():
             visible_scope="llm",
         ),
     ]
+
+
+def test_clients_are_sent_a_chart_of_the_columns_that_were_named():
+    events = ComponentEvents(
+        title="Chart maker",
+        description="D",
+        id=UUID(int=1),
+        stream_all_text=False,
+        show_steps=False,
+    )
+
+    (chart,) = [event for output in outputs(type="bar") for event in events.take(output)]
+
+    assert chart.type is ArtifactType.CHART
+    assert chart.chart_params == {"chartType": "bar", "xKey": "quarter", "yKey": ["sales"]}
+    assert chart.content == [{"quarter": "Q1", "sales": 1200}, {"quarter": "Q2", "sales": 7}]
 
 
 def test_programs_send_a_message_and_get_one():

@@ -1,14 +1,17 @@
 import asyncio
 import doctest
 import json
+from uuid import UUID
 
 import pytest
 
+from copilot_admin.engine.component_events import ComponentEvents
 from copilot_admin.engine.components import table_analyst
 from copilot_admin.engine.components.table_analyst import TableAnalyst
 from copilot_admin.engine.table_operations.telling import SHOWN_ROWS
 from protocol.components import Message, create_output, for_llm, for_user, merge, static_findings
 from protocol.components.contract import outputs_are_json
+from protocol.events import ArtifactType
 from protocol.json_schema import schema_fault
 
 ROWS = [{"region": "EU", "sales": 5}, {"region": "US", "sales": "1,007"}]
@@ -71,6 +74,21 @@ def test_the_user_sees_the_first_rows_of_many_and_the_model_is_told():
 
     assert json.loads(table.text.data) == [{"n": n} for n in range(SHOWN_ROWS)]
     assert words.text.info.startswith("1,005 rows with the columns: n. Only the first 100")
+
+
+def test_clients_are_sent_a_table():
+    events = ComponentEvents(
+        title="Table analyst",
+        description="D",
+        id=UUID(int=1),
+        stream_all_text=False,
+        show_steps=False,
+    )
+
+    (table,) = [event for output in outputs(ROWS, TOP) for event in events.take(output)]
+
+    assert table.type is ArtifactType.TABLE
+    assert table.content == [{"region": "US", "sales": "1,007"}]
 
 
 def test_programs_send_a_message_and_get_one():
