@@ -25,6 +25,7 @@ Fetch: TypeAlias = Callable[[str], Awaitable[bytes]]
 MOST_FILES = 20  # of one query
 MOST_IMAGES = 10  # of one query; the newest are shown
 MOST_IMAGE_CHARACTERS = 20 * 1024 * 1024  # in base64, of all of them; some vendors refuse 32 MB
+LONGEST_NAME = 200  # characters
 SHORTEST_BASE64 = 24  # characters; a shorter word may look like it by chance
 NOT_SHOWN = "the copilot does not look at images"
 _PLAIN = frozenset({"csv", "txt", "md", "html"})
@@ -66,7 +67,7 @@ class _Reading:
         kind = str(item.data_format.get("data_type") or "").lower()
         if kind not in IMAGE_TYPES and kind not in data_types():
             return item
-        name = str(item.data_format.get("filename") or f"without a name ({kind})")
+        name = str(item.data_format.get("filename") or f"without a name ({kind})")[:LONGEST_NAME]
         if isinstance(item, DataItem) and _is_text(item):
             self._note_text(item.content, kind=kind, name=name)
             return item
@@ -107,12 +108,12 @@ class _Reading:
             )
             note = document.left_out.strip("[]")
             return document, replace(file, pages=len(document.pages), note=note)
-        width, height = size_of(data, name=file.name)
-        file = replace(file, pixels=(width, height))
         if self._must_not_see(file):
+            width, height = await asyncio.to_thread(size_of, data, name=file.name)
             about = f"{file.name!r}, {width} by {height} pixels, {_in_words(len(data))}"
-            return _unseen(about), replace(file, note=NOT_SHOWN)
-        return self._admitted(await asyncio.to_thread(read_picture, data, name=file.name)), file
+            return _unseen(about), replace(file, pixels=(width, height), note=NOT_SHOWN)
+        picture = self._admitted(await asyncio.to_thread(read_picture, data, name=file.name))
+        return picture, replace(file, pixels=(picture.width, picture.height))
 
     def _must_not_see(self, file: FileRead) -> bool:
         return file.kind in IMAGE_TYPES and not self._sees_images

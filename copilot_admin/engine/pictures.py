@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
+from threading import BoundedSemaphore
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
@@ -13,10 +14,15 @@ from copilot_admin.engine.documents.registry import UnreadableFile
 IMAGE_TYPES = frozenset({"png", "jpg", "jpeg", "gif", "webp"})  # `data_type`s of Workspace
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 MOST_PIXELS = 40_000_000  # 160 MB while it is decoded
+MOST_SCANS = 100  # of a JPEG; a usual one has ten, and each goes over all pixels anew
+AT_ONCE = 2  # images that are decoded, in this process
 LARGEST_SIDE = 2048  # pixels; vendors scale down to this or less
 MOST_SENT = 4 * 1024 * 1024  # bytes of one image; some vendors refuse 5 MB
 # What every server that sees takes, where WebP and GIF are not; CMYK is for printers.
 _SENT_AS_IT_CAME = {"PNG": "image/png", "JPEG": "image/jpeg"}
+_PHOTOGRAPHS = ("JPEG", "MPO")  # MPO: a JPEG of a telephone, with more pictures behind it
+_START_OF_SCAN = b"\xff\xda"  # stands nowhere else in a JPEG's data
+_DECODING = BoundedSemaphore(AT_ONCE)
 _UPRIGHT = 1
 _ORIENTATION = 0x0112  # a tag of Exif
 
@@ -52,7 +58,10 @@ def picture_in(data: bytes, *, formats: tuple[str, ...], most_pixels: int) -> It
         picture = Image.open(BytesIO(data), formats=formats)
         if picture.width * picture.height > most_pixels:
             raise TooManyPixels(picture.width, picture.height)
-        yield picture
+        if picture.format in _PHOTOGRAPHS and data.count(_START_OF_SCAN) > MOST_SCANS:
+            raise ValueError("scans without end")
+        with _DECODING:
+            yield picture
     except (
         UnidentifiedImageError,
         OSError,
@@ -124,10 +133,11 @@ def _is_sendable(picture: Image.Image, data: bytes, *, side: int) -> bool:
 
 def _rewritten(picture: Image.Image) -> tuple[str, bytes]:
     """Media type and bytes: a photograph stays one, everything else is a PNG if that is small."""
-    is_photograph = picture.format == "JPEG"
-    upright = ImageOps.exif_transpose(picture)
-    shown = upright.convert("RGBA" if upright.has_transparency_data else "RGB")
+    is_photograph = picture.format in _PHOTOGRAPHS
+    mode = "RGBA" if picture.has_transparency_data else "RGB"
+    shown = picture if picture.mode == mode else picture.convert(mode)
     shown.thumbnail((LARGEST_SIDE, LARGEST_SIDE))
+    shown = ImageOps.exif_transpose(shown)  # last: a copy of the whole would cost its memory again
     if not is_photograph:
         png = _saved(shown, "PNG")
         if len(png) <= MOST_SENT:
