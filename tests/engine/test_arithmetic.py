@@ -76,6 +76,8 @@ def test_numbers(expression, result):
         ("sum(1_000,2)", "1002"),
         ("max(1,20)", "20"),
         ("max(1, 200)", "200"),
+        ("cagr(100,200,5)", "14.869835499704%"),
+        ("round(pmt(0.05/12,360,300000),2)", "-1610.46"),
     ],
 )
 def test_large_numbers_are_written_in_groups_and_with_scales(expression, result):
@@ -262,6 +264,9 @@ def test_functions(expression, result):
         ("1,234'567", "is not a number here"),
         ("1.234,56", "was expected, not ','"),
         ("max(1,200)", "1,200 could be one number or several"),
+        ("cagr(1,000, 2,000, 5)", "1,000 could be one number or several"),
+        ("cagr(1,000,2,000,5)", r"cagr is written cagr\(start, end, years\)"),
+        ("round(avg(1,200),1)", "1,200 could be one number or several"),
         ("max((1,200))", "1,200 could be one number or several"),
         ("15% 80", "Write 15% of 80 for a share, or 15 mod 80"),
         ("3 of 80", "'of' follows a percentage"),

@@ -191,3 +191,4 @@ _ALL = (
     Function("change", "change(old, new)", 2, 2, _change),
 )
 FUNCTIONS = {function.name: function for function in _ALL}
+VARIADIC = frozenset(function.name for function in _ALL if function.most is None)

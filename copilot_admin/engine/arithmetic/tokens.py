@@ -5,11 +5,14 @@ from decimal import Decimal
 from enum import Enum, auto
 import re
 
+from copilot_admin.engine.arithmetic.functions import VARIADIC
+
 MAX_LENGTH = 1000  # characters of one calculation
 MAX_DIGITS = 50  # of one number
 _MAX_EXPONENT = 9999
 
 _GROUPED = re.compile(r"[0-9]{1,3}([,_'\u00a0\u202f])[0-9]{3}(?:\1[0-9]{3})*(?![0-9])")
+_SPACED_COMMA = re.compile(r",\s")
 _PLAIN = re.compile(r"[0-9]*")
 _TOKEN = re.compile(
     r"(?P<space>\s+)"
@@ -51,7 +54,7 @@ def tokens(text: str) -> list[Token]:
     if len(text) > MAX_LENGTH:
         raise ValueError(f"The expression is longer than {MAX_LENGTH} characters. Split it.")
     found: list[Token] = []
-    arguments: list[bool] = []  # for each open parenthesis: does it hold arguments
+    calls: list[str] = []  # for each open parenthesis: the name before it, if there is one
     glued, place = True, 0
     while place < len(text):
         match = _TOKEN.match(text, place)
@@ -59,30 +62,33 @@ def tokens(text: str) -> list[Token]:
             raise ValueError(_not_arithmetic(text[place]))
         piece = match.group()
         if match.lastgroup == "number":
-            piece = _whole_number(text, place, match.group(), in_arguments=any(arguments))
+            piece = _whole_number(text, place, piece, calls=calls)
             found.append(Token(Kind.NUMBER, piece, glued, _value(piece)))
         elif match.lastgroup == "name":
             found.append(Token(Kind.NAME, piece, glued))
         elif match.lastgroup == "sign":
-            _note_parenthesis(piece, found, arguments)
+            _note_parenthesis(piece, found, calls)
             found.append(Token(Kind.SIGN, "^" if piece == "**" else piece, glued))
         glued = match.lastgroup != "space"
         place += len(piece)
     return [*found, Token(Kind.END, "the end", glued)]
 
 
-def _note_parenthesis(sign: str, found: list[Token], arguments: list[bool]) -> None:
+def _note_parenthesis(sign: str, found: list[Token], calls: list[str]) -> None:
     if sign == "(":
-        arguments.append(bool(found) and found[-1].kind is Kind.NAME)
-    elif sign == ")" and arguments:
-        arguments.pop()
+        calls.append(found[-1].text if found and found[-1].kind is Kind.NAME else "")
+    elif sign == ")" and calls:
+        calls.pop()
 
 
-def _whole_number(text: str, place: int, piece: str, *, in_arguments: bool) -> str:
+def _whole_number(text: str, place: int, piece: str, *, calls: list[str]) -> str:
     """The piece of text that is one number: between arguments a comma ends it."""
-    if in_arguments and "," in piece:
+    function = next(filter(None, reversed(calls)), None)
+    if function and "," in piece:
         grouped = _GROUPED.match(text, place)
-        if grouped and grouped[1] == ",":
+        # Elsewhere the number of arguments says what a comma was meant to be.
+        unsure = function.lower() in VARIADIC or _SPACED_COMMA.search(text)
+        if grouped and grouped[1] == "," and unsure:
             raise ValueError(
                 f"Between parentheses {grouped.group()} could be one number or several. Write a"
                 " space after a comma between arguments, and numbers without commas."
