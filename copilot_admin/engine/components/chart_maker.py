@@ -11,7 +11,7 @@ from copilot_admin.engine.table_operations.arguments import ColumnsArgument, Row
 from copilot_admin.engine.tools.chart import ChartType
 from protocol.components import ComponentOutput, ContentType
 
-Type = Annotated[str, WithJsonSchema({"type": "string", "enum": list(ChartType)})]
+Type = Annotated[str, WithJsonSchema({"type": "string", "enum": [one.value for one in ChartType]})]
 _SALES = [
     {"quarter": "Q1", "sales": 120, "costs": 80},
     {"quarter": "Q2", "sales": "1,080.5", "costs": None},

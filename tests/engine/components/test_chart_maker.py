@@ -7,7 +7,6 @@ import pytest
 from copilot_admin.engine.component_events import ComponentEvents
 from copilot_admin.engine.components import chart_maker
 from copilot_admin.engine.components.chart_maker import ChartMaker
-from copilot_admin.engine.tools.chart import ChartType
 from protocol.components import Message, create_output, static_findings
 from protocol.components.contract import outputs_are_json
 from protocol.events import ArtifactType
@@ -40,7 +39,7 @@ def test_its_name_and_parameters_are_those_of_the_interface():
 
     assert ChartMaker.tool_name() == ["chart_maker"]
     assert list(properties) == ["rows", "type", "x", "y"]
-    assert properties["type"]["enum"] == [*ChartType]
+    assert repr(properties["type"]["enum"]) == "['line', 'bar', 'scatter', 'pie', 'donut']"
     assert ChartMaker.parameters()["required"] == ["rows", "type", "x", "y"]
     assert schema_fault(ChartMaker.parameters()) == ""
 
