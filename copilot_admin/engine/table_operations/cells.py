@@ -95,4 +95,4 @@ def _written(text: str) -> Number | None:
     number: Number = int(digits) if is_whole else float(digits + (match["exponent"] or ""))
     negative = in_parentheses or match["sign"] not in ("", "+")
     number = -number if negative else number
-    return number / 100 if match["percent"] else number
+    return tidy(number / 100) if match["percent"] else number
