@@ -11,7 +11,7 @@ from copilot_admin.engine.component_inputs import system_inputs
 from copilot_admin.engine.endings import truncation
 from copilot_admin.engine.files import with_files_read
 from copilot_admin.engine.leg import Leg
-from copilot_admin.engine.memory import completed
+from copilot_admin.engine.memory import completed, waiting_calls
 from copilot_admin.engine.model_call import Finish
 from copilot_admin.engine.model_stream import stream_model
 from copilot_admin.engine.models import choose_model
@@ -49,24 +49,46 @@ async def answer(ask: Ask, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None
     given: Sequence[Output] = (*files, *map(DataSeen, leg.data_messages))
     for one in given:
         yield one
-    while not leg.done:
-        stream = stream_model(
-            ask.provider, leg.next_call(), timeouts=ask.spec.provider.timeouts, pace=pace
-        )
-        try:
-            async with aclosing(stream) as deltas:
-                async for delta in deltas:
-                    for output in leg.outputs(delta):
-                        yield output
-                    if leg.reply.full:
-                        break
-        except RunError:
-            for output in leg.held_back():
+    waiting = waiting_calls(ask)
+    leg.take_up(waiting)
+    if not waiting:
+        async with aclosing(_asked(ask, leg, pace=pace)) as outputs:
+            async for output in outputs:
                 yield output
-            raise
+    async with aclosing(_rounds(ask, leg, pace=pace)) as outputs:
+        async for output in outputs:
+            yield output
+
+
+async def _rounds(ask: Ask, leg: Leg, *, pace: Pace) -> AsyncGenerator[Output, None]:
+    """Carries out what the model wants and asks it again, until the leg is done."""
+    while True:
         async with aclosing(_after_round(ask, leg, pace=pace)) as outputs:
             async for output in outputs:
                 yield output
+        if leg.done:
+            return
+        async with aclosing(_asked(ask, leg, pace=pace)) as outputs:
+            async for output in outputs:
+                yield output
+
+
+async def _asked(ask: Ask, leg: Leg, *, pace: Pace) -> AsyncGenerator[Output, None]:
+    """Asks the model once."""
+    stream = stream_model(
+        ask.provider, leg.next_call(), timeouts=ask.spec.provider.timeouts, pace=pace
+    )
+    try:
+        async with aclosing(stream) as deltas:
+            async for delta in deltas:
+                for output in leg.outputs(delta):
+                    yield output
+                if leg.reply.full:
+                    break
+    except RunError:
+        for output in leg.held_back():
+            yield output
+        raise
 
 
 async def _leg(

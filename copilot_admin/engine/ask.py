@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from copilot_admin.engine.egress import FetchFailed
-from copilot_admin.engine.model_call import Finish, Provider, Usage
+from copilot_admin.engine.model_call import Finish, Provider, ToolCall, Usage
 from copilot_admin.engine.spec import CopilotSpec
 from protocol.events import Event
 from protocol.json import JsonObject
@@ -18,11 +18,15 @@ class Memory:
     """What the client says in the first request of a turn and does not repeat in the next.
 
     Source: Workspace leaves out timezone, urls and selected skills after a function call.
+
+    Attributes:
+        waiting: What the model wanted besides the call that the client carries out now.
     """
 
     timezone: str | None = None
     urls: tuple[str, ...] = ()
     selected_skills: tuple[JsonObject, ...] = ()
+    waiting: tuple[ToolCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ import hmac
 import json
 
 from copilot_admin.engine.ask import Memory
+from copilot_admin.engine.model_call import ToolCall
 from protocol.json import Json, JsonObject
 
 SIGNED_MEMORY = "copilot_memory"
@@ -28,6 +29,7 @@ def seal(memory: Memory, *, signing_key: bytes, slug: str, now: datetime) -> str
         "timezone": memory.timezone,
         "urls": memory.urls,
         "selected_skills": memory.selected_skills,
+        "waiting": [[call.id, call.name, call.arguments] for call in memory.waiting],
     }
     payload = urlsafe_b64encode(json.dumps(claims).encode())
     signature = _signature(payload, signing_key=signing_key)
@@ -63,7 +65,13 @@ def _memory(claims: Mapping[str, Json]) -> Memory:
         timezone=timezone if isinstance(timezone, str) else None,
         urls=tuple(url for url in _rows(urls) if isinstance(url, str)),
         selected_skills=tuple(skill for skill in _rows(skills) if isinstance(skill, Mapping)),
+        waiting=tuple(map(_call, _rows(claims.get("waiting")))),
     )
+
+
+def _call(row: Json) -> ToolCall:
+    id, name, arguments = map(str, _rows(row))
+    return ToolCall(id=id, name=name, arguments=arguments)
 
 
 def _rows(value: Json) -> tuple[Json, ...]:

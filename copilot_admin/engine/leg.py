@@ -104,6 +104,11 @@ class Leg:
             parameters=self._ask.spec.parameters,
         )
 
+    def take_up(self, calls: Sequence[ToolCall]) -> None:
+        """Begins with what the model called together with what the client has just carried out."""
+        self._calls = list(calls)
+        self._finish = Finish("tool_calls")
+
     @property
     def data_messages(self) -> Sequence[str]:
         """The Data messages that the model is shown."""
@@ -180,15 +185,17 @@ class Leg:
     def client_call(self) -> FunctionCall | None:
         """The function call that the client shall carry out, if the model asked for one rightly.
 
-        One call ends the leg: widget data first, then whatever the model named first. What cannot
-        be carried out is answered by `carry_out`, like any other tool.
+        One call ends the leg: widget data first, then whatever the model named first; the next
+        leg takes up the others. What cannot be carried out is answered by `carry_out`, like any
+        other tool.
         """
         data_calls = [call for call in self.calls if self._is_data_call(call)]
         if data_calls:
             try:
                 self._check_client()
                 wanted = read_call(data_calls, plan=self._plan, query=self._query)
-                return data_call_event(wanted, ask=self._ask, query=self._query)
+                waiting = self._besides(data_calls)
+                return data_call_event(wanted, ask=self._ask, query=self._query, waiting=waiting)
             except _Refused as refused:
                 self._answers |= {call.id: refused.text for call in data_calls}
             except ToolMistake as mistake:
@@ -213,8 +220,16 @@ class Leg:
             self._answers[call.id] = self._learn(mistake)
             return None
         return client_call_event(
-            offer.function, arguments, remembered=arguments, ask=self._ask, query=self._query
+            offer.function,
+            arguments,
+            remembered=arguments,
+            ask=self._ask,
+            query=self._query,
+            waiting=self._besides([call]),
         )
+
+    def _besides(self, made: Sequence[ToolCall]) -> Sequence[ToolCall]:
+        return [call for call in self.calls if call not in made]
 
     def _check_client(self) -> None:
         """Raises `_Refused` when the client cannot be asked for anything more in this turn."""

@@ -5,6 +5,7 @@ import pytest
 from copilot_admin.engine.ask import Memory, Recollection
 from copilot_admin.engine.extra_state import LIFETIME, SIGNED_MEMORY, seal, unseal
 from copilot_admin.engine.memory import completed, memory_of
+from copilot_admin.engine.model_call import ToolCall
 from protocol.messages import HumanMessage
 from protocol.widgets import Widgets
 from tests.engine.asks import (
@@ -22,6 +23,7 @@ MEMORY = Memory(
     timezone="Asia/Seoul",
     urls=("https://example.com/a",),
     selected_skills=({"slug": "brief", "contentMarkdown": "Be brief. \ud83d"},),
+    waiting=(ToolCall(id="call-2", name="chart", arguments='{"x": "\ud83d"'),),
 )
 TOKEN = seal(MEMORY, signing_key=KEY, slug="macro", now=NOW)
 

@@ -438,7 +438,7 @@ def test_several_calls_in_one_answer_leave_one_after_the_other(monkeypatch):
             *text("").actions[-1:],
         )
     )
-    path, _ = made("mcp-tools", monkeypatch, both, call("kb_search", q="b"), text("Both."))
+    path, _ = made("mcp-tools", monkeypatch, both, text("Both."))
     workspace = Workspace(
         path=path,
         functions={"execute_agent_tool": lambda _: [{"items": [{"content": "A hit."}]}]},
