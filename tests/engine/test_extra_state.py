@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -93,7 +94,7 @@ def test_journal_wins_over_what_the_client_carries():
 
 
 def test_carried_memory_is_used_when_nothing_else_is_known():
-    assert memory_of(completed(carried(MEMORY), Recollection())) == MEMORY
+    assert memory_of(completed(carried(MEMORY), Recollection())) == replace(MEMORY, waiting=())
 
 
 def test_foreign_memory_is_ignored_and_defaults_stay():
