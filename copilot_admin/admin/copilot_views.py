@@ -9,7 +9,6 @@ from django.core.exceptions import PermissionDenied
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.http import (
-    FileResponse,
     Http404,
     HttpRequest,
     HttpResponse,
@@ -121,7 +120,8 @@ class CopilotViews(CopilotModelAdmin):
         if not name:
             raise Http404
         try:
-            response = FileResponse(default_storage.open(name, "rb"), content_type="image/png")
+            with default_storage.open(name, "rb") as file:
+                response = HttpResponse(file.read(), content_type="image/png")
         except FileNotFoundError as error:
             raise Http404 from error
         response["X-Content-Type-Options"] = "nosniff"

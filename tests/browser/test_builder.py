@@ -1,6 +1,7 @@
 """A builder's way through the admin in a real browser."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, expect
@@ -10,7 +11,9 @@ from copilot_admin.models import Copilot, EndpointKey
 from copilot_admin.roles import Role
 from protocol.features import FEATURES
 from tests.browser.visits import PHONE, Visit, visit
+from tests.engine.sample_images import image
 from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
+from tests.service.test_templates import files_served
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FORM = "/admin/copilot_admin/copilot/{}/change/"
@@ -178,6 +181,26 @@ def test_a_chosen_picture_is_previewed_before_it_is_saved(ada: Visit) -> None:
         {"name": "a.png", "mimeType": "image/png", "buffer": pixel}
     )
     expect(ada.page.locator('#preview img[src^="data:image/png"]')).to_be_visible()
+
+
+def test_a_picture_on_the_web_is_fetched_and_shown_from_here(
+    ada: Visit, settings: Any, tmp_path: Path
+) -> None:
+    settings.MEDIA_ROOT, settings.FETCH_ALLOW = tmp_path, ["127.0.0.1"]
+    page = ada.page
+    with files_served({"/a.png": image(size=(64, 64))}) as address:
+        ada.go(FORM.format(make_copilot().pk))
+        page.get_by_label("Image address").fill(f"{address}/a.png")
+        preview = page.locator("#preview")
+        expect(preview.get_by_text("Workspace loads the image from:")).to_be_visible()
+        page.get_by_role("button", name="Save draft").click()
+        expect(page.get_by_text("Draft saved.")).to_be_visible()
+    expect(preview.get_by_text("The image was fetched from:")).to_be_visible()
+    width = preview.locator("img").evaluate(
+        "image => image.decode().then(() => image.naturalWidth)"
+    )
+    assert width == 64
+    assert ada.grave_findings() == []
 
 
 def test_everything_works_without_javascript(browser: Browser, server: str) -> None:

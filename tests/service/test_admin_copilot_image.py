@@ -134,7 +134,7 @@ def test_an_uploaded_picture_is_kept_under_a_random_name_and_served_inert(builde
     assert "evil" not in name
 
     response = builder.get(reverse("admin:copilot_admin_copilot_image", args=[copilot.pk]))
-    body = b"".join(response)
+    body = response.content
     assert body.startswith(b"\x89PNG")
     assert b"canary" not in body
     assert response["Content-Type"] == "image/png"

@@ -98,7 +98,7 @@ def test_saving_fetches_the_image_and_the_admin_shows_it_from_here(server, build
     assert f'src="{shown}"' in builder.get("/admin/").content.decode()
     answer = builder.get(shown)
     assert answer["Content-Type"] == "image/png"
-    assert b"".join(answer).startswith(b"\x89PNG")
+    assert answer.content.startswith(b"\x89PNG")
 
 
 def test_the_preview_shows_the_copy_only_while_its_address_stands_there(server, builder):
