@@ -9,9 +9,9 @@ from django.utils.translation import gettext_lazy as _
 HOME_ICON = "home"
 OTHER_ICON = "dot"
 
-# (group, models of the group with the icon of each); a model that is not here comes last.
+# (group, what belongs to it with the icon of each); a model that is not here comes last.
 _ORDER: Sequence[tuple[str | Promise, Mapping[str, str]]] = (
-    (_("Build"), {"Copilot": "copilot"}),
+    (_("Build"), {"Copilot": "copilot", "Component": "component"}),
     (_("Review"), {"Conversation": "transcript"}),
     (_("Operate"), {"Provider": "provider", "EndpointKey": "key"}),
     (_("People"), {"User": "person", "Group": "people"}),

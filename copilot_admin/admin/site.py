@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from django.contrib.admin import AdminSite
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.admin.component_views import ComponentViews
 from copilot_admin.admin.navigation import navigation
 from copilot_admin.admin.start_page import start_page
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
 
 
-class CopilotAdminSite(AdminSite):
+class CopilotAdminSite(ComponentViews):
     """The one admin site of the service."""
 
     site_title: "_StrOrPromise" = _("Copilot Admin")
@@ -31,7 +31,9 @@ class CopilotAdminSite(AdminSite):
         context = super().each_context(request)
         models = [model for app in context["available_apps"] for model in app["models"]]
         context["navigation"] = navigation(
-            models, index_url=reverse(f"{self.name}:index"), path=request.path
+            [*models, *self.places(request)],
+            index_url=reverse(f"{self.name}:index"),
+            path=request.path,
         )
         return context
 

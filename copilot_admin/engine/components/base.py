@@ -42,6 +42,7 @@ class Component:
             out.
         content_types: The types of content that it gives; empty: any.
         samples: Inputs with which the contract is checked; the first is shown to people.
+        uses: System inputs of this server that it reads, as `inputs.py` names them.
     """
 
     name: ClassVar[str] = ""
@@ -50,6 +51,7 @@ class Component:
     manifests: ClassVar[Sequence[Mapping[str, Any]]] = ()
     content_types: ClassVar[Sequence[ContentType]] = ()
     samples: ClassVar[Sequence[Mapping[str, Any]]] = ()
+    uses: ClassVar[Sequence[str]] = ()
 
     create_output = staticmethod(create_output)
     create_outputs = staticmethod(create_outputs)

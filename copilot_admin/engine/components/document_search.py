@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from copilot_admin.engine.components.base import Component
-from copilot_admin.engine.components.inputs import SourceDocument, documents_in
+from copilot_admin.engine.components.inputs import DOCUMENTS, SourceDocument, documents_in
 from copilot_admin.engine.passages import Hit, search
 from protocol.components import ComponentOutput, ContentType
 
@@ -25,6 +25,7 @@ class DocumentSearch(Component):
         {"query": "How did revenue grow?"},
         {"query": "risks from interest rates", "top_k": 3},
     )
+    uses = (DOCUMENTS,)
 
     def tool_eval(
         self,

@@ -23,6 +23,12 @@ class Fault:
     component: type[Component]
     finding: Finding
 
+    @property
+    def sentence(self) -> str:
+        """Which class breaks which rule, and what would be right."""
+        where = f"{self.component.__module__}.{self.component.__qualname__}"
+        return f"The component {where} breaks {self.finding.rule}: {self.finding.detail}"
+
 
 class Registry:
     """Components by name and version; those that break a rule are left out and kept as faults.

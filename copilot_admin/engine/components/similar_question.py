@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import Any
 
 from copilot_admin.engine.components.base import Component
-from copilot_admin.engine.components.inputs import model_in
+from copilot_admin.engine.components.inputs import MODEL, model_in
 from copilot_admin.errors import ComponentFailed
 from protocol.components import ComponentOutput, ContentType
 
@@ -40,6 +40,7 @@ class SimilarQuestion(Component):
         {"query": "Where is the ice cream better?"},
         {"query": "How did the revenue of Apple grow in 2024?"},
     )
+    uses = (MODEL,)
 
     async def tool_eval(self, query: str, **kwargs: Any) -> AsyncGenerator[ComponentOutput, None]:
         """Finds questions that are similar to a question, one on each line.

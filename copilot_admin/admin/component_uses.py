@@ -1,0 +1,27 @@
+"""Which copilots call which component."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from copilot_admin.models import Copilot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """A copilot whose draft has a component switched on."""
+
+    copilot_id: int
+    copilot: str
+    version: str
+
+
+def uses() -> Mapping[str, Sequence[Use]]:
+    """The copilots that use a component, by its name; one query."""
+    found: dict[str, list[Use]] = defaultdict(list)
+    rows = Copilot.objects.order_by("name", "pk").values_list("pk", "name", "components")
+    for pk, name, components in rows.exclude(components=[]):
+        for row in components:
+            use = Use(copilot_id=pk, copilot=name, version=row["version"])
+            found[row["name"]].append(use)
+    return found

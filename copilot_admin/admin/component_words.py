@@ -1,0 +1,127 @@
+"""What the pages of components say of them: parameters, types and samples in words."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from inspect import Parameter as Taken
+from inspect import getdoc
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from copilot_admin.engine.components.base import Component
+from copilot_admin.rendering.text import cell_text, pretty_json
+from protocol.components import is_reserved
+from protocol.components.manifests import parameters_of
+from protocol.json import Json, JsonObject
+
+_TYPES: Mapping[str, Promise] = {
+    "string": gettext_lazy("text"),
+    "integer": gettext_lazy("whole number"),
+    "number": gettext_lazy("number"),
+    "boolean": gettext_lazy("yes or no"),
+    "object": gettext_lazy("object"),
+    "null": gettext_lazy("nothing"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """What a caller may fill in; `default` None: there is none."""
+
+    name: str
+    type: str
+    description: str
+    required: bool
+    choices: tuple[str, ...]
+    default: str | None
+
+
+def parameters(component: type[Component]) -> tuple[Parameter, ...]:
+    """The parameters of a component, in the order of its manifest."""
+    schema = component.parameters()
+    properties = _object(schema.get("properties"))
+    required = schema.get("required")
+    names = required if isinstance(required, list) else []
+    defaults = {one.name: one.default for one in parameters_of(component.tool_eval)}
+    return tuple(
+        Parameter(
+            name=name,
+            type=in_words(_object(value)),
+            description=cell_text(_object(value).get("description")),
+            required=name in names,
+            choices=tuple(_choices(_object(value))),
+            default=_shown(defaults.get(name, Taken.empty)),
+        )
+        for name, value in properties.items()
+    )
+
+
+def in_words(schema: JsonObject) -> str:
+    """The type that a schema asks for: "list of text", "whole number, 1 to 20"."""
+    return "".join((_kind(schema), *_bounds(schema)))
+
+
+def about(component: type[Component]) -> str:
+    """What its author says of it, without the marks of code."""
+    return (getdoc(component) or "").replace("`", "")
+
+
+def first_sentence(text: str) -> str:
+    """The text up to the end of its first sentence."""
+    return text.partition(". ")[0].rstrip(".") + "."
+
+
+def sample_arguments(component: type[Component], number: int = 0) -> JsonObject:
+    """What a caller fills in, in one of the component's samples; nothing where there is none."""
+    samples = component.samples[number : number + 1]
+    return {name: value for one in samples for name, value in one.items() if not is_reserved(name)}
+
+
+def sample_call(component: type[Component]) -> str:
+    """The body of a request that calls it."""
+    return pretty_json({"stream": False, "parameters": sample_arguments(component)})
+
+
+def _kind(schema: JsonObject) -> str:
+    either = schema.get("anyOf")
+    if isinstance(either, list):
+        return _(" or ").join(dict.fromkeys(in_words(_object(one)) for one in either))
+    type = schema.get("type")
+    if isinstance(type, list):
+        return _(" or ").join(in_words({**schema, "type": one}) for one in type)
+    if type == "array":
+        of = in_words(_object(schema.get("items")))
+        return _("list of %(of)s") % {"of": of}
+    if "enum" in schema and type is None:
+        return _("one of the choices")
+    word = str(_TYPES.get(str(type), _("any value")))
+    return _("%(type)s, one of the choices") % {"type": word} if "enum" in schema else word
+
+
+def _bounds(schema: JsonObject) -> Iterator[str]:
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if least is not None and most is not None:
+        yield _(", %(least)s to %(most)s") % {"least": least, "most": most}
+    elif least is not None:
+        yield _(", %(least)s or more") % {"least": least}
+    elif most is not None:
+        yield _(", %(most)s or less") % {"most": most}
+
+
+def _choices(schema: JsonObject) -> Iterator[str]:
+    choices = schema.get("enum")
+    if isinstance(choices, list):
+        yield from map(cell_text, choices)
+
+
+def _shown(default: object) -> str | None:
+    if default is Taken.empty:
+        return None
+    if isinstance(default, tuple | frozenset):
+        default = list(default)
+    return pretty_json(default)  # type: ignore[arg-type]  # defaults are JSON, as the schema is
+
+
+def _object(value: Json) -> JsonObject:
+    return value if isinstance(value, Mapping) else {}
