@@ -124,7 +124,7 @@ async def _after_round(ask: Ask, leg: Leg, *, pace: Pace) -> AsyncGenerator[Outp
             async for output in outputs:
                 yield output
         return
-    results = []
+    results: list[ToolResult] = []
     for call in leg.calls:
         async with aclosing(leg.carry_out(call)) as steps:
             async for step in steps:

@@ -13,19 +13,34 @@ from protocol.json import JsonObject
 from protocol.query import Query
 
 
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A tool that ran on the server before the client was called, and what the model was told.
+
+    `arguments` is the JSON text that the model wrote.
+    """
+
+    name: str
+    arguments: str
+    result: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """What the client says in the first request of a turn and does not repeat in the next.
+    """What is not in the next request of a turn, though its answer depends on it.
 
-    Source: Workspace leaves out timezone, urls and selected skills after a function call.
+    Source: Workspace leaves out timezone, urls and selected skills after a function call, and
+    never knows of what the server did meanwhile.
 
     Attributes:
+        exchanges: What the server's tools gave before the call that the client carries out now.
         waiting: What the model wanted besides the call that the client carries out now.
     """
 
     timezone: str | None = None
     urls: tuple[str, ...] = ()
     selected_skills: tuple[JsonObject, ...] = ()
+    exchanges: tuple[Exchange, ...] = ()
     waiting: tuple[ToolCall, ...] = ()
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from copilot_admin.engine.ask import Ask
+from copilot_admin.engine.ask import Ask, Exchange
 from copilot_admin.engine.extra_state import SIGNED_MEMORY, seal
 from copilot_admin.engine.memory import memory_of
 from copilot_admin.engine.model_call import ToolCall
@@ -14,9 +14,14 @@ from protocol.query import Query
 
 
 def data_call_event(
-    call: DataCall, *, ask: Ask, query: Query, waiting: Sequence[ToolCall] = ()
+    call: DataCall,
+    *,
+    ask: Ask,
+    query: Query,
+    exchanges: Sequence[Exchange] = (),
+    waiting: Sequence[ToolCall] = (),
 ) -> FunctionCall:
-    """The call that asks for the data of widgets; `waiting` as for `client_call_event`."""
+    """The call that asks for the data of widgets; the rest as for `client_call_event`."""
     named: list[Json] = [{"origin": one.origin, "widget_id": one.id} for one in call.sources]
     arguments = get_widget_data_call(call.sources)
     return client_call_event(
@@ -25,6 +30,7 @@ def data_call_event(
         remembered={"data_sources": named},
         ask=ask,
         query=query,
+        exchanges=exchanges,
         waiting=waiting,
     )
 
@@ -36,6 +42,7 @@ def client_call_event(
     remembered: JsonObject,
     ask: Ask,
     query: Query,
+    exchanges: Sequence[Exchange] = (),
     waiting: Sequence[ToolCall] = (),
 ) -> FunctionCall:
     """A client function call; its `extra_state` is never empty, or the client would loop.
@@ -49,10 +56,11 @@ def client_call_event(
         remembered: What the model meant by it, for those who read along.
         ask: Whose signing key seals what the next leg needs.
         query: Of this leg.
+        exchanges: What server tools gave in this leg, which the model of the next is told.
         waiting: What the model called in the same answer; the next leg begins with it.
     """
     memory = seal(
-        memory_of(query, waiting=waiting),
+        memory_of(query, exchanges=exchanges, waiting=waiting),
         signing_key=ask.signing_key,
         slug=ask.spec.slug,
         now=ask.now,

@@ -16,6 +16,7 @@ from copilot_admin.engine.data_messages import (
 )
 from copilot_admin.engine.data_text import result_text
 from copilot_admin.engine.files import pictures_in
+from copilot_admin.engine.memory import memory_in
 from copilot_admin.engine.model_call import ModelImage, ModelMessage, ModelRole, ToolCall
 from copilot_admin.engine.pictures import Picture
 from copilot_admin.engine.placeholders import fill
@@ -62,7 +63,7 @@ def model_messages(
     policy = ask.spec.data_messages
     limit = _data_limit(ask.spec)
     blocks = data_blocks(ask.spec, query, limit=limit)
-    history = _history(_left_plain(query, policy), blocks, policy, room=_Room(limit))
+    history = _history(ask, _left_plain(query, policy), blocks, policy, room=_Room(limit))
     system = _system_text(ask, query, offered=offered, noted=bool(blocks.derived))
     head = (ModelMessage(role=ModelRole.SYSTEM, text=system),) if system else ()
     return tuple(map(_sendable, (*head, *map(_data_note, blocks.frozen), *history)))
@@ -134,7 +135,7 @@ class _Album:
 
 
 def _history(
-    query: Query, blocks: DataBlocks, policy: DataMessagePolicy, *, room: _Room
+    ask: Ask, query: Query, blocks: DataBlocks, policy: DataMessagePolicy, *, room: _Room
 ) -> Iterator[ModelMessage]:
     """The messages, oldest first; the room for data is given out from the newest on."""
     question = query.question
@@ -152,9 +153,8 @@ def _history(
             )
         elif isinstance(message, ResultMessage):
             album.add(pictures_in(message.data))
-            parts.append(
-                _called(message, number=number, query=query, room=room, noted=policy.results)
-            )
+            called = _called(message, number=number, query=query, room=room, noted=policy.results)
+            parts.append((*_done_before(message, number=number, ask=ask, room=room), *called))
         else:
             parts.append(_said(message))
     if question is None:
@@ -218,6 +218,19 @@ def _called(
         ModelMessage(role=ModelRole.ASSISTANT, text="", tool_calls=(call,)),
         ModelMessage(role=ModelRole.TOOL, text=text, tool_call_id=call.id),
     )
+
+
+def _done_before(
+    message: ResultMessage, *, number: int, ask: Ask, room: _Room
+) -> Iterator[ModelMessage]:
+    """What ran on the server before the client was called; the client carried it here."""
+    memory = memory_in(message, ask=ask)
+    for index, done in enumerate(memory.exchanges if memory else ()):
+        id = f"k{number:04}{index:04}"  # nine letters and digits, as above
+        call = ToolCall(id=id, name=done.name, arguments=done.arguments)
+        yield ModelMessage(role=ModelRole.ASSISTANT, text="", tool_calls=(call,))
+        result = room.take(done.result) if room.left else OLD_DATA
+        yield ModelMessage(role=ModelRole.TOOL, text=result, tool_call_id=id)
 
 
 def _made(

@@ -7,12 +7,13 @@ Source: the front end's handling of `get_widget_data`.
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
+from dataclasses import astuple
 from datetime import datetime, timedelta
 import hashlib
 import hmac
 import json
 
-from copilot_admin.engine.ask import Memory
+from copilot_admin.engine.ask import Exchange, Memory
 from copilot_admin.engine.model_call import ToolCall
 from protocol.json import Json, JsonObject
 
@@ -29,6 +30,7 @@ def seal(memory: Memory, *, signing_key: bytes, slug: str, now: datetime) -> str
         "timezone": memory.timezone,
         "urls": memory.urls,
         "selected_skills": memory.selected_skills,
+        "exchanges": [astuple(exchange) for exchange in memory.exchanges],
         "waiting": [[call.id, call.name, call.arguments] for call in memory.waiting],
     }
     payload = urlsafe_b64encode(json.dumps(claims).encode())
@@ -65,8 +67,14 @@ def _memory(claims: Mapping[str, Json]) -> Memory:
         timezone=timezone if isinstance(timezone, str) else None,
         urls=tuple(url for url in _rows(urls) if isinstance(url, str)),
         selected_skills=tuple(skill for skill in _rows(skills) if isinstance(skill, Mapping)),
+        exchanges=tuple(map(_exchange, _rows(claims.get("exchanges")))),
         waiting=tuple(map(_call, _rows(claims.get("waiting")))),
     )
+
+
+def _exchange(row: Json) -> Exchange:
+    name, arguments, result = map(str, _rows(row))
+    return Exchange(name, arguments, result)
 
 
 def _call(row: Json) -> ToolCall:

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import assert_never
 from uuid import NAMESPACE_URL, uuid5
 
-from copilot_admin.engine.ask import Ask, ComponentCalled, Output, ServerTool, Thought
+from copilot_admin.engine.ask import Ask, ComponentCalled, Exchange, Output, ServerTool, Thought
 from copilot_admin.engine.citations import cited_widgets
 from copilot_admin.engine.client_call import client_call_event, data_call_event
 from copilot_admin.engine.client_functions.registry import Offer, Situation, offers_in
@@ -70,6 +70,7 @@ class Leg:
         self._tools = tools
         self._tools_offered = True
         self._cited: list[Citation] = []  # by components
+        self._exchanges: list[Exchange] = []  # for a leg after this one
         self._data_offered = bool(plan.offered)
         situation = Situation(spec=ask.spec, query=query, widgets=plan.offered)
         self._offers = offers_in(situation, taken={TOOL.name, *tools.names})
@@ -194,8 +195,13 @@ class Leg:
             try:
                 self._check_client()
                 wanted = read_call(data_calls, plan=self._plan, query=self._query)
-                waiting = self._besides(data_calls)
-                return data_call_event(wanted, ask=self._ask, query=self._query, waiting=waiting)
+                return data_call_event(
+                    wanted,
+                    ask=self._ask,
+                    query=self._query,
+                    exchanges=self._exchanges,
+                    waiting=self._besides(data_calls),
+                )
             except _Refused as refused:
                 self._answers |= {call.id: refused.text for call in data_calls}
             except ToolMistake as mistake:
@@ -225,6 +231,7 @@ class Leg:
             remembered=arguments,
             ask=self._ask,
             query=self._query,
+            exchanges=self._exchanges,
             waiting=self._besides([call]),
         )
 
@@ -317,6 +324,11 @@ class Leg:
             for call, result in zip(self.calls, results, strict=True)
         )
         self._messages = (*self._messages, said, *answers)
+        self._exchanges += (
+            Exchange(call.name, repeatable(call).arguments, result.text)
+            for call, result in zip(self.calls, results, strict=True)
+            if call.name in self._tools.names
+        )
         yield from self._explanations()
 
     def closing(self) -> Iterator[Output]:

@@ -3,7 +3,7 @@ from datetime import timedelta
 
 import pytest
 
-from copilot_admin.engine.ask import Memory, Recollection
+from copilot_admin.engine.ask import Exchange, Memory, Recollection
 from copilot_admin.engine.extra_state import LIFETIME, SIGNED_MEMORY, seal, unseal
 from copilot_admin.engine.memory import completed, memory_of
 from copilot_admin.engine.model_call import ToolCall
@@ -24,6 +24,7 @@ MEMORY = Memory(
     timezone="Asia/Seoul",
     urls=("https://example.com/a",),
     selected_skills=({"slug": "brief", "contentMarkdown": "Be brief. \ud83d"},),
+    exchanges=(Exchange("calculator", '{"expression": "1+1"}', "2"),),
     waiting=(ToolCall(id="call-2", name="chart", arguments='{"x": "\ud83d"'),),
 )
 TOKEN = seal(MEMORY, signing_key=KEY, slug="macro", now=NOW)
@@ -94,7 +95,8 @@ def test_journal_wins_over_what_the_client_carries():
 
 
 def test_carried_memory_is_used_when_nothing_else_is_known():
-    assert memory_of(completed(carried(MEMORY), Recollection())) == replace(MEMORY, waiting=())
+    mine = replace(MEMORY, exchanges=(), waiting=())  # the others stay with the call before
+    assert memory_of(completed(carried(MEMORY), Recollection())) == mine
 
 
 def test_foreign_memory_is_ignored_and_defaults_stay():

@@ -602,12 +602,12 @@ def test_models_of_a_silent_or_refusing_server():
     async def silent(request, reply):
         await reply.left.wait()
 
-    async def run(handler, kind):
+    async def run(handler, kind, **timeouts):
         async with serving(handler) as server:
             with pytest.raises(kind):
-                await server.provider(first_token=0.05).models()
+                await server.provider(**timeouts).models()
 
-    asyncio.run(run(silent, ProviderUnavailable))
+    asyncio.run(run(silent, ProviderUnavailable, first_token=0.05))
     asyncio.run(run(refusing(401, {}), ProviderRefused))
 
 
