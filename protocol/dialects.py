@@ -5,7 +5,7 @@ does not know becomes something it shows (a table becomes Markdown text) or is l
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from enum import Enum
 from typing import assert_never
 
@@ -75,7 +75,7 @@ def payload(event: Event) -> dict[str, Json]:
         case FunctionCall(input_arguments=arguments):
             return {**_generic(event), "input_arguments": _asked(event.function, arguments)}
         case StatusUpdate(details=[_, *_]):
-            return {**_generic(event), "details": [_shown(detail) for detail in event.details]}
+            return _with_details(_generic(event), event.details)
     return _generic(event)
 
 
@@ -174,11 +174,19 @@ def _shown(detail: JsonObject | str) -> Json:
     return _without_nulls(shown)
 
 
+def _with_details(data: dict[str, Json], details: Sequence[JsonObject | str]) -> dict[str, Json]:
+    """The data with those details of which something is shown; an empty one is an empty table."""
+    shown: list[Json] = [one for one in map(_shown, details) if one]
+    if not shown:
+        del data["details"]
+        return data
+    return {**data, "details": shown}
+
+
 def _status_two(status: StatusUpdate) -> dict[str, Json]:
-    data = payload(status)
-    if status.details:
-        shown = (_shown(detail) for detail in status.details)
-        data["details"] = [{"text": one} if isinstance(one, str) else one for one in shown]
+    shown = filter(None, status.details)
+    objects: list[JsonObject] = [{"text": one} if isinstance(one, str) else one for one in shown]
+    data = payload(replace(status, details=tuple(objects)))
     if status.artifacts:
         data["artifacts"] = [_artifact_two(artifact) for artifact in status.artifacts]
     return data

@@ -17,6 +17,7 @@ from openbb_ai.models import (
 )
 
 from tests.service.wire import Line
+from tests.workspace.screen import Screen
 from tests.workspace.stream import events_of
 
 Event: TypeAlias = tuple[str, Any]
@@ -44,6 +45,7 @@ class Workspace:
         messages: The chat so far, as the client would send it.
         requests: The bodies that were posted.
         streams: What came back, byte by byte.
+        screen: What is shown of it.
         url: Of a running server; without one the application is called in this process.
     """
 
@@ -54,6 +56,7 @@ class Workspace:
     messages: list[dict[str, Any]] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
     streams: list[bytes] = field(default_factory=list)
+    screen: Screen = field(default_factory=Screen)
     url: str = ""
 
     def ask(self, question: str) -> list[list[Event]]:
@@ -98,6 +101,7 @@ class Workspace:
         events = events_of(self.streams[-1])
         for name, data in events:
             _MODELS[name].model_validate({"event": name, "data": data})
+        self.screen.take(events)
         return events
 
     def _over_http(self, body: Mapping[str, Any]) -> bytes:
