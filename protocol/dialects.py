@@ -183,9 +183,12 @@ def _with_details(data: dict[str, Json], details: Sequence[JsonObject | str]) ->
     return {**data, "details": shown}
 
 
+def _as_object(detail: JsonObject | str) -> JsonObject:
+    return {"text": detail} if isinstance(detail, str) else detail
+
+
 def _status_two(status: StatusUpdate) -> dict[str, Json]:
-    shown = filter(None, status.details)
-    objects: list[JsonObject] = [{"text": one} if isinstance(one, str) else one for one in shown]
+    objects = [_as_object(detail) for detail in status.details if detail]
     data = payload(replace(status, details=tuple(objects)))
     if status.artifacts:
         data["artifacts"] = [_artifact_two(artifact) for artifact in status.artifacts]
