@@ -14,6 +14,7 @@ _BLOCK = re.compile(
     r"<data source=(?P<source>\"(?:[^\"\\]|\\.)*\")[^\n]*>\n(?P<body>.*?)\n</data>", re.DOTALL
 )
 _CHART_TYPES = ("line", "scatter", "pie", "donut", "bar")
+_ANY_CASE = re.IGNORECASE | re.DOTALL
 _MAX_ROWS = 200
 _EXCERPT = 300  # characters
 
@@ -97,8 +98,9 @@ def _next_arguments(scene: Scene) -> tuple[str, JsonObject] | None:
             return name, arguments_from(rows, question)
     for tool in scene.tools:
         own_rules = tool.name in _DRAWN or tool.name == GET_WIDGET_DATA
-        if tool.name.lower() in question and scene.may(tool.name) and not own_rules:
-            return tool.name, _plausible(tool.parameters, scene.question)
+        words = None if own_rules else _words_for(tool.name, scene.question)
+        if words is not None and scene.may(tool.name):
+            return tool.name, _plausible(tool.parameters, words)
     return None
 
 
@@ -154,6 +156,19 @@ def _wanted_ids(scene: Scene) -> list[Json]:
     named = [one for one in scene.widgets if str(one.get("name", "")).lower() in question]
     selected = [one for one in scene.widgets if one.get("selected")]
     return [one["id"] for one in named or selected or scene.widgets[:1]]
+
+
+def _words_for(tool: str, question: str) -> str | None:
+    """What the question says to a tool: what follows its name and a colon, else all of it.
+
+    Returns:
+        None when the question does not name the tool.
+    """
+    name = re.escape(tool.lower()).replace("_", "[_ ]")
+    found = re.search(rf"(?<![a-z0-9_]){name}(?![a-z0-9_])(?:\s*:\s*(.+))?", question, _ANY_CASE)
+    if found is None:
+        return None
+    return (found[1] or question).strip()
 
 
 def _plausible(schema: Mapping[str, Json], question: str) -> JsonObject:

@@ -182,6 +182,29 @@ def moved(question, *tools, messages=()):
     return next_move(ModelCall(model="rehearsal", messages=(asked, *messages), tools=tools))
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Calculator: 200 + 10%", "200 + 10%"),
+        ("Please ask the word count :  one\ntwo", "one\ntwo"),
+        ("What would the calculator say?", "What would the calculator say?"),
+    ],
+)
+def test_a_tool_is_told_what_follows_its_name(question, said):
+    tools = [
+        ToolSchema(name=name, description="", parameters=schema(text={"type": "string"}))
+        for name in ("calculator", "word_count")
+    ]
+    move = moved(question, *tools)
+    assert isinstance(move, ToolCall)
+    assert json.loads(move.arguments) == {"text": said}
+
+
+def test_a_name_within_a_word_calls_nothing():
+    tool = ToolSchema(name="echo", description="", parameters=schema(text={"type": "string"}))
+    assert isinstance(moved("Look at the echoes", tool), str)
+
+
 def test_other_tool_named_in_the_question_is_called_with_plausible_arguments():
     parameters = schema(
         query={"type": "string"},
