@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.core.files.base import File
+from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -17,7 +18,7 @@ from copilot_admin.admin.copilot_rows import (
     StarterRow,
     StepRow,
 )
-from copilot_admin.admin.data_rows import DataNoteRow
+from copilot_admin.admin.data_rows import SCHEMA_BUTTON, DataNoteRow, with_schema
 from copilot_admin.admin.edit_lock import EditLock
 from copilot_admin.admin.generics import CopilotModelForm
 from copilot_admin.admin.model_lists import known_models
@@ -257,8 +258,10 @@ class CopilotForm(EditLock, CopilotModelForm):
             "max_data_tokens": _("Most data"),
         }
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: QueryDict | None = None, *args: Any, **kwargs: Any) -> None:
+        self.makes_schema = data is not None and SCHEMA_BUTTON in data
+        sent = with_schema(data) if data is not None and self.makes_schema else data
+        super().__init__(sent, *args, **kwargs)
         if not self.instance.image:
             del self.fields["remove_image"]
         self.initial = {**self.initial, **_initial_of(self.instance)}
@@ -269,6 +272,10 @@ class CopilotForm(EditLock, CopilotModelForm):
         if "slug" in self.fields and self.instance.live_id:
             self.fields["slug"].disabled = True
         self._offer_models()
+
+    def is_valid(self) -> bool:
+        """Whether the draft can be saved: who asked for a schema looks at it first."""
+        return super().is_valid() and not self.makes_schema
 
     def clean_name(self) -> str:
         """Refuses a name that another copilot has; Workspace refuses two of one name."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from django.utils.translation import gettext
@@ -104,8 +105,15 @@ def _notes(rows: Sequence[Mapping[str, Any]], *, merging: bool) -> tuple[str, ..
 
 def _good_rows(formset: RowFormSet) -> Sequence[Mapping[str, Any]]:
     formset.is_valid()
-    return [form.row() for form in formset.forms if _is_good(form)]
+    good = [form for form in formset.forms if _is_good(form)]
+    return [form.row() for form in sorted(good, key=_place)]
 
 
 def _is_good(form: RowForm) -> bool:
     return form.has_changed() and form.is_valid() and not form.cleaned_data.get("DELETE")
+
+
+def _place(form: RowForm) -> float:
+    """Where the row stands; one without a place stands last, as when it is saved."""
+    place = form.cleaned_data.get("ORDER")
+    return inf if place is None else place

@@ -5,12 +5,13 @@ from typing import Any
 
 from django import forms
 from django.core.validators import RegexValidator
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.rows import RowForm
 from protocol.data import KIND, MISSING, Missing, layout
 from protocol.json import Json
-from protocol.json_schema import data_faults, schema_fault
+from protocol.json_schema import data_faults, schema_fault, schema_from
 from protocol.storable import storable
 from protocol.strict_json import MalformedJson, loads
 
@@ -18,6 +19,7 @@ KIND_RULE = RegexValidator(
     rf"^{KIND.pattern}\Z",
     _("Begin with a letter, then letters, digits, '.', '-' and '_': house-rules."),
 )
+SCHEMA_BUTTON = "_schema_from"  # its value is the prefix of a row
 MOST_CHARACTERS = 200_000  # of one note: half of what a model is given in all
 
 
@@ -30,6 +32,12 @@ class DataNoteRow(RowForm):
         max_length=64,
         validators=[KIND_RULE],
         help_text=_("What it is about. Notes of one kind become one; later ones win."),
+    )
+    instance = forms.CharField(
+        label=_("Instance"),
+        max_length=100,
+        required=False,
+        help_text=_("Keeps data of one kind apart. Usually empty."),
     )
     description = forms.CharField(label=_("Description"), max_length=1000, required=False)
     data = forms.CharField(  # type: ignore[assignment]  # a field, not what was sent
@@ -45,12 +53,6 @@ class DataNoteRow(RowForm):
         max_length=MOST_CHARACTERS,
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false", "data-ca-note": "schema"}),
         help_text=_("JSON Schema: says what each field means. The data then becomes a form."),
-    )
-    instance = forms.CharField(
-        label=_("Instance"),
-        max_length=100,
-        required=False,
-        help_text=_("Keeps data of one kind apart. Usually empty."),
     )
     off = forms.BooleanField(label=_("Switched off"), required=False)
 
@@ -118,6 +120,21 @@ class DataNoteRow(RowForm):
                 _("This is no JSON. %(fault)s"), params={"fault": _fault(error)}
             ) from error
         return layout(storable(value)[0])
+
+
+def with_schema(sent: QueryDict) -> QueryDict:
+    """The form as it was sent, with a schema made from the data of the row whose button was pressed.
+
+    Data that is no JSON gives none; its field says what is wrong with it.
+    """
+    prefix = sent[SCHEMA_BUTTON]
+    try:
+        example = loads(sent.get(f"{prefix}-data", "").encode())
+    except (MalformedJson, UnicodeEncodeError):
+        return sent
+    filled = sent.copy()
+    filled[f"{prefix}-schema"] = layout(storable(schema_from(example))[0])
+    return filled
 
 
 def _fault(error: ValueError) -> str:

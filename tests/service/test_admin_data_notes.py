@@ -1,18 +1,21 @@
 """A builder writes data notes: what is stored, what is refused and where, what the model will see."""
 
 import json
+import re
 from typing import Any
 
 from django.db import connection
+from django.http import QueryDict
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 import pytest
 
+from copilot_admin.admin.data_rows import SCHEMA_BUTTON, with_schema
 from copilot_admin.models import Copilot
 from copilot_admin.roles import Role
 from tests.factories import make_copilot, make_user
-from tests.service.pages import submit
+from tests.service.pages import merged, read_form, submit, values_in
 
 pytestmark = pytest.mark.django_db
 FORM = "copilot_form"
@@ -173,3 +176,70 @@ def test_saving_needs_the_same_queries_for_1_note_and_for_20(builder: Client) ->
         return len(captured)
 
     assert queries(1) == queries(20)
+
+
+def ask_for_schema(client: Client, copilot: Copilot, row: dict[str, Any]) -> Any:
+    url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+    sent: dict[str, Any] = {"data_notes-TOTAL_FORMS": "1", SCHEMA_BUTTON: "data_notes-0"}
+    sent |= {f"data_notes-0-{name}": value for name, value in row.items()}
+    values = merged(read_form(client, url, form_id=FORM), sent)
+    return client.post(url, values)
+
+
+def test_a_schema_is_made_from_the_data_by_a_button_alone(builder: Client) -> None:
+    copilot = make_copilot(name="Before")
+    row = {"kind": "user", "data": '{"age": 30, "tags": ["a"]}', "schema": "5"}
+
+    page = ask_for_schema(builder, copilot, row)
+
+    shown = values_in(page.content.decode(), form_id=FORM)
+    assert json.loads(shown["data_notes-0-schema"][0]) == {
+        "type": "object",
+        "properties": {
+            "age": {"type": "integer"},
+            "tags": {"type": "array", "items": {"type": "string"}},
+        },
+    }
+    assert shown["data_notes-0-data"] == ['{"age": 30, "tags": ["a"]}']
+    assert "errornote" not in page.content.decode()
+    copilot.refresh_from_db()
+    assert copilot.data_notes == []  # nothing is saved before it was looked at
+
+
+@pytest.mark.parametrize("data", ["", "{x", "\ud800"])
+def test_no_schema_is_made_from_what_is_no_json(builder: Client, data: str) -> None:
+    sent = QueryDict(mutable=True)
+    sent.update({SCHEMA_BUTTON: "data_notes-0", "data_notes-0-data": data})
+
+    assert with_schema(sent) is sent
+    assert "data_notes-0-schema" not in sent
+
+
+def test_the_enter_key_saves_and_makes_no_schema(builder: Client) -> None:
+    """A browser presses the first button of a form."""
+    url = reverse("admin:copilot_admin_copilot_change", args=[make_copilot().pk])
+    page = builder.get(url).content.decode()
+    form = page[page.index('id="copilot_form"') :]
+
+    (first, *_) = re.findall(r'<(?:button|input)[^>]* type="submit"[^>]*>', form)
+
+    assert 'name="_continue"' in first
+
+
+def test_the_preview_shows_the_rows_in_the_order_of_their_places(builder: Client) -> None:
+    copilot = make_copilot()
+    sent: dict[str, Any] = {"data_notes-TOTAL_FORMS": "4"}
+    for index, (by, place) in enumerate((("last", ""), ("late", "3"), ("early", "1"), ("x", "2"))):
+        row = {"kind": "user", "data": json.dumps({by: by, "by": by}), "ORDER": place}
+        sent |= {f"data_notes-{index}-{name}": value for name, value in row.items()}
+    sent["data_notes-3-DELETE"] = "on"
+    url = reverse("admin:copilot_admin_copilot_preview") + f"?id={copilot.pk}"
+    change = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+
+    page = builder.post(url, merged(read_form(builder, change, form_id=FORM), sent))
+
+    assert (
+        "## Data: ¶user\n{\n  &quot;early&quot;: &quot;early&quot;,\n  &quot;by&quot;: &quot;last"
+        in page.content.decode()
+    )
+    assert "&quot;x&quot;" not in page.content.decode()

@@ -1,7 +1,8 @@
-// Data notes: a schema made from the data, and the data as a form where the schema names its fields.
+// Data notes: a schema made from the data, and the data as a form where there is a schema of it.
 // Without it, data and schema are written as JSON; the server checks either way.
 
-const KINDS = { string: "text", number: "number", integer: "number", boolean: "checkbox" };
+import { formOf, isExact, schemaFrom } from "./schema-form.js";
+
 const words = document.querySelector("[data-ca-note-words]")?.dataset;
 
 document.addEventListener("focusin", (event) => enhance(event.target.closest("[data-ca-row]")));
@@ -16,68 +17,44 @@ function enhance(row) {
     return;
   }
   row.dataset.noteLive = "yes";
-  const button = document.createElement("button");
+  const button = row.querySelector("[data-ca-note-make]");
   button.type = "button";
-  button.className = "button quiet";
-  button.textContent = words.make;
-  schema.after(button);
   const form = document.createElement("div");
   form.className = "ca-note-form";
-  data.before(form);
+  const json = document.createElement("details");
+  json.className = "ca-note-json";
+  const summary = document.createElement("summary");
+  summary.textContent = words.json;
+  data.before(form, json);
+  json.append(summary, data, ...row.querySelectorAll(".field-data > .help:not(.ca-rows-warning)"));
 
   button.addEventListener("click", () => {
     const example = read(data.value);
-    if (example !== undefined) {
-      schema.value = JSON.stringify(schemaFrom(example), null, 2);
-      schema.dispatchEvent(new Event("input", { bubbles: true }));
-      draw();
+    if (example === undefined) {
+      data.focus();
+      return;
     }
+    schema.value = JSON.stringify(schemaFrom(example), null, 2);
+    schema.dispatchEvent(new Event("input", { bubbles: true }));
+    draw();
   });
   schema.addEventListener("change", draw);
   data.addEventListener("change", draw);
   draw();
 
+  // The form holds no data of its own: what is typed in it is written into the JSON at once.
   function draw() {
-    const fields = Object.entries(read(schema.value)?.properties ?? {}).filter(
-      ([, one]) => KINDS[one?.type],
-    );
-    const value = read(data.value || "{}");
-    const fits = value !== null && typeof value === "object" && !Array.isArray(value);
-    form.replaceChildren(...(fits ? fields.map((field) => control(field, value)) : []));
+    const rule = read(schema.value);
+    const value = data.value.trim() === "" ? null : read(data.value);
+    const drawn =
+      rule && value !== undefined && isExact(value) ? formOf(rule, value, words, write) : null;
+    form.replaceChildren(...(drawn ? [drawn] : []));
+    json.open = !drawn;
+    summary.hidden = !drawn;
   }
 
-  function control([name, rule], value) {
-    const label = document.createElement("label");
-    const input = document.createElement("input");
-    const said = document.createElement("span");
-    said.textContent = rule.title || name;
-    input.type = KINDS[rule.type];
-    if (rule.type === "number") {
-      input.step = "any";
-    }
-    if (rule.description) {
-      input.title = rule.description;
-    }
-    if (input.type === "checkbox") {
-      input.checked = value[name] === true;
-    } else {
-      input.value = value[name] ?? "";
-    }
-    input.addEventListener("input", () => write(name, input));
-    label.append(said, input);
-    return label;
-  }
-
-  function write(name, input) {
-    const value = read(data.value || "{}") ?? {};
-    if (input.type === "checkbox") {
-      value[name] = input.checked;
-    } else if (input.value === "" && input.type === "number") {
-      delete value[name];
-    } else {
-      value[name] = input.type === "number" ? Number(input.value) : input.value;
-    }
-    data.value = JSON.stringify(value, null, 2);
+  function write(value) {
+    data.value = value === undefined ? "" : JSON.stringify(value, null, 2);
     data.dispatchEvent(new Event("input", { bubbles: true }));
   }
 }
@@ -88,18 +65,4 @@ function read(text) {
   } catch {
     return undefined;
   }
-}
-
-function schemaFrom(example) {
-  if (Array.isArray(example)) {
-    return example.length ? { type: "array", items: schemaFrom(example[0]) } : { type: "array" };
-  }
-  if (example !== null && typeof example === "object") {
-    const members = Object.entries(example).map(([key, value]) => [key, schemaFrom(value)]);
-    return { type: "object", properties: Object.fromEntries(members) };
-  }
-  if (typeof example === "number") {
-    return { type: Number.isInteger(example) ? "integer" : "number" };
-  }
-  return example === null ? {} : { type: typeof example };
 }

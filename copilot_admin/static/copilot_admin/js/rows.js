@@ -1,6 +1,8 @@
 // Adds, removes and moves rows of a formset. The server reads ORDER and DELETE, so nothing depends
 // on where a row stands in the page.
 
+const MOST_OF_WINDOW = 4; // a row higher than a quarter of it hides the others
+
 for (const rows of document.querySelectorAll("[data-ca-rows]")) {
   enhance(rows);
 }
@@ -62,6 +64,8 @@ function enhance(rows) {
       renumber();
       say(rows.dataset.moved.replace("{number}", String(visible().indexOf(dragged) + 1)));
       changed();
+      list.classList.remove("is-moving");
+      dragged.scrollIntoView({ block: "nearest" });
     }
     dragged = null;
   });
@@ -77,6 +81,14 @@ function enhance(rows) {
       event.dataTransfer.effectAllowed = "move";
       event.dataTransfer.setData("text/plain", ""); // without data some browsers do not drag
       event.dataTransfer.setDragImage(row, 0, 0);
+      // High rows are folded meanwhile, so that there is a place in sight to drag to. A row that
+      // changes before the browser has taken its picture is not dragged at all.
+      setTimeout(() => {
+        if (dragged === row && row.offsetHeight > innerHeight / MOST_OF_WINDOW) {
+          list.classList.add("is-moving");
+          row.scrollIntoView({ block: "center" });
+        }
+      });
     });
     const type = row.querySelector('select[name$="-type"]');
     if (type) {

@@ -19,7 +19,7 @@ if (form) {
   addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key === "s") {
       event.preventDefault();
-      form.requestSubmit(form.elements._continue);
+      form.requestSubmit(form.querySelector('[name="_continue"]'));
     }
   });
 }
