@@ -3,12 +3,16 @@
 CopilotError                        has `public`: what a stranger may read, and what to do
 ├── RequestError                    before the first byte: an HTTP status
 │   ├── MalformedBody               400
+│   ├── BadCall                     400  a component cannot be called like this
 │   ├── Unauthorized                401
 │   ├── Forbidden                   403
 │   ├── NotFound                    404
+│   ├── WrongMethod                 405
 │   ├── BodyTimeout                 408
 │   ├── BodyTooLarge                413
 │   ├── UnusableRequest             422
+│   ├── TooManyCalls                429
+│   ├── CallFailed                  500  a component gave nothing
 │   └── Unavailable                 503
 ├── RunError                        after it: an event that the client shows
 │   ├── NotReady                    the copilot cannot answer as it is configured
@@ -58,6 +62,13 @@ class MalformedBody(RequestError):
     code = "malformed-body"
 
 
+class BadCall(RequestError):
+    """A call of a component that names an unknown action, or arguments that it does not take."""
+
+    status = 400
+    code = "bad-call"
+
+
 class Unauthorized(RequestError):
     """No key, or one that does not work."""
 
@@ -77,6 +88,17 @@ class NotFound(RequestError):
 
     status = 404
     code = "not-found"
+
+
+class WrongMethod(RequestError):
+    """The address exists, but not for this method; `allowed` are those it takes."""
+
+    status = 405
+    code = "wrong-method"
+
+    def __init__(self, public: str, *, allowed: str) -> None:
+        super().__init__(public)
+        self.allowed = allowed
 
 
 class BodyTimeout(RequestError):
@@ -100,15 +122,33 @@ class UnusableRequest(RequestError):
     code = "unusable-request"
 
 
-class Unavailable(RequestError):
-    """The server cannot take the request now; `retry_after` is in seconds."""
+class CallFailed(RequestError):
+    """A component broke down before it gave anything."""
 
-    status = 503
-    code = "unavailable"
+    status = 500
+    code = "component-failed"
+
+
+class _Later(RequestError):
+    """The request may be sent again; `retry_after` is in seconds."""
 
     def __init__(self, public: str, *, code: str | None = None, retry_after: int = 5) -> None:
         super().__init__(public, code=code)
         self.retry_after = retry_after
+
+
+class TooManyCalls(_Later):
+    """The caller, or all callers together, have as many calls running as are served at once."""
+
+    status = 429
+    code = "too-many-calls"
+
+
+class Unavailable(_Later):
+    """The server cannot take the request now."""
+
+    status = 503
+    code = "unavailable"
 
 
 class RunError(CopilotError):

@@ -1,4 +1,4 @@
-"""The two ids of a request: of the chat it belongs to, and of the run it starts."""
+"""The ids of a request: of the chat it belongs to, of the run it starts, and of itself."""
 
 import re
 from typing import NamedTuple
@@ -24,3 +24,14 @@ def new_ids(trace_header: bytes | None) -> Ids:
     if trace_header is not None and TRACE_ID.match(trace_header):
         return Ids(trace_header.decode("ascii"), given=True, run_id=uuid4())
     return Ids(str(uuid4()), given=False, run_id=uuid4())
+
+
+def request_id(header: bytes | None) -> str:
+    """The id by which a caller of the component API finds its request, or a new one.
+
+    Args:
+        header: The value of `X-Appbuilder-Request-Id`.
+    """
+    if header is not None and TRACE_ID.match(header):
+        return header.decode("ascii")
+    return str(uuid4())

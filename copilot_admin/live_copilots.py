@@ -1,6 +1,8 @@
 """The copilots that answer now, ready for the engine."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import lru_cache
 
 from copilot_admin.callers import Caller, identify
@@ -63,7 +65,7 @@ def admit(slug: str, *, key: str | None) -> tuple[LiveCopilot, Caller]:
             f"No published copilot is named '{slug}'. /agents.json lists those there are."
         )
     caller.check_may_ask(row.id, access=row.access)
-    answerer, problem = _ready(row, slug)
+    answerer, problem = _ready(row.version_id, slug, provider=_READ_PROVIDER(id=row.provider_id))
     live = LiveCopilot(
         id=row.id,
         slug=slug,
@@ -74,6 +76,34 @@ def admit(slug: str, *, key: str | None) -> tuple[LiveCopilot, Caller]:
         problem=problem,
     )
     return live, caller
+
+
+def live_copilots(ids: Collection[int]) -> tuple[LiveCopilot, ...]:
+    """Those of some copilots that answer, in the order of their slugs; reads the database."""
+    rows = (
+        Copilot.objects.published()
+        .filter(pk__in=ids)
+        .order_by("slug")
+        .values_list(
+            "pk", "slug", "logging", "live_id", "live__number", "live__provider__updated_at"
+        )
+    )
+    return tuple(_live(*row) for row in rows)
+
+
+def _live(
+    id: int, slug: str, logging: str, version_id: int, version_number: int, changed_at: datetime
+) -> LiveCopilot:
+    answerer, problem = _ready(version_id, slug, provider=(changed_at,))
+    return LiveCopilot(
+        id=id,
+        slug=slug,
+        version_id=version_id,
+        version_number=version_number,
+        logging=Logging(logging),
+        answerer=answerer,
+        problem=problem,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +126,10 @@ def _find(slug: str) -> _Published | None:
     return _Published(*copilot, *version) if version else None
 
 
-def _ready(row: _Published, slug: str) -> tuple[Answerer | None, str]:
+def _ready(version_id: int, slug: str, *, provider: object) -> tuple[Answerer | None, str]:
     """A version's answerer, or why there is none."""
-    provider = _READ_PROVIDER(id=row.provider_id)
     try:
-        return _answerer(row.version_id, slug, str(provider)), ""
+        return _answerer(version_id, slug, str(provider)), ""
     except (ConfigurationError, RunError) as error:
         return None, error.public
 

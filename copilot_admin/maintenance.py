@@ -7,6 +7,7 @@ from functools import partial
 from django.db import DatabaseError, connection
 
 from copilot_admin.background import spawn
+from copilot_admin.component_calls import stop_all
 from copilot_admin.engine.providers.registry import aclose_all
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import beat, reap, replay_spool
@@ -40,6 +41,7 @@ async def stop() -> None:
     await asyncio.gather(*_tasks, return_exceptions=True)
     _tasks.clear()
     await interrupt_all()
+    await stop_all()
     await aclose_all()
     for thread in (WRITER, READER):
         await asyncio.to_thread(thread.stop, timeout=STOP_SECONDS)

@@ -13,6 +13,7 @@ from types import FrameType
 from django.conf import settings
 
 from copilot_admin.background import spawn
+from copilot_admin.component_calls import CALLS, stop_all
 from copilot_admin.run_task import RUNNING
 from copilot_admin.runs import interrupt_all, is_draining, start_draining
 
@@ -54,8 +55,9 @@ async def drain(then: Callable[[], object], *, seconds: float) -> None:
         then: What stops the server.
         seconds: How long answers may go on.
     """
-    answering = [run.task for run in RUNNING]
+    answering = [*(run.task for run in RUNNING), *(call.task for call in CALLS)]
     if answering:
         await asyncio.wait(answering, timeout=seconds)
     await interrupt_all()
+    await stop_all()
     then()

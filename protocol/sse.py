@@ -42,6 +42,16 @@ def encode(name: str, data: Mapping[str, Json]) -> bytes:
     return b"event: %b\ndata: %b\n\n" % (name.encode(), _utf8(_JSON.encode(data)))
 
 
+def encode_data(data: Mapping[str, Json]) -> bytes:
+    r"""Write one event without a name, as `encode` writes those that have one.
+
+    Examples:
+        >>> encode_data({"n": 1})
+        b'data: {"n":1}\n\n'
+    """
+    return b"data: %b\n\n" % _utf8(_JSON.encode(data))
+
+
 def encode_chunk(delta: str) -> bytes:
     """Write one `copilotMessageChunk`; the hot path of every answer."""
     return _CHUNK_HEAD + _utf8(encode_basestring(delta)) + _CHUNK_TAIL

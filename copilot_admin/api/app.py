@@ -1,16 +1,33 @@
 """The HTTP API: its routers, and how errors are said in it."""
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib.admin.views.decorators import staff_member_required
 from django.http import HttpRequest, HttpResponse
 from ninja import NinjaAPI
+from ninja.openapi.schema import OpenAPISchema
 
-from copilot_admin.api import discovery, feedback, images, query
-from copilot_admin.errors import RequestError, Unavailable
+from copilot_admin.api import components, discovery, feedback, images, query
+from copilot_admin.api.component_documentation import SECURITY_SCHEMES
+from copilot_admin.api.request_ids import request_id_of
+from copilot_admin.edge.asgi_types import error_body
+from copilot_admin.errors import RequestError, TooManyCalls, Unavailable, WrongMethod
 
-api = NinjaAPI(
+
+class _Api(NinjaAPI):
+    """The framework's own, with the keys in its document: it does not authenticate, the views do."""
+
+    def get_openapi_schema(self, **options: Any) -> OpenAPISchema:
+        """The OpenAPI document."""
+        schema = super().get_openapi_schema(**options)
+        schema["components"]["securitySchemes"] = SECURITY_SCHEMES
+        return schema
+
+
+api = _Api(
     title="Copilot Admin",
-    description="Discovery and streaming queries of the copilots on this server.",
+    description="Discovery and streaming queries of the copilots on this server; components.",
     version="1",
     docs_url="/docs",
     openapi_url="/openapi.json",
@@ -20,15 +37,20 @@ api.add_router("", discovery.router)
 api.add_router("/v1", query.router)
 api.add_router("/v1", images.router)
 api.add_router("/v1", feedback.router)
+api.add_router("/v2", components.router)
 
 
 @api.exception_handler(RequestError)
 def say_error(request: HttpRequest, error: RequestError) -> HttpResponse:
-    """Every error has one shape: `{"detail": what to do, "code": slug}`."""
-    response = api.create_response(
-        request, {"detail": error.public, "code": error.code}, status=error.status
-    )
+    """Every error has the shape of its part of the API, and says what to do."""
+    body = error_body(error, request_id=request_id_of(request))
+    response = api.create_response(request, body, status=error.status)
     response["Cache-Control"] = "no-store"
-    if isinstance(error, Unavailable):
-        response["Retry-After"] = str(error.retry_after)
+    match error:
+        case Unavailable() | TooManyCalls():
+            response["Retry-After"] = str(error.retry_after)
+        case WrongMethod():
+            response["Allow"] = error.allowed
+        case _:
+            pass
     return response

@@ -14,7 +14,9 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 
+REQUEST_ID_KEY = "copilot_admin.request_id"  # in the scope, of requests of the component API
 API_PATHS = ("/v1/", "/v2/")
+COMPONENT_PATH = "/v2/"
 DISCOVERY_PATHS = ("/copilots.json", "/agents.json")
 
 
@@ -28,6 +30,16 @@ def is_query(path: str) -> bool:
     return path.startswith("/v1/copilots/") and path.endswith("/query")
 
 
+def is_component_api(path: str) -> bool:
+    """Whether a path belongs to the component API, whose errors have a shape of their own."""
+    return path.startswith(COMPONENT_PATH)
+
+
+def may_stream(path: str) -> bool:
+    """Whether what answers a path may be a stream."""
+    return is_query(path) or is_component_api(path)
+
+
 def header(scope: Scope, name: bytes) -> bytes | None:
     """The first value of a request header, given in lower case."""
     for key, value in scope["headers"]:
@@ -36,9 +48,23 @@ def header(scope: Scope, name: bytes) -> bytes | None:
     return None
 
 
-async def send_error(send: Send, error: RequestError, *, headers: Headers | None = None) -> None:
-    """Answers with the one JSON shape that errors have."""
-    body = json.dumps({"detail": error.public, "code": error.code}).encode()
+def error_body(error: RequestError, *, request_id: str | None) -> dict[str, str]:
+    """What an error looks like: `{"detail": what to do, "code": slug}`.
+
+    Args:
+        error: To be said.
+        request_id: Of a request of the component API, whose clients read `message` instead.
+    """
+    if request_id is None:
+        return {"detail": error.public, "code": error.code}
+    return {"request_id": request_id, "code": error.code, "message": error.public}
+
+
+async def send_error(
+    scope: Scope, send: Send, error: RequestError, *, headers: Headers | None = None
+) -> None:
+    """Answers a request with an error."""
+    body = json.dumps(error_body(error, request_id=scope.get(REQUEST_ID_KEY))).encode()
     await send(
         {
             "type": "http.response.start",

@@ -65,21 +65,23 @@ class BodyLimits:
         except BodyTooLarge as error:
             if self.on_refusal is not None:
                 await self.on_refusal(scope, error)
-            await self._refuse(error, receive, send)
+            await self._refuse(error, scope, receive, send)
             return
         except RequestError as error:
             # Part of the body is unread: the connection cannot serve another request.
-            await send_error(send, error, headers=_CLOSE)
+            await send_error(scope, send, error, headers=_CLOSE)
             return
         await self.app(scope, _replay(body, receive), send)
 
-    async def _refuse(self, error: RequestError, receive: Receive, send: Send) -> None:
+    async def _refuse(
+        self, error: RequestError, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         """Answers while the client still sends, and hangs up when it is done with that."""
 
         async def send_open(message: Message) -> None:
             await send({**message, "more_body": True} if "body" in message else message)
 
-        await send_error(send_open, error, headers=_CLOSE)
+        await send_error(scope, send_open, error, headers=_CLOSE)
         with suppress(TimeoutError):
             async with asyncio.timeout(self.patience):
                 await _thrown_away(receive)

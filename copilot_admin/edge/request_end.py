@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 from asgiref.sync import ThreadSensitiveContext
 
-from copilot_admin.edge.asgi_types import App, Receive, Scope, Send, is_query
+from copilot_admin.edge.asgi_types import App, Receive, Scope, Send, may_stream
 
 
 class SharedRequestEnd:
-    """ASGI middleware for the queries; everything else keeps a thread of its own for its views."""
+    """ASGI middleware for what may stream; everything else keeps a thread of its own for its views."""
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -20,7 +20,7 @@ class SharedRequestEnd:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
-        if scope["type"] != "http" or not is_query(scope["path"]):
+        if scope["type"] != "http" or not may_stream(scope["path"]):
             await self.app(scope, receive, send)
             return
         async with ThreadSensitiveContext(executor=self.executor):

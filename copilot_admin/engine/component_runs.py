@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from enum import Enum
+import json
 import logging
 import re
 from time import monotonic
@@ -16,7 +17,15 @@ from typing import Any
 
 from copilot_admin.engine.components.base import Component
 from copilot_admin.errors import BadArguments, ComponentFailed, RunError
-from protocol.components import ComponentOutput, ContractBreach, is_reserved, merge, total_usage
+from protocol.components import (
+    ComponentOutput,
+    ContractBreach,
+    Message,
+    create_output,
+    is_reserved,
+    merge,
+    total_usage,
+)
 from protocol.json import JsonObject
 from protocol.json_schema import data_faults
 
@@ -40,6 +49,7 @@ class ComponentRun:
         arguments: What the caller filled in, checked against the manifest.
         system: The inputs that the system passes besides.
         config: What the copilot's builder set.
+        as_program: Calls `run`, with the arguments as its message; what it returns is one element.
         outputs: What it has yielded.
         seconds: How long it took.
         error: Why it gave no whole result, for people; empty when it did.
@@ -49,6 +59,7 @@ class ComponentRun:
     arguments: JsonObject
     system: Mapping[str, Any] = field(default_factory=dict)
     config: Mapping[str, Any] = field(default_factory=dict)
+    as_program: bool = False
     outputs: list[ComponentOutput] = field(default_factory=list)
     seconds: float = 0.0
     error: str = ""
@@ -104,7 +115,7 @@ class ComponentRun:
         try:
             async with asyncio.timeout(LONGEST_SECONDS):
                 instance = self.component(**self.config)
-                stream = instance.stream(**{**self.system, **self.arguments})
+                stream = self._outputs_of(instance)
                 async with aclosing(stream) as outputs:
                     async for output in outputs:
                         count += 1
@@ -114,6 +125,12 @@ class ComponentRun:
                         queue.put_nowait(output)
         finally:
             queue.put_nowait(_End.END)
+
+    def _outputs_of(self, instance: Component) -> AsyncGenerator[ComponentOutput, None]:
+        if not self.as_program:
+            return instance.stream(**{**self.system, **self.arguments})
+        instance.system = self.system
+        return _returned(instance, Message(dict(self.arguments)))
 
     @property
     def _name(self) -> str:
@@ -169,6 +186,14 @@ def arguments_in(
     if len(missing) == 1 and question:
         return {**given, str(missing[0]): question}
     return given
+
+
+async def _returned(
+    component: Component, message: Message
+) -> AsyncGenerator[ComponentOutput, None]:
+    """What `run` returns, as one element."""
+    returned = await component.run(message)
+    yield create_output("json", json.dumps(returned.content, ensure_ascii=False))
 
 
 def _size(output: ComponentOutput) -> int:

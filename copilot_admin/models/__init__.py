@@ -1,6 +1,7 @@
 """The schema: copilots, their keys, their transcripts."""
 
 from copilot_admin.models.access import EndpointKey
+from copilot_admin.models.components import CallStatus, ComponentCall
 from copilot_admin.models.copilots import Access, Copilot, CopilotVersion, Logging, Provider
 from copilot_admin.models.transcripts import (
     Blob,
@@ -27,7 +28,9 @@ __all__ = [
     "Access",
     "Blob",
     "BlobPart",
+    "CallStatus",
     "Checkpoint",
+    "ComponentCall",
     "Conversation",
     "Copilot",
     "CopilotVersion",

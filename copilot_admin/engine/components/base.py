@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 import inspect
 import json
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from copilot_admin.engine.components.steps import steps_of
@@ -43,6 +44,7 @@ class Component:
         content_types: The types of content that it gives; empty: any.
         samples: Inputs with which the contract is checked; the first is shown to people.
         uses: System inputs of this server that it reads, as `inputs.py` names them.
+        system: What the system passes to `run` besides the message.
     """
 
     name: ClassVar[str] = ""
@@ -52,6 +54,7 @@ class Component:
     content_types: ClassVar[Sequence[ContentType]] = ()
     samples: ClassVar[Sequence[Mapping[str, Any]]] = ()
     uses: ClassVar[Sequence[str]] = ()
+    system: Mapping[str, Any] = MappingProxyType({})
 
     create_output = staticmethod(create_output)
     create_outputs = staticmethod(create_outputs)
@@ -80,7 +83,8 @@ class Component:
         Raises:
             ValueError: What the component says of bad arguments.
         """
-        output = merge([output async for output in self.stream(**self._inputs(message))])
+        inputs = {**self.system, **self._inputs(message)}
+        output = merge([output async for output in self.stream(**inputs)])
         if all(content.type is ContentType.TEXT for content in output.content):
             return Message("".join(content.text.model_dump()["info"] for content in output.content))
         return Message(output.to_json()["content"])

@@ -1,0 +1,127 @@
+"""Reads the body of a component's call."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from copilot_admin.errors import BadCall, MalformedBody
+from protocol.components import is_reserved
+from protocol.json import Json, JsonObject
+from protocol.json_schema import data_faults
+from protocol.strict_json import MalformedJson, loads
+
+READ_INLINE_BYTES = 256 * 1024  # longer bodies are read beside the event loop
+COPILOT = "_sys_copilot"  # the slug of the copilot that lends its model
+_TEXT: Mapping[str, Json] = {"type": "string", "maxLength": 200}
+_MESSAGE: JsonObject = {
+    "type": "object",
+    "required": ["role", "content"],
+    "properties": {
+        "role": {"type": "string", "enum": ["user", "assistant"]},
+        "content": {"type": "string"},
+    },
+}
+# The system inputs that a caller may set, and the copilot; the files are read elsewhere.
+SYSTEM_INPUTS: Mapping[str, JsonObject] = {
+    "_sys_origin_query": {
+        "type": "string",
+        "description": "The user's words. They fill in the one required parameter that is missing.",
+    },
+    "_sys_file_urls": {
+        "type": "object",
+        "additionalProperties": {"type": "string"},
+        "description": "Files by name, each with its address. They are read and passed as text.",
+    },
+    "_sys_uploaded_files": {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["url"],
+            "properties": {"filename": {"type": "string"}, "url": {"type": "string"}},
+        },
+        "description": "The same as a list.",
+    },
+    "_sys_conversation_id": {**_TEXT, "description": "Comes back in the answer."},
+    "_sys_end_user_id": {**_TEXT, "description": "Comes back in the answer."},
+    "_sys_chat_history": {"type": "array", "items": _MESSAGE},
+    "_sys_file_names": {"type": "array", "items": {"type": "string"}},
+    "_sys_user_instruction": {"type": "string"},
+    "_sys_custom_variables": {"type": "object"},
+    "model_configs": {
+        "type": "object",
+        "properties": {"temperature": {"type": "number"}, "top_p": {"type": "number"}},
+    },
+    COPILOT: {**_TEXT, "description": "The copilot whose model and settings the component gets."},
+}
+BODY_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "stream": {"type": "boolean", "default": False},
+        "parameters": {
+            "type": "object",
+            "description": "What the manifest names, and system inputs beside it.",
+            "properties": dict(SYSTEM_INPUTS),
+        },
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """What a caller asks for.
+
+    Attributes:
+        parameters: Arguments and system inputs.
+        copilot: The slug of the copilot that is named in them, or nothing.
+    """
+
+    stream: bool
+    parameters: JsonObject
+    copilot: str
+
+
+async def read_body(body: bytes) -> Body:
+    """Reads a body; a long one in a thread.
+
+    Raises:
+        MalformedBody: It is not strict JSON.
+        BadCall: It is JSON, but no call.
+    """
+    if len(body) <= READ_INLINE_BYTES:
+        return _read(body)
+    return await asyncio.to_thread(_read, body)
+
+
+def _read(body: bytes) -> Body:
+    try:
+        value = loads(body)
+    except MalformedJson as error:
+        raise MalformedBody(error.public, code=error.code) from error
+    if isinstance(value, Mapping):
+        value = _without_nulls(value)
+    faults = data_faults(value, BODY_SCHEMA)
+    if faults or not isinstance(value, Mapping):
+        raise BadCall(
+            'Send {"stream": false, "parameters": {...}}. ' + "; ".join(faults[:3]),
+            code="bad-parameters",
+        )
+    parameters = value.get("parameters", {})
+    assert isinstance(parameters, Mapping)  # noqa: S101  # the schema says so
+    return Body(
+        stream=value.get("stream") is True,
+        parameters=parameters,
+        copilot=str(parameters.get(COPILOT, "")),
+    )
+
+
+def _without_nulls(body: JsonObject) -> JsonObject:
+    """The body without what is null, save for arguments: whether they may be, the manifest says."""
+    given = {key: value for key, value in body.items() if value is not None}
+    parameters = given.get("parameters")
+    if not isinstance(parameters, Mapping):
+        return given
+    kept = {
+        key: value for key, value in parameters.items() if value is not None or not is_reserved(key)
+    }
+    return {**given, "parameters": kept}

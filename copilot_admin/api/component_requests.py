@@ -1,0 +1,109 @@
+"""One call of a component over HTTP: from the request to the answer, streamed or whole."""
+
+from contextlib import aclosing
+from functools import partial
+from uuid import uuid4
+
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+
+from copilot_admin.api.component_answers import Envelope, Status, answers, code_of, frames
+from copilot_admin.api.component_bodies import read_body
+from copilot_admin.api.query import ids_of
+from copilot_admin.api.request_ids import request_id_of
+from copilot_admin.api.streaming import EventStreamResponse
+from copilot_admin.callers import Caller, key_in
+from copilot_admin.component_access import find, grant, identify_with_key
+from copilot_admin.component_calls import Asked, Call, open_call
+from copilot_admin.errors import BadCall, CallFailed, ComponentError
+from copilot_admin.writer import READER
+
+TOOL_EVAL, RUN, MANIFEST = "tool_eval", "run", "manifest"
+ACTIONS = (TOOL_EVAL, RUN, MANIFEST)
+
+
+async def carry_out(
+    request: HttpRequest, name: str, version: str, *, action: str
+) -> HttpResponseBase:
+    """Calls a component and answers with what it gives.
+
+    Args:
+        request: With the arguments in its body.
+        name: Of the component.
+        version: As it stands in the address; "latest" where none does.
+        action: `tool_eval` or `run`.
+
+    Raises:
+        RequestError: It cannot be called like this, or gave nothing.
+    """
+    key = key_in(request.headers)
+    caller = await READER.run(partial(_enter, key, name, version))
+    if action not in ACTIONS:
+        raise BadCall(
+            f"The action '{action}' is unknown. Use one of: {', '.join(ACTIONS)}.",
+            code="unknown-action",
+        )
+    body = await read_body(request.body)
+    granted = await READER.run(
+        partial(grant, name, version, key=key, caller=caller, copilot=body.copilot)
+    )
+    asked = Asked(
+        granted=granted,
+        parameters=body.parameters,
+        as_program=action == RUN,
+        ids=ids_of(request),
+        request_id=request_id_of(request) or "",
+    )
+    try:
+        return await (_streamed if body.stream else _whole)(open_call(asked))
+    except ComponentError as error:
+        refused = code_of(error) == BadCall.code
+        raise (BadCall if refused else CallFailed)(error.public) from error
+
+
+async def _streamed(call: Call) -> EventStreamResponse:
+    """The answer as a stream; nothing is sent before the component has given something."""
+    envelope = _envelope(call)
+    objects = answers(call, envelope)
+    first = await anext(objects)
+    return EventStreamResponse(
+        frames(first, objects, envelope=envelope), on_close=call.stop_from_any_thread
+    )
+
+
+async def _whole(call: Call) -> JsonResponse:
+    """The merged answer."""
+    async with aclosing(call.outputs()) as outputs:
+        async for _ in outputs:
+            pass
+    answer = _envelope(call).answer(
+        call.run.merged, status=Status.DONE, seconds=call.seconds, is_last=True
+    )
+    return document(answer)
+
+
+def _envelope(call: Call) -> Envelope:
+    asked = call.asked
+    end_user = asked.parameters.get("_sys_end_user_id")
+    return Envelope(
+        component=asked.granted.component.name,
+        request_id=asked.request_id,
+        conversation_id=str(asked.parameters.get("_sys_conversation_id") or uuid4()),
+        message_id=asked.ids.run_id,
+        trace_id=asked.ids.trace_id,
+        user_id=asked.granted.caller.principal,
+        end_user_id=None if end_user is None else str(end_user),
+        begun_at=call.started_at,
+    )
+
+
+def _enter(key: str | None, name: str, version: str) -> Caller:
+    caller = identify_with_key(key)
+    find(name, version)
+    return caller
+
+
+def document(value: object) -> JsonResponse:
+    """A JSON document that nobody keeps."""
+    response = JsonResponse(value, safe=False, json_dumps_params={"ensure_ascii": False})
+    response["Cache-Control"] = "no-store"
+    return response

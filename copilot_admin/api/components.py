@@ -1,0 +1,125 @@
+"""`/v2/components`: which components there are, and calling them over HTTP."""
+
+from functools import partial
+from typing import Any, NoReturn
+
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from ninja import Router
+
+from copilot_admin.api.component_documentation import (
+    CALL_DOCUMENTATION,
+    CATALOGUE_DOCUMENTATION,
+    MANIFEST_DOCUMENTATION,
+)
+from copilot_admin.api.component_requests import MANIFEST, TOOL_EVAL, carry_out, document
+from copilot_admin.callers import key_in
+from copilot_admin.component_access import catalogue, grant, identify_with_key
+from copilot_admin.engine.components.base import Component
+from copilot_admin.engine.components.registry import LATEST
+from copilot_admin.errors import WrongMethod
+from copilot_admin.writer import READER
+
+router = Router(tags=["components"])
+LIST, NEWEST = "/components", "/components/{component}"
+ONE = "/components/{component}/version/{version}"
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+
+
+@router.get(LIST, openapi_extra=CATALOGUE_DOCUMENTATION)
+async def components(request: HttpRequest) -> JsonResponse:
+    """The components that the key may call, each with its versions and its manifests."""
+    found = await READER.run(partial(_listed, key_in(request.headers)))
+    return document([_entry(versions) for versions in found])
+
+
+@router.get(ONE, openapi_extra=MANIFEST_DOCUMENTATION)
+async def manifest(request: HttpRequest, component: str, version: str) -> JsonResponse:
+    """What a component takes, as a model is told of it."""
+    return await _manifest(request, component, version)
+
+
+@router.post(NEWEST, openapi_extra=CALL_DOCUMENTATION)
+async def call_newest(
+    request: HttpRequest, component: str, action: str = TOOL_EVAL
+) -> HttpResponseBase:
+    """Calls the newest version of a component, or the one that the key's copilot has pinned."""
+    return await _act(request, component, LATEST, action)
+
+
+@router.post(ONE, openapi_extra=CALL_DOCUMENTATION)
+async def call_version(
+    request: HttpRequest, component: str, version: str, action: str = TOOL_EVAL
+) -> HttpResponseBase:
+    """Calls one version of a component; `latest` is the newest."""
+    return await _act(request, component, version, action)
+
+
+def _others(*allowed: str) -> list[str]:
+    return [method for method in _METHODS if method not in allowed]
+
+
+def _refuse(request: HttpRequest, *allowed: str) -> NoReturn:
+    raise WrongMethod(
+        f"{request.method} is not served here. Send {' or '.join(allowed)}.",
+        allowed=", ".join(allowed),
+    )
+
+
+@router.api_operation(_others("GET"), LIST, include_in_schema=False)
+async def refuse_for_list(request: HttpRequest) -> None:
+    """The list is read, nothing else."""
+    _refuse(request, "GET")
+
+
+@router.api_operation(_others("POST"), NEWEST, include_in_schema=False)
+async def refuse_for_newest(request: HttpRequest, component: str) -> None:
+    """A component is called, nothing else."""
+    _refuse(request, "POST")
+
+
+@router.api_operation(_others("GET", "POST"), ONE, include_in_schema=False)
+async def refuse_for_version(request: HttpRequest, component: str, version: str) -> None:
+    """A version is read and called, nothing else."""
+    _refuse(request, "GET", "POST")
+
+
+async def _act(request: HttpRequest, name: str, version: str, action: str) -> HttpResponseBase:
+    if action == MANIFEST:
+        return await _manifest(request, name, version)
+    return await carry_out(request, name, version, action=action)
+
+
+async def _manifest(request: HttpRequest, name: str, version: str) -> JsonResponse:
+    key = key_in(request.headers)
+    component = await READER.run(partial(_granted, key, name, version))
+    return document({"name": component.name, "version": component.version, **_about(component)})
+
+
+def _granted(key: str | None, name: str, version: str) -> type[Component]:
+    caller = identify_with_key(key)
+    return grant(name, version, key=key, caller=caller).component
+
+
+def _listed(key: str | None) -> list[list[type[Component]]]:
+    """What may be called: the versions of each component, oldest first."""
+    by_name: dict[str, list[type[Component]]] = {}
+    for component in catalogue(identify_with_key(key)):
+        by_name.setdefault(component.name, []).append(component)
+    return list(by_name.values())
+
+
+def _entry(versions: list[type[Component]]) -> dict[str, Any]:
+    newest = versions[-1]
+    return {
+        "name": newest.name,
+        "version": newest.version,
+        "versions": [one.version for one in versions],
+        **_about(newest),
+    }
+
+
+def _about(component: type[Component]) -> dict[str, Any]:
+    return {
+        "description": component.description(),
+        "manifests": [dict(manifest) for manifest in component.manifests],
+    }

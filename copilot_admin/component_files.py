@@ -1,0 +1,107 @@
+"""Reads the files that come with a call of a component, so that it finds them as text."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any, TypeAlias
+from urllib.parse import unquote, urlsplit
+
+from copilot_admin.engine.components.inputs import DocumentOrigin, SourceDocument
+from copilot_admin.engine.documents.registry import (
+    Document,
+    UnreadableFile,
+    data_types,
+    read_document,
+)
+from copilot_admin.engine.egress import FetchFailed
+from copilot_admin.engine.files import MOST_FILES
+from copilot_admin.errors import BadCall
+
+Fetch: TypeAlias = Callable[[str], Awaitable[bytes]]
+MOST_SECONDS = 90.0  # for all files of a call
+FILE_URLS = "_sys_file_urls"
+UPLOADED = ("_sys_uploaded_files", "uploaded_files")
+
+
+async def read_files(parameters: Mapping[str, Any], *, fetch: Fetch) -> tuple[SourceDocument, ...]:
+    """The files that the parameters of a call name by address, as text.
+
+    One is read after the other, so that only one is in memory as bytes.
+
+    Args:
+        parameters: As the caller sent them.
+        fetch: Gets the bytes behind an address.
+
+    Raises:
+        BadCall: A file is not named as it should be, or cannot be had or read.
+    """
+    wanted = tuple(_wanted(parameters))
+    if len(wanted) > MOST_FILES:
+        raise BadCall(f"At most {MOST_FILES} files are read in one call.", code="too-many-files")
+    documents = []
+    try:
+        async with asyncio.timeout(MOST_SECONDS):
+            for name, url in wanted:
+                documents.append(await _read(name, url, fetch))
+    except TimeoutError:
+        raise BadCall(
+            f"The files were not read within {MOST_SECONDS:g} seconds. Send fewer of them.",
+            code="unreadable-file",
+        ) from None
+    return tuple(documents)
+
+
+def _wanted(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Name and address of each file."""
+    urls = parameters.get(FILE_URLS) or {}
+    if not isinstance(urls, Mapping):
+        raise _misnamed(FILE_URLS, '{"report.pdf": "https://..."}')
+    for name, url in urls.items():
+        if not isinstance(url, str):
+            raise _misnamed(FILE_URLS, '{"report.pdf": "https://..."}')
+        yield name, url
+    for parameter in UPLOADED:
+        files = parameters.get(parameter) or ()
+        for file in files if isinstance(files, list) else (files,) if files else ():
+            url = file.get("url") if isinstance(file, Mapping) else None
+            if not isinstance(url, str):
+                raise _misnamed(parameter, '[{"filename": "report.pdf", "url": "https://..."}]')
+            yield str(file.get("filename") or _last_part(url)), url
+
+
+async def _read(name: str, url: str, fetch: Fetch) -> SourceDocument:
+    kind = _kind(name) or _kind(_last_part(url))
+    try:
+        if kind is None:
+            raise UnreadableFile(f"Its name must end in one of: {', '.join(sorted(data_types()))}.")
+        data = await fetch(url)
+        document = await asyncio.to_thread(read_document, data, data_type=kind, name=name)
+    except (UnreadableFile, FetchFailed) as error:
+        raise BadCall(
+            f"The file {name!r} could not be read. {error.public}", code="unreadable-file"
+        ) from error
+    return SourceDocument(name=name, origin=DocumentOrigin.FILE, parts=_parts(document))
+
+
+def _parts(document: Document) -> tuple[tuple[str, str], ...]:
+    alone = len(document.pages) == 1
+    return tuple(
+        ("" if alone and not page.name else page.name or f"page {page.number}", page.text)
+        for page in document.pages
+    )
+
+
+def _last_part(url: str) -> str:
+    try:
+        return PurePosixPath(unquote(urlsplit(url).path)).name
+    except ValueError:
+        return ""
+
+
+def _kind(name: str) -> str | None:
+    kind = PurePosixPath(name).suffix.removeprefix(".").lower()
+    return kind if kind in data_types() else None
+
+
+def _misnamed(parameter: str, example: str) -> BadCall:
+    return BadCall(f"{parameter} must look like {example}.", code="bad-parameters")

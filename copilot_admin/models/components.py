@@ -1,0 +1,66 @@
+"""What is kept of components that were called over HTTP."""
+
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.models.access import EndpointKey
+from copilot_admin.models.copilots import Copilot
+from copilot_admin.models.fields import OrderedJsonField
+
+if TYPE_CHECKING:
+    from protocol.json import Json
+
+
+class CallStatus(models.TextChoices):
+    """How a call ended."""
+
+    DONE = "done", _("Done")
+    REFUSED = "refused", _("Arguments refused")
+    FAILED = "failed", _("Failed")
+    CANCELLED = "cancelled", _("Caller left")
+
+
+class ComponentCall(models.Model):
+    """One call over HTTP, written when it has ended; `arguments` is None when not to be kept."""
+
+    key = models.ForeignKey(
+        EndpointKey,
+        verbose_name=_("key"),
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="component_calls",
+    )
+    copilot = models.ForeignKey(  # whose settings and model it had, if any
+        Copilot,
+        verbose_name=_("copilot"),
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="component_calls",
+    )
+    component = models.CharField(_("component"), max_length=64)
+    version = models.CharField(_("version"), max_length=40)
+    action = models.CharField(_("action"), max_length=10)
+    trace_id = models.CharField(_("trace id"), max_length=128)
+    request_id = models.CharField(_("request id"), max_length=128)
+    arguments: "models.Field[Json, Json]" = OrderedJsonField(_("arguments"), null=True)
+    status = models.CharField(_("status"), max_length=10, choices=CallStatus.choices)
+    events = models.PositiveIntegerField(_("events"), default=0)
+    usage = models.JSONField(_("usage"), default=list)
+    ms = models.PositiveIntegerField(_("milliseconds"))
+    error = models.TextField(_("error"), blank=True)
+    created_at = models.DateTimeField(_("called"))
+
+    class Meta:
+        verbose_name = _("component call")
+        verbose_name_plural = _("component calls")
+        ordering = ["-created_at", "-id"]
+        indexes = [
+            models.Index(fields=["-created_at", "-id"], name="call_newest"),
+            models.Index(fields=["component", "-created_at", "-id"], name="call_of_component"),
+            models.Index(fields=["status", "-created_at", "-id"], name="call_of_status"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.component} {self.version} {self.status}"
