@@ -103,7 +103,7 @@ class ServerTools:
         title = title_of(component.name)
         events = ComponentEvents(
             title=title,
-            description=component.description(),
+            description=component.summary(),
             id=id,
             stream_all_text=self._spec.stream_all_text,
             show_steps=self._spec.show_steps,

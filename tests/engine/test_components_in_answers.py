@@ -67,7 +67,7 @@ def artifact(type: ArtifactType, content: Any, *, name: str = "Player", **more: 
         type=type,
         uuid=str(MADE),
         artifact_name=f"{name} {MADE.hex[:8]}",
-        description="Plays what was prepared.",
+        description="Gives what the test put into its configuration, and raises what it finds there.",
         content=content,
         **more,
     )

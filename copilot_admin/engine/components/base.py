@@ -119,6 +119,11 @@ class Component:
         return str(cls.manifests[0]["description"])
 
     @classmethod
+    def summary(cls) -> str:
+        """What it does, in one line for people: the first of the class's docstring."""
+        return (inspect.getdoc(cls) or cls.description()).partition("\n")[0]
+
+    @classmethod
     def tool_name(cls) -> list[str]:
         """The names under which models call it."""
         return [manifest["name"] for manifest in cls.manifests]

@@ -9,7 +9,7 @@ from protocol.components import ComponentOutput, ContentType
 
 
 class Calculator(Component):
-    """Works out one calculation exactly; see `copilot_admin.engine.arithmetic`."""
+    """Works out a calculation exactly, with percent, units, currencies and finance."""
 
     name = "calculator"
     version = "v1"

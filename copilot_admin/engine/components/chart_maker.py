@@ -19,7 +19,7 @@ _SALES = [
 
 
 class ChartMaker(Component):
-    """Draws rows as a chart; see `copilot_admin.engine.chart_rows`."""
+    """Draws rows as a line, bar, scatter, pie or donut chart."""
 
     name = "chart_maker"
     version = "v1"

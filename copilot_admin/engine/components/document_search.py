@@ -16,7 +16,7 @@ LONGEST_QUERY = 10_000  # characters
 
 
 class DocumentSearch(Component):
-    """Searches the files and widget data of the request; see `copilot_admin.engine.passages`."""
+    """Finds passages in the files and widget data of a question, and cites them."""
 
     name = "document_search"
     version = "v1"

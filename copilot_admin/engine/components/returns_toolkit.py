@@ -28,7 +28,7 @@ _PRICES = [
 
 
 class ReturnsToolkit(Component):
-    """Measures returns and risk of series; see `copilot_admin.engine.returns`.
+    """Measures returns, volatility, drawdown and correlation of series.
 
     A copilot's builder may set the options of `copilot_admin.engine.returns.options` for calls
     that do not say them: periods_per_year, risk_free_rate, benchmark, window, kind.

@@ -17,7 +17,7 @@ _SALES = [
 
 
 class TableAnalyst(Component):
-    """Answers questions about rows; see `copilot_admin.engine.table_operations`."""
+    """Filters, groups, aggregates and orders rows that are given as JSON or CSV."""
 
     name = "table_analyst"
     version = "v1"
