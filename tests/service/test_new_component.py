@@ -15,7 +15,8 @@ from copilot_admin.engine import components
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.models import Access, Copilot, Event, EventType
 from copilot_admin.roles import Role
-from tests.factories import make_published, make_user
+from tests.factories import make_key, make_published, make_user
+from tests.service.test_query import post
 from tests.streams import read
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -100,3 +101,15 @@ def test_a_copilot_file_names_it_and_comes_back_as_it_went() -> None:
     Copilot.objects.all().delete()
     import_values(exported, default_access=Access.OPEN)
     assert Copilot.objects.get().components == [{"name": "word_count", "version": "v1"}]
+
+
+def test_programs_call_it_over_http() -> None:
+    _, key = make_key()
+    path = "/v2/components/word_count/version/v1"
+    body = {"stream": False, "parameters": {"text": "one two three", "at_least": 4}}
+    status, answer = post(body, path=path, Authorization=f"Bearer {key}")
+    assert (status, answer["status"]) == (200, "done")
+    assert [one["text"] for one in answer["content"]] == [{"info": "1 words"}]
+    wrong = {"parameters": {"text": " "}}
+    status, answer = post(wrong, path=path, Authorization=f"Bearer {key}")
+    assert (status, answer["message"]) == (400, "There is no text to count in. Give some.")
