@@ -16,11 +16,14 @@ _NO_TAB = "__no_tab__"
 def may_be_changed(spec: CopilotSpec, query: Query) -> bool:
     """Whether the user lets this copilot change the dashboard.
 
-    Source: Workspace sends the option while the switch is on, and the state of the workspace in
-    later legs only then.
+    Source: Workspace sends its options with every request, this one only while the switch is on.
+    A client that sends none has no such switch; its copilot says whether it may, and the state of
+    the workspace that there is something to change.
     """
     if query.workspace_options.get(GENERATIVE_UI) is True:
         return True
+    if query.env.get("workspace_options") is not None:
+        return False
     return spec.has(GENERATIVE_UI) and bool(query.workspace_state)
 
 

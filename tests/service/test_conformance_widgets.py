@@ -152,6 +152,27 @@ def test_widgets_of_the_dashboard_are_listed_with_tabs_and_parameters(service_ur
     assert stranger.agent["features"]["widget-dashboard-search"] is True
 
 
+CHANGES = {
+    "add_generative_widget",
+    "add_widget_to_dashboard",
+    "manage_navigation_bar",
+    "update_widget_in_dashboard",
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "may_change"),
+    [({"generative-ui": True}, True), (["generative-ui"], True), ({}, False), ([], False)],
+    ids=["on", "on in a list", "off", "off in a list"],
+)
+def test_the_dashboard_may_be_changed_only_while_the_user_lets_it(
+    options, may_change, service_url, model
+):
+    stranger = Stranger("dashboard-explorer", says("Well."), service=service_url, model=model)
+    stranger.asks("Change it.", **on_dashboard(workspace_options=options))
+    assert set(model.tools(0)) == {"get_widget_data", *(CHANGES if may_change else ())}
+
+
 def test_the_model_reads_a_widget_of_the_dashboard_with_other_arguments(service_url, model):
     ask = calls("get_widget_data", widgets=[{"id": NEWS["uuid"], "params": {"ticker": "TSLA"}}])
     stranger = Stranger("dashboard-explorer", ask, says("Up."), service=service_url, model=model)
