@@ -7,10 +7,10 @@ from uuid import NAMESPACE_URL, uuid5
 
 from copilot_admin.engine.ask import Ask, ComponentCalled, Exchange, Output, ServerTool, Thought
 from copilot_admin.engine.citations import cited_widgets
-from copilot_admin.engine.client_call import client_call_event, data_call_event
-from copilot_admin.engine.client_functions.registry import Offer, Situation, offers_in
+from copilot_admin.engine.client_tools import ClientTools
 from copilot_admin.engine.conversation import model_messages
 from copilot_admin.engine.endings import EMPTY_ANSWER, TOO_LONG, truncation
+from copilot_admin.engine.mistakes import Mistakes
 from copilot_admin.engine.model_call import (
     Delta,
     Finish,
@@ -30,7 +30,7 @@ from copilot_admin.engine.steps import steps_at
 from copilot_admin.engine.tool_arguments import ToolMistake, repeatable
 from copilot_admin.engine.tools.registry import ToolResult
 from copilot_admin.engine.warnings import warning_events
-from copilot_admin.engine.widget_data import TOOL, DataPlan, read_call
+from copilot_admin.engine.widget_data import DataPlan
 from protocol.events import (
     Citation,
     CitationCollection,
@@ -44,7 +44,6 @@ from protocol.query import Query
 
 MAX_ROUNDS = 8  # a table, a chart, a few mistakes; a model that needs more goes in circles
 THINKING = "Thinking about the question"
-MAX_MISTAKES = 2  # a model that is told what is wrong and does it again will do it a third time
 
 
 class Leg:
@@ -71,15 +70,13 @@ class Leg:
         self._tools_offered = True
         self._cited: list[Citation] = []  # by components
         self._exchanges: list[Exchange] = []  # for a leg after this one
-        self._data_offered = bool(plan.offered)
-        situation = Situation(spec=ask.spec, query=query, widgets=plan.offered)
-        self._offers = offers_in(situation, taken={TOOL.name, *tools.names})
-        self._answers: dict[str, str] = {}  # what the model is told of a client call, by its id
+        self._mistakes = Mistakes()
+        self._client = ClientTools(
+            ask, query=query, plan=plan, taken=tools.names, mistakes=self._mistakes
+        )
         self._opened = False
         self._thoughts: list[str] = []  # since the last words; only where they are shown
         self._round = 0
-        self._mistake = ""  # the first one of this round
-        self._mistakes = 0  # rounds with a mistake
         self._made = 0
         self._id = uuid5(NAMESPACE_URL, f"{ask.trace_id} {ask.now.isoformat()}")
         self.model, _ = choose_model(ask.spec, query)
@@ -90,16 +87,15 @@ class Leg:
         self._round += 1
         self._calls = []
         self._finish = Finish(None)
-        if self._round >= MAX_ROUNDS or self._mistakes >= MAX_MISTAKES:
-            self._tools_offered, self._data_offered, self._offers = False, False, {}
-        self.reply.begin_round(hold=self._may_call_client)
-        data_tool = (TOOL,) if self._data_offered else ()
+        if self._round >= MAX_ROUNDS or self._mistakes.too_many:
+            self._tools_offered = False
+            self._client.withdraw()
+        self.reply.begin_round(hold=self._client.may_be_called)
         return ModelCall(
             model=self.model,
             messages=self._messages,
             tools=(
-                *data_tool,
-                *(offer.schema for offer in self._offers.values()),
+                *self._client.schemas,
                 *(self._tools.schemas if self._tools_offered else ()),
             ),
             parameters=self._ask.spec.parameters,
@@ -184,64 +180,8 @@ class Leg:
         return () if cut or self._round >= MAX_ROUNDS else self._calls
 
     def client_call(self) -> FunctionCall | None:
-        """The function call that the client shall carry out, if the model asked for one rightly.
-
-        One call ends the leg: widget data first, then whatever the model named first; the next
-        leg takes up the others. What cannot be carried out is answered by `carry_out`, like any
-        other tool.
-        """
-        data_calls = [call for call in self.calls if self._is_data_call(call)]
-        if data_calls:
-            try:
-                self._check_client()
-                wanted = read_call(data_calls, plan=self._plan, query=self._query)
-                return data_call_event(
-                    wanted,
-                    ask=self._ask,
-                    query=self._query,
-                    exchanges=self._exchanges,
-                    waiting=self._besides(data_calls),
-                )
-            except _Refused as refused:
-                self._answers |= {call.id: refused.text for call in data_calls}
-            except ToolMistake as mistake:
-                told = self._learn(mistake)
-                self._answers |= {call.id: told for call in data_calls}
-        for call in self.calls:
-            offer = self._offers.get(call.name)
-            if offer is not None and (event := self._call_for(offer, call)) is not None:
-                return event
-        return None
-
-    def _call_for(self, offer: Offer, call: ToolCall) -> FunctionCall | None:
-        if offer.arguments is None:
-            return None  # it is answered here
-        try:
-            self._check_client()
-            arguments = offer.arguments(call)
-        except _Refused as refused:
-            self._answers[call.id] = refused.text
-            return None
-        except ToolMistake as mistake:
-            self._answers[call.id] = self._learn(mistake)
-            return None
-        return client_call_event(
-            offer.function,
-            arguments,
-            remembered=arguments,
-            ask=self._ask,
-            query=self._query,
-            exchanges=self._exchanges,
-            waiting=self._besides([call]),
-        )
-
-    def _besides(self, made: Sequence[ToolCall]) -> Sequence[ToolCall]:
-        return [call for call in self.calls if call not in made]
-
-    def _check_client(self) -> None:
-        """Raises `_Refused` when the client cannot be asked for anything more in this turn."""
-        if self._plan.refusal:
-            raise _Refused(f"{self._plan.refusal} Answer with what you have.")
+        """The function call that the client shall carry out, if the model asked for one rightly."""
+        return self._client.call_for(self.calls, exchanges=self._exchanges)
 
     async def carry_out(self, call: ToolCall) -> AsyncGenerator[Output | ToolResult, None]:
         """Runs a tool on the server: its events, and last its result, which is for the model.
@@ -256,7 +196,7 @@ class Leg:
                     for output in self._shown(step):
                         yield output
         except ToolMistake as mistake:
-            result = ToolResult(self._learn(mistake))
+            result = ToolResult(self._mistakes.learn(mistake))
             if not recorded:
                 yield ServerTool(call.name, call.arguments, result.text)
             yield result
@@ -279,18 +219,15 @@ class Leg:
         Raises:
             ToolMistake: A tool that is answered here was called wrongly.
         """
-        if call.id in self._answers:
-            return self._answers[call.id]
-        offer = self._offers.get(call.name)
-        if offer is not None and offer.answer is not None:
-            return offer.answer(call)
+        told = self._client.told(call)
+        if told is not None:
+            return told
         names = self._tools.names if self._tools_offered else ()
         if call.name in names:
             return None
-        data_tool = (TOOL.name,) if self._data_offered else ()
-        listed = ", ".join((*names, *data_tool, *self._offers))
+        listed = ", ".join((*names, *self._client.names))
         mistake = ToolMistake(f"There is no tool called {call.name!r}.")
-        return f"{self._learn(mistake)} Tools: {listed or 'none'}."
+        return f"{self._mistakes.learn(mistake)} Tools: {listed or 'none'}."
 
     def _shown(self, step: Step) -> Iterator[Output | ToolResult]:
         """What a step shows, behind whatever was held back."""
@@ -350,38 +287,7 @@ class Leg:
             yield from steps_at(StepPlace.END, spec=self._ask.spec)
         yield finish
 
-    @property
-    def _may_call_client(self) -> bool:
-        """Whether this round may still end in a client function call."""
-        offered = self._data_offered or bool(self._offers)
-        return offered and not self._plan.refusal
-
-    def _is_data_call(self, call: ToolCall) -> bool:
-        return self._data_offered and call.name == TOOL.name
-
-    def _learn(self, mistake: ToolMistake) -> str:
-        """Remembers what the model did wrong in this round, and returns what it is told."""
-        self._mistake = self._mistake or mistake.public
-        return mistake.public
-
     def _explanations(self) -> Iterator[Event]:
-        if self._answers and self._plan.refusal:
-            self._data_offered, self._offers = False, {}
-            yield from self.warn(self._plan.refusal)
-        self._answers = {}
-        if self._mistake:
-            self._mistakes += 1
-            if self._mistakes == MAX_MISTAKES:
-                yield from self.warn(
-                    "The model used its tools wrongly more than once, so it answers without them. "
-                    f"The last problem: {self._mistake}"
-                )
-            self._mistake = ""
-
-
-class _Refused(Exception):
-    """The client is not asked for anything more in this turn."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.text = text
+        for sentence in (self._client.end_round(), self._mistakes.end_round()):
+            if sentence:
+                yield from self.warn(sentence)

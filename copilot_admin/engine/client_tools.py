@@ -1,0 +1,149 @@
+"""The tools of a model that the client carries out: widget data and the client functions."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from copilot_admin.engine.ask import Ask, Exchange
+from copilot_admin.engine.client_call import client_call_event, data_call_event
+from copilot_admin.engine.client_functions.registry import Offer, Situation, offers_in
+from copilot_admin.engine.mistakes import Mistakes
+from copilot_admin.engine.model_call import ToolCall, ToolSchema
+from copilot_admin.engine.tool_arguments import ToolMistake
+from copilot_admin.engine.widget_data import TOOL, DataPlan, read_call
+from protocol.events import FunctionCall
+from protocol.query import Query
+
+
+class ClientTools:
+    """What the model may ask of the client in one leg, and what it is told when it may not.
+
+    Args:
+        ask: Whose copilot asks.
+        query: With what is known from earlier legs filled in.
+        plan: What of widget data may be asked for.
+        taken: Names that other tools have.
+        mistakes: Where a wrong call is counted.
+    """
+
+    def __init__(
+        self, ask: Ask, *, query: Query, plan: DataPlan, taken: Iterable[str], mistakes: Mistakes
+    ) -> None:
+        self._ask = ask
+        self._query = query
+        self._plan = plan
+        self._mistakes = mistakes
+        self._data_offered = bool(plan.offered)
+        situation = Situation(spec=ask.spec, query=query, widgets=plan.offered)
+        self._offers = offers_in(situation, taken={TOOL.name, *taken})
+        self._answers: dict[str, str] = {}  # what the model is told of a call, by its id
+
+    @property
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        """What the model is offered."""
+        data_tool = (TOOL,) if self._data_offered else ()
+        return (*data_tool, *(offer.schema for offer in self._offers.values()))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names under which the model calls them."""
+        return tuple(schema.name for schema in self.schemas)
+
+    @property
+    def may_be_called(self) -> bool:
+        """Whether this round may still end in a client function call."""
+        return bool(self._data_offered or self._offers) and not self._plan.refusal
+
+    def withdraw(self) -> None:
+        """Offers nothing any more."""
+        self._data_offered, self._offers = False, {}
+
+    def call_for(
+        self, calls: Sequence[ToolCall], *, exchanges: Sequence[Exchange]
+    ) -> FunctionCall | None:
+        """The function call that the client shall carry out, if one of the calls is right.
+
+        One call ends the leg: widget data first, then whatever the model named first; the next
+        leg takes up the others. `told` has what the model is told of a call that cannot be made.
+
+        Args:
+            calls: Of the model, in one answer.
+            exchanges: What server tools gave in this leg, which travels with the call.
+        """
+        data_calls = [call for call in calls if self._data_offered and call.name == TOOL.name]
+        event = self._data_call(data_calls, _others(calls, data_calls), exchanges)
+        for call in calls:
+            offer = self._offers.get(call.name)
+            if event is None and offer is not None:
+                event = self._function_call(offer, call, _others(calls, [call]), exchanges)
+        return event
+
+    def told(self, call: ToolCall) -> str | None:
+        """What the model is told of a call that the client does not carry out; None: nothing yet.
+
+        Raises:
+            ToolMistake: A tool that is answered here was called wrongly.
+        """
+        if call.id in self._answers:
+            return self._answers[call.id]
+        offer = self._offers.get(call.name)
+        return offer.answer(call) if offer is not None and offer.answer is not None else None
+
+    def end_round(self) -> str:
+        """What the user is told when the client was to be asked once too often; else nothing."""
+        refused = self._plan.refusal if self._answers else ""
+        self._answers = {}
+        if refused:
+            self.withdraw()
+        return refused
+
+    def _data_call(
+        self, calls: Sequence[ToolCall], waiting: Sequence[ToolCall], exchanges: Sequence[Exchange]
+    ) -> FunctionCall | None:
+        if not calls or self._refused(calls):
+            return None
+        try:
+            wanted = read_call(calls, plan=self._plan, query=self._query)
+        except ToolMistake as mistake:
+            self._answers |= dict.fromkeys(_ids(calls), self._mistakes.learn(mistake))
+            return None
+        return data_call_event(
+            wanted, ask=self._ask, query=self._query, exchanges=exchanges, waiting=waiting
+        )
+
+    def _function_call(
+        self,
+        offer: Offer,
+        call: ToolCall,
+        waiting: Sequence[ToolCall],
+        exchanges: Sequence[Exchange],
+    ) -> FunctionCall | None:
+        if offer.arguments is None or self._refused([call]):
+            return None  # the first is answered here
+        try:
+            arguments = offer.arguments(call)
+        except ToolMistake as mistake:
+            self._answers[call.id] = self._mistakes.learn(mistake)
+            return None
+        return client_call_event(
+            offer.function,
+            arguments,
+            remembered=arguments,
+            ask=self._ask,
+            query=self._query,
+            exchanges=exchanges,
+            waiting=waiting,
+        )
+
+    def _refused(self, calls: Sequence[ToolCall]) -> bool:
+        """Whether the client cannot be asked for anything more in this turn; the model is told."""
+        if self._plan.refusal:
+            answer = f"{self._plan.refusal} Answer with what you have."
+            self._answers |= dict.fromkeys(_ids(calls), answer)
+        return bool(self._plan.refusal)
+
+
+def _others(calls: Sequence[ToolCall], made: Collection[ToolCall]) -> Sequence[ToolCall]:
+    return [call for call in calls if call not in made]
+
+
+def _ids(calls: Iterable[ToolCall]) -> Iterable[str]:
+    return [call.id for call in calls]
