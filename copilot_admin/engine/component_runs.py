@@ -32,6 +32,7 @@ from protocol.json_schema import data_faults
 logger = logging.getLogger(__name__)
 
 LONGEST_SECONDS = 120.0
+CLOSING_SECONDS = 2.0  # for what a component does last when nobody wants its outputs any more
 MOST_OUTPUTS = 10_000
 MOST_CHARACTERS = 8 * 1024 * 1024  # of JSON; a chart of 100,000 points fits
 
@@ -106,14 +107,15 @@ class ComponentRun:
             await asyncio.wait({task})
         finally:
             task.cancel()
-        error = None if task.cancelled() else task.exception()
+            await asyncio.wait({task}, timeout=CLOSING_SECONDS)
+            error = _error_of(task)
         if error is not None:
             raise self._ours(error)
 
     async def _pump(self, queue: "asyncio.Queue[ComponentOutput | _End]") -> None:
         count = characters = 0
         try:
-            async with asyncio.timeout(LONGEST_SECONDS):
+            async with asyncio.timeout(LONGEST_SECONDS) as limit:
                 instance = self.component(**self.config)
                 stream = self._outputs_of(instance)
                 async with aclosing(stream) as outputs:
@@ -123,6 +125,15 @@ class ComponentRun:
                         if count > MOST_OUTPUTS or characters > MOST_CHARACTERS:
                             raise ComponentFailed(f"{self._name} gave more than is taken in.")
                         queue.put_nowait(output)
+                        await asyncio.sleep(0)  # one that never waits would starve all others
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise ComponentFailed(
+                f"{self._name} did not end within {LONGEST_SECONDS:g} seconds."
+            ) from None
+        except SystemExit as error:  # it would end the server
+            raise RuntimeError("A component must not end the process.") from error
         finally:
             queue.put_nowait(_End.END)
 
@@ -138,14 +149,10 @@ class ComponentRun:
 
     def _ours(self, error: BaseException) -> BadArguments | ComponentFailed:
         match error:
-            case ComponentFailed():
+            case BadArguments() | ComponentFailed():
                 return error
             case RunError():
                 return ComponentFailed(f"{self._name} could not ask its model. {error.public}")
-            case TimeoutError():
-                return ComponentFailed(
-                    f"{self._name} did not end within {LONGEST_SECONDS:g} seconds."
-                )
             case ValueError() if not isinstance(error, ContractBreach):
                 return BadArguments(_sentence(error) or f"{self._name} refused its arguments.")
         logger.error("%s broke down", self._name, exc_info=error)
@@ -196,12 +203,32 @@ async def _returned(
     yield create_output("json", json.dumps(returned.content, ensure_ascii=False))
 
 
-def _size(output: ComponentOutput) -> int:
+def _error_of(task: asyncio.Task[None]) -> BaseException | None:
+    """What a component raised; nothing while it is still closing."""
+    if not task.done():
+        return None
+    return asyncio.CancelledError() if task.cancelled() else task.exception()
+
+
+def _size(output: object) -> int:
+    """About how many characters an output has.
+
+    Raises:
+        ContractBreach: It is none.
+    """
+    if not isinstance(output, ComponentOutput):
+        raise ContractBreach(
+            f"tool_eval yields {type(output).__name__}, not what create_output makes."
+        )
     return sum(
-        len(value)
+        len(value) if isinstance(value, str) else len(repr(value))
         for content in output.content
-        for value in vars(content.text).values()
-        if isinstance(value, str)
+        for value in (
+            *content.text.model_dump().values(),
+            content.raw_data,
+            content.usage,
+            content.metrics,
+        )
     )
 
 

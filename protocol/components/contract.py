@@ -11,8 +11,6 @@ import inspect
 import re
 from typing import Any, TypeAlias
 
-from pydantic import ValidationError
-
 from protocol.components.manifests import parameters_of
 from protocol.components.outputs import ComponentOutput
 from protocol.components.system_inputs import is_reserved
@@ -56,11 +54,12 @@ def manifest_is_valid(component: ComponentClass) -> Iterator[Finding]:
     def found(detail: str) -> Finding:
         return Finding(Rule.MANIFEST_VALID, detail)
 
-    if not TOOL_NAME.fullmatch(getattr(component, "name", "") or ""):
-        yield found(f"the name {component.name!r} must be 1 to 64 of a-z, A-Z, 0-9, _ and -.")
-    if not VERSION.fullmatch(str(getattr(component, "version", ""))):
+    name, version = (getattr(component, key, "") for key in ("name", "version"))
+    if not (isinstance(name, str) and TOOL_NAME.fullmatch(name)):
+        yield found(f"the name {name!r} must be 1 to 64 of a-z, A-Z, 0-9, _ and -.")
+    if not (isinstance(version, str) and VERSION.fullmatch(version)):
         yield found("the version must be a short word such as 'v1'.")
-    manifests = component.manifests
+    manifests = _manifests(component)
     if len(manifests) != 1:
         yield found(f"there must be exactly one manifest for tool_eval, not {len(manifests)}.")
         return
@@ -68,9 +67,10 @@ def manifest_is_valid(component: ComponentClass) -> Iterator[Finding]:
     missing = [key for key in ("name", "description", "parameters") if not manifest.get(key)]
     if missing:
         yield found(f"the manifest lacks {', '.join(missing)}.")
-    if manifest.get("name") and manifest["name"] != component.name:
+    if manifest.get("name") and manifest["name"] != name:
         yield found(f"the manifest's name {manifest['name']!r} is not that of the component.")
-    yield from map(found, _schema_faults(manifest.get("parameters")))
+    if manifest.get("parameters"):
+        yield from map(found, _schema_faults(manifest["parameters"]))
 
 
 def manifest_matches_tool_eval(component: ComponentClass) -> Iterator[Finding]:
@@ -80,7 +80,7 @@ def manifest_matches_tool_eval(component: ComponentClass) -> Iterator[Finding]:
         return Finding(Rule.MANIFEST_MATCHES, detail)
 
     properties, schema = _properties(component), _parameters(component)
-    signature = {parameter.name: parameter for parameter in parameters_of(component.tool_eval)}
+    signature = {parameter.name: parameter for parameter in _taken(component)}
     for name in signature.keys() - properties.keys():
         yield found(f"tool_eval takes {name!r}, which is not in the manifest.")
     for name in properties.keys() - signature.keys():
@@ -88,6 +88,8 @@ def manifest_matches_tool_eval(component: ComponentClass) -> Iterator[Finding]:
     if "anyOf" in schema:
         return
     required = schema.get("required") or ()
+    for name in set(required) - properties.keys():
+        yield found(f"{name!r} is required, but is no parameter.")
     for name in properties.keys() & signature.keys():
         has_default = signature[name].default is not inspect.Parameter.empty
         if has_default and name in required:
@@ -98,7 +100,7 @@ def manifest_matches_tool_eval(component: ComponentClass) -> Iterator[Finding]:
 
 def input_names_are_free(component: ComponentClass) -> Iterator[Finding]:
     """No parameter has a name that the system uses."""
-    names = {parameter.name for parameter in parameters_of(component.tool_eval)}
+    names = {parameter.name for parameter in _taken(component)}
     for name in sorted(names | set(_properties(component))):
         if is_reserved(name):
             detail = f"the name {name!r} is reserved for what the system passes. Take another."
@@ -107,7 +109,7 @@ def input_names_are_free(component: ComponentClass) -> Iterator[Finding]:
 
 def tool_eval_takes_kwargs(component: ComponentClass) -> Iterator[Finding]:
     """`tool_eval` takes `**kwargs`, in which the system inputs come."""
-    if not _takes_kwargs(component.tool_eval):
+    if not _takes_kwargs(getattr(component, "tool_eval", None)):
         yield Finding(Rule.TOOL_EVAL_KWARGS, "tool_eval must end with **kwargs.")
 
 
@@ -127,17 +129,11 @@ def outputs_are_json(
         outputs: Of a run with one of its samples.
     """
     listed = list(outputs)
-    if not any(output.content for output in listed):
-        yield Finding(Rule.OUTPUT_JSON, "a run must give at least one content item.")
-    for output in listed:
-        try:
-            ComponentOutput.model_validate_json(output.model_dump_json())
-        except (ValidationError, ValueError, TypeError) as error:
-            yield Finding(Rule.OUTPUT_JSON, f"an output is no JSON of the contract: {error}")
-        for content in output.content:
-            if component.content_types and content.type not in component.content_types:
-                detail = f"gives {content.type!r}, which content_types does not declare."
-                yield Finding(Rule.OUTPUT_JSON, detail)
+    faults = [fault for output in listed for fault in _output_faults(component, output)]
+    if not listed or not any(getattr(output, "content", True) for output in listed):
+        faults.append("a run must give at least one content item.")
+    for fault in dict.fromkeys(faults):
+        yield Finding(Rule.OUTPUT_JSON, fault)
 
 
 STATIC_RULES: tuple[Callable[[ComponentClass], Iterator[Finding]], ...] = (
@@ -149,8 +145,23 @@ STATIC_RULES: tuple[Callable[[ComponentClass], Iterator[Finding]], ...] = (
 )
 
 
+def _output_faults(component: ComponentClass, output: object) -> Iterator[str]:
+    if not isinstance(output, ComponentOutput):
+        yield f"tool_eval yields {type(output).__name__}, not what create_output makes."
+        return
+    try:
+        ComponentOutput.model_validate_json(output.model_dump_json())
+    except ValueError as error:
+        yield f"an output is no JSON of the contract: {error}"
+    declared = component.content_types
+    for content in output.content:
+        if declared and content.type not in declared:
+            yield f"gives {content.type.value!r}, which content_types does not declare."
+
+
 def _schema_faults(parameters: object) -> Iterator[str]:
     if not isinstance(parameters, Mapping):
+        yield "parameters is no JSON Schema: it must be an object."
         return
     fault = schema_fault(parameters)
     if fault:
@@ -172,8 +183,17 @@ def _says(schema: object, key: str) -> bool:
     return bool(schema.get(key)) or (key == "type" and bool(choices or schema.get("enum")))
 
 
+def _manifests(component: ComponentClass) -> list[Mapping[str, Any]]:
+    return [one for one in getattr(component, "manifests", ()) if isinstance(one, Mapping)]
+
+
+def _taken(component: ComponentClass) -> tuple[inspect.Parameter, ...]:
+    tool_eval = getattr(component, "tool_eval", None)
+    return parameters_of(tool_eval) if callable(tool_eval) else ()
+
+
 def _parameters(component: ComponentClass) -> Mapping[str, Any]:
-    for manifest in component.manifests:
+    for manifest in _manifests(component):
         parameters = manifest.get("parameters")
         if isinstance(parameters, Mapping):
             return parameters
@@ -185,6 +205,8 @@ def _properties(component: ComponentClass) -> Mapping[str, Any]:
     return properties if isinstance(properties, Mapping) else {}
 
 
-def _takes_kwargs(function: Callable[..., object]) -> bool:
+def _takes_kwargs(function: object) -> bool:
+    if not callable(function):
+        return False
     parameters = inspect.signature(function).parameters.values()
     return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)

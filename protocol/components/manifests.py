@@ -47,7 +47,9 @@ def manifest_from(function: Callable[..., object], *, name: str, summary: str = 
     schema = self_contained(model.model_json_schema())
     typed = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
     properties: dict[str, Json] = {
-        key: {"description": described[key], **value} if key in described else value
+        key: {"description": described[key], **_without_description(value)}
+        if key in described
+        else value
         for key, value in typed.items()
     }
     parameters: dict[str, Json] = {"type": "object", "properties": properties}
@@ -80,9 +82,11 @@ def argument_descriptions(docstring: str) -> dict[str, str]:
         if heading:
             section = heading[1]
             continue
+        indent = len(line) - len(line.lstrip())
+        if line.strip() and not indent:
+            section = ""  # a paragraph that stands beside the sections
         if section not in ("Args", "Arguments") or not line.strip():
             continue
-        indent = len(line) - len(line.lstrip())
         named = _ARGUMENT.match(line.strip()) if indent <= 4 else None
         if named:
             current = named[1]
@@ -102,6 +106,11 @@ def _parameters_model(function: Callable[..., object]) -> type[BaseModel]:
         for parameter in parameters_of(function)
     }
     return create_model("Parameters", __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def _without_description(schema: JsonObject) -> dict[str, Json]:
+    """What is said of one argument is nearer to it than what is said of its type."""
+    return {key: value for key, value in schema.items() if key != "description"}
 
 
 def _first_paragraph(docstring: str) -> str:

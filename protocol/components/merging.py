@@ -74,7 +74,7 @@ def total_usage(output: ComponentOutput) -> tuple[Mapping[str, Any], ...]:
     """The tokens of a merged output, one sum for each model by its name."""
     sums: dict[str, dict[str, Any]] = {}
     for usage in (content.usage for content in output.content if content.usage):
-        name = str(usage.get("name", ""))
+        name = str(usage.get("name") or "")
         total = sums.setdefault(name, {"name": name} | dict.fromkeys(_COUNTS, 0))
         for count in _COUNTS:
             total[count] += _number(usage.get(count))

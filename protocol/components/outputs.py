@@ -79,7 +79,10 @@ class Content(BaseModel):
         if kind is None:  # the fault is the type's
             return Payload()
         given = value.model_dump() if isinstance(value, Payload) else value
-        return PAYLOADS[kind].model.model_validate(given)
+        try:
+            return PAYLOADS[kind].model.model_validate(given)
+        except ValidationError as error:
+            raise ValueError(_first_fault(error)) from error
 
 
 class ComponentOutput(BaseModel):
@@ -143,9 +146,9 @@ def create_output(
     try:
         content = Content.model_validate(values)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise ContractBreach(f"{where} of a {kind} is wrong: {first['msg']}.") from error
+        raise ContractBreach(
+            f"Content of the type {kind} is wrong: {_first_fault(error)}."
+        ) from error
     return ComponentOutput(role=OutputRole(role), content=(content,))
 
 
@@ -180,14 +183,32 @@ def _payload(kind: ContentType, text: object) -> Mapping[str, Any]:
     rule = PAYLOADS[kind]
     if isinstance(text, str):
         if rule.wraps is None:
-            raise ContractBreach(f"A {kind} is no bare text. Give an object with its keys.")
+            raise ContractBreach(
+                f"The type {kind} takes no bare text. Give an object with its keys."
+            )
         return {rule.wraps: text}
     if not isinstance(text, Mapping):
         raise ContractBreach(f"text must be str or dict, not {type(text).__name__}.")
     missing = [key for key in rule.required if key not in text]
     if missing:
         keys = ", ".join(rule.required)
-        raise ContractBreach(f"A {kind} needs the keys {keys}; missing: {', '.join(missing)}.")
+        raise ContractBreach(
+            f"The type {kind} needs the keys {keys}; missing: {', '.join(missing)}."
+        )
     if kind in _JSON_TEXTS and isinstance(text["data"], dict | list):
-        return {**text, "data": json.dumps(text["data"], ensure_ascii=False)}
+        return {**text, "data": _json_text(kind, text["data"])}
     return text
+
+
+def _json_text(kind: ContentType, data: object) -> str:
+    try:
+        return json.dumps(data, ensure_ascii=False, allow_nan=False)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ContractBreach(f"The data of a {kind} is no JSON: {error}.") from error
+
+
+def _first_fault(error: ValidationError) -> str:
+    """Where the first fault is, and which."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    said = first["msg"].removeprefix("Value error, ")
+    return ": ".join(filter(None, (".".join(map(str, first["loc"])), said)))

@@ -2,12 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 _END = object()
+# Threads of their own: components that hang must not keep others from looking up addresses.
+_THREADS = ThreadPoolExecutor(max_workers=32, thread_name_prefix="component")
 
 
 async def steps_of(
@@ -38,7 +41,7 @@ async def _in_threads(generator: Generator[T, None, None]) -> AsyncGenerator[T, 
     step: asyncio.Future[Any] | None = None
     try:
         while True:
-            step = loop.run_in_executor(None, next, generator, _END)
+            step = loop.run_in_executor(_THREADS, next, generator, _END)
             value = await asyncio.shield(step)
             if value is _END:
                 return

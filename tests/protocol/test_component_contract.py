@@ -1,0 +1,310 @@
+"""The six rules, each broken once; manifests made of signatures and docstrings."""
+
+from collections.abc import AsyncGenerator, Iterable
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+import pytest
+
+from protocol.components import ContentType, create_output, manifest_from, static_findings
+from protocol.components.contract import Finding, Rule, outputs_are_json
+from protocol.components.manifests import argument_descriptions
+
+QUERY = {"type": "string", "description": "What to look for."}
+
+
+class Good:
+    """What a component is to these rules; nothing of it is the product's own class."""
+
+    name = "good"
+    version = "v1"
+    content_types: tuple[ContentType, ...] = (ContentType.TEXT,)
+    manifests: Any = (
+        {
+            "name": "good",
+            "description": "Looks.",
+            "parameters": {
+                "type": "object",
+                "properties": {"query": QUERY},
+                "required": ["query"],
+            },
+        },
+    )
+
+    def __init__(self, **kwargs: Any) -> None:
+        pass
+
+    async def tool_eval(self, query: str, **kwargs: Any) -> AsyncGenerator[Any, None]:
+        yield create_output("text", query)
+
+
+def component(**changes: Any) -> type[Good]:
+    """A good component with changes in its class."""
+    return type("Changed", (Good,), changes)
+
+
+def with_manifest(**changes: Any) -> type[Good]:
+    """A good component with changes in its manifest."""
+    return component(manifests=({**Good.manifests[0], **changes},))
+
+
+def with_parameters(**changes: Any) -> type[Good]:
+    """A good component with changes in the schema of its parameters."""
+    return with_manifest(parameters={**Good.manifests[0]["parameters"], **changes})
+
+
+def found(findings: Iterable[Finding]) -> list[tuple[str, str]]:
+    return sorted((finding.rule.value, finding.detail) for finding in findings)
+
+
+def valid(*details: str) -> list[tuple[str, str]]:
+    return [("ManifestValidRule", detail) for detail in details]
+
+
+def matches(*details: str) -> list[tuple[str, str]]:
+    return [("ManifestMatchToolEvalRule", detail) for detail in details]
+
+
+def test_what_keeps_the_rules_has_no_finding():
+    assert static_findings(Good) == ()
+
+
+@pytest.mark.parametrize("name", ["", None, 5, "a b", "ü", "x" * 65, "a\n"])
+def test_a_name_is_what_vendors_take(name: Any):
+    changed = component(name=name, manifests=({**Good.manifests[0], "name": name or "x"},))
+    assert valid(f"the name {name!r} must be 1 to 64 of a-z, A-Z, 0-9, _ and -.")[0] in found(
+        static_findings(changed)
+    )
+
+
+@pytest.mark.parametrize("version", ["", None, 1, "v 1", "x" * 41])
+def test_a_version_is_a_word(version: Any):
+    assert found(static_findings(component(version=version))) == valid(
+        "the version must be a short word such as 'v1'."
+    )
+
+
+@pytest.mark.parametrize("name", ["x" * 64, "a-B_9"])
+def test_names_at_the_bounds_are_taken(name: str):
+    manifest = {**Good.manifests[0], "name": name}
+    assert static_findings(component(name=name, version="x" * 40, manifests=(manifest,))) == ()
+
+
+def test_there_is_one_manifest():
+    nothing = matches("tool_eval takes 'query', which is not in the manifest.")
+    for none in ((), ("words",)):
+        assert found(static_findings(component(manifests=none))) == [
+            *nothing,
+            *valid("there must be exactly one manifest for tool_eval, not 0."),
+        ]
+    assert found(static_findings(component(manifests=Good.manifests * 2))) == valid(
+        "there must be exactly one manifest for tool_eval, not 2."
+    )
+
+
+def test_a_manifest_has_name_description_and_parameters():
+    assert found(static_findings(with_manifest(name="", description=""))) == valid(
+        "the manifest lacks name, description."
+    )
+    assert found(static_findings(with_manifest(parameters={}))) == [
+        *matches("tool_eval takes 'query', which is not in the manifest."),
+        *valid("the manifest lacks parameters."),
+    ]
+    assert found(static_findings(with_manifest(name="other"))) == valid(
+        "the manifest's name 'other' is not that of the component."
+    )
+
+
+def test_parameters_are_a_schema_of_an_object():
+    assert valid("parameters is no JSON Schema: it must be an object.")[0] in found(
+        static_findings(with_manifest(parameters=["query"]))
+    )
+    broken = {"query": {**QUERY, "type": "words"}}
+    assert found(static_findings(with_parameters(properties=broken))) == valid(
+        "parameters is no JSON Schema: $.properties.query.type: 'words' is not valid under any of "
+        "the given schemas"
+    )
+    assert found(static_findings(with_parameters(type="array"))) == valid(
+        "parameters must be a schema of type object with properties."
+    )
+    assert valid("parameters must be a schema of type object with properties.")[0] in found(
+        static_findings(with_manifest(parameters={"type": "object"}))
+    )
+
+
+@pytest.mark.parametrize(
+    ("schema", "lacking"),
+    [
+        ({"type": "string"}, "description"),
+        ({"description": "x"}, "type"),
+        (True, "type and description"),
+        ({"description": "x", "anyOf": [{"type": "string"}]}, ""),
+        ({"description": "x", "enum": ["a"]}, ""),
+    ],
+)
+def test_every_parameter_has_a_type_and_a_description(schema: Any, lacking: str):
+    expected = valid(f"the parameter 'query' lacks {lacking}.") if lacking else []
+    assert found(static_findings(with_parameters(properties={"query": schema}))) == expected
+
+
+def test_construction_7_manifest_and_tool_eval_have_the_same_parameters():
+    async def renamed(self: Good, q: str, **kwargs: Any) -> AsyncGenerator[Any, None]:
+        yield create_output("text", q)
+
+    assert found(static_findings(component(tool_eval=renamed))) == matches(
+        "the manifest has 'query', which tool_eval does not take.",
+        "tool_eval takes 'q', which is not in the manifest.",
+    )
+
+
+def test_what_has_no_default_is_required_and_nothing_else():
+    async def optional(self: Good, query: str = "", **kwargs: Any) -> AsyncGenerator[Any, None]:
+        yield create_output("text", query)
+
+    assert found(static_findings(component(tool_eval=optional))) == matches(
+        "'query' has a default in tool_eval, so it must not be required."
+    )
+    assert found(static_findings(with_parameters(required=[]))) == matches(
+        "'query' has no default in tool_eval, so it must be required."
+    )
+    assert static_findings(with_parameters(required=[], anyOf=[{"required": ["query"]}])) == ()
+    assert found(static_findings(with_parameters(required=["query", "more"]))) == matches(
+        "'more' is required, but is no parameter."
+    )
+
+
+@pytest.mark.parametrize("name", ["_sys_traceid", "model_configs", "uploaded_files"])
+def test_construction_7_names_of_the_system_are_refused(name: str):
+    findings = static_findings(with_parameters(properties={"query": QUERY, name: QUERY}))
+    assert (
+        "ToolEvalInputNameRule",
+        f"the name {name!r} is reserved for what the system passes. Take another.",
+    ) in found(findings)
+
+
+def test_construction_7_system_inputs_come_in_kwargs():
+    async def strict(self: Good, query: str) -> AsyncGenerator[Any, None]:
+        yield create_output("text", query)
+
+    assert found(static_findings(component(tool_eval=strict))) == [
+        ("ToolEvalKwargsRule", "tool_eval must end with **kwargs.")
+    ]
+
+    def init(self: Good) -> None:
+        pass
+
+    assert found(static_findings(component(__init__=init))) == [
+        ("InitKwargsRule", "__init__ must end with **kwargs.")
+    ]
+
+
+def test_a_class_that_lacks_everything_is_told_all_of_it():
+    class Bare:
+        pass
+
+    assert [rule for rule, _ in found(static_findings(Bare))] == [
+        "ManifestValidRule",
+        "ManifestValidRule",
+        "ManifestValidRule",
+        "ToolEvalKwargsRule",
+    ]
+
+
+def test_a_component_gives_something_of_what_it_declares():
+    def details(*outputs: Any) -> list[str]:
+        return [finding.detail for finding in outputs_are_json(Good, outputs)]
+
+    assert details(create_output("text", "x")) == []
+    assert details() == ["a run must give at least one content item."]
+    link = create_output("urls", "u")
+    assert details(link, link) == ["gives 'urls', which content_types does not declare."]
+    assert list(outputs_are_json(component(content_types=()), [link])) == []
+    assert details("words") == ["tool_eval yields str, not what create_output makes."]
+    secret = create_output("text", "x", raw_data={"a": object()})
+    (detail,) = details(secret)
+    assert detail.startswith("an output is no JSON of the contract: ")
+    assert {finding.rule for finding in outputs_are_json(Good, [])} == {Rule.OUTPUT_JSON}
+
+
+class Unit(StrEnum):
+    """Units of temperature."""
+
+    CELSIUS = "C"
+
+
+class Place(BaseModel):
+    title: str
+
+
+def test_a_manifest_is_made_of_signature_and_docstring():
+    def tool_eval(
+        self: Any,
+        places: list[Place],
+        unit: Unit = Unit.CELSIUS,
+        days: Annotated[int, Field(ge=1)] = 3,
+        kind: Literal["rain", "sun"] | None = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        """Says the weather,
+        in words.
+
+        More that is not for models.
+
+        Args:
+            places (list): Where,
+                such as: Rome.
+            unit: Of what is said.
+
+            days: How many.
+            **kwargs: Of the system.
+
+        Source: a paragraph beside the sections.
+
+        Returns:
+            kind: No argument.
+        """
+
+    assert manifest_from(tool_eval, name="weather") == {
+        "name": "weather",
+        "description": "Says the weather, in words.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "places": {
+                    "description": "Where, such as: Rome.",
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {"title": {"type": "string"}},
+                        "required": ["title"],
+                    },
+                },
+                "unit": {
+                    "description": "Of what is said.",
+                    "type": "string",
+                    "enum": ["C"],
+                },
+                "days": {"description": "How many.", "type": "integer", "minimum": 1},
+                "kind": {"anyOf": [{"type": "string", "enum": ["rain", "sun"]}, {"type": "null"}]},
+            },
+            "required": ["places"],
+        },
+    }
+
+
+def test_what_is_not_said_is_missing_in_the_manifest():
+    def tool_eval(self: Any, anything=None, **kwargs):  # type: ignore[no-untyped-def]  # on purpose
+        pass
+
+    assert manifest_from(tool_eval, name="n", summary="Of the class.") == {
+        "name": "n",
+        "description": "Of the class.",
+        "parameters": {"type": "object", "properties": {"anything": {}}},
+    }
+
+
+def test_words_before_the_first_argument_describe_none():
+    text = "Does it.\n\nArgs:\n        far away\n    query: What.\n"
+    assert argument_descriptions(text) == {"query": "What."}

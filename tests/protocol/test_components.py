@@ -1,0 +1,442 @@
+"""Content, messages and merging of components; the vectors bear the specification's numbers."""
+
+from enum import Enum
+from itertools import pairwise
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import Field, ValidationError
+import pytest
+
+from protocol.components import (
+    PAYLOADS,
+    ComponentArguments,
+    ComponentOutput,
+    Content,
+    ContentType,
+    ContractBreach,
+    Message,
+    OutputRole,
+    VisibleScope,
+    collect,
+    create_output,
+    create_outputs,
+    for_llm,
+    for_user,
+    from_caller,
+    is_reserved,
+    llm_text,
+    merge,
+    total_usage,
+)
+
+
+def text(info: str, **more: Any) -> ComponentOutput:
+    return create_output("text", info, **more)
+
+
+def seen(output: ComponentOutput) -> list[tuple[str, str, dict[str, Any]]]:
+    """Type, name and payload of each element, without what is empty."""
+    return [
+        (
+            content.type.value,
+            content.name,
+            {key: value for key, value in content.text.model_dump().items() if value},
+        )
+        for content in output.content
+    ]
+
+
+def references(title: str) -> ComponentOutput:
+    return create_output("references", {"title": title})
+
+
+def test_vector_1_pieces_of_a_text_become_one():
+    outputs = [text("Hel"), text("lo")]
+    assert seen(merge(outputs)) == [("text", "", {"info": "Hello"})]
+    assert seen(collect(outputs)) == [("text", "", {"info": "Hel"}), ("text", "", {"info": "lo"})]
+
+
+def test_vector_2_references_stand_side_by_side():
+    assert seen(merge([references("A"), references("B")])) == [
+        ("references", "", {"title": "A"}),
+        ("references", "", {"title": "B"}),
+    ]
+
+
+def test_vector_3_a_group_stands_where_its_first_element_stood():
+    assert seen(merge([references("A"), text("x"), references("B")])) == [
+        ("references", "", {"title": "A"}),
+        ("references", "", {"title": "B"}),
+        ("text", "", {"info": "x"}),
+    ]
+
+
+def test_vector_4_names_keep_streams_apart():
+    outputs = [text("a", name="part1"), text("b", name="part2"), text("c", name="part1")]
+    assert seen(merge(outputs)) == [
+        ("text", "part1", {"info": "ac"}),
+        ("text", "part2", {"info": "b"}),
+    ]
+
+
+def test_vector_5_scopes_keep_readers_apart():
+    merged = merge(
+        [text("for model", visible_scope="llm"), text("", visible_scope="user"), text("both")]
+    )
+    assert len(merged.content) == 3
+    assert llm_text(merged.content) == "for model\nboth"
+    assert [one.text.model_dump()["info"] for one in for_user(merged.content)] == ["", "both"]
+    assert len(for_llm(merged.content)) == 2
+
+
+def test_vector_6_code_is_one_program():
+    outputs = [create_output("code", "a=1\n"), text("done"), create_output("code", "b=2\n")]
+    assert seen(merge(outputs)) == [
+        ("code", "", {"code": "a=1\nb=2\n"}),
+        ("text", "", {"info": "done"}),
+    ]
+
+
+def test_vector_7_every_link_stays():
+    both = create_outputs([create_output("urls", "u1"), create_output("urls", "u2")])
+    merged = merge([both, create_output("urls", "u3")])
+    assert seen(merged) == [("urls", "", {"url": url}) for url in ("u1", "u2", "u3")]
+
+
+def test_vector_8_the_last_usage_counts():
+    counted = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7, "name": "m"}
+    for outputs in (
+        [text("a", usage={}), text("b", usage=counted)],
+        [text("a", usage=counted), text("b")],
+    ):
+        (content,) = merge(outputs).content
+        assert (content.text.model_dump(), content.usage) == ({"info": "ab"}, counted)
+
+
+def test_vector_9_the_whole_begins_with_the_first_and_ends_with_the_last():
+    def timed(begin: object, end: object) -> ComponentOutput:
+        return text("x", metrics={"begin_timestamp": begin, "end_timestamp": end})
+
+    (content,) = merge([timed(10, 11), timed(10.5, 14)]).content
+    assert content.metrics == {"begin_timestamp": 10, "end_timestamp": 14}
+    (content,) = merge([timed(10, 11), timed(9, "soon")]).content
+    assert content.metrics == {"begin_timestamp": 9, "end_timestamp": "soon"}
+
+
+def test_vector_10_the_last_role_wins():
+    assert merge([text("a", role="tool"), text("b", role="assistant")]).role is OutputRole.ASSISTANT
+
+
+def test_vector_11_nothing_merges_to_nothing():
+    assert merge([]).to_json() == {"role": "tool", "content": []}
+    assert llm_text(merge([]).content) == ""
+
+
+def test_vector_12_of_progress_the_last_remains():
+    merged = merge(
+        [
+            create_output("progress", {"progress": 0.2, "message": "start"}, raw_data={"n": 1}),
+            create_output("progress", {"progress": 1.0, "message": "done"}),
+            text("ok"),
+        ]
+    )
+    assert seen(merged) == [
+        ("progress", "", {"progress": 1.0, "message": "done"}),
+        ("text", "", {"info": "ok"}),
+    ]
+    assert merged.content[0].raw_data == {"n": 1}
+    assert llm_text(merged.content) == "ok"
+
+
+def test_vector_13_both_older_names_of_thoughts_are_one_type():
+    outputs = [
+        create_output("reasoning_content", "hm"),
+        create_output("tought", "m"),
+        text("42"),
+    ]
+    merged = merge(outputs)
+    assert seen(merged) == [("thought", "", {"info": "hmm"}), ("text", "", {"info": "42"})]
+    assert llm_text(merged.content) == "42"
+
+
+@pytest.mark.parametrize("nobody", ["", None])
+def test_vector_14_no_scope_means_everybody(nobody: str | None):
+    assert seen(merge([text("x", visible_scope=nobody), text("y", visible_scope="all")])) == [
+        ("text", "", {"info": "xy"})
+    ]
+
+
+def test_vector_15_raw_data_is_updated():
+    (content,) = merge([text("", raw_data={"i": 1, "k": "x"}), text("", raw_data={"i": 2})]).content
+    assert content.raw_data == {"i": 2, "k": "x"}
+
+
+def test_vector_16_a_model_reads_charts_and_json_as_one_line_each():
+    data = '[{"x": 1, "y": 2}]'.replace(": ", ":").replace(", ", ",")
+    merged = merge(
+        [
+            create_output("chart", {"type": "line", "data": data}, name="c"),
+            create_output("json", '{"n": 1}'),
+            create_output("json", '{"n": 2}'),
+        ]
+    )
+    lines = llm_text(merged.content).split("\n")
+    assert lines[0] == (
+        r'{"type": "chart", "name": "c", "text": '
+        r'{"type": "line", "data": "[{\"x\":1,\"y\":2}]"}}'
+    )
+    assert [json.loads(line) for line in lines[1:]] == [
+        {"type": "json", "text": {"data": '{"n": 1}'}},
+        {"type": "json", "text": {"data": '{"n": 2}'}},
+    ]
+
+
+def test_vector_17_a_model_is_told_of_files_that_are_not_the_users_alone():
+    def file(name: str, scope: str) -> ComponentOutput:
+        return create_output("files", {"filename": name, "url": ""}, visible_scope=scope)
+
+    merged = merge([file("a.csv", "user"), file("b.csv", "all")])
+    assert len(merged.content) == 2
+    assert llm_text(merged.content) == '{"type": "files", "text": {"filename": "b.csv"}}'
+
+
+def test_vector_18_other_keys_of_a_text_are_kept_the_later_ones_win():
+    merged = merge(
+        [
+            create_output("text", {"info": "a", "lang": "en"}),
+            create_output("text", {"info": "b", "lang": "fr", "q": 1}),
+        ]
+    )
+    assert seen(merged) == [("text", "", {"info": "ab", "lang": "fr", "q": 1})]
+
+
+def test_vector_19_a_drawing_keeps_its_order():
+    merged = merge(
+        [
+            text("copy verbatim", visible_scope="llm"),
+            create_output(
+                "image", {"filename": "", "url": "u", "base64": "AA"}, name="img_link_url"
+            ),
+            create_output("urls", "j", name="jump_link_url"),
+        ]
+    )
+    assert llm_text(merged.content).split("\n") == [
+        "copy verbatim",
+        '{"type": "image", "name": "img_link_url", "text": {"url": "u", "mime_type": "jpeg"}}',
+        '{"type": "urls", "name": "jump_link_url", "text": {"url": "j"}}',
+    ]
+    assert [content.type for content in for_user(merged.content)] == ["image", "urls"]
+
+
+@given(st.text(), st.lists(st.integers(0, 50)), st.sampled_from(["text", "oral_text", "thought"]))
+def test_however_a_text_is_cut_the_result_is_the_same(whole: str, cuts: list[int], kind: str):
+    places = [0, *sorted(min(cut, len(whole)) for cut in cuts), len(whole)]
+    pieces = [whole[start:end] for start, end in pairwise(places)]
+    merged = merge(create_output(kind, piece) for piece in pieces)
+    assert merged == merge([create_output(kind, whole)])
+
+
+@given(st.lists(st.tuples(st.sampled_from(["text", "code", "urls"]), st.sampled_from("ab"))))
+def test_merging_what_is_merged_changes_nothing_and_inputs_stay(parts: list[tuple[str, str]]):
+    outputs = [create_output(kind, "x", name=name) for kind, name in parts]
+    before = [output.to_json() for output in outputs]
+    merged = merge(outputs)
+    assert merge([merged]) == merged
+    assert [output.to_json() for output in outputs] == before
+
+
+def test_of_plans_the_last_remains():
+    plans = [create_output("plan", {"goal": goal, "tasks": [{"id": "1"}]}) for goal in ("a", "b")]
+    (content,) = merge(plans).content
+    assert content.text.model_dump()["goal"] == "b"
+
+
+def test_tokens_are_summed_by_model():
+    def used(name: Any, tokens: Any, part: str) -> ComponentOutput:
+        return text("x", name=part, usage={"name": name, "prompt_tokens": tokens})
+
+    merged = merge(
+        [used("m", 3, "a"), used("m", 4, "b"), used(None, True, "c"), text("", name="d")]
+    )
+    assert total_usage(merged) == (
+        {"name": "m", "prompt_tokens": 7, "completion_tokens": 0, "total_tokens": 0},
+        {"name": "", "prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+    )
+
+
+def test_construction_1_an_output_stands_on_the_wire_with_all_its_keys():
+    assert text("hi").to_json() == {
+        "role": "tool",
+        "content": [
+            {
+                "name": "",
+                "visible_scope": "all",
+                "raw_data": {},
+                "usage": {},
+                "metrics": {},
+                "type": "text",
+                "text": {"info": "hi"},
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("type", "given", "sentence"),
+    [
+        ("files", "x", "The type files takes no bare text"),
+        ("image", "x", "The type image takes no bare text"),
+        ("references", "x", "takes no bare text"),
+        ("progress", "x", "takes no bare text"),
+        ("thought_x", "x", "Unknown type 'thought_x'. Use one of: text, code,"),
+        ("thought_x", {"info": "x"}, "Unknown type"),
+        ("text", None, "text must be str or dict, not NoneType"),
+        ("urls", ["a"], "text must be str or dict, not list"),
+        ("text", 1, "not int"),
+        ("image", {"url": "u"}, "The type image needs the keys filename, url; missing: filename"),
+        ("json", {"a": 1}, "missing: data"),
+        ("function_call", {"name": "x", "arguments": {}}, "missing: thought"),
+        (
+            "urls",
+            {"url": 1},
+            "Content of the type urls is wrong: text: url: Input should be a valid string.",
+        ),
+        (
+            "progress",
+            {"progress": "far"},
+            "Content of the type progress is wrong: text: progress: Input should be",
+        ),
+        ("json", {"data": 5}, "text: data: Input should be a valid string"),
+        ("json", {"data": [float("nan")]}, "The data of a json is no JSON: Out of range"),
+        ("chart", {"type": "bar", "data": {"a": {1}}}, "The data of a chart is no JSON: Object of"),
+    ],
+)
+def test_construction_2_and_3_what_no_type_takes_is_refused(type: str, given: Any, sentence: str):
+    for kind in (ValueError, AssertionError, ContractBreach):
+        with pytest.raises(kind, match=sentence):
+            create_output(type, given)
+
+
+def test_construction_4_missing_keys_have_defaults_and_others_are_kept():
+    def payload(type: str, given: Any) -> dict[str, Any]:
+        return create_output(type, given).content[0].text.model_dump()
+
+    assert payload("image", {"filename": "f", "url": "u"}) == {
+        "filename": "f",
+        "url": "u",
+        "base64": "",
+        "mime_type": "jpeg",
+    }
+    assert payload("text", {"info": "x", "k": 1}) == {"info": "x", "k": 1}
+    empty = payload("references", {"type": None, "doc_id": None})
+    assert {key: empty[key] for key in ("type", "source", "doc_id", "title", "content")} == {
+        "type": "",
+        "source": "",
+        "doc_id": "",
+        "title": "",
+        "content": "",
+    }
+
+
+def test_construction_5_users_do_not_speak_in_outputs():
+    with pytest.raises(AssertionError, match="The role of an output is 'tool' or 'assistant'"):
+        create_output("text", "x", role="user")
+
+
+def test_a_scope_must_be_known():
+    with pytest.raises(ContractBreach, match="visible_scope: Input should be 'all', 'llm' or"):
+        text("x", visible_scope="weird")
+
+
+def test_content_of_an_unknown_type_is_a_value_error_also_without_the_helper():
+    with pytest.raises(ValidationError, match="type"):
+        Content.model_validate({"type": "dance", "text": {"info": "x"}})
+    assert Content().text == PAYLOADS[ContentType.TEXT].model()
+
+
+def test_outputs_of_one_event_have_one_role():
+    assert create_outputs([]) == ComponentOutput()
+    spoken = create_outputs([text("a", role="assistant"), text("b", role="assistant")])
+    assert (spoken.role, len(spoken.content)) == (OutputRole.ASSISTANT, 2)
+    with pytest.raises(ContractBreach, match="All elements of an output have one role"):
+        create_outputs([text("a"), text("b", role="assistant")])
+
+
+@pytest.mark.parametrize("kind", list(ContentType))
+def test_every_type_keeps_its_payload_on_the_wire_and_back(kind: ContentType):
+    rule = PAYLOADS[kind]
+    given: dict[str, Any] = dict.fromkeys(rule.required, "x") | {"more": [1]}
+    if kind is ContentType.FUNCTION_CALL:
+        given["arguments"] = {"a": 1}
+    output = create_output(kind, given, name="n", visible_scope="llm")
+    (content,) = output.content
+    assert type(content.text) is rule.model
+    assert given.items() <= content.text.model_dump().items()
+    assert ComponentOutput.model_validate_json(output.model_dump_json()) == output
+    assert merge([output]) == output
+    if rule.wraps:
+        assert create_output(kind, "x").content[0].text.model_dump()[rule.wraps] == "x"
+    elif rule.required:
+        with pytest.raises(ContractBreach, match="missing: "):
+            create_output(kind, {})
+
+
+def test_json_and_charts_take_values_and_keep_text():
+    assert create_output("json", {"data": [1, "é"]}).content[0].text.model_dump() == {
+        "data": '[1, "é"]'
+    }
+    assert create_output("chart", {"type": "bar", "data": {}}).content[0].text.model_dump() == {
+        "type": "bar",
+        "data": "{}",
+    }
+    assert create_output("json", '{"a": 1}').content[0].text.model_dump() == {"data": '{"a": 1}'}
+
+
+def test_construction_6_a_message_says_what_it_holds():
+    assert (Message("x").mtype, Message([1]).mtype, Message().mtype) == ("str", "list", "dict")
+    assert Message().content == {}
+    assert Message("x").id != Message("y").id
+    assert Message(content="x").content == "x"
+    assert Message("x", mtype="int", more=1).mtype == "str"
+    assert Message("x", id="1", more=1).model_dump() == {
+        "content": "x",
+        "name": "msg",
+        "id": "1",
+        "mtype": "str",
+        "more": 1,
+    }
+
+
+class Language(Enum):
+    ENGLISH = "en"
+
+
+class Translation(ComponentArguments):
+    query: Message = Field(Message("hello"), json_schema_extra={"variable_name": "q"})
+    to: Language = Field(Language.ENGLISH, json_schema_extra={"variable_name": "to_lang"})
+    number: int = Field(3, json_schema_extra={"variable_name": "n"})
+    options: list[int] = Field([1], json_schema_extra={"ui": "hidden"})
+    called: str = Field("x", json_schema_extra=lambda schema: None)
+    plain: str = "left out"
+
+
+def test_arguments_are_taken_out_by_their_variable_names():
+    assert Translation().extract_values_to_dict() == {
+        "q": "hello",
+        "to_lang": "en",
+        "n": "3",
+        "options": [1],
+    }
+
+
+def test_callers_set_their_own_system_inputs_and_none_of_the_servers():
+    given = {"_sys_origin_query": "q", "_sys_traceid": "evil", "model_configs": {}, "query": "x"}
+    assert from_caller(given) == {"_sys_origin_query": "q", "model_configs": {}}
+    assert [is_reserved(name) for name in ("_sys_new", "traceid", "query")] == [True, True, False]
+
+
+def test_scopes_are_the_three_of_the_contract():
+    assert [*VisibleScope] == ["all", "llm", "user"]
