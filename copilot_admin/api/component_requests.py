@@ -10,11 +10,11 @@ from copilot_admin.api.component_answers import Envelope, Status, answers, code_
 from copilot_admin.api.component_bodies import read_body
 from copilot_admin.api.query import ids_of
 from copilot_admin.api.request_ids import request_id_of
-from copilot_admin.api.streaming import EventStreamResponse
 from copilot_admin.callers import Caller, key_in
 from copilot_admin.component_access import find, grant, identify_with_key
 from copilot_admin.component_calls import Asked, Call, open_call
 from copilot_admin.errors import BadCall, CallFailed, ComponentError
+from copilot_admin.event_streams import EventStreamResponse
 from copilot_admin.writer import READER
 
 TOOL_EVAL, RUN, MANIFEST = "tool_eval", "run", "manifest"

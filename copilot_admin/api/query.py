@@ -8,10 +8,10 @@ from django.http import HttpRequest
 from ninja import Router
 
 from copilot_admin.api.documentation import QUERY_DOCUMENTATION
-from copilot_admin.api.streaming import EventStreamResponse
 from copilot_admin.callers import key_in
 from copilot_admin.edge.ids import SCOPE_KEY
 from copilot_admin.errors import MalformedBody, UnusableRequest
+from copilot_admin.event_streams import EventStreamResponse
 from copilot_admin.ids import Ids, new_ids
 from copilot_admin.live_copilots import admit
 from copilot_admin.run_task import Question, Stop

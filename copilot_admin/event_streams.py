@@ -1,4 +1,4 @@
-"""The streaming answer of the query endpoint."""
+"""Responses that are streams of server-sent events, of the API and of the admin."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
