@@ -1,7 +1,8 @@
 """Checks schemas and data against schemas, and says of every fault where it is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
+from urllib.parse import unquote
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, ValidationError
@@ -10,6 +11,7 @@ from referencing.exceptions import Unresolvable
 from protocol.json import Json, JsonObject
 
 _NOISE = frozenset({"title", "default"})  # pydantic's own names; they only cost tokens
+_REFERENCES = ("$ref", "$dynamicRef")
 _MOST_FAULTS = 10  # more of them say nothing new
 _TYPES = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"))
 
@@ -33,8 +35,13 @@ def schema_fault(schema: Any) -> str:
         return _sentence(error)
     except RecursionError:
         return "$: it is nested too deeply."
-    foreign = next(_foreign_references(schema), None)
-    return f"$: the reference {foreign!r} leads outside the schema." if foreign else ""
+    objects = list(_objects(schema))
+    for one in objects:
+        if isinstance(one.get("$id"), str) and one is not schema:
+            return f"$: the name {one['$id']!r} within the schema is not supported."
+    references = {one[name] for one in objects for name in _REFERENCES if _is_text(one, name)}
+    faults = (_reference_fault(one, schema) for one in sorted(references))
+    return next(filter(None, faults), "")
 
 
 def data_faults(data: Any, schema: Any) -> tuple[str, ...]:
@@ -116,16 +123,42 @@ def _sentence(error: ValidationError | SchemaError) -> str:
     return f"{error.json_path}: {error.message[:300]}"
 
 
-def _foreign_references(schema: Any) -> Any:
+def _objects(schema: Any) -> Iterator[Mapping[str, Any]]:
+    """Every object in a schema, itself first."""
     pending = [schema]
     while pending:
         one = pending.pop()
         if isinstance(one, Mapping):
-            for key, value in one.items():
-                if key in ("$ref", "$dynamicRef") and isinstance(value, str):
-                    if not value.startswith("#"):
-                        yield value
-                else:
-                    pending.append(value)
+            yield one
+            pending.extend(one.values())
         elif isinstance(one, list):
             pending.extend(one)
+
+
+def _is_text(one: Mapping[str, Any], name: str) -> bool:
+    return isinstance(one.get(name), str)
+
+
+def _reference_fault(reference: str, schema: Any) -> str:
+    """What is wrong with where a reference leads; who checks data follows it without a look."""
+    if not reference.startswith("#"):
+        return f"$: the reference {reference!r} leads outside the schema."
+    try:
+        Draft202012Validator.check_schema(_target(reference, schema))
+    except SchemaError:
+        return f"$: the reference {reference!r} leads to what is no schema."
+    return ""
+
+
+def _target(reference: str, schema: Any) -> Any:
+    """What stands at a JSON pointer; true, a schema, where nothing does: data tells that."""
+    target = schema
+    for step in unquote(reference[1:]).split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        try:
+            target = target[int(name)] if isinstance(target, Sequence) else target[name]
+        except LookupError:
+            return True
+        except (TypeError, ValueError):
+            return None  # within a number, or by name in a list
+    return target

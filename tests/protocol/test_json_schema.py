@@ -1,0 +1,163 @@
+"""Schemas, and data against schemas: what is wrong, and where."""
+
+import doctest
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+
+from protocol import json_schema
+from protocol.json_schema import data_faults, schema_fault, schema_from, self_contained
+
+
+def test_the_examples_of_the_docstrings_are_true() -> None:
+    outcome = doctest.testmod(json_schema)
+
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
+
+
+@pytest.mark.parametrize(
+    ("schema", "fault"),
+    [
+        (None, ""),
+        (True, ""),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {}}}, ""),
+        (5, "$: 5 is not of type 'object', 'boolean'"),
+        ({"properties": {"a": {}, "b": {"$ref": "#/properties/a"}}}, ""),
+        ({"$ref": "#/nowhere"}, ""),
+        ({"$ref": "#/anyOf/7", "anyOf": [True]}, ""),
+        ({"$ref": "#/anyOf/0", "anyOf": [True]}, ""),
+        ({"$ref": "#a~1b~0c", "$defs": {"x": {"$anchor": "a"}}}, ""),
+        ({"$ref": "#/$defs/a~1b~0c%20d", "$defs": {"a/b~c d": {}}}, ""),
+        ({"$ref": 5, "properties": {"$ref": {}}}, "$['$ref']: 5 is not of type 'string'"),
+        ({"properties": {"$id": {"type": "string"}, "$ref": {}}}, ""),
+        (
+            {"$defs": {"a": {"$id": "b"}}},
+            "$: the name 'b' within the schema is not supported.",
+        ),
+        (
+            {"$ref": "#/required/0", "required": ["a"]},
+            "$: the reference '#/required/0' leads to what is no schema.",
+        ),
+        (
+            {"$ref": "#/required/x", "required": ["a"]},
+            "$: the reference '#/required/x' leads to what is no schema.",
+        ),
+        (
+            {"$ref": "#/minLength/x", "minLength": 1},
+            "$: the reference '#/minLength/x' leads to what is no schema.",
+        ),
+        (
+            {"$dynamicRef": "#/properties", "properties": {"type": {"type": "string"}}},
+            "$: the reference '#/properties' leads to what is no schema.",
+        ),
+        (
+            {"anyOf": [{"$ref": "file:///x"}]},
+            "$: the reference 'file:///x' leads outside the schema.",
+        ),
+    ],
+)
+def test_a_schema_is_checked_and_nothing_is_fetched_for_it(schema: Any, fault: str) -> None:
+    assert schema_fault(schema) == fault
+
+
+POINTERS = st.lists(
+    st.sampled_from(["a", "properties", "$defs", "required", "0", "-1", "type", "%"]), max_size=4
+).map(lambda steps: "#" + "".join(f"/{step}" for step in steps))
+PLACES = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(["object", "array"]),
+        "required": st.just(["a"]),
+        "properties": st.dictionaries(
+            st.sampled_from(["a", "type", "required"]), st.builds(lambda to: {"$ref": to}, POINTERS)
+        ),
+        "$ref": POINTERS,
+        "items": st.builds(lambda to: {"$ref": to}, POINTERS),
+    },
+)
+
+
+@given(PLACES, st.sampled_from([{}, {"a": {"a": [1]}}, [[1]], "x", None]))
+def test_data_is_checked_wherever_a_good_schema_refers_to(schema: Any, data: Any) -> None:
+    if not schema_fault(schema):
+        assert all(fault.startswith("$") for fault in data_faults(data, schema))
+
+
+def test_a_generated_schema_is_made_self_contained() -> None:
+    generated = {
+        "title": "Parameters",
+        "type": "object",
+        "properties": {
+            "title": {"title": "Title", "type": "string", "default": "x"},
+            "rows": {"type": "array", "items": {"$ref": "#/$defs/Row"}},
+            "either": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        },
+        "required": ["rows"],
+        "$defs": {"Row": {"title": "Row", "properties": {"n": {"title": "N", "type": "number"}}}},
+    }
+
+    assert self_contained(generated) == {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string"},
+            "rows": {"type": "array", "items": {"properties": {"n": {"type": "number"}}}},
+            "either": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        },
+        "required": ["rows"],
+    }
+    assert self_contained({"type": "object"}) == {"type": "object"}
+
+
+def test_a_schema_without_an_end_is_refused() -> None:
+    deep: Any = {}
+    for _ in range(5000):
+        deep = {"not": deep}
+
+    assert schema_fault(deep) == "$: it is nested too deeply."
+    assert data_faults(1, {"$ref": "#"}) == ("$: the schema refers to itself without an end.",)
+
+
+def test_data_is_checked_with_the_path_of_every_fault() -> None:
+    schema = {"properties": {"rows": {"items": {"required": ["n"]}}, "a": {"type": "string"}}}
+
+    assert data_faults({"rows": [{"n": 1}, {}], "a": 5}, schema) == (
+        "$.a: 5 is not of type 'string'",
+        "$.rows[1]: 'n' is a required property",
+    )
+    assert data_faults({}, None) == ()
+    assert data_faults(1, {"$ref": "#/nowhere"}) == (
+        "$: the schema's reference '/nowhere' leads nowhere.",
+    )
+    assert len(data_faults([1] * 50, {"items": {"type": "string"}})) == 10
+
+
+@pytest.mark.parametrize(
+    ("example", "schema"),
+    [
+        (None, {}),
+        (True, {"type": "boolean"}),
+        (1, {"type": "integer"}),
+        (1.5, {"type": "number"}),
+        ([], {"type": "array"}),
+    ],
+)
+def test_a_schema_is_made_from_an_example(example: Any, schema: Any) -> None:
+    assert schema_from(example) == schema
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=1) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=8,
+)
+
+
+@given(JSON)
+def test_an_example_fits_its_own_schema(example: Any) -> None:
+    schema = schema_from(example)
+
+    assert schema_fault(schema) == ""
+    assert data_faults(example, schema) == ()
