@@ -104,7 +104,19 @@ def filtered(reply: Reply) -> Iterator[Chunk | str]:
     yield from openai(reply)
 
 
+def not_streaming(reply: Reply) -> Iterator[Chunk | str]:
+    """A server that was asked to stream and answers in one piece."""
+    made = [
+        {"id": f"call_{index}", "type": "function", "function": _function(name, arguments)}
+        for index, (name, arguments) in enumerate(reply.calls)
+    ]
+    message = {"role": "assistant", "content": "".join(reply.words), "tool_calls": made}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if made else "stop"}
+    yield {"object": "chat.completion", "choices": [choice], "usage": USAGE}
+
+
 VENDORS: tuple[Vendor, ...] = (
+    not_streaming,
     openai,
     whole_calls,
     always_index_zero,
@@ -183,6 +195,11 @@ class _Handler(BaseHTTPRequestHandler):
             return
         played.faults += _faults(body)
         self.send_response(200)
+        if played.vendor is not_streaming:
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(json.dumps(next(not_streaming(played.script[number]))).encode())
+            return
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
         for chunk in played.vendor(played.script[number]):
