@@ -26,7 +26,7 @@ class ComponentsField(forms.MultipleChoiceField):
         """
         self.stored = stored
         helps = {
-            f"{component.name}@{component.version}": component.description()
+            f"{component.name}@{component.version}": component.summary()
             for component in registry().all()
         }
         helps |= {pin: _help_of(pin) for pin in pins_of(stored) if pin not in helps}

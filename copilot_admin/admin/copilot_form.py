@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.component_switches import ComponentsField, pins_of
+from copilot_admin.admin.component_words import first_sentence
 from copilot_admin.admin.copilot_rows import (
     CustomFeatureRow,
     ModelChoiceRow,
@@ -368,7 +369,8 @@ class CopilotForm(EditLock, CopilotModelForm):
     def _offer_tools(self) -> None:
         tools = find_tools(tool_names())
         field = self.fields["tools"]
-        helps = {tool.schema.name: tool.schema.description.split("\n")[0] for tool in tools}
+        # The first sentence says what it does; those after it are for the model.
+        helps = {tool.schema.name: first_sentence(tool.schema.description) for tool in tools}
         field.widget = Switches(helps)
         field.choices = [  # type: ignore[attr-defined]  # it is a MultipleChoiceField
             (name, gettext(name.capitalize())) for name in helps

@@ -467,3 +467,32 @@ def test_the_palette_offers_the_controls_of_the_copilot(builder: Client) -> None
     for name in ("copilot.name", "options.tone", "options.deep-research.state"):
         assert f'data-insert="{{{{ {name} }}}}"' in page
     assert "options.tone.state" not in page
+
+
+def test_components_are_switched_on_by_version_and_keep_what_a_file_configured(
+    builder: Client,
+) -> None:
+    rows = [
+        {"name": "calculator", "version": "latest"},
+        {"name": "returns_toolkit", "version": "v1", "config": {"window": 21}},
+        {"name": "abacus", "version": "v1"},
+    ]
+    copilot = make_copilot(components=rows)
+    page = builder.get(change_url(copilot)).content.decode()
+    assert "Always the newest version." in page
+    assert "This server has no such component. Switch it off." in page
+    chosen = ["calculator@v1", "returns_toolkit@v1", "chart_maker@v1"]
+    save(builder, copilot, components=chosen, stream_all_text="on")
+    copilot.refresh_from_db()
+    assert copilot.stream_all_text is True
+    assert sorted(copilot.components, key=lambda row: row["name"]) == [
+        {"name": "calculator", "version": "v1"},
+        {"name": "chart_maker", "version": "v1"},
+        {"name": "returns_toolkit", "version": "v1", "config": {"window": 21}},
+    ]
+
+
+def test_two_versions_of_one_component_are_refused(builder: Client) -> None:
+    copilot = make_copilot(components=[{"name": "calculator", "version": "latest"}])
+    response = save(builder, copilot, components=["calculator@latest", "calculator@v1"])
+    assert errors_of(response) == {"components": ["Choose one version of “Calculator”."]}

@@ -2,6 +2,8 @@
 
 import pytest
 
+from copilot_admin import publishing
+from copilot_admin.engine.components.registry import Registry
 from copilot_admin.engine.document import spec_from_document
 from copilot_admin.engine.spec import WidgetDataMode
 from copilot_admin.models import Copilot, CopilotVersion
@@ -15,6 +17,7 @@ from copilot_admin.publishing import (
     problems,
     publish,
 )
+from tests.engine.sample_components import Echo
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
 pytestmark = pytest.mark.django_db
@@ -143,6 +146,10 @@ def test_the_engine_reads_what_was_published():
             Problem("system_prompt", "The prompt has the unknown placeholder {{ weather }}."),
         ),
         (
+            {"components": [{"name": "magic", "version": "v1"}]},
+            Problem("components", "There is no component 'magic@v1'. Switch it off."),
+        ),
+        (
             {"tools": ["magic"]},
             Problem("tools", "There is no tool named 'magic'. Switch it off."),
         ),
@@ -203,3 +210,18 @@ def test_a_version_of_an_earlier_release_is_no_change():
         document={**document, "features": None}
     )
     assert has_changes(Copilot.objects.select_related("live").get(pk=copilot.pk)) is False
+
+
+def test_a_component_with_the_name_of_a_tool_that_is_on_is_a_problem(monkeypatch):
+    class Table(Echo):
+        name = "table"
+        manifests = ({**Echo.manifests[0], "name": "table"},)
+
+    monkeypatch.setattr(publishing, "registry", lambda: Registry([Table]))
+    components = [{"name": "table", "version": "v1"}]
+    assert problems(make_copilot(components=components)) == ()
+    assert problems(make_copilot(components=components, tools=["table"])) == (
+        Problem(
+            "components", "The component 'table' has the name of a tool. Switch one of them off."
+        ),
+    )
