@@ -109,7 +109,7 @@ class _Reading:
             note = document.left_out.strip("[]")
             return document, replace(file, pages=len(document.pages), note=note)
         if self._must_not_see(file):
-            width, height = await asyncio.to_thread(size_of, data, name=file.name)
+            width, height = await asyncio.to_thread(size_of, data)
             about = f"{file.name!r}, {width} by {height} pixels, {_in_words(len(data))}"
             return _unseen(about), replace(file, pixels=(width, height), note=NOT_SHOWN)
         picture = self._admitted(await asyncio.to_thread(read_picture, data, name=file.name))

@@ -73,13 +73,13 @@ def picture_in(data: bytes, *, formats: tuple[str, ...], most_pixels: int) -> It
         raise ValueError("no picture") from error
 
 
-def size_of(data: bytes, *, name: str) -> tuple[int, int]:
+def size_of(data: bytes) -> tuple[int, int]:
     """Width and height of an image, of which no more than the beginning is read.
 
     Raises:
         UnreadableFile: It is no image.
     """
-    with _told(name), picture_in(data, formats=FORMATS, most_pixels=MOST_PIXELS) as picture:
+    with _told(), picture_in(data, formats=FORMATS, most_pixels=MOST_PIXELS) as picture:
         return picture.size
 
 
@@ -92,7 +92,7 @@ def read_picture(data: bytes, *, name: str) -> Picture:
     Raises:
         UnreadableFile: It is no image, it is damaged, or it is too large.
     """
-    with _told(name), picture_in(data, formats=FORMATS, most_pixels=MOST_PIXELS) as picture:
+    with _told(), picture_in(data, formats=FORMATS, most_pixels=MOST_PIXELS) as picture:
         width, height = picture.size
         picture.draft(None, (LARGEST_SIDE, LARGEST_SIDE))  # of a JPEG only what is needed
         picture.load()
@@ -105,19 +105,18 @@ def read_picture(data: bytes, *, name: str) -> Picture:
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
+def _told() -> Iterator[None]:
     """Says in words why an image cannot be used."""
     try:
         yield
     except TooManyPixels as error:
         raise UnreadableFile(
-            f"The image {name!r} has {error.width} by {error.height} pixels; "
+            f"It has {error.width} by {error.height} pixels; "
             f"{MOST_PIXELS // 10**6} million in all are the most. Scale it down."
         ) from error
     except ValueError as error:
         raise UnreadableFile(
-            f"The file {name!r} is no PNG, JPEG, GIF or WebP image, or it is damaged. "
-            "Attach it again."
+            "It is no PNG, JPEG, GIF or WebP image, or it is damaged. Attach it again."
         ) from error
 
 

@@ -49,14 +49,11 @@ def test_every_kind_becomes_text(kind):
     "data", [b"", b"nothing like it", archive({"a.txt": "x"}), FILES["pdf"][0][:200]]
 )
 def test_what_is_no_such_file_is_told(kind, data):
-    assert "The file 'report'" in told(kind, data)
+    assert told(kind, data).endswith(", or it is damaged. Attach it again.")
 
 
 def test_binary_data_is_no_text():
-    assert (
-        told("csv", b"a\0b")
-        == "The file 'report' is no text file, or it is damaged. Attach it again."
-    )
+    assert told("csv", b"a\0b") == "It is no text file, or it is damaged. Attach it again."
 
 
 def test_a_file_without_text_is_told():

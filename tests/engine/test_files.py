@@ -93,8 +93,7 @@ def test_what_cannot_be_read_is_a_sentence_in_its_place():
     found, problems = read(link(), link(), item("bm90IGEgUERG" * 4), item("%%%"))
     sentences = (
         "The file 'report.pdf' could not be read. The link has expired.",
-        "The file 'report.pdf' could not be read. The file 'report.pdf' is no PDF, or it is "
-        "damaged. Attach it again.",
+        "The file 'report.pdf' could not be read. It is no PDF, or it is damaged. Attach it again.",
         "The file 'report.pdf' could not be read. Its content is no base64.",
     )
     assert problems == sentences
@@ -238,8 +237,8 @@ def test_a_model_that_does_not_see_is_told_of_images_and_no_link_is_followed():
 def test_a_broken_image_is_a_sentence_in_its_place(sees_images):
     [found], [problem] = read(picture(REPORT), sees_images=sees_images)
     assert problem == (
-        "The file 'chart.png' could not be read. The file 'chart.png' is no PNG, JPEG, GIF or WebP "
-        "image, or it is damaged. Attach it again."
+        "The file 'chart.png' could not be read. It is no PNG, JPEG, GIF or WebP image, "
+        "or it is damaged. Attach it again."
     )
     assert (found.content, found.citable) == (f"[{problem}]", False)
 

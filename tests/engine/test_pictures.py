@@ -1,6 +1,7 @@
 """Images become what every model that sees takes, and broken or huge ones a sentence."""
 
 from base64 import b64decode
+from functools import partial
 from io import BytesIO
 
 from PIL import Image
@@ -19,9 +20,12 @@ def sent(data):
     return head, shown, Image.open(BytesIO(shown))
 
 
-def told(data, read=read_picture):
+read_whole = partial(read_picture, name="a")
+
+
+def told(data, read=read_whole):
     with pytest.raises(UnreadableFile) as refused:
-        read(data, name="a")
+        read(data)
     return refused.value.public
 
 
@@ -108,15 +112,15 @@ def test_a_photograph_that_goes_over_its_pixels_again_and_again_is_refused(monke
     ],
 )
 def test_what_is_no_picture_or_damaged_is_told(data):
-    sentence = "The file 'a' is no PNG, JPEG, GIF or WebP image, or it is damaged. Attach it again."
+    sentence = "It is no PNG, JPEG, GIF or WebP image, or it is damaged. Attach it again."
     assert told(data) == sentence
 
 
 def test_a_picture_of_too_many_pixels_is_told_before_it_is_decoded(monkeypatch):
     monkeypatch.setattr(pictures, "MOST_PIXELS", 31)
-    for read in (read_picture, size_of):
+    for read in (read_whole, size_of):
         assert told(image(), read) == (
-            "The image 'a' has 8 by 4 pixels; 0 million in all are the most. Scale it down."
+            "It has 8 by 4 pixels; 0 million in all are the most. Scale it down."
         )
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
     assert "is no PNG" in told(image())
@@ -124,5 +128,5 @@ def test_a_picture_of_too_many_pixels_is_told_before_it_is_decoded(monkeypatch):
 
 def test_the_size_alone_is_read_of_the_beginning():
     data = image(size=(300, 200))
-    assert size_of(data[:-20], name="a") == (300, 200)
+    assert size_of(data[:-20]) == (300, 200)
     assert "is no PNG" in told(b"nothing", size_of)

@@ -205,7 +205,10 @@ def test_a_journal_that_is_down_changes_nothing_of_a_refusal(service_url, model,
 @pytest.mark.parametrize(
     ("item", "why"),
     [
-        ({"content": base64(b"This is no PDF.")}, "is no PDF, or it is damaged. Attach it again."),
+        (
+            {"content": base64(b"This is no PDF.")},
+            "It is no PDF, or it is damaged. Attach it again.",
+        ),
         ({"content": "%%%"}, "Its content is no base64."),
         ({"url": "http://127.0.0.1:9/report.pdf"}, "into a private network"),
     ],

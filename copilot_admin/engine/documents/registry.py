@@ -104,10 +104,10 @@ def read_document(data: bytes, *, data_type: str, name: str) -> Document:
                 break
     except (ValueError, OSError, KeyError, TypeError, AttributeError) as error:
         raise UnreadableFile(
-            f"The file {name!r} is no {form.label}, or it is damaged. Attach it again."
+            f"It is no {form.label}, or it is damaged. Attach it again."
         ) from error
     if not any(page.text.strip() for page in pages):
-        raise UnreadableFile(f"The file {name!r} holds no text. A scan has to be recognised first.")
+        raise UnreadableFile("It holds no text. A scan has to be recognised first.")
     return Document(name=name, pages=tuple(pages), left_out=left_out)
 
 
