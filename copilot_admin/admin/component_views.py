@@ -15,7 +15,6 @@ from django.views.decorators.http import require_safe
 from copilot_admin.admin.component_uses import uses
 from copilot_admin.admin.component_words import (
     about,
-    first_sentence,
     parameters,
     sample_call,
 )
@@ -60,7 +59,6 @@ class ComponentViews(AdminSite):
             {
                 "component": component,
                 "title": title_of(name),
-                "sentence": first_sentence(component.description()),
                 "uses": used.get(name, ()),
             }
             for name in registry().names()

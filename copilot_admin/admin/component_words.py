@@ -3,15 +3,14 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from inspect import Parameter as Taken
-from inspect import getdoc
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from copilot_admin.engine.component_samples import sample_arguments
 from copilot_admin.engine.components.base import Component
 from copilot_admin.rendering.text import cell_text, pretty_json
-from protocol.components import is_reserved
 from protocol.components.manifests import parameters_of
 from protocol.json import Json, JsonObject
 
@@ -64,23 +63,13 @@ def in_words(schema: JsonObject) -> str:
 
 def about(component: type[Component]) -> str:
     """What its author says of it, without the marks of code."""
-    return (getdoc(component) or "").replace("`", "")
-
-
-def first_sentence(text: str) -> str:
-    """The text up to the end of its first sentence."""
-    return text.partition(". ")[0].rstrip(".") + "."
-
-
-def sample_arguments(component: type[Component], number: int = 0) -> JsonObject:
-    """What a caller fills in, in one of the component's samples; nothing where there is none."""
-    samples = component.samples[number : number + 1]
-    return {name: value for one in samples for name, value in one.items() if not is_reserved(name)}
+    return component.documentation().replace("`", "")
 
 
 def sample_call(component: type[Component]) -> str:
     """The body of a request that calls it."""
-    return pretty_json({"stream": False, "parameters": sample_arguments(component)})
+    sample = component.samples[0] if component.samples else {}
+    return pretty_json({"stream": False, "parameters": sample_arguments(sample)})
 
 
 def _kind(schema: JsonObject) -> str:

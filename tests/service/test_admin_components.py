@@ -9,7 +9,7 @@ from pydantic import Field
 import pytest
 
 from copilot_admin.admin import component_views
-from copilot_admin.admin.component_words import first_sentence, in_words, parameters, sample_call
+from copilot_admin.admin.component_words import in_words, parameters, sample_call
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.calculator import Calculator
 from copilot_admin.engine.components.registry import Registry, registry
@@ -88,7 +88,7 @@ def test_every_component_has_a_card_that_leads_to_its_newest_version(builder: Cl
     page = text_of(builder, CATALOGUE)
     for name in registry().names():
         assert f'href="{CATALOGUE}{name}/{registry().versions(name)[-1]}/"' in page
-    assert "Works out one calculation exactly, with percent, units and currencies." in page
+    assert Calculator.summary() in page
     assert page.count("No copilot uses it.") == len(registry().names())
 
 
@@ -118,7 +118,7 @@ def test_a_card_names_the_newest_version_and_the_copilots_that_use_it(
     make_copilot(name="Other", components=[])
     page = text_of(builder, CATALOGUE)
     assert "weather@v10" in page
-    assert "Says the weather." in page
+    assert "The tenth." in page
     used = page[page.index("Used by") : page.index("</ul>", page.index("Used by"))]
     assert [f"Desk {number}" in used for number in range(5)] == [True] * 4 + [False]
     assert "Other" not in page
@@ -212,11 +212,6 @@ def test_parameters_are_told_in_words():
 )
 def test_types_are_words(schema: dict[str, Any], words: str):
     assert in_words(schema) == words
-
-
-def test_a_description_is_cut_after_its_first_sentence():
-    assert first_sentence("Says it. Then more.") == "Says it."
-    assert first_sentence("Says 1.5 times") == "Says 1.5 times."
 
 
 def test_a_sample_call_is_json(builder: Client):

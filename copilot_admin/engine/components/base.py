@@ -65,7 +65,7 @@ class Component:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "tool_eval" in vars(cls) and "manifests" not in vars(cls):
-            summary = (inspect.getdoc(cls) or "").partition("\n\n")[0]
+            summary = cls.documentation().partition("\n\n")[0]
             cls.manifests = (manifest_from(cls.tool_eval, name=cls.name, summary=summary),)
 
     # The parameters are the subclass's own, so no signature fits all of them.
@@ -119,9 +119,15 @@ class Component:
         return str(cls.manifests[0]["description"])
 
     @classmethod
+    def documentation(cls) -> str:
+        """The docstring of the class, or of the component that it is a version of."""
+        own = cls.__mro__[: cls.__mro__.index(Component)]
+        return next((inspect.cleandoc(one.__doc__) for one in own if one.__doc__), "")
+
+    @classmethod
     def summary(cls) -> str:
         """What it does, in one line for people: the first of the class's docstring."""
-        return (inspect.getdoc(cls) or cls.description()).partition("\n")[0]
+        return (cls.documentation() or cls.description()).partition("\n")[0]
 
     @classmethod
     def tool_name(cls) -> list[str]:
