@@ -66,6 +66,11 @@ def about(component: type[Component]) -> str:
     return component.documentation().replace("`", "")
 
 
+def first_sentence(text: str) -> str:
+    """The text up to the end of its first sentence."""
+    return text.partition(". ")[0].rstrip(".") + "."
+
+
 def sample_call(component: type[Component]) -> str:
     """The body of a request that calls it."""
     sample = component.samples[0] if component.samples else {}

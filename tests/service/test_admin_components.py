@@ -9,7 +9,7 @@ from pydantic import Field
 import pytest
 
 from copilot_admin.admin import component_views
-from copilot_admin.admin.component_words import in_words, parameters, sample_call
+from copilot_admin.admin.component_words import first_sentence, in_words, parameters, sample_call
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.calculator import Calculator
 from copilot_admin.engine.components.registry import Registry, registry
@@ -212,6 +212,11 @@ def test_parameters_are_told_in_words():
 )
 def test_types_are_words(schema: dict[str, Any], words: str):
     assert in_words(schema) == words
+
+
+def test_a_description_is_cut_after_its_first_sentence():
+    assert first_sentence("Says it. Then more.") == "Says it."
+    assert first_sentence("Says 1.5 times") == "Says 1.5 times."
 
 
 def test_a_sample_call_is_json(builder: Client):
