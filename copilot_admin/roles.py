@@ -39,6 +39,7 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
     Role.REVIEWERS: (
         "copilot_admin.view_conversation",
         "copilot_admin.change_conversation",
+        "copilot_admin.view_componentcall",
     ),
 }
 

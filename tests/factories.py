@@ -5,8 +5,17 @@ from itertools import count
 from typing import Any
 
 from django.contrib.auth.models import Group, User
+from django.utils import timezone
 
-from copilot_admin.models import Access, Copilot, CopilotVersion, EndpointKey, Provider
+from copilot_admin.models import (
+    Access,
+    CallStatus,
+    ComponentCall,
+    Copilot,
+    CopilotVersion,
+    EndpointKey,
+    Provider,
+)
 from copilot_admin.publishing import publish
 
 _numbers = count(1)
@@ -53,6 +62,25 @@ def make_key(
     key, text = EndpointKey.issue(name, expires_at=expires_at)
     key.limit_to(copilots)
     return key, text
+
+
+def make_call(**changes: Any) -> ComponentCall:
+    """The record of a call of a component that went well."""
+    return ComponentCall.objects.create(
+        **{
+            "component": "calculator",
+            "version": "v1",
+            "action": "tool_eval",
+            "trace_id": "t-1",
+            "request_id": "r-1",
+            "arguments": {"expression": "2 + 2"},
+            "status": CallStatus.DONE,
+            "events": 1,
+            "ms": 12,
+            "created_at": timezone.now(),
+            **changes,
+        }
+    )
 
 
 def make_user(*groups: str, **changes: Any) -> User:

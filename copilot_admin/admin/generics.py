@@ -9,8 +9,15 @@ from django.forms import ModelForm
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from copilot_admin.models import Conversation, Copilot, EndpointKey, Provider
+    from copilot_admin.models import (
+        ComponentCall,
+        Conversation,
+        Copilot,
+        EndpointKey,
+        Provider,
+    )
 
+    CallModelAdmin = ModelAdmin[ComponentCall]
     ConversationModelAdmin = ModelAdmin[Conversation]
     CopilotModelAdmin = ModelAdmin[Copilot]
     ProviderModelAdmin = ModelAdmin[Provider]
@@ -20,6 +27,8 @@ if TYPE_CHECKING:
     ProviderModelForm = ModelForm[Provider]
     KeyModelForm = ModelForm[EndpointKey]
 else:
-    ConversationModelAdmin = CopilotModelAdmin = ProviderModelAdmin = KeyModelAdmin = ModelAdmin
+    CallModelAdmin = ConversationModelAdmin = CopilotModelAdmin = ProviderModelAdmin = (
+        KeyModelAdmin
+    ) = ModelAdmin
     PersonModelAdmin = UserAdmin
     CopilotModelForm = ProviderModelForm = KeyModelForm = ModelForm

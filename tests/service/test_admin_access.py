@@ -13,7 +13,7 @@ import pytest
 from copilot_admin.admin.site import site
 from copilot_admin.models import Conversation, Copilot, EndpointKey, Provider
 from copilot_admin.roles import Role, create_roles
-from tests.factories import make_key, make_published, make_user
+from tests.factories import make_call, make_key, make_published, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -37,6 +37,7 @@ OWNERS = {
     "copilot_admin_provider": Role.OPERATORS,
     "copilot_admin_endpointkey": Role.OPERATORS,
     "copilot_admin_conversation": Role.REVIEWERS,
+    "copilot_admin_componentcall": Role.REVIEWERS,
     "auth_user": Role.OPERATORS,
     "auth_group": Role.OPERATORS,
 }
@@ -46,11 +47,15 @@ CLOSED = frozenset(
         "admin:copilot_admin_endpointkey_delete",
         "admin:copilot_admin_conversation_add",
         "admin:copilot_admin_conversation_delete",
+        "admin:copilot_admin_componentcall_add",
+        "admin:copilot_admin_componentcall_delete",
         "admin:auth_group_add",
         "admin:auth_group_delete",
     }
 )
-READ_ONLY = frozenset({("post", "admin:auth_group_change")})
+READ_ONLY = frozenset(
+    {("post", "admin:auth_group_change"), ("post", "admin:copilot_admin_componentcall_change")}
+)
 
 
 def addresses() -> list[tuple[str, str]]:
@@ -94,6 +99,7 @@ def things() -> dict[str, str]:
         "copilot_admin_provider": str(copilot.provider_id),
         "copilot_admin_endpointkey": str(key.pk),
         "copilot_admin_conversation": str(conversation.pk),
+        "copilot_admin_componentcall": str(make_call().pk),
         "auth_user": str(person.pk),
         "auth_group": str(Group.objects.get(name=Role.BUILDERS).pk),
     }

@@ -1,0 +1,144 @@
+"""The list of calls of components, and the page of one."""
+
+from datetime import UTC, datetime, timedelta
+from html import unescape
+import re
+from typing import Any
+
+from django.db import connection
+from django.test import Client as Browser
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+import pytest
+
+from copilot_admin.admin import component_calls
+from copilot_admin.models import CallStatus, ComponentCall
+from copilot_admin.roles import Role
+from tests.factories import make_call, make_copilot, make_key, make_user
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/copilot_admin/componentcall/"
+NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def reviewer() -> Browser:
+    browser = Browser()
+    browser.force_login(make_user(Role.REVIEWERS))
+    return browser
+
+
+def found(response: Any) -> list[ComponentCall]:
+    return list(response.context["cl"].result_list)
+
+
+def page_of(reviewer: Browser, call: ComponentCall) -> str:
+    return reviewer.get(f"{LIST}{call.pk}/change/").content.decode()
+
+
+def test_a_row_says_what_was_called_by_whom_and_how_it_ended(reviewer):
+    make_call(
+        key=make_key("Research desk")[0],
+        copilot=make_copilot(name="News"),
+        status=CallStatus.FAILED,
+        ms=1500,
+        events=7,
+        created_at=NOON,
+    )
+    page = reviewer.get(LIST).content.decode()
+    for text in (
+        "calculator@v1",
+        "Research desk",
+        "News",
+        "Failed",
+        "ca-badge-bad",
+        "1.5 s",
+        ">7<",
+        "20 Nov 2026, 12:00",
+    ):
+        assert text in page, text
+
+
+def test_an_empty_list_says_how_a_call_comes_about(reviewer):
+    page = reviewer.get(LIST).content.decode()
+    assert "Nobody has called a component over HTTP yet." in page
+    assert "/add/" not in page
+
+
+@pytest.mark.parametrize(
+    ("query", "matches"),
+    [
+        ("component=calculator", {"new", "old"}),
+        ("component=chart_maker", {"chart"}),
+        ("component=nothing", set()),
+        ("status__exact=failed", {"chart"}),
+        ("q=t-old", {"old"}),
+        ("q=new", {"new"}),
+        ("q=t-", set()),
+    ],
+)
+def test_the_list_is_filtered_by_component_status_and_id(reviewer, query, matches):
+    make_call(request_id="new")
+    make_call(request_id="old", trace_id="t-old", created_at=NOON - timedelta(days=40))
+    make_call(request_id="chart", component="chart_maker", status=CallStatus.FAILED)
+    assert {call.request_id for call in found(reviewer.get(f"{LIST}?{query}"))} == matches
+
+
+def test_the_list_is_filtered_by_day(reviewer):
+    make_call(request_id="now")
+    make_call(request_id="then", created_at=timezone.now() - timedelta(days=40))
+    links = re.findall(r'href="(\?created_at__gte[^"]*)"', reviewer.get(LIST).content.decode())
+    today = unescape(links[0])
+    assert [call.request_id for call in found(reviewer.get(LIST + today))] == ["now"]
+
+
+def test_the_list_needs_the_same_queries_for_one_row_and_for_fifty(reviewer):
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            reviewer.get(LIST)
+        return len(captured)
+
+    copilot, (key, _) = make_copilot(), make_key()
+    make_call(copilot=copilot, key=key)
+    reviewer.get(LIST)
+    for_one = queries()
+    for _ in range(49):
+        make_call(copilot=make_copilot(), key=make_key()[0])
+    assert queries() == for_one
+
+
+def test_of_a_long_log_the_newest_are_counted(reviewer, monkeypatch):
+    monkeypatch.setattr(component_calls, "COUNTED", 2)
+    for _ in range(3):
+        make_call()
+    assert reviewer.get(LIST).context["cl"].result_count == 2
+
+
+def test_the_page_of_a_call_shows_all_of_it_and_stays_text(reviewer):
+    hostile = "<script>alert(1)</script>"
+    call = make_call(
+        arguments={"expression": hostile},
+        usage=[{"name": "small", "total_tokens": 31}],
+        error=hostile,
+        status="unheard-of",
+    )
+    page = page_of(reviewer, call)
+    assert hostile not in page
+    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 2
+    for text in ("calculator@v1", "tool_eval", "t-1", "r-1", "12 ms", "31", "unheard-of"):
+        assert text in page, text
+    assert "_save" not in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (None, "Not kept: the copilot logs no content."),
+        ({}, "{}"),
+        ('{"query": "xx …', "{&quot;query&quot;: &quot;xx …"),
+    ],
+)
+def test_the_page_says_what_was_not_kept(reviewer, arguments, shown):
+    page = page_of(reviewer, make_call(arguments=arguments))
+    assert shown in page
+    assert "It asked no model." in page
