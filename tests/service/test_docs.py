@@ -16,6 +16,8 @@ from copilot_admin.copilot_file.loading import load
 from copilot_admin.copilot_templates import templates
 from copilot_admin.settings import BASE_DIR
 from protocol.features import FEATURES
+from tests.factories import make_key
+from tests.service.component_http import ask
 from tests.streams import read
 
 TEMPLATE_PAGES = sorted((BASE_DIR / "docs" / "templates").glob("*.md"))
@@ -43,11 +45,11 @@ class TestEveryDocument:
         assert named <= set(get_commands())
 
 
-def readme_request() -> tuple[str, dict[str, str], dict[str, object]]:
-    """Path, headers and body of the README's curl."""
+def request_in(document: str) -> tuple[str, dict[str, str], dict[str, object]]:
+    """Path, headers and body of a document's curl."""
     block = next(
         block
-        for block in re.findall(r"```sh\n(.*?)```", (BASE_DIR / "README.md").read_text(), re.DOTALL)
+        for block in re.findall(r"```sh\n(.*?)```", (BASE_DIR / document).read_text(), re.DOTALL)
         if block.startswith("curl")
     )
     words = shlex.split(block.replace("\\\n", " "))
@@ -61,10 +63,18 @@ def readme_request() -> tuple[str, dict[str, str], dict[str, object]]:
 def test_the_request_of_the_readme_is_answered_by_a_sample_copilot():
     samples = (BASE_DIR / "copilot_admin" / "samples" / "copilots.yaml").read_bytes()
     import_file(samples, default_access="open", publishing=True)
-    path, headers, body = readme_request()
+    path, headers, body = request_in("README.md")
     events = read(AsyncClient(), path, body, X_Trace_Id=headers["X-Trace-Id"])
     assert events
     assert {name for name, _ in events} <= {"copilotMessageChunk", "copilotStatusUpdate"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_request_of_the_components_page_is_answered():
+    path, headers, body = request_in("docs/components.md")
+    assert headers.pop("Authorization") == "Bearer KEY"
+    reply = ask(path.removeprefix("/v2/components"), body, key=make_key()[1])
+    assert (reply.status, reply.words) == (200, "220")
 
 
 def test_every_template_has_its_row_and_its_page():
