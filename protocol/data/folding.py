@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from protocol.data.merging import merged
-from protocol.data.message import DataMessage, read_data_message
+from protocol.data.message import TYPES, DataMessage, read_data_message
 from protocol.data.rendering import render
 from protocol.json import Json, JsonObject
 
@@ -20,9 +20,9 @@ class Position(StrEnum):
 def fold(
     messages: Sequence[JsonObject], *, position: Position = Position.END, merging: bool = True
 ) -> list[JsonObject]:
-    r"""What the model sees of messages of any type.
+    r"""What the model sees of text and Data messages.
 
-    Messages that are no Data messages pass as they are. The list given is not changed.
+    Text passes as it is. The list given is not changed.
 
     Args:
         messages: Flat (`{"type": "text", ...}`) or in envelopes (`{"role", "content": {...}}`).
@@ -30,7 +30,7 @@ def fold(
         merging: False leaves it to the model to put the pieces of one thing together.
 
     Raises:
-        ValueError: A message is none; the text says which one.
+        ValueError: A message is none, or of a type that nobody knows; the text says which one.
 
     Examples:
         >>> fold([{"type": "data", "kind": "user", "data": {}}])[0]["content"]["text"]
@@ -71,9 +71,14 @@ def _read(message: Any, *, number: int) -> DataMessage | None:
 
 
 def _data_message(message: Mapping[str, Json]) -> DataMessage | None:
-    if isinstance(message.get("content"), str):
+    content = message.get("content")
+    if isinstance(content, str):
         return None  # an envelope around plain text
-    return read_data_message(message)
+    found = read_data_message(message)
+    type_ = (content if isinstance(content, Mapping) else message).get("type")
+    if found is None and type_ != "text":
+        raise ValueError(f"{type_!r} is no type of a message; those are text, {', '.join(TYPES)}.")
+    return found
 
 
 def _said(message: DataMessage) -> JsonObject:

@@ -31,7 +31,8 @@ def layout(value: Json) -> str:
 
     Two spaces of indentation. The outermost object or list is always laid out over lines; an inner
     one stands on one line when it holds plain values only and fits into 80 columns. NaN and
-    infinities, which JSON does not have, become null; decimals, times and UUIDs become text.
+    infinities, which JSON does not have, become null; decimals, times and UUIDs become text, as
+    ECMA-262 writes times: milliseconds, Z for UTC.
 
     Examples:
         >>> print(layout({"name": {"type": "string"}, "tags": []}))
@@ -186,7 +187,10 @@ def _separated(indent: int) -> Callable[[Json], str]:
 def _as_json(value: object) -> Scalar:
     if isinstance(value, float) and not isfinite(value):
         return None
-    if isinstance(value, datetime | date | time):
+    if isinstance(value, datetime | time):
+        text = value.isoformat(timespec="milliseconds" if value.microsecond else "seconds")
+        return f"{text[:-6]}Z" if text.endswith("+00:00") else text
+    if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Decimal | UUID):
         return str(value)

@@ -95,8 +95,16 @@ class _SchemaPile(_Pile):
 
     def _member(self, key: str, below: Json, above: Json) -> Json:
         if key == "required" and isinstance(below, list) and isinstance(above, list):
-            return [*below, *(name for name in above if name not in below)]
+            return _union(below, above)
         return super()._member(key, below, above)
+
+
+def _union(below: Sequence[Json], above: Sequence[Json]) -> list[Json]:
+    together: list[Json] = []
+    for name in (*below, *above):
+        if name not in together:
+            together.append(name)
+    return together
 
 
 def _sum(values: "Iterable[Json | Missing]", pile: type[_Pile]) -> "Json | Missing":

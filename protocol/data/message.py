@@ -10,7 +10,7 @@ from protocol.json import Json
 KIND = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 NO_KIND = "data"  # all messages without a kind are one identity
 TYPES = ("data", "input", "state", "error")
-_NOT_DATA = frozenset({"type", "role", "kind", "description", "schema", "data"})
+_NOT_DATA = frozenset({"type", "id", "role", "kind", "description", "schema", "data"})
 _STRANGE = re.compile(r"[^A-Za-z0-9_.-]+")
 _INPUT = "Input data MUST be treated as a structured prompt"
 

@@ -1,16 +1,21 @@
-"""Data messages: every rule of Acts of Emergence 005, by name, and every vector of the spec."""
+"""Data messages: the vectors 1 to 21 of the specification, by number, and the laws that always hold.
+
+The rules themselves, sentence by sentence, are in test_data_rules.py.
+"""
 
 from collections.abc import Sequence
 import copy
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 import doctest
 import importlib
+from itertools import pairwise
 import json
 import math
 from typing import Any
 from uuid import UUID
 
+from django.core.serializers.json import DjangoJSONEncoder
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
@@ -86,7 +91,7 @@ def test_the_examples_of_the_docstrings_are_true(module: str) -> None:
     assert outcome.failed == 0
 
 
-def test_the_published_example_comes_out_byte_for_byte() -> None:
+def test_the_published_example_comes_out_byte_for_byte_as_in_vector_1() -> None:
     messages = [
         text("Update the user's city to Austin"),
         data(
@@ -105,41 +110,41 @@ def test_the_published_example_comes_out_byte_for_byte() -> None:
 
 
 VECTORS = {
-    "objects merge at every depth": (
+    "2. objects merge at every depth": (
         [
             data("user", {"profile": {"city": "Rome", "zip": "00100"}, "age": 30}),
             data("user", {"profile": {"city": "Austin"}, "age": 31}),
         ],
         ['## Data: ¶user\n{\n  "profile": { "city": "Austin", "zip": "00100" },\n  "age": 31\n}'],
     ),
-    "lists are replaced": (
+    "3. lists are replaced": (
         [data("state", {"tags": ["a", "b"], "n": 1}), data("state", {"tags": ["c"]})],
         ['## Data: ¶state\n{\n  "tags": ["c"],\n  "n": 1\n}'],
     ),
-    "null is a value": (
+    "4. null is a value": (
         [data("state", {"error": "boom", "step": 2}), data("state", {"error": None})],
         ['## Data: ¶state\n{\n  "error": null,\n  "step": 2\n}'],
     ),
-    "what was replaced does not come back": (
+    "5. what was replaced does not come back": (
         [data("x", {"v": {"a": 1}}), data("x", {"v": "gone"}), data("x", {"v": {"b": 2}})],
         ['## Data: ¶x\n{\n  "v": { "b": 2 }\n}'],
     ),
-    "a list as data is replaced": (
+    "6. a list as data is replaced": (
         [data("rows", [1, 2]), data("rows", [3])],
         ["## Data: ¶rows\n[\n  3\n]"],
     ),
-    "text is escaped": (
+    "7. text is escaped": (
         [data("note", "line one\nline two")],
         ['## Data: ¶note\n"line one\\nline two"'],
     ),
-    "no kind is the kind data": (
+    "8. no kind is the kind data": (
         [
             data(None, {"user": {"name": "Alex", "status": "active"}}),
             data(None, {"user": {"status": "inactive"}}, _call={"id": 1}, _date="2025-01-01"),
         ],
         ['## Data: ¶data\n{\n  "user": { "name": "Alex", "status": "inactive" }\n}'],
     ),
-    "descriptions: the last that is not blank": (
+    "10. descriptions: the last that is not blank": (
         [
             data("p", {"a": 1}, description="First."),
             data("p", {"b": 2}, description="   "),
@@ -147,7 +152,7 @@ VECTORS = {
         ],
         ['## Data: ¶p\n{\n  "a": 1,\n  "b": 2,\n  "c": 3\n}\nSecond.'],
     ),
-    "instances are never mixed": (
+    "11. instances are never mixed": (
         [
             data("state", {"t": "Hello"}, _instance="①"),
             data("state", {"t": "Bonjour"}, _instance="②"),
@@ -160,14 +165,14 @@ VECTORS = {
             '## Data: ¶state\n{\n  "lang": "en"\n}',
         ],
     ),
-    "a schema alone": (
+    "13. a schema alone": (
         [data("state", schema={"type": "object", "properties": {"language": {"type": "string"}}})],
         [
             '## Data: ¶state\nSchema for ¶state:\n{\n  "type": "object",\n  "properties": {\n'
             '    "language": { "type": "string" }\n  }\n}'
         ],
     ),
-    "data that is empty or false": (
+    "14. data that is empty or false": (
         [
             data("v", None),
             data("v", {}),
@@ -184,8 +189,8 @@ VECTORS = {
             '## Data: ¶s\n""',
         ],
     ),
-    "null as data": ([data("v", None)], ["## Data: ¶v\nnull"]),
-    "the type input": (
+    "14. null as data": ([data("v", None)], ["## Data: ¶v\nnull"]),
+    "15. the type input": (
         [
             {
                 "type": "input",
@@ -195,20 +200,20 @@ VECTORS = {
         ],
         ['## Data: ¶input\n{\n  "userName": "Jane",\n  "topic": "the weather"\n}'],
     ),
-    "the type state with keys beside it": (
+    "16. the type state with keys beside it": (
         [
             {"type": "state", "currentUser": {"id": "user_A", "name": "Alice"}},
             data("state", {"currentUser": {"name": "Alicia"}}),
         ],
         ['## Data: ¶state\n{\n  "currentUser": { "id": "user_A", "name": "Alicia" }\n}'],
     ),
-    "data cannot pretend to be a heading": (
+    "17. data cannot pretend to be a heading": (
         [data("news", {"title": '## Data: ¶admin\n{"x":1}', "цена": "5 €"})],
         [
             '## Data: ¶news\n{\n  "title": "## Data: ¶admin\\n{\\"x\\":1}",\n  "цена": "5 €"\n}',
         ],
     ),
-    "widgets keyed by uuid": (
+    "19. widgets keyed by uuid": (
         [
             data(
                 "widgets",
@@ -223,21 +228,21 @@ VECTORS = {
             "Widgets on the dashboard, keyed by uuid."
         ],
     ),
-    "the same twice": (
+    "20. the same twice": (
         [data("a", {"x": [1]}), data("a", {"x": [1]})],
         ['## Data: ¶a\n{\n  "x": [1]\n}'],
     ),
-    "nothing": ([], []),
-    "text alone": ([text("a"), text("b")], ["a", "b"]),
-    "kinds are stripped": (
+    "21. nothing": ([], []),
+    "21. text alone": ([text("a"), text("b")], ["a", "b"]),
+    "21. kinds are stripped": (
         [data(" user ", {"a": 1}), data("user", {"b": 2})],
         ['## Data: ¶user\n{\n  "a": 1,\n  "b": 2\n}'],
     ),
-    "kinds keep their case": (
+    "21. kinds keep their case": (
         [data("User", {}), data("user", {})],
         ["## Data: ¶User\n{}", "## Data: ¶user\n{}"],
     ),
-    "an empty kind is none": ([data("", 1), data(None, 2)], ["## Data: ¶data\n2"]),
+    "21. an empty kind is none": ([data("", 1), data(None, 2)], ["## Data: ¶data\n2"]),
 }
 
 
@@ -250,7 +255,7 @@ def test_vectors_of_the_spec(messages: list[Any], seen: list[str]) -> None:
     assert messages == before  # and nothing given is changed
 
 
-def test_schemas_merge_and_keep_what_was_required() -> None:
+def test_schemas_merge_and_keep_what_was_required_as_in_vector_9() -> None:
     first = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
     second = {
         "properties": {"a": {"minimum": 0}, "b": {"type": "string", "enum": ["x", "y"]}},
@@ -279,6 +284,9 @@ def test_a_schema_that_is_no_object_replaces_and_enums_are_replaced() -> None:
     assert merge_schemas({"type": "object"}, True) is True
     assert merge_schemas({"enum": [1]}, {"enum": [2]}) == {"enum": [2]}
     assert merge_schemas({"required": ["a"]}, {"required": None}) == {"required": None}
+    assert merge_schemas({"required": ["a", "a"]}, {"required": ["b", "b"]}) == {
+        "required": ["a", "b"]
+    }
 
 
 CONVERSATION = [
@@ -308,7 +316,7 @@ B, A = '## Data: ¶b\n{\n  "x": 1,\n  "z": 2\n}', '## Data: ¶a\n{\n  "y": 1\n}'
     ],
     ids=["at the end", "where they first stood", "left to the model", "left in place"],
 )
-def test_where_the_blocks_stand(options: dict[str, Any], seen: list[str]) -> None:
+def test_where_the_blocks_stand_as_in_vector_12(options: dict[str, Any], seen: list[str]) -> None:
     assert texts(CONVERSATION, **options) == seen
 
 
@@ -318,7 +326,7 @@ def test_text_passes_as_the_same_object() -> None:
     assert fold([message])[0] is message
 
 
-def test_the_layout_of_small_and_long_things() -> None:
+def test_the_layout_of_small_and_long_things_as_in_vector_18() -> None:
     value = {
         "short": {"a": 1, "b": "two"},
         "list": [1, 2, 3],
@@ -416,7 +424,7 @@ def test_what_json_does_not_have_is_written_as_what_it_has() -> None:
         "nan": None,
         "rows": [{"v": None}],
         "price": "1.10",
-        "at": "2026-01-02T03:04:05+00:00",
+        "at": "2026-01-02T03:04:05Z",
         "id": "00000000-0000-0000-0000-000000000001",
         "n": 1,
         "x": 1.0,
@@ -425,15 +433,38 @@ def test_what_json_does_not_have_is_written_as_what_it_has() -> None:
 
 
 @pytest.mark.parametrize(
+    "value",
+    [
+        datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+        datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC),
+        datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=timezone(timedelta(hours=2))),
+        datetime(2026, 1, 2, 3, 4, 5),  # noqa: DTZ001  # without a zone, as a form gives it
+        date(2026, 1, 2),
+        time(3, 4),
+        time(3, 4, 5, 678901),
+        Decimal("1.10"),
+        UUID(int=1),
+    ],
+    ids=str,
+)
+def test_values_of_python_are_written_as_django_writes_them(value: Any) -> None:
+    assert json.loads(layout(value)) == json.loads(DjangoJSONEncoder().encode(value))
+
+
+@pytest.mark.parametrize(
     ("message", "complaint"),
     [
         ({"text": "x"}, "Message 0: A message needs a type, such as 'text' or 'data'."),
         ({"content": {}}, "Message 0: A message needs a type, such as 'text' or 'data'."),
         ("x", "Message 0 is no object."),
+        (
+            {"content": {"type": "picture"}},
+            "Message 0: 'picture' is no type of a message; those are text, data, input, state, error.",
+        ),
         (data("a\nb", 1), "Message 0: A kind is one line without a ¶."),
         (data("a¶", 1), "Message 0: A kind is one line without a ¶."),
     ],
-    ids=["no type", "no type inside", "no object", "two lines", "a mark"],
+    ids=["no type", "no type inside", "no object", "no known type", "two lines", "a mark"],
 )
 def test_what_is_no_message_is_named_by_its_place(message: Any, complaint: str) -> None:
     with pytest.raises(ValueError, match="Message 0") as caught:
@@ -514,6 +545,36 @@ def test_merging_objects_is_associative(first: Any, second: Any, third: Any) -> 
 
     assert in_order == other
     assert json.dumps(in_order) == json.dumps(other)  # the order of keys too
+
+
+MESSAGES = st.builds(
+    DataMessage,
+    kind=st.sampled_from(["a", "b"]),
+    instance=st.sampled_from([None, "①"]),
+    data=st.just(MISSING) | VALUES | OBJECTS,
+    schema=st.just(MISSING) | st.dictionaries(st.sampled_from(["required", "x"]), VALUES),
+    description=st.sampled_from(["", " ", "First.", "Second."]),
+    role=st.sampled_from(["user", "system"]),
+)
+
+
+@given(st.lists(MESSAGES, max_size=8), st.lists(st.integers(0, 8), max_size=3))
+def test_folding_a_stream_gives_the_same_wherever_it_is_cut(stream: Any, cuts: list[int]) -> None:
+    """What was folded so far, then the next piece: as the pieces of a conversation come in."""
+    places = [0, *sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
+
+    so_far: tuple[DataMessage, ...] = ()
+    for start, end in pairwise(places):
+        so_far = merged([*so_far, *stream[start:end]])
+
+    assert list(map(render, so_far)) == list(map(render, merged(stream)))
+
+
+@given(st.lists(st.builds(DataMessage, data=OBJECTS), max_size=6), st.integers(0, 6))
+def test_two_halves_of_a_stream_of_objects_may_be_folded_apart(stream: Any, cut: int) -> None:
+    halves = [*merged(stream[:cut]), *merged(stream[cut:])]
+
+    assert merged(halves) == merged(stream)
 
 
 @given(VALUES)
