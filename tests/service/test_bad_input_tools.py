@@ -139,7 +139,7 @@ def test_an_mcp_call_without_what_it_needs_is_repaired(service_url, model):
     [
         (
             {"deep-research": "yes", "tone": "medium", "house-view": True},
-            ("Disabled", "short", "unknown"),
+            ("❌ Disabled", "short", "unknown"),
             [
                 "The client sent 'yes' for the option 'deep-research', which is no value of this "
                 "toggle; its default False is used.",
@@ -151,12 +151,12 @@ def test_an_mcp_call_without_what_it_needs_is_repaired(service_url, model):
         ),
         (
             {"tone": 7},
-            ("Disabled", "short", "unknown"),
+            ("❌ Disabled", "short", "unknown"),
             ["`workspace_options.tone` is not true or text and was left out."],
         ),
         (
             7,
-            ("Disabled", "short", "unknown"),
+            ("❌ Disabled", "short", "unknown"),
             ["`workspace_options` is not an object or a list and was left out."],
         ),
     ],
@@ -168,7 +168,7 @@ def test_options_of_a_wrong_type_take_their_defaults_and_the_run_says_so(
     stranger = Stranger("custom-options", says("Fine."), service=service_url, model=model)
     [events] = stranger.asks("Settings?", workspace_options=options)
     research, tone, view = states
-    assert f"Deep research is {research}." in model.system()
+    assert f"Deep Research: {research}\n" in model.system()
     assert f"Tone of the answer: {tone}. House view: {view}." in model.system()
     assert text_of(events) == "Fine."
     assert Run.objects.get().notes == notes

@@ -64,14 +64,14 @@ def test_reasoning_steps_are_what_the_package_of_openbb_would_send(service_url, 
 @pytest.mark.parametrize(
     ("request_", "research", "web"),
     [
-        ({}, "Disabled", "Enabled"),
+        ({}, "❌ Disabled", "✅ Enabled"),
         (
             {"workspace_options": {"deep-research": True, "web-search": False}},
-            "Enabled",
-            "Disabled",
+            "✅ Enabled",
+            "❌ Disabled",
         ),
-        ({"workspace_options": {"deep-research": True}}, "Enabled", "Disabled"),
-        ({"workspace_options": ["deep-research", "web-search"]}, "Enabled", "Enabled"),
+        ({"workspace_options": {"deep-research": True}}, "✅ Enabled", "❌ Disabled"),
+        ({"workspace_options": ["deep-research", "web-search"]}, "✅ Enabled", "✅ Enabled"),
     ],
     ids=["nothing", "both", "off is absent", "list"],
 )
@@ -80,8 +80,8 @@ def test_custom_features_reach_the_prompt_with_their_defaults(
 ):
     stranger = Stranger("custom-options", says("Hello!"), service=service_url, model=model)
     stranger.asks("Hello, what features are enabled?", **request_)
-    assert f"Deep research is {research}" in model.system()
-    assert f"Web search is {web}" in model.system()
+    assert f"Deep Research: {research}\n" in model.system()
+    assert f"Web Search: {web}\n" in model.system()
     features = stranger.agent["features"]
     assert features["deep-research"]["default"] is False
     assert features["web-search"]["default"] is True
@@ -111,6 +111,7 @@ def test_mcp_tools_are_called_by_their_full_name_and_their_result_comes_back(ser
         assert offered["description"] == "Finds things."
         assert offered["parameters"] == TOOL["input_schema"]
     assert "A hit." in model.told()
+    assert "MCP tools" in stranger.agent["description"]
     assert stranger.agent["features"]["mcp-tools"] is True
     assert stranger.agent["features"]["widget-dashboard-search"] is False
 
@@ -171,6 +172,8 @@ def test_a_skill_of_the_catalog_is_asked_for_and_then_followed(service_url, mode
     assert "financial-analysis" in model.tools(0)["get_skill_content"]["description"]
     assert "Focus on margins and revenue growth." in model.told(1)
     assert "get_skill_content" not in model.tools(1), "one skill a turn"
+    assert "loads one skill" in stranger.agent["description"]
+    assert stranger.agent["features"]["widget-dashboard-select"] is False
 
 
 def test_a_selected_skill_is_followed_and_none_is_offered(service_url, model):

@@ -29,7 +29,9 @@ def test_a_pdf_reaches_the_model_as_text_either_way(by_link, service_url, model,
         source = {"url": f"{address}/report.pdf"} if by_link else {"content": base64(PAGES)}
         first, second = stranger.asks("Dividends?", functions=file(**source), **widgets(PRICE))
     assert first[0][1]["input_arguments"] == {"data_sources": [PRICE_SOURCE]}
-    assert second == [("copilotMessageChunk", {"delta": "It pays."})]
+    assert [name for name, _ in second] == ["copilotMessageChunk", "copilotCitationCollection"]
+    [[citation]] = [data["citations"] for data in named(second, "copilotCitationCollection")]
+    assert citation["source_info"]["name"] == "Stock Price"
     assert "The first page says little." in model.told()
     assert SENTENCE in model.told()
     assert base64(PAGES)[:80] not in str(model.requests), "bytes are never shown to a model"

@@ -279,13 +279,13 @@ def test_the_dashboard_explorer_knows_tabs_reads_widgets_and_changes_the_dashboa
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({}, ("Disabled", "short", "unknown")),
+        ({}, ("❌ Disabled", "short", "unknown")),
         (
             {"deep-research": True, "tone": "long", "house-view": "bullish"},
-            ("Enabled", "long", "bullish"),
+            ("✅ Enabled", "long", "bullish"),
         ),
-        (["deep-research", "tone=long", "house-view=bullish"], ("Enabled", "long", "bullish")),
-        ({"deep-research": "yes", "tone": 7}, ("Disabled", "short", "unknown")),
+        (["deep-research", "tone=long", "house-view=bullish"], ("✅ Enabled", "long", "bullish")),
+        ({"deep-research": "yes", "tone": 7}, ("❌ Disabled", "short", "unknown")),
     ],
     ids=["defaults", "dict", "list", "wrong types"],
 )
@@ -294,7 +294,7 @@ def test_options_reach_the_prompt_with_their_states_and_defaults(options, told, 
     Workspace(path=path, request={"workspace_options": options}).ask("What are your settings?")
     research, tone, view = told
     system = provider.calls[0].messages[0].text
-    assert f"Deep research is {research}." in system
+    assert f"Deep Research: {research}\n" in system
     assert f"Tone of the answer: {tone}. House view: {view}." in system
 
 
@@ -585,7 +585,9 @@ def test_the_pdf_reader_gives_the_model_the_pages_of_a_document(monkeypatch):
         path=path, functions={"get_widget_data": file_of(content=content)}, request=SELECTED
     )
     _, events = workspace.ask("What about dividends?")
-    assert events == [("copilotMessageChunk", {"delta": "It rises."})]
+    assert events[0] == ("copilotMessageChunk", {"delta": "It rises."})
+    [[citation]] = [data["citations"] for data in named(events, "copilotCitationCollection")]
+    assert "quote_bounding_boxes" not in citation
     assert f"[page 1]\nFirst page.\n[page 2]\n{SENTENCE}" in provider.calls[0].messages[-1].text
 
 
