@@ -84,7 +84,7 @@ def test_a_copilot_calls_it_and_the_transcript_has_it() -> None:
         "Word count gave a result",
     ]
     (called,) = Event.objects.filter(type=EventType.COMPONENT)
-    assert called.payload | {"ms": 0} == {
+    assert dict(called.payload or {}, ms=0) == {
         "name": "word_count",
         "version": "v1",
         "arguments": {"text": "one two three"},
