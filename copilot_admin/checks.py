@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DatabaseError
 
+from copilot_admin.engine.components.registry import registry
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Provider
 from copilot_admin.providers import api_key_of
@@ -47,6 +48,18 @@ def check_provider_keys(
     except DatabaseError:  # not migrated yet: there are no providers
         return []
     return [message for provider in providers for message in _of_provider(provider)]
+
+
+@register("components")
+def check_components(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """Every component can be loaded and keeps the rules that need no run."""
+    try:
+        faults = registry().faults
+    except ConfigurationError as error:
+        hint = "The server does not start until then."
+        return [Error(error.public, hint=hint, id="copilot.E010")]
+    hint = "Mend it; `manage.py check_components` also runs its samples."
+    return [Error(fault.sentence, hint=hint, id="copilot.E011") for fault in faults]
 
 
 def _of_database(alias: str) -> Iterator[CheckMessage]:

@@ -8,6 +8,7 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from copilot_admin.databases import SQLITE
+from copilot_admin.engine.components.registry import registry
 from copilot_admin.errors import ConfigurationError
 
 APPLICATION = "copilot_admin.asgi:application"
@@ -58,6 +59,19 @@ def check_workers(workers: int) -> None:
         raise ConfigurationError(
             "SQLite serves one process. Set DATABASE_URL to PostgreSQL, or use one worker."
         )
+
+
+def check_components() -> None:
+    """Refuses to start with a component that breaks its contract.
+
+    Raises:
+        ConfigurationError: There is one, or a file that cannot be loaded; the text names it.
+    """
+    faults = registry().faults
+    if faults:
+        more = len(faults) - 1
+        others = f" `manage.py check_components` names {more} more." if more else ""
+        raise ConfigurationError(faults[0].sentence + others)
 
 
 def keep_files_private() -> None:

@@ -6,14 +6,30 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 import re
+from types import ModuleType
 from typing import TypeGuard
 
 from copilot_admin.engine import components
 from copilot_admin.engine.components.base import Component
+from copilot_admin.errors import ConfigurationError
 from protocol.components import Finding, Rule, static_findings
 
 LATEST = "latest"
 _NUMBERS = re.compile(r"(\d+)")
+# What a file of somebody else may raise while it is imported.
+_LOADING = (
+    ImportError,
+    SyntaxError,
+    NameError,
+    AttributeError,
+    TypeError,
+    ValueError,
+    LookupError,
+    ArithmeticError,
+    AssertionError,
+    OSError,
+    RuntimeError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +100,29 @@ class Registry:
 
 @cache
 def registry() -> Registry:
-    """The components of this server."""
-    modules = (
-        import_module(f"{components.__name__}.{module.name}")
-        for module in iter_modules(components.__path__)
-    )
+    """The components of this server.
+
+    Raises:
+        ConfigurationError: A file of the folder cannot be loaded; the text names it.
+    """
     return Registry(
         value
-        for module in modules
+        for module in [_loaded(found.name) for found in iter_modules(components.__path__)]
         for value in vars(module).values()
         if _is_written_in(module.__name__, value)
     )
+
+
+def _loaded(name: str) -> ModuleType:
+    module = f"{components.__name__}.{name}"
+    try:
+        return import_module(module)
+    except _LOADING as error:
+        file = f"{module.replace('.', '/')}.py"
+        raise ConfigurationError(
+            f"The component file {file} cannot be loaded: {type(error).__name__}: "
+            f"{' '.join(str(error).split())}. Mend the file, or take it away."
+        ) from error
 
 
 def _is_written_in(module: str, value: object) -> TypeGuard[type[Component]]:

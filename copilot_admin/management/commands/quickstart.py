@@ -29,6 +29,7 @@ class Command(BaseCommand):
         """Takes the port first: where it is taken, nothing is changed and nothing printed."""
         serving.keep_files_private()
         try:
+            serving.check_components()
             listener = None if no_serve else serving.listen(host, port)
             call_command("migrate", interactive=False, verbosity=0)
             login = first_start(settings.VAR_DIR / "first-login.txt")

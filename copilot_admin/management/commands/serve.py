@@ -26,6 +26,7 @@ class Command(BaseCommand):
         """Serves until it is stopped."""
         try:
             serving.check_workers(workers)
+            serving.check_components()
             listener = serving.listen(host, port)
         except ConfigurationError as error:
             raise CommandError(error.public) from error
