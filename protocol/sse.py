@@ -52,6 +52,16 @@ def encode_data(data: Mapping[str, Json]) -> bytes:
     return b"data: %b\n\n" % _utf8(_JSON.encode(data))
 
 
+def encode_json(value: Json) -> bytes:
+    r"""Write a document with the same escapes, so that any text has a form in UTF-8.
+
+    Examples:
+        >>> encode_json(["\ud800"])
+        b'["\\ud800"]'
+    """
+    return _utf8(_JSON.encode(value))
+
+
 def encode_chunk(delta: str) -> bytes:
     """Write one `copilotMessageChunk`; the hot path of every answer."""
     return _CHUNK_HEAD + _utf8(encode_basestring(delta)) + _CHUNK_TAIL

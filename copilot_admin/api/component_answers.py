@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-import json
+from math import isfinite
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -21,8 +21,8 @@ from copilot_admin.errors import (
     RequestError,
 )
 from protocol.components import ComponentOutput, Content, ContentType, OutputRole
-from protocol.json import Json
 from protocol.sse import encode_data
+from protocol.walk import Scalar, rebuild
 
 # The name that the SDK's models know; any other is an error to them.
 _WIRE_TYPES = {ContentType.THOUGHT: "reasoning_content"}
@@ -85,7 +85,7 @@ class Envelope:
         }
 
     def _element(
-        self, content: Content, shown: Mapping[str, Json], *, status: Status, seconds: float
+        self, content: Content, shown: Mapping[str, Any], *, status: Status, seconds: float
     ) -> dict[str, Any]:
         kind = _WIRE_TYPES.get(content.type, content.type.value)
         same = f"{kind} {content.name} {content.visible_scope}"  # pieces of one text have one id
@@ -93,7 +93,7 @@ class Envelope:
         return {
             **shown,
             "type": kind,
-            "metrics": {**measured, **content.metrics},
+            "metrics": {**measured, **shown["metrics"]},
             "event": {
                 "id": str(uuid5(self.message_id, same)),
                 "status": status.value,
@@ -151,13 +151,18 @@ def code_of(error: CopilotError) -> str:
 
 
 def _shown(output: ComponentOutput) -> list[dict[str, Any]]:
-    """The elements as JSON.
+    """The elements as JSON, which has no NaN and no infinities: those become null.
 
     Raises:
         ComponentFailed: Raw data, usage or metrics hold what JSON cannot say.
     """
     try:
-        content: list[dict[str, Any]] = json.loads(output.model_dump_json())["content"]
+        content = output.model_dump(mode="json")["content"]
     except ValueError as error:
         raise ComponentFailed("The component gave what is no JSON.") from error
-    return content
+    shown: list[dict[str, Any]] = rebuild(content, scalar=_finite)  # type: ignore[assignment]
+    return shown
+
+
+def _finite(value: Scalar) -> Scalar:
+    return None if isinstance(value, float) and not isfinite(value) else value

@@ -2,9 +2,10 @@
 
 from contextlib import aclosing
 from functools import partial
+from typing import Any
 from uuid import uuid4
 
-from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from copilot_admin.api.component_answers import Envelope, Status, answers, code_of, frames
 from copilot_admin.api.component_bodies import read_body
@@ -16,6 +17,7 @@ from copilot_admin.component_calls import Asked, Call, open_call
 from copilot_admin.errors import BadCall, CallFailed, ComponentError
 from copilot_admin.event_streams import EventStreamResponse
 from copilot_admin.writer import READER
+from protocol.sse import encode_json
 
 TOOL_EVAL, RUN, MANIFEST = "tool_eval", "run", "manifest"
 ACTIONS = (TOOL_EVAL, RUN, MANIFEST)
@@ -70,7 +72,7 @@ async def _streamed(call: Call) -> EventStreamResponse:
     )
 
 
-async def _whole(call: Call) -> JsonResponse:
+async def _whole(call: Call) -> HttpResponse:
     """The merged answer."""
     async with aclosing(call.outputs()) as outputs:
         async for _ in outputs:
@@ -102,8 +104,8 @@ def _enter(key: str | None, name: str, version: str) -> Caller:
     return caller
 
 
-def document(value: object) -> JsonResponse:
+def document(value: Any) -> HttpResponse:
     """A JSON document that nobody keeps."""
-    response = JsonResponse(value, safe=False, json_dumps_params={"ensure_ascii": False})
+    response = HttpResponse(encode_json(value), content_type="application/json")
     response["Cache-Control"] = "no-store"
     return response

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any, NoReturn
 
-from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from ninja import Router
 
 from copilot_admin.api.component_documentation import (
@@ -26,14 +26,14 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
 
 @router.get(LIST, openapi_extra=CATALOGUE_DOCUMENTATION)
-async def components(request: HttpRequest) -> JsonResponse:
+async def components(request: HttpRequest) -> HttpResponse:
     """The components that the key may call, each with its versions and its manifests."""
     found = await READER.run(partial(_listed, key_in(request.headers)))
     return document([_entry(versions) for versions in found])
 
 
 @router.get(ONE, openapi_extra=MANIFEST_DOCUMENTATION)
-async def manifest(request: HttpRequest, component: str, version: str) -> JsonResponse:
+async def manifest(request: HttpRequest, component: str, version: str) -> HttpResponse:
     """What a component takes, as a model is told of it."""
     return await _manifest(request, component, version)
 
@@ -89,7 +89,7 @@ async def _act(request: HttpRequest, name: str, version: str, action: str) -> Ht
     return await carry_out(request, name, version, action=action)
 
 
-async def _manifest(request: HttpRequest, name: str, version: str) -> JsonResponse:
+async def _manifest(request: HttpRequest, name: str, version: str) -> HttpResponse:
     key = key_in(request.headers)
     component = await READER.run(partial(_granted, key, name, version))
     return document({"name": component.name, "version": component.version, **_about(component)})

@@ -509,6 +509,16 @@ class TestFailures:
         assert ask("/stage", {"stream": True}, key=key).events[-1]["status"] == "error"
         assert refusal(ask("/stage", {}, key=key)) == (500, "component-failed")
 
+    @pytest.mark.parametrize("stream", [False, True])
+    def test_what_has_no_form_in_json_or_utf_8_is_said_in_what_has(self, key, stream):
+        odd = {"n": [float("nan"), 1.5, {"i": float("-inf")}]}
+        Stage.script = (create_output("text", "a\ud800\0\u2028", raw_data=odd, metrics=odd),)
+        reply = ask("/stage", {"stream": stream}, key=key)
+        (element,) = (reply.events[0] if stream else reply.json)["content"]
+        assert element["text"] == {"info": "a\ud800\0\u2028"}
+        assert element["raw_data"] == {"n": [None, 1.5, {"i": None}]}
+        assert element["metrics"]["n"] == [None, 1.5, {"i": None}]
+
     def test_a_bug_of_ours_is_said_without_its_details(self, key, monkeypatch, caplog):
         async def broken(*args: Any, **kwargs: Any) -> None:
             raise ZeroDivisionError
