@@ -16,7 +16,7 @@ from copilot_admin.callers import key_in
 from copilot_admin.component_access import catalogue, grant, identify_with_key
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import LATEST
-from copilot_admin.errors import WrongMethod
+from copilot_admin.errors import NotFound, WrongMethod
 from copilot_admin.writer import READER
 
 router = Router(tags=["components"])
@@ -81,6 +81,26 @@ async def refuse_for_newest(request: HttpRequest, component: str) -> None:
 async def refuse_for_version(request: HttpRequest, component: str, version: str) -> None:
     """A version is read and called, nothing else."""
     _refuse(request, "GET", "POST")
+
+
+@router.api_operation(list(_METHODS), "/components/", include_in_schema=False)
+async def refuse_no_name(request: HttpRequest) -> None:
+    """The list has no slash at its end."""
+    _refuse_address()
+
+
+@router.api_operation(list(_METHODS), "/components/{path:rest}", include_in_schema=False)
+async def refuse_address(request: HttpRequest, rest: str) -> None:
+    """Programs that take a wrong address read the same errors as everywhere here."""
+    _refuse_address()
+
+
+def _refuse_address() -> NoReturn:
+    raise NotFound(
+        "There is nothing at this address. POST /v2/components/NAME/version/VERSION calls a "
+        "component, GET /v2/components lists them.",
+        code="unknown-address",
+    )
 
 
 async def _act(request: HttpRequest, name: str, version: str, action: str) -> HttpResponseBase:

@@ -457,6 +457,13 @@ class TestMethods:
         assert refusal(reply) == (405, "wrong-method")
         assert reply.headers["allow"] == allowed
 
+    @pytest.mark.parametrize(
+        "path", ["/", "/echo/", "/echo/versions/v1", "/echo/version/", "/echo/version/v1/more"]
+    )
+    @pytest.mark.parametrize("method", ["GET", "POST"])
+    def test_another_address_has_the_same_kind_of_error(self, key, path, method):
+        assert refusal(ask(path, {}, key=key, method=method)) == (404, "unknown-address")
+
 
 class TestFailures:
     def test_a_component_that_breaks_down_at_once_is_a_server_error(self, key, caplog):
