@@ -94,10 +94,11 @@ def grant(name: str, version: str, *, key: str | None, caller: Caller, copilot: 
         whole = Grant(component=component, caller=caller, lender=lender)
         return _lent(component, loans, version=version, caller=caller) or whole
     ids = caller.copilot_ids if lender is None else caller.copilot_ids & {lender.id}
-    loans = _loans(live_copilots(ids), name)
+    copilots = live_copilots(ids)
+    loans = _loans(copilots, name)
     lent = _lent(component, loans, version=version, caller=caller)
     if lent is None:
-        raise _not_lent(name, version, loans)
+        raise _not_lent(name, version, loans=loans, copilots=copilots)
     return lent
 
 
@@ -139,11 +140,19 @@ def _lent(
     return None
 
 
-def _not_lent(name: str, version: str, loans: Sequence[_Loan]) -> Forbidden:
+def _not_lent(
+    name: str, version: str, *, loans: Sequence[_Loan], copilots: Sequence[LiveCopilot]
+) -> Forbidden:
     if loans:
         return Forbidden(
             f"This key may not call version '{version}' of '{name}': its copilots use another. "
             "Leave the version out."
+        )
+    unready = next((one for one in copilots if one.problem), None)
+    if unready is not None:
+        return Forbidden(
+            f"This key may not call '{name}' now: its copilot '{unready.slug}' is not ready. "
+            f"{unready.problem}"
         )
     return Forbidden(
         f"This key may not call '{name}': no copilot that it is for has the component switched on "

@@ -129,16 +129,24 @@ class Call:
             "_sys_current_time": self.started_at.isoformat(),
             "_sys_uid": asked.granted.caller.principal,
             "_sys_traceid": asked.ids.trace_id,
-            **({MODEL: door} if (door := _door(asked.granted.lender)) else {}),
-            **(await self._documents()),
+            **(await self._costly_inputs()),
         }
 
-    async def _documents(self) -> dict[str, Any]:
-        """The files of the call as text, for a component that reads them."""
-        if DOCUMENTS not in self.asked.granted.component.uses:
-            return {}
-        fetch = Egress(settings.FETCH_ALLOW).fetch
-        return {DOCUMENTS: await read_files(self.asked.parameters, fetch=fetch)}
+    async def _costly_inputs(self) -> dict[str, Any]:
+        """The lender's model, and the files of the call for a component that reads them.
+
+        Raises:
+            BadCall: A file cannot be had, or there is no model for a component that needs one.
+        """
+        uses = self.asked.granted.component.uses
+        inputs: dict[str, Any] = {}
+        door = _door(self.asked.granted.lender, is_needed=MODEL in uses)
+        if door is not None:
+            inputs[MODEL] = door
+        if DOCUMENTS in uses:
+            fetch = Egress(settings.FETCH_ALLOW).fetch
+            inputs[DOCUMENTS] = await read_files(self.asked.parameters, fetch=fetch)
+        return inputs
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
         CALLS.discard(self)
@@ -205,9 +213,13 @@ async def stop_all() -> None:
         await asyncio.wait([call.task for call in calls])
 
 
-def _door(lender: LiveCopilot | None) -> ModelDoor | None:
-    """The lender's model, if it has one that can be asked."""
-    if lender is None or lender.answerer is None:
+def _door(lender: LiveCopilot | None, *, is_needed: bool) -> ModelDoor | None:
+    """The lender's model, if there is one."""
+    if lender is None:
+        return None
+    if lender.answerer is None:
+        if is_needed:
+            raise BadCall(f"There is no model to ask. {lender.problem}", code="not-ready")
         return None
     spec = lender.answerer.spec
     return ModelDoor(

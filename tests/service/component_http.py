@@ -11,7 +11,7 @@ import pytest
 from copilot_admin import component_access, publishing
 from copilot_admin.asgi import application
 from copilot_admin.engine.components.base import Component
-from copilot_admin.engine.components.inputs import DOCUMENTS
+from copilot_admin.engine.components.inputs import DOCUMENTS, MODEL
 from copilot_admin.engine.components.registry import Registry
 from copilot_admin.models import ComponentCall
 from copilot_admin.writer import WRITER
@@ -54,6 +54,14 @@ class Stage(Component):
             Stage.was_closed = True
 
 
+class Needy(Asker):
+    """Asks the copilot's model, and says that it needs one."""
+
+    name = "needy"
+    uses = (MODEL,)
+    tool_eval = Asker.tool_eval
+
+
 class Pair(Component):
     """Takes two texts."""
 
@@ -75,7 +83,7 @@ class Pair(Component):
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> Registry:
     """Components of tests, and no others."""
-    registry = Registry((Echo, EchoTwo, Asker, Stage, Pair))
+    registry = Registry((Echo, EchoTwo, Asker, Needy, Stage, Pair))
     assert registry.faults == []
     for module in (component_access, publishing):
         monkeypatch.setattr(module, "registry", lambda: registry)

@@ -4,11 +4,14 @@ from datetime import timedelta
 import re
 from typing import Any
 
+from asgiref.sync import async_to_sync
+from django.test import AsyncClient
 from django.utils import timezone
 import pytest
 
-from copilot_admin import component_calls
-from copilot_admin.models import CallStatus, Logging
+from copilot_admin import component_calls, component_records
+from copilot_admin.database_thread import JournalDown
+from copilot_admin.models import CallStatus, Copilot, Logging, Provider
 from copilot_admin.runs import start_draining, stop_draining
 from protocol.components import create_output
 from tests.factories import make_key, make_published
@@ -192,6 +195,7 @@ class TestCatalogue:
         assert [(one["name"], one["versions"]) for one in reply.json] == [
             ("asker", ["v1"]),
             ("echo", ["v1", "v2"]),
+            ("needy", ["v1"]),
             ("pair", ["v1"]),
             ("stage", ["v1"]),
         ]
@@ -344,6 +348,31 @@ class TestModel:
         assert element["usage"]["name"] == "rehearsal"
         (call,) = rows()
         assert call.usage == [element["usage"]]
+
+
+class TestUnreadyCopilots:
+    @pytest.fixture(autouse=True)
+    def _unready(self, served: object) -> None:
+        copilot = make_published(slug="news", components=uses("echo@v1"))
+        Provider.objects.filter(pk=copilot.provider_id).update(
+            kind="unheard-of", updated_at=timezone.now()
+        )
+
+    def test_a_component_that_needs_its_model_is_told_why_there_is_none(self, key):
+        body = {"parameters": {"query": "hi", "_sys_copilot": "news"}}
+        reply = ask("/needy", body, key=key)
+        assert refusal(reply) == (400, "not-ready")
+        assert "unheard-of" in reply.json["message"]
+
+    def test_others_are_called_without_it(self, key):
+        body = {"parameters": {"query": "hi", "_sys_copilot": "news"}}
+        assert ask("/echo", body, key=key).words == "hi"
+
+    def test_its_own_key_is_told_why_it_may_call_nothing(self):
+        _, key = make_key(copilots=tuple(Copilot.objects.all()))
+        reply = ask("/echo", HI, key=key)
+        assert refusal(reply) == (403, "forbidden")
+        assert "its copilot 'news' is not ready. " in reply.json["message"]
 
 
 class TestArguments:
@@ -601,3 +630,36 @@ class TestRecords:
         ask("/echo", {"parameters": {"query": "x" * 60_000}}, key=key)
         (call,) = rows()
         assert call.arguments == '{"query": "' + "x" * 1_989 + " …"
+
+    def test_a_row_that_cannot_be_stored_keeps_nobody_waiting(self, key, monkeypatch, caplog):
+        def full(job: Any) -> None:
+            raise JournalDown
+
+        monkeypatch.setattr(component_records.WRITER, "submit", full)
+        assert ask("/echo", HI, key=key).words == "hi"
+        monkeypatch.undo()
+        assert rows() == []
+        assert "a call of echo was not recorded" in caplog.text
+
+    def test_a_row_that_the_database_refuses_is_logged(self, key, monkeypatch, caplog):
+        def broken(arguments: Any) -> Any:
+            raise ValueError("no such thing")
+
+        monkeypatch.setattr(component_records, "shown_arguments", broken)
+        assert ask("/echo", HI, key=key).words == "hi"
+        monkeypatch.undo()
+        assert rows() == []
+        assert "a call of a component was not recorded" in caplog.text
+
+
+@pytest.mark.parametrize("sent", ["r-1", None])
+def test_without_an_edge_a_request_still_has_its_id(key, sent):
+    headers = {"X-API-Key": key} | ({"X-Appbuilder-Request-Id": sent} if sent else {})
+
+    async def post() -> Any:
+        path = "/v2/components/echo"
+        return await AsyncClient().post(path, HI, content_type="application/json", headers=headers)
+
+    answer = async_to_sync(post)().json()
+    assert (answer["request_id"] == sent) is (sent is not None)
+    assert len(answer["request_id"]) == (3 if sent else 36)

@@ -43,7 +43,8 @@ class Component:
             out.
         content_types: The types of content that it gives; empty: any.
         samples: Inputs with which the contract is checked; the first is shown to people.
-        uses: System inputs of this server that it reads, as `inputs.py` names them.
+        uses: System inputs of this server that it reads, as `inputs.py` names them. The files of a
+            call over HTTP are read only for a component that names them here.
         system: What the system passes to `run` besides the message.
     """
 
