@@ -6,16 +6,17 @@ stands right before the question. A thing that both speak of is derived, the cli
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 import json
 
+from copilot_admin.engine.data_limits import within
 from copilot_admin.engine.data_text import item_text
 from copilot_admin.engine.spec import CopilotSpec, DataMessagePolicy
 from copilot_admin.engine.turn import Fetched, fetched_by
 from copilot_admin.engine.widget_data import name_of
 from copilot_admin.engine.widget_offer import listed_widgets
-from protocol.data import MISSING, DataMessage, fitting, folded, render
+from protocol.data import DataMessage, folded, render
 from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.json import Json
 from protocol.messages import ResultMessage, SourceData
@@ -51,7 +52,7 @@ def data_blocks(spec: CopilotSpec, query: Query, *, limit: int) -> DataBlocks:
     frozen = folded([one for one in spec.data if one.identity not in moving], merging=merging)
     others = [one for one in spec.data if one.identity in moving]
     client = folded([*others, *derived], merging=merging)
-    return DataBlocks(tuple(map(render, frozen)), tuple(_within(client, limit)))
+    return DataBlocks(tuple(map(render, frozen)), tuple(within(client, limit)))
 
 
 def is_widget_data(message: ResultMessage, fetched: Fetched) -> bool:
@@ -197,40 +198,3 @@ def _is_deep(value: Json) -> bool:
         if not level:
             return False
     return True
-
-
-def _within(messages: Sequence[DataMessage], limit: int) -> Iterator[str]:
-    """The texts, cut to the limit; the latest messages keep most."""
-    texts: list[str] = []
-    for message in reversed(messages):
-        rows = message.data
-        text = _first_rows(message, rows, limit) if isinstance(rows, list) else render(message)
-        if len(text) > limit:
-            text = _without_data(message)
-        limit = max(limit - len(text), 0)
-        texts.append(text)
-    return reversed(texts)
-
-
-def _first_rows(message: DataMessage, rows: Sequence[Json], limit: int) -> str:
-    """The message with all of its rows, or with as many as fit and a notice of how many."""
-    if fitting(rows, limit=limit - len(render(replace(message, data=[])))) == len(rows):
-        return render(message)
-    longest = render(_noted(replace(message, data=[]), _shown(len(rows), of=len(rows))))
-    kept = fitting(rows, limit=limit - len(longest))
-    if not kept:
-        return _without_data(message)
-    return render(_noted(replace(message, data=list(rows[:kept])), _shown(kept, of=len(rows))))
-
-
-def _shown(kept: int, *, of: int) -> str:
-    return f"Showing first {kept} of {of} rows."
-
-
-def _without_data(message: DataMessage) -> str:
-    return render(_noted(replace(message, data=MISSING), "The data is left out: too much."))
-
-
-def _noted(message: DataMessage, notice: str) -> DataMessage:
-    about = " ".join(filter(None, (message.description, notice)))
-    return replace(message, description=about)

@@ -1,4 +1,16 @@
-"""What a model sees of a copilot's data notes and of what a client sends beside the question."""
+"""What a model sees of a copilot's data notes and of what a client sends beside the question.
+
+Sentences of Acts of Emergence 005 that are about the life of a conversation, and their tests:
+
+* "the note is not thrown away at once; it is kept throughout the work", "ordinary messages appear
+  and vanish, Data messages stay": test_notes_stand_behind_the_prompt_and_stay_while_...;
+* "a board that the agent looks at during a task of several steps":
+  test_in_every_step_of_a_task_the_model_has_the_same_notes_before_it;
+* "the system may merge, or the model in its head": test_notes_of_one_kind_are_merged_or_left_...
+
+Part C of the specification: the kinds of C2 in test_what_the_client_sends_stands_before_the_question,
+the precedence of C2 in test_a_client_may_send_data_messages_of_its_own, C3 in both.
+"""
 
 from dataclasses import replace
 import json
@@ -37,7 +49,7 @@ from tests.engine.asks import (
     make_widget,
     outputs_of,
 )
-from tests.engine.scripted import ScriptedProvider, text
+from tests.engine.scripted import ScriptedProvider, call, text
 
 EVERYTHING = DataMessagePolicy(
     widgets=True, context=True, results=True, workspace=True, options=True
@@ -68,6 +80,25 @@ def test_notes_stand_behind_the_prompt_and_stay_while_the_conversation_lasts() -
         ("assistant", "b"),
         ("user", "c"),
     ]
+
+
+def test_in_every_step_of_a_task_the_model_has_the_same_notes_before_it() -> None:
+    rows = {"name": "N", "description": "D", "rows": [{"a": 1}]}
+    provider = ScriptedProvider([call("table", **rows), call("table", **rows), text("Done.")])
+    spec = make_spec(data=(NOTE,), tools=("table",), data_messages=DataMessagePolicy(options=True))
+    query = make_query(HumanMessage("q"), workspace_options={"tone": "dry"})
+
+    outputs_of(make_ask(provider, query=query, spec=spec))
+
+    first, second, third = (asked.messages for asked in provider.calls)
+    assert [message.text for message in first if message.is_data] == [
+        '## Data: ¶user\n{\n  "name": "Ada"\n}\nWho asks.',
+        '## Data: ¶options\n{\n  "tone": "dry"\n}\n'
+        "What the user chose in the settings of the chat.",
+    ]
+    assert second[: len(first)] == first
+    assert third[: len(second)] == second
+    assert not any(message.is_data for message in third[len(first) :])
 
 
 def test_notes_of_one_kind_are_merged_or_left_to_the_model() -> None:
@@ -252,6 +283,47 @@ def test_lists_are_cut_between_rows_and_the_description_says_so() -> None:
     )
     [short] = data_blocks(spec, make_query(context=items[:1]), limit=10).derived
     assert short.endswith("\nAll. The data is left out: too much.")
+
+
+@given(count=st.integers(1, 400), limit=st.integers(0, 30_000))
+def test_a_list_within_an_object_is_cut_between_rows_too(count: int, limit: int) -> None:
+    rows = [{"n": number, "text": "x" * (number % 90)} for number in range(count)]
+    value = {"total": count, "few": [1], "rows": rows}
+    item = ContextItem(uuid="u", data=data(json.dumps(value)), description="All.")
+    spec = make_spec(data_messages=DataMessagePolicy(context=True))
+
+    [block] = data_blocks(spec, make_query(context=(item,)), limit=limit).derived
+
+    about = block.rpartition("\n")[2]
+    if about == "All. The data is left out: too much.":
+        assert block.count("\n") == 2
+        return
+    assert len(block) <= limit
+    shown = json.loads(block.split("\n", 2)[2].rpartition("\n")[0])
+    kept = len(shown["rows"])
+    assert shown == {**value, "rows": rows[:kept]}
+    said = "All." if kept == count else f'All. Showing first {kept} of {count} rows of "rows".'
+    assert about == said
+
+
+def test_the_longest_list_of_an_object_is_the_one_that_is_cut() -> None:
+    value = {"few": [1, 2], "rows": [{"n": number} for number in range(50)], "none": {"a": []}}
+    item = ContextItem(uuid="u", data=data(json.dumps(value)))
+    spec = make_spec(data_messages=DataMessagePolicy(context=True))
+
+    [block] = data_blocks(spec, make_query(context=(item,)), limit=400).derived
+
+    assert block == (
+        '## Data: ¶context\n_instance: u\n{\n  "few": [1, 2],\n  "rows": [\n'
+        + ",\n".join(f'    {{ "n": {number} }}' for number in range(16))
+        + '\n  ],\n  "none": {\n    "a": []\n  }\n}\nShowing first 16 of 50 rows of "rows".'
+    )
+    assert len(block) <= 400
+    [whole] = data_blocks(spec, make_query(context=(item,)), limit=10_000).derived
+    [exact] = data_blocks(spec, make_query(context=(item,)), limit=len(whole)).derived
+    [cut] = data_blocks(spec, make_query(context=(item,)), limit=len(whole) - 1).derived
+    assert exact == whole
+    assert cut.endswith(' of 50 rows of "rows".')
 
 
 @given(count=st.integers(2, 600), share=st.floats(0, 1.1))
