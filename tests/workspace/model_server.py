@@ -17,6 +17,7 @@ USAGE = {
     "completion_tokens_details": {"reasoning_tokens": 5},
 }
 MODEL = "scripted-1"
+POLL_SECONDS = 0.01  # how soon the server notices that its test is done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +171,7 @@ def model_server() -> Iterator[ModelServer]:
     server = ModelServer(url=f"http://127.0.0.1:{http.server_port}/v1")
     http.played = server  # type: ignore[attr-defined]
     http.daemon_threads = True
-    thread = threading.Thread(target=http.serve_forever)
+    thread = threading.Thread(target=http.serve_forever, args=(POLL_SECONDS,))
     thread.start()
     try:
         yield server
