@@ -52,22 +52,27 @@ def merge(outputs: Iterable[ComponentOutput]) -> ComponentOutput:
     return ComponentOutput(role=whole.role, content=tuple(merged))
 
 
-def for_llm(contents: Iterable[Content]) -> tuple[Content, ...]:
+def for_llm(result: ComponentOutput | Iterable[Content]) -> tuple[Content, ...]:
     """What the model is meant to see."""
-    return tuple(one for one in contents if one.visible_scope is not VisibleScope.USER)
+    return tuple(one for one in _items(result) if one.visible_scope is not VisibleScope.USER)
 
 
-def for_user(contents: Iterable[Content]) -> tuple[Content, ...]:
+def for_user(result: ComponentOutput | Iterable[Content]) -> tuple[Content, ...]:
     """What the user is meant to see."""
-    return tuple(one for one in contents if one.visible_scope is not VisibleScope.LLM)
+    return tuple(one for one in _items(result) if one.visible_scope is not VisibleScope.LLM)
 
 
-def llm_text(contents: Iterable[Content]) -> str:
+def llm_text(result: ComponentOutput | Iterable[Content]) -> str:
     """What a model is told of a result: the text of its tool message; may be empty.
 
     Raw data, usage and metrics are never part of it, nor are spoken words, progress and thoughts.
+
+    Examples:
+        >>> from protocol.components import create_output
+        >>> llm_text(create_output("text", "For you.", visible_scope="llm"))
+        'For you.'
     """
-    return "\n".join(filter(None, map(_line_for_model, for_llm(contents))))
+    return "\n".join(filter(None, map(_line_for_model, for_llm(result))))
 
 
 def total_usage(output: ComponentOutput) -> tuple[Mapping[str, Any], ...]:
@@ -79,6 +84,10 @@ def total_usage(output: ComponentOutput) -> tuple[Mapping[str, Any], ...]:
         for count in _COUNTS:
             total[count] += _number(usage.get(count))
     return tuple(sums.values())
+
+
+def _items(result: ComponentOutput | Iterable[Content]) -> Iterable[Content]:
+    return result.content if isinstance(result, ComponentOutput) else result
 
 
 def _merged(group: Sequence[Content]) -> Sequence[Content]:

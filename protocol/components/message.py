@@ -24,7 +24,7 @@ class Message(BaseModel):
     name: str = "msg"
     id: str = Field(default_factory=lambda: str(uuid4()))
 
-    def __init__(self, content: Any = None, /, **more: Any) -> None:
+    def __init__(self, content: Any = None, **more: Any) -> None:
         super().__init__(**({"content": content} if content is not None else {}), **more)
 
     @computed_field  # type: ignore[prop-decorator]

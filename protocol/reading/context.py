@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from protocol.data.message import DataMessage, kind_from, read_data_message
+from protocol.data.message import TYPES, DataMessage, kind_from, read_data_message
 from protocol.json import Json, JsonObject
 from protocol.query import ContextItem
 from protocol.reading.data import read_source_data
@@ -35,9 +35,11 @@ def _data_message(raw: JsonObject) -> DataMessage | None:
     """
     content = raw.get("content")
     body = content if isinstance(content, Mapping) else raw
-    if body.get("type") != "data":
+    if body.get("type") not in TYPES:
         return None
-    message = read_data_message({**body, "kind": kind_from(str(body.get("kind") or ""))})
+    kind = body.get("kind")
+    named = {"kind": kind_from(str(kind))} if kind else {}
+    message = read_data_message({**body, **named})
     return message and replace(message, role="user")
 
 

@@ -254,6 +254,13 @@ def test_of_plans_the_last_remains():
     assert content.text.model_dump()["goal"] == "b"
 
 
+def test_a_whole_output_has_the_views_of_its_content():
+    output = create_outputs([text("m", visible_scope="llm"), text("u", visible_scope="user")])
+    model, user = output.content
+    assert (for_llm(output), for_user(output), llm_text(output)) == ((model,), (user,), "m")
+    assert (for_llm(output.content), for_user(output.content)) == ((model,), (user,))
+
+
 def test_tokens_are_summed_by_model():
     def used(name: Any, tokens: Any, part: str) -> ComponentOutput:
         return text("x", name=part, usage={"name": name, "prompt_tokens": tokens})
@@ -400,6 +407,7 @@ def test_construction_6_a_message_says_what_it_holds():
     assert Message().content == {}
     assert Message("x").id != Message("y").id
     assert Message(content="x").content == "x"
+    assert Message(content=None).content == Message(None).content == {}
     assert Message("x", mtype="int", more=1).mtype == "str"
     assert Message("x", id="1", more=1).model_dump() == {
         "content": "x",

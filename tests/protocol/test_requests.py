@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from protocol.data import DataMessage
 from protocol.messages import DataItem, FileReference, HumanMessage, SourceData
 from protocol.query import ContextItem, Query
 from protocol.requests import MalformedJson, UnusableQuery, read
@@ -180,6 +181,23 @@ TEXT = SourceData((DataItem(content="x"),))
 )
 def test_context_is_read_in_every_shape(raw: Any, items: tuple):
     assert query(context=raw).context == items
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        ({"type": "data", "data": None}, DataMessage(data=None)),
+        ({"type": "data", "kind": "2 ¶\n", "data": 1}, DataMessage(kind="_2", data=1)),
+        ({"type": "state", "tick": 3}, DataMessage(kind="state", data={"tick": 3})),
+        ({"type": "error", "error": "e"}, DataMessage(kind="error", data="e")),
+        (
+            {"role": "system", "content": {"type": "state", "kind": "", "state": [1]}},
+            DataMessage(kind="state", data=[1]),
+        ),
+    ],
+)
+def test_context_may_hold_data_messages_of_every_type(raw: Any, message: DataMessage):
+    assert query(context=[raw]).context == (ContextItem(message=message),)
 
 
 def test_wrong_context_is_noted():
