@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from copilot_admin.engine.ask import FileRead, ServerTool, Thought
+from copilot_admin.engine.ask import DataSeen, FileRead, ServerTool, Thought
 from copilot_admin.models import Conversation, Outcome
+from protocol.data import layout
 from protocol.dialects import echo_of
 from protocol.events import (
     ArtifactType,
@@ -91,12 +92,15 @@ def rich_conversation(**options: Any) -> Conversation:
 
     client = Client(trace_id=f"chat-{uuid4()}", **options)
     asked_for = call(symbol="AAPL")
+    prices = layout(PRICES[:4])
     question = "How did **Apple** do in November?\nPlease with a chart."
     client.ask(question).answer(asked_for)
     client.ask(question, echo(asked_for), results(asked_for, json.dumps(PRICES))).answer(
         FileRead(name="chart.png", kind="png", size=34_512, pixels=(800, 600)),
         FileRead(name="report.pdf", kind="pdf", size=2_100_000, pages=12),
         FileRead(name="old.pdf", kind="pdf", fault="The file 'old.pdf' could not be read."),
+        DataSeen('## Data: ¶user\n{\n  "name": "Ada"\n}\nWho asks.'),
+        *(DataSeen(f"## Data: ¶widget_data\n_instance: w-{n}\n{prices}") for n in (1, 2)),
         Thought("The user wants closes. "),
         Thought("I have thirty rows."),
         StatusUpdate(message="Reading Apple prices", details=({"symbol": "AAPL", "rows": 30},)),
