@@ -40,7 +40,8 @@ class ClientTools:
     def schemas(self) -> tuple[ToolSchema, ...]:
         """What the model is offered."""
         data_tool = (TOOL,) if self._data_offered else ()
-        return (*data_tool, *(offer.schema for offer in self._offers.values()))
+        listed = (offer.schema for offer in self._offers.values() if not offer.unlisted)
+        return (*data_tool, *listed)
 
     @property
     def names(self) -> tuple[str, ...]:

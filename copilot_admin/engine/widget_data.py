@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 import json
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from copilot_admin.engine.ask import Recollection
 from copilot_admin.engine.model_call import ToolCall, ToolSchema
@@ -73,6 +73,30 @@ class GetWidgetData(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     widgets: Annotated[list[WantedWidget], Field(min_length=1, description="What to get.")]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_workspace_names_them(cls, given: Any) -> Any:
+        """Models that have read of Workspace name widgets as its own function does."""
+        match given:
+            case {"widgets": _}:
+                return given
+            case {"data_sources": [*sources]}:
+                return {"widgets": [_as_wanted(one) for one in sources]}
+            case {"widget_uuids": [*uuids]}:
+                return {"widgets": [{"id": uuid} for uuid in uuids]}
+            case {"widget_uuid": uuid}:
+                return {"widgets": [{"id": uuid}]}
+        return given
+
+
+def _as_wanted(source: Any) -> Any:
+    match source:
+        case {"widget_uuid": str(uuid)}:
+            return {"id": uuid, "params": source.get("input_args") or {}}
+        case {"origin": origin, "id": id}:
+            return {"id": f"{origin}/{id}", "params": source.get("input_args") or {}}
+    return source
 
 
 TOOL = ToolSchema(
@@ -228,7 +252,11 @@ def _find(wanted: str, widgets: Sequence[Widget]) -> Widget | None:
     for widget in widgets:
         if widget.ref == wanted:
             return widget
-    named = [widget for widget in widgets if wanted in (widget.widget_id, widget.name)]
+    named = [
+        one
+        for one in widgets
+        if wanted in (one.widget_id, one.name, f"{one.origin}/{one.widget_id}")
+    ]
     return named[0] if len(named) == 1 else None
 
 

@@ -188,7 +188,8 @@ def test_mcp_tools_with_the_same_name_get_numbers_and_take_no_other_tools_name()
     tools = ({"name": "a b"}, {"name": "a?b"}, {"name": "save_skill"}, {"name": "x" * 80},
              {"name": "x" * 90}, {"name": "chart"}, {"name": " "}, {"name": 3}, {})  # fmt: skip
     found = offers(replace(make_query(), tools=tools), taken={"chart"})
-    assert list(found) == ["a_b", "a_b_2", "save_skill_2", "x" * 64, "x" * 62 + "_2", "chart_2"]
+    listed = [name for name, offer in found.items() if not offer.unlisted]
+    assert listed == ["a_b", "a_b_2", "save_skill_2", "x" * 64, "x" * 62 + "_2", "chart_2"]
 
 
 def test_wrong_arguments_of_an_mcp_tool_are_told():

@@ -116,6 +116,43 @@ def test_mcp_tools_are_called_by_their_full_name_and_their_result_comes_back(ser
     assert stranger.agent["features"]["widget-dashboard-search"] is False
 
 
+@pytest.mark.parametrize("name", [TOOL["name"], "Tool1_function_one"])
+def test_a_model_that_knows_the_clients_own_function_may_call_that(name, service_url, model):
+    wish = calls(
+        "execute_agent_tool", server_id="test_server", tool_name=name, parameters={"q": "rates"}
+    )
+    stranger = Stranger("mcp-tools", wish, says("Found."), service=service_url, model=model)
+    first, second = stranger.asks("Find it.", functions=HIT, tools=[TOOL])
+    assert first[0][1]["input_arguments"] == {
+        "server_id": "test_server",
+        "tool_name": "Tool1_function one",
+        "parameters": {"q": "rates"},
+    }
+    assert text_of(second) == "Found."
+    assert "execute_agent_tool" not in model.tools(0)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"tool_name": "other"}, "There is no tool called 'other'. Tools: Tool1_function_one."),
+        (
+            {"tool_name": "Tool1_function_one", "server_id": "elsewhere"},
+            "There is no tool called 'Tool1_function_one'. Tools: Tool1_function_one.",
+        ),
+        (
+            {"tool_name": "Tool1_function_one", "parameters": {}},
+            "Wrong arguments for the tool 'Tool1_function_one': q must be given.",
+        ),
+    ],
+)
+def test_a_wrong_call_of_that_function_is_told(given, told, service_url, model):
+    wish = calls("execute_agent_tool", **given)
+    stranger = Stranger("mcp-tools", wish, says("Sorry."), service=service_url, model=model)
+    stranger.asks("Find it.", tools=[TOOL])
+    assert model.requests[1]["messages"][-1]["content"] == told
+
+
 def test_widget_data_comes_before_mcp_tools(service_url, model):
     stranger = Stranger("mcp-tools", says("AAPL."), service=service_url, model=model)
     request = {"widgets": {"primary": [NEWS]}, "tools": [TOOL]}

@@ -187,6 +187,29 @@ def test_the_model_reads_a_widget_of_the_dashboard_with_other_arguments(service_
     assert "get_widget_data" in model.tools(0)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"widget_uuid": NEWS["uuid"]},
+        {"widget_uuids": [NEWS["uuid"]]},
+        {"data_sources": [NEWS_SOURCE]},
+        {"data_sources": [{key: NEWS_SOURCE[key] for key in ("origin", "id")}]},
+        {"widgets": [{"id": "Company News"}]},
+    ],
+    ids=["uuid", "uuids", "sources", "source without uuid", "by name"],
+)
+def test_a_model_may_name_widgets_as_the_clients_function_does(given, service_url, model):
+    stranger = Stranger(
+        "dashboard-explorer", calls("get_widget_data", **given), says("Up."),
+        service=service_url, model=model,
+    )  # fmt: skip
+    first, _ = stranger.asks(
+        "?", functions={"get_widget_data": content("[1]")}, **widgets(secondary=(NEWS,))
+    )
+    [source] = first[0][1]["input_arguments"]["data_sources"]
+    assert (source["id"], source["input_args"]) == ("company_news", {"ticker": "AAPL"})
+
+
 def test_a_dashboard_without_tabs_is_no_obstacle(service_url, model):
     stranger = Stranger("dashboard-explorer", says("Nothing."), service=service_url, model=model)
     state = {"current_dashboard_info": {"id": "1", "name": "Mine", "tabs": None}}

@@ -1,6 +1,7 @@
 """The user's MCP tools: each is offered by its own name and schema, Workspace calls it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 import json
 from typing import ClassVar
@@ -20,19 +21,23 @@ class ExecuteAgentTool(ClientFunction):
     name: ClassVar[str] = "execute_agent_tool"
 
     def offers(self, situation: Situation) -> Iterable[Offer]:
-        """One tool for each of the client's."""
-        for tool in situation.query.tools:
-            name = tool.get("name")
-            if isinstance(name, str) and name.strip():
-                yield Offer(
-                    schema=ToolSchema(
-                        name=tool_name(name),
-                        description=_text(tool.get("description")),
-                        parameters=_schema(tool),
-                    ),
-                    function=self.name,
-                    arguments=partial(_arguments, tool),
-                )
+        """One tool for each of the client's, and the client's own function, which is not listed."""
+        tools = [tool for tool in situation.query.tools if _text(tool.get("name")).strip()]
+        for tool in tools:
+            yield Offer(
+                schema=ToolSchema(
+                    name=tool_name(_text(tool.get("name"))),
+                    description=_text(tool.get("description")),
+                    parameters=_schema(tool),
+                ),
+                function=self.name,
+                arguments=partial(_arguments, tool),
+            )
+        if tools:
+            # Models that have read of Workspace call its function by its own name.
+            schema = ToolSchema(name=self.name, description="", parameters=_ANY)
+            arguments = partial(_wrapped, tools)
+            yield Offer(schema=schema, function=self.name, arguments=arguments, unlisted=True)
 
     def recalled(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
         """The tool under its own name; where it has vanished, what the client says of it."""
@@ -56,6 +61,19 @@ def _arguments(tool: JsonObject, call: ToolCall) -> JsonObject:
         "tool_name": _text(tool.get("name")),
         "parameters": parameters,
     }
+
+
+def _wrapped(tools: Sequence[JsonObject], call: ToolCall) -> JsonObject:
+    """The call of a tool that the model named in the arguments, as Workspace itself wants it."""
+    given = _parsed(call)
+    name, server = given.get("tool_name"), given.get("server_id")
+    named = [tool for tool in tools if name in (tool["name"], tool_name(str(tool["name"])))]
+    fitting = [tool for tool in named if server in (None, "", tool.get("server_id"))]
+    if not fitting:
+        names = ", ".join(tool_name(str(tool["name"])) for tool in tools)
+        raise ToolMistake(f"There is no tool called {name!r}. Tools: {names}.")
+    parameters = json.dumps(given.get("parameters") or {})
+    return _arguments(fitting[0], replace(call, name=str(name), arguments=parameters))
 
 
 def _parsed(call: ToolCall) -> JsonObject:

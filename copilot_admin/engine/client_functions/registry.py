@@ -52,12 +52,14 @@ class Offer:
         function: The client function that is called for it.
         arguments: Makes the function's `input_arguments` of the model's call.
         answer: Answers the model's call without the client.
+        unlisted: The model is not told of it; it is understood if it is called nevertheless.
     """
 
     schema: ToolSchema
     function: str
     arguments: Callable[[ToolCall], JsonObject] | None = None
     answer: Callable[[ToolCall], str] | None = None
+    unlisted: bool = False
 
 
 class ClientFunction(ABC):
