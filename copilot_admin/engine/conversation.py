@@ -139,6 +139,7 @@ def _history(
 ) -> Iterator[ModelMessage]:
     """The messages, oldest first; the room for data is given out from the newest on."""
     question = query.question
+    noted = blocks.several if policy.results else None
     parts: list[tuple[ModelMessage, ...]] = []
     album = _Album()
     for number in range(len(query.messages) - 1, -1, -1):
@@ -153,7 +154,7 @@ def _history(
             )
         elif isinstance(message, ResultMessage):
             album.add(pictures_in(message.data))
-            called = _called(message, number=number, query=query, room=room, noted=policy.results)
+            called = _called(message, number=number, query=query, room=room, noted=noted)
             parts.append((*_done_before(message, number=number, ask=ask, room=room), *called))
         else:
             parts.append(_said(message))
@@ -194,11 +195,17 @@ def _asked(
 
 
 def _called(
-    message: ResultMessage, *, number: int, query: Query, room: _Room, noted: bool
+    message: ResultMessage,
+    *,
+    number: int,
+    query: Query,
+    room: _Room,
+    noted: frozenset[str] | None,
 ) -> tuple[ModelMessage, ...]:
     """A call and its result, in the shape in which the model makes such calls itself.
 
-    Where the data of widgets is `noted` in Data messages, the result only says where it stands.
+    Where the data of widgets is `noted` in Data messages (None: it is not), the result only says
+    where it stands.
     """
     fetched = tuple(fetched_by(message, widgets=query.widgets))
     name, arguments = _made(message, fetched, query=query)
@@ -208,8 +215,8 @@ def _called(
         arguments=json.dumps(arguments, ensure_ascii=False),
     )
     blocks = [
-        f"(see ## Data: ¶widget_data, _instance: {instance_of(one, query=query)})"
-        if noted and is_widget_data(message, one)
+        f"(see ## Data: ¶widget_data, _instance: {instance_of(one, several=noted)})"
+        if noted is not None and is_widget_data(message, one)
         else _result_block(one, name=name, message=message, room=room)
         for one in fetched
     ]

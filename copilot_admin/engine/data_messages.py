@@ -29,10 +29,15 @@ _PARSED_CONTAINERS = frozenset({dict, list})
 
 @dataclass(frozen=True, slots=True)
 class DataBlocks:
-    """The texts of Data messages: of the copilot's notes, and of what the client sent."""
+    """The texts of Data messages: of the copilot's notes, and of what the client sent.
+
+    Attributes:
+        several: Widgets that the conversation has data of for different arguments.
+    """
 
     frozen: tuple[str, ...] = ()
     derived: tuple[str, ...] = ()
+    several: frozenset[str] = frozenset()
 
 
 def data_blocks(spec: CopilotSpec, query: Query, *, limit: int) -> DataBlocks:
@@ -44,7 +49,8 @@ def data_blocks(spec: CopilotSpec, query: Query, *, limit: int) -> DataBlocks:
         limit: Characters for all that the client sent. Lists lose their last rows, and the
             description says how many; notes are never cut.
     """
-    derived = list(_derived(spec.data_messages, query))
+    several = _several(query) if spec.data_messages.results else frozenset()
+    derived = list(_derived(spec.data_messages, query, several=several))
     if not spec.data and not derived:
         return DataBlocks()
     merging = spec.data_messages.merge
@@ -52,7 +58,7 @@ def data_blocks(spec: CopilotSpec, query: Query, *, limit: int) -> DataBlocks:
     frozen = folded([one for one in spec.data if one.identity not in moving], merging=merging)
     others = [one for one in spec.data if one.identity in moving]
     client = folded([*others, *derived], merging=merging)
-    return DataBlocks(tuple(map(render, frozen)), tuple(within(client, limit)))
+    return DataBlocks(tuple(map(render, frozen)), tuple(within(client, limit)), several)
 
 
 def is_widget_data(message: ResultMessage, fetched: Fetched) -> bool:
@@ -60,17 +66,23 @@ def is_widget_data(message: ResultMessage, fetched: Fetched) -> bool:
     return message.function in WIDGET_DATA_FUNCTIONS and isinstance(fetched.result, SourceData)
 
 
-def instance_of(fetched: Fetched, *, query: Query) -> str:
+def instance_of(fetched: Fetched, *, several: frozenset[str]) -> str:
     """What sets the data of one widget apart: the widget, and what it was asked with.
 
     The arguments are named only where the conversation has data for different ones.
     """
     ref = _ref(fetched)
-    asked = {_arguments(one) for one in _fetched(query) if _ref(one) == ref}
-    return f"{ref} {_arguments(fetched)}" if len(asked) > 1 else ref
+    return f"{ref} {_arguments(fetched)}" if ref in several else ref
 
 
-def _derived(policy: DataMessagePolicy, query: Query) -> Iterator[DataMessage]:
+def _several(query: Query) -> frozenset[str]:
+    asked = Counter(ref for ref, _ in {(_ref(one), _arguments(one)) for one in _fetched(query)})
+    return frozenset(ref for ref, count in asked.items() if count > 1)
+
+
+def _derived(
+    policy: DataMessagePolicy, query: Query, *, several: frozenset[str]
+) -> Iterator[DataMessage]:
     """What the client sent; of two that speak of one thing the later wins."""
     if policy.workspace and (query.workspace_state or query.timezone):
         zone = {"timezone": query.timezone} if query.timezone else {}
@@ -93,7 +105,7 @@ def _derived(policy: DataMessagePolicy, query: Query) -> Iterator[DataMessage]:
         elif policy.context:
             yield _context(item)
     if policy.results:
-        yield from _results(query)
+        yield from _results(query, several=several)
 
 
 def _widgets(query: Query) -> DataMessage:
@@ -135,18 +147,15 @@ def _context(item: ContextItem) -> DataMessage:
     )
 
 
-def _results(query: Query) -> Iterator[DataMessage]:
-    every = list(_fetched(query))
-    different = Counter(ref for ref, _ in {(_ref(one), _arguments(one)) for one in every})
-    for one in every:
+def _results(query: Query, *, several: frozenset[str]) -> Iterator[DataMessage]:
+    for one in _fetched(query):
         if not isinstance(one.result, SourceData):
             continue  # an error stays where the call is
-        ref, arguments = _ref(one), _arguments(one)
-        name = name_of(one.widget) if one.widget else ref
-        asked = f" asked with {arguments}" if one.source.input_args else ""
+        name = name_of(one.widget) if one.widget else _ref(one)
+        asked = f" asked with {_arguments(one)}" if one.source.input_args else ""
         yield DataMessage(
             kind="widget_data",
-            instance=f"{ref} {arguments}" if different[ref] > 1 else ref,
+            instance=instance_of(one, several=several),
             data=_content(one.result),
             description=f"Data of the widget {name}{asked}.",
         )
