@@ -209,7 +209,11 @@ class ComponentError(CopilotError):
 
 
 class BadArguments(ComponentError):
-    """The arguments are not what the component takes."""
+    """The arguments are not what the component takes; it says so itself."""
+
+
+class WrongArguments(BadArguments):
+    """The arguments break the manifest, so the component was not even asked."""
 
 
 class ComponentFailed(ComponentError):

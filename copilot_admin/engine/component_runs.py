@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any
 
 from copilot_admin.engine.components.base import Component
-from copilot_admin.errors import BadArguments, ComponentFailed, RunError
+from copilot_admin.errors import BadArguments, ComponentFailed, RunError, WrongArguments
 from protocol.components import (
     ComponentOutput,
     ContractBreach,
@@ -79,7 +79,8 @@ class ComponentRun:
         """Runs it once.
 
         Raises:
-            BadArguments: The arguments break the manifest, or the component says they are wrong.
+            WrongArguments: The arguments break the manifest.
+            BadArguments: The component says that they are wrong.
             ComponentFailed: It broke down, took too long or gave too much.
         """
         started = monotonic()
@@ -163,20 +164,20 @@ def check_arguments(component: type[Component], arguments: JsonObject) -> None:
     """Makes sure that arguments are those of the manifest.
 
     Raises:
-        BadArguments: One is missing, unknown, or of another type; the text names it.
+        WrongArguments: One is missing, unknown, or of another type; the text names it.
     """
     schema = component.parameters()
     known = schema.get("properties")
     names = list(known) if isinstance(known, Mapping) else []
     unknown = [name for name in arguments if name not in names]
     if unknown:
-        raise BadArguments(
+        raise WrongArguments(
             f"{component.name} has no parameter {unknown[0]!r}. "
             f"Its parameters: {', '.join(names) or 'none'}."
         )
     faults = data_faults(arguments, schema)
     if faults:
-        raise BadArguments(f"Wrong arguments for {component.name}: {'; '.join(faults[:3])}.")
+        raise WrongArguments(f"Wrong arguments for {component.name}: {'; '.join(faults[:3])}.")
 
 
 def arguments_in(

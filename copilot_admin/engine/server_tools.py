@@ -1,6 +1,6 @@
 """What the model may call on the server: the tools and the components of a copilot."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 import json
@@ -18,7 +18,7 @@ from copilot_admin.engine.spec import ComponentUse, CopilotSpec
 from copilot_admin.engine.tool_arguments import ToolMistake
 from copilot_admin.engine.tools.registry import ToolContext, ToolResult, find_tools
 from copilot_admin.engine.widget_data import TOOL
-from copilot_admin.errors import BadArguments, ComponentFailed
+from copilot_admin.errors import BadArguments, ComponentError, WrongArguments
 from protocol.components import Content, ContentType, llm_text
 from protocol.events import Citation, Event, StatusLevel, StatusUpdate
 from protocol.json import JsonObject
@@ -110,27 +110,22 @@ class ServerTools:
         )
         for event in events.begin(arguments):
             yield event
-        problem = ""
+        is_refused = False
         try:
-            async with aclosing(run.stream()) as outputs:
-                async for output in outputs:
-                    for event in events.take(output):
-                        yield event
-        except BadArguments as error:
+            async with aclosing(_shown(run, events)) as shown:
+                async for event in shown:
+                    yield event
+        except WrongArguments as error:
             yield _called(run, error.public)
             raise ToolMistake(error.public) from error
-        except ComponentFailed as error:
-            problem = error.public
-        for event in events.end():
-            yield event
-        if events.citations:
-            yield Cited(tuple(events.citations.values()))
-        for usage in run.usage:
-            yield _usage(usage)
-        if problem:
-            yield StatusUpdate(message=f"{title} failed: {problem}", level=StatusLevel.WARNING)
-        result = _told(run, problem)
+        except ComponentError as error:
+            is_refused = isinstance(error, BadArguments)
+        for step in _ending(run, events, title=title):
+            yield step
+        result = _told(run, run.error)
         yield _called(run, result)
+        if is_refused and not run.outputs:  # another try may do better, but not for ever
+            raise ToolMistake(result)
         yield ToolResult(result)
 
 
@@ -151,6 +146,24 @@ def _schema(component: type[Component]) -> ToolSchema:
         description=component.description(),
         parameters=component.parameters(),
     )
+
+
+async def _shown(run: ComponentRun, events: ComponentEvents) -> AsyncGenerator[Event, None]:
+    """What the user sees while a component runs."""
+    async with aclosing(run.stream()) as outputs:
+        async for output in outputs:
+            for event in events.take(output):
+                yield event
+
+
+def _ending(run: ComponentRun, events: ComponentEvents, *, title: str) -> Iterator[Step]:
+    """What there is to say when a component has ended, well or not."""
+    yield from events.end()
+    if events.citations:
+        yield Cited(tuple(events.citations.values()))
+    yield from map(_usage, run.usage)
+    if run.error:
+        yield StatusUpdate(message=f"{title} failed: {run.error}", level=StatusLevel.WARNING)
 
 
 def _arguments(call: ToolCall) -> JsonObject:

@@ -408,12 +408,16 @@ def test_a_component_that_breaks_down_is_told_to_user_and_model_and_the_answer_g
     assert [record.exc_info[0] for record in caplog.records if record.exc_info] == [KeyError]
 
 
-def test_arguments_that_the_component_refuses_are_told_to_the_model():
-    found, result = told(playing(ValueError("Write  a\nquery.")))
-    assert events(found) == [STARTED]
-    assert result == "Write a query."
+def test_what_the_component_refuses_is_told_to_user_and_model():
+    found, result = told(playing(create_output("text", "half"), ValueError("Write  a\nquery.")))
+    assert events(found) == [
+        STARTED,
+        step("Player gave a result", Result="half"),
+        StatusUpdate(message="Player failed: Write a query.", level=StatusLevel.WARNING),
+    ]
+    assert result == "half\nerror: Write a query."
     called = [one for one in found if isinstance(one, ComponentCalled)]
-    assert [(one.error, one.result) for one in called] == [("Write a query.", "Write a query.")]
+    assert [(one.error, one.result) for one in called] == [("Write a query.", result)]
 
 
 def asking(script: list[Step], *names: str, **changes: Any) -> Ask:
