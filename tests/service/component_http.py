@@ -134,7 +134,9 @@ def ask(path: str, body: Any = None, *, key: str = "", method: str = "", **heade
         headers=given,
         query_string=query.encode(),
     )
-    return asyncio.run(_reply(request, b"" if body is None else sent))
+    reply = asyncio.run(_reply(request, b"" if body is None else sent))
+    settle()
+    return reply
 
 
 async def _reply(request: dict[str, Any], body: bytes) -> Reply:
@@ -159,7 +161,12 @@ async def _reply(request: dict[str, Any], body: bytes) -> Reply:
     )
 
 
+def settle() -> None:
+    """Waits for the records: they are written beside the answer, also when a test is over."""
+    WRITER.submit(lambda: None).result()
+
+
 def rows() -> list[ComponentCall]:
     """The records of all calls, oldest first, when everything is written."""
-    WRITER.submit(lambda: None).result()
+    settle()
     return list(ComponentCall.objects.order_by("id"))

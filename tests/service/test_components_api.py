@@ -10,12 +10,12 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin import component_calls, component_records
-from copilot_admin.database_thread import JournalDown
+from copilot_admin.database_thread import DatabaseThread
 from copilot_admin.models import CallStatus, Copilot, Logging, Provider
 from copilot_admin.runs import start_draining, stop_draining
 from protocol.components import create_output
 from tests.factories import make_key, make_published
-from tests.service.component_http import MOMENT, UUID, Reply, Stage, ask, rows, served
+from tests.service.component_http import MOMENT, UUID, Reply, Stage, ask, rows, served, settle
 
 __all__ = ["served"]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("served")]
@@ -632,12 +632,9 @@ class TestRecords:
         assert call.arguments == '{"query": "' + "x" * 1_989 + " …"
 
     def test_a_row_that_cannot_be_stored_keeps_nobody_waiting(self, key, monkeypatch, caplog):
-        def full(job: Any) -> None:
-            raise JournalDown
-
-        monkeypatch.setattr(component_records.WRITER, "submit", full)
+        full = DatabaseThread("full", capacity=0)
+        monkeypatch.setattr(component_records, "WRITER", full)
         assert ask("/echo", HI, key=key).words == "hi"
-        monkeypatch.undo()
         assert rows() == []
         assert "a call of echo was not recorded" in caplog.text
 
@@ -647,7 +644,6 @@ class TestRecords:
 
         monkeypatch.setattr(component_records, "shown_arguments", broken)
         assert ask("/echo", HI, key=key).words == "hi"
-        monkeypatch.undo()
         assert rows() == []
         assert "a call of a component was not recorded" in caplog.text
 
@@ -661,5 +657,6 @@ def test_without_an_edge_a_request_still_has_its_id(key, sent):
         return await AsyncClient().post(path, HI, content_type="application/json", headers=headers)
 
     answer = async_to_sync(post)().json()
+    settle()
     assert (answer["request_id"] == sent) is (sent is not None)
     assert len(answer["request_id"]) == (3 if sent else 36)

@@ -16,7 +16,7 @@ from copilot_admin.shutdown import drain
 from protocol.components import create_output
 from tests.factories import make_key
 from tests.service.asgi_client import scope
-from tests.service.component_http import Stage, rows, served
+from tests.service.component_http import Stage, rows, served, settle
 
 __all__ = ["served"]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("served")]
@@ -151,6 +151,7 @@ def test_a_call_enters_no_thread_of_django_before_its_last_byte(monkeypatch, str
         await application(caller.request, caller._receive, followed)
 
     asyncio.run(follow())
+    settle()
     assert happened[0] == "http.response.start"
     assert "thread" not in happened[: happened.index("end")]
 
