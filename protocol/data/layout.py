@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
+from functools import cache
 from itertools import accumulate, chain
 import json
 from math import isfinite
@@ -94,7 +95,9 @@ def _on_its_line(text: str) -> str:
 
 
 def _lay(value: Json, pieces: list[str], *, indent: int, prefix: int, inner: bool) -> None:
-    if isinstance(value, Mapping):
+    if type(value) in _PLAIN:  # before the slower question what else it may be
+        pieces.append(_ONE_LINE(value))
+    elif isinstance(value, Mapping):
         _lay_object(value, pieces, indent=indent, prefix=prefix, inner=inner)
     elif isinstance(value, Sequence) and not isinstance(value, str):
         _lay_list(value, pieces, indent=indent, prefix=prefix, inner=inner)
@@ -178,6 +181,7 @@ def _rows(rows: Sequence[Json], *, indent: int) -> str:
     return f",\n{' ' * indent}".join(texts)
 
 
+@cache
 def _separated(indent: int) -> Callable[[Json], str]:
     return json.JSONEncoder(
         ensure_ascii=False, allow_nan=False, separators=(",\n" + " " * indent, ": ")
