@@ -90,15 +90,28 @@ EVERYTHING = Query(
     workspace_options={"generative-ui": True},
 )
 GOOD = {
-    "add_generative_widget": {"widget_type": "note", "name": "Note", "text": "Hello"},
-    "add_widget_to_dashboard": {"widget": UUID},
-    "assign_tasks_to_agents": {"tasks": [{"agent": "macro", "task": "Explain rates."}]},
+    "add_generative_widget": {"widget_type": "note", "name": "Note", "data": "Hello"},
+    "add_widget_to_dashboard": {"data_sources": [{"widget_uuid": UUID}]},
+    "assign_tasks_to_agents": {
+        "task_requests": [{"description": "Explain rates.", "assigned_agent_id": "macro"}]
+    },
     "execute_agent_tool": {"q": "rates"},
     "get_params_options": {"widget": UUID, "param": "venue"},
     "get_skill_content": {"slug": "brief"},
-    "manage_navigation_bar": {"operation": "add_tabs", "tabs": ["Rates"]},
+    "manage_navigation_bar": {"operation": "add_tabs", "tabs": [{"name": "Rates"}]},
     "save_skill": {"name": "Brief"},
-    "update_widget_in_dashboard": {"widget": UUID, "params": {"symbol": "AAPL"}},
+    "update_widget_in_dashboard": {
+        "data_sources": [{"widget_uuid": UUID, "input_args": {"symbol": "AAPL"}}]
+    },
+}
+
+
+WIRE_NAMES = {  # what the model writes are Workspace's own arguments
+    "add_generative_widget",
+    "add_widget_to_dashboard",
+    "assign_tasks_to_agents",
+    "manage_navigation_bar",
+    "update_widget_in_dashboard",
 }
 
 
@@ -140,7 +153,7 @@ def test_every_function_comes_back_as_the_model_called_it(name):
     recalled = function_named(name).recalled(arguments, EVERYTHING)
     tool = "kb_search_docs" if name == "execute_agent_tool" else name
     written = {key: one for key, one in recalled[1].items() if key in GOOD[name]}
-    if name in ("add_generative_widget", "add_widget_to_dashboard", "update_widget_in_dashboard"):
+    if name in WIRE_NAMES:
         assert recalled == (name, arguments)  # as it left: the fields are Workspace's own
     else:
         assert (recalled[0], written) == (tool, GOOD[name])
@@ -394,20 +407,30 @@ def test_a_skill_is_saved_with_what_was_given():
 
 def test_a_widget_is_added_and_changed_with_the_arguments_it_has():
     source = {"widget_uuid": UUID, "origin": "OpenBB API", "id": "price"}
-    assert asked("add_widget_to_dashboard", widget=UUID, tab="Rates") == {
+    in_a_tab = {"widget_uuid": UUID, "input_args": {"inner_tab": "Rates"}}
+    assert asked("add_widget_to_dashboard", data_sources=[in_a_tab, {"id": UUID}]) == {
         "data_sources": [
-            {**source, "input_args": {"symbol": "TSLA", "days": 5, "inner_tab": "Rates"}}
+            {**source, "input_args": {"symbol": "TSLA", "days": 5, "inner_tab": "Rates"}},
+            {**source, "input_args": {"symbol": "TSLA", "days": 5}},
         ]
     }
-    assert asked("update_widget_in_dashboard", widget=UUID, params={"symbol": "AAPL"}) == {
+    changed = {"origin": "OpenBB API", "id": "price", "input_args": {"symbol": "AAPL"}}
+    assert asked("update_widget_in_dashboard", data_sources=[changed]) == {
         "data_sources": [{**source, "input_args": {"symbol": "AAPL", "days": 5}}]
     }
 
 
 def test_wrong_changes_of_the_dashboard_are_told():
-    assert "no widget with the id 'x'" in mistake("add_widget_to_dashboard", widget="x")
+    assert "no widget with the id 'x'" in mistake(
+        "add_widget_to_dashboard", data_sources=[{"widget_uuid": "x"}]
+    )
+    assert "data_sources: " in mistake("add_widget_to_dashboard", data_sources=[])
     assert "has no parameter 'y'" in mistake(
-        "update_widget_in_dashboard", widget=UUID, params={"y": 1}
+        "update_widget_in_dashboard",
+        data_sources=[{"widget_uuid": UUID, "input_args": {"y": 1}}],
+    )
+    assert mistake("update_widget_in_dashboard", data_sources=[{"widget_uuid": UUID}]) == (
+        f"The widget '{UUID}' needs 'input_args': what to change."
     )
     assert (
         mistake(
@@ -415,36 +438,36 @@ def test_wrong_changes_of_the_dashboard_are_told():
             replace(
                 EVERYTHING, widgets=Widgets(primary=(PRICES, replace(NEW, params=PRICES.params)))
             ),
-            widget="news",
-            params={"days": 1},
+            data_sources=[{"id": "news", "input_args": {"days": 1}}],
         )
         == "The widget 'news' is not on the dashboard. Add it instead."
     )
 
 
 ROWS = [{"day": "Mon", "price": 1}]
+NO_CHART = "A chart needs 'chart_params' with 'chartType', 'xKey' and at least one key in 'yKey'."
 
 
 @pytest.mark.parametrize(
     ("given", "arguments"),
     [
         (
-            {"widget_type": "html", "name": "H", "text": "<p>x</p>", "description": "d"},
+            {"widget_type": "html", "name": "H", "data": "<p>x</p>", "description": "d"},
             {"widget_type": "html", "data": "<p>x</p>", "name": "H", "description": "d"},
         ),
         (
-            {"widget_type": "table", "name": "T", "rows": ROWS, "tab": "Rates"},
+            {"widget_type": "table", "name": "T", "data": ROWS, "inner_tab": "Rates"},
             {"widget_type": "table", "data": ROWS, "name": "T", "inner_tab": "Rates"},
         ),
         (
-            {"widget_type": "chart", "name": "C", "rows": ROWS, "chart_type": "line", "x": "day",
-             "y": ["price"]},
+            {"widget_type": "chart", "name": "C", "data": ROWS,
+             "chart_params": {"chartType": "line", "xKey": "day", "yKey": ["price"]}},
             {"widget_type": "chart", "data": ROWS, "name": "C",
              "chart_params": {"chartType": "line", "xKey": "day", "yKey": ["price"]}},
         ),
         (
-            {"widget_type": "chart", "name": "C", "rows": ROWS, "chart_type": "pie", "x": "day",
-             "y": ["price"]},
+            {"widget_type": "chart", "name": "C", "data": ROWS,
+             "chart_params": {"chartType": "pie", "angleKey": "price", "calloutLabelKey": "day"}},
             {"widget_type": "chart", "data": ROWS, "name": "C",
              "chart_params": {"chartType": "pie", "xKey": "day", "yKey": ["price"],
                               "angleKey": "price", "calloutLabelKey": "day"}},
@@ -458,39 +481,47 @@ def test_a_widget_is_made_of_text_or_rows(given, arguments):
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"widget_type": "note"}, "A widget of the type 'note' needs 'text'."),
-        ({"widget_type": "table"}, "A widget of the type 'table' needs 'rows'."),
         (
-            {"widget_type": "chart", "rows": ROWS, "x": "day"},
-            "A chart needs 'chart_type', 'x' and at least one key in 'y'.",
+            {"widget_type": "note", "data": ROWS},
+            "A widget of the type 'note' needs a text as 'data'.",
         ),
         (
-            {"widget_type": "chart", "rows": ROWS, "chart_type": "bar", "x": "day", "y": ["p"]},
+            {"widget_type": "html", "data": ""},
+            "A widget of the type 'html' needs a text as 'data'.",
+        ),
+        (
+            {"widget_type": "table", "data": "x"},
+            "A widget of the type 'table' needs a list of rows as 'data'.",
+        ),
+        ({"widget_type": "chart", "data": ROWS}, NO_CHART),
+        ({"widget_type": "chart", "data": ROWS, "chart_params": {"chartType": "bar"}}, NO_CHART),
+        (
+            {"widget_type": "chart", "data": ROWS,
+             "chart_params": {"chartType": "bar", "xKey": "day"}},
+            NO_CHART,
+        ),
+        (
+            {"widget_type": "chart", "data": ROWS,
+             "chart_params": {"chartType": "bar", "xKey": "day", "yKey": ["p"]}},
             "The rows have no column 'p'. Their columns: day, price.",
         ),
     ],
-)
+)  # fmt: skip
 def test_a_widget_that_cannot_be_made_is_told(given, told):
     assert mistake("add_generative_widget", name="N", **given) == told
 
 
 def test_tabs_are_made_and_renamed():
-    assert asked("manage_navigation_bar", operation="rename_tabs", rename={"a": "b"}) == {
+    assert asked("manage_navigation_bar", operation="rename_tabs", rename_map={"a": "b"}) == {
         "operation": "rename_tabs",
         "rename_map": {"a": "b"},
     }
-    assert asked("manage_navigation_bar", operation="create", tabs=["a"]) == {
+    assert asked("manage_navigation_bar", operation="create", tabs=["a", {"name": "b"}]) == {
         "operation": "create",
-        "tabs": [{"name": "a"}],
+        "tabs": [{"name": "a"}, {"name": "b"}],
     }
-    assert "needs 'rename'" in mistake("manage_navigation_bar", operation="rename_tabs")
+    assert "needs 'rename_map'" in mistake("manage_navigation_bar", operation="rename_tabs")
     assert "needs 'tabs'" in mistake("manage_navigation_bar", operation="remove_tabs")
-    bar = function_named("manage_navigation_bar")
-    assert bar.recalled({"operation": "rename_tabs", "rename_map": {"a": "b"}}, EVERYTHING) == (
-        "manage_navigation_bar",
-        {"operation": "rename_tabs", "rename": {"a": "b"}},
-    )
-    assert bar.recalled({}, EVERYTHING) == ("manage_navigation_bar", {})
 
 
 def test_tasks_are_given_to_agents_that_are_there():
@@ -504,12 +535,23 @@ def test_tasks_are_given_to_agents_that_are_there():
             }
         ]
     }
-    assert mistake("assign_tasks_to_agents", tasks=[{"agent": "x", "task": "y"}]) == (
+    unknown = [{"description": "y", "assigned_agent_id": "x"}]
+    assert mistake("assign_tasks_to_agents", task_requests=unknown) == (
         "There is no agent 'x'. The agents: macro."
     )
     described = offers()["assign_tasks_to_agents"].schema.description
     assert described.endswith("The agents:\n- macro: Macro. Knows rates.")
-    assert function_named("assign_tasks_to_agents").recalled({}, EVERYTHING)[1] == {"tasks": []}
+
+
+def test_of_two_agents_with_one_id_the_address_decides():
+    agents = [{"id": "macro", "holder_url": url} for url in ("https://m", "https://n")]
+    query = replace(EVERYTHING, workspace_state={"agents": agents})
+    for given, sent in (("https://n", "https://n"), ("", "https://m"), ("https://x", "https://m")):
+        task = {"id": "t", "description": "Do.", "assigned_agent_id": "macro"}
+        whole = {**task, "assigned_holder_url": given}
+        assert asked("assign_tasks_to_agents", query, task_requests=[whole]) == {
+            "task_requests": [{**task, "assigned_holder_url": sent}]
+        }
 
 
 def test_the_model_is_told_of_the_dashboard_and_its_tabs():

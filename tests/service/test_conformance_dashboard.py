@@ -22,7 +22,9 @@ DONE = [{"status": "success", "message": "Done."}]
 CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "add a widget": (
         "add_widget_to_dashboard",
-        {"widget": NEWS["uuid"], "params": {"ticker": "TSLA"}, "tab": "overview"},
+        {"data_sources": [
+            {**NEWS_SOURCE, "input_args": {"ticker": "TSLA", "inner_tab": "overview"}}
+        ]},
         {
             "data_sources": [
                 {**NEWS_SOURCE, "input_args": {"ticker": "TSLA", "inner_tab": "overview"}}
@@ -31,24 +33,24 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     ),
     "update a widget": (
         "update_widget_in_dashboard",
-        {"widget": NEWS["uuid"], "params": {"ticker": "TSLA"}},
+        {"data_sources": [{**NEWS_SOURCE, "input_args": {"ticker": "TSLA"}}]},
         {"data_sources": [{**NEWS_SOURCE, "input_args": {"ticker": "TSLA"}}]},
     ),
     "a note": (
         "add_generative_widget",
-        {"widget_type": "note", "name": "Three", "text": "1, 2, 3"},
+        {"widget_type": "note", "name": "Three", "data": "1, 2, 3"},
         {"widget_type": "note", "name": "Three", "data": "1, 2, 3"},
     ),
     "a table": (
         "add_generative_widget",
-        {"widget_type": "table", "name": "T", "rows": ROWS, "description": "Days."},
+        {"widget_type": "table", "name": "T", "data": ROWS, "description": "Days."},
         {"widget_type": "table", "name": "T", "data": ROWS, "description": "Days."},
     ),
     "a chart": (
         "add_generative_widget",
         {
-            "widget_type": "chart", "name": "C", "rows": ROWS, "chart_type": "line",
-            "x": "day", "y": ["price"],
+            "widget_type": "chart", "name": "C", "data": ROWS,
+            "chart_params": {"chartType": "line", "xKey": "day", "yKey": ["price"]},
         },
         {
             "widget_type": "chart", "name": "C", "data": ROWS,
@@ -57,12 +59,12 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     ),
     "new tabs": (
         "manage_navigation_bar",
-        {"operation": "add_tabs", "tabs": ["Rates"]},
+        {"operation": "add_tabs", "tabs": [{"name": "Rates"}]},
         {"operation": "add_tabs", "tabs": [{"name": "Rates"}]},
     ),
     "renamed tabs": (
         "manage_navigation_bar",
-        {"operation": "rename_tabs", "rename": {"empty": "Rates"}},
+        {"operation": "rename_tabs", "rename_map": {"empty": "Rates"}},
         {"operation": "rename_tabs", "rename_map": {"empty": "Rates"}},
     ),
 }  # fmt: skip
@@ -94,7 +96,7 @@ def test_a_change_of_the_dashboard_leaves_as_workspace_reads_it(case, service_ur
 
 
 def test_a_change_that_fails_is_told_in_the_words_of_workspace(service_url, model):
-    wish = calls("manage_navigation_bar", operation="remove_tabs", tabs=["Rates"])
+    wish = calls("manage_navigation_bar", operation="remove_tabs", tabs=[{"name": "Rates"}])
     stranger = Stranger(
         "dashboard-explorer", wish, says("There is none."), service=service_url, model=model
     )

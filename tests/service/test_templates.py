@@ -244,7 +244,7 @@ def test_the_dashboard_explorer_knows_tabs_reads_widgets_and_changes_the_dashboa
         "dashboard-explorer",
         monkeypatch,
         call("get_widget_data", widgets=[{"id": NEWS["uuid"]}]),
-        call("add_generative_widget", widget_type="note", name="Numbers", text="1, 2, 3"),
+        call("add_generative_widget", widget_type="note", name="Numbers", data="1, 2, 3"),
         text("Done."),
     )
     workspace = Workspace(

@@ -14,6 +14,28 @@ from protocol.json import Json, JsonObject
 _ROUND = ("pie", "donut")
 
 
+class ChartParams(BaseModel):
+    """How rows are drawn."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    chartType: Literal["line", "bar", "scatter", "pie", "donut"]
+    xKey: str = Field(default="", description="The key of the x axis.")
+    yKey: list[str] = Field(default_factory=list, description="The keys with numbers.")
+    angleKey: str = Field(default="", description="Of pie and donut: the key with numbers.")
+    calloutLabelKey: str = Field(default="", description="Of pie and donut: the key of labels.")
+
+    @property
+    def label(self) -> str:
+        """The key of what the numbers belong to."""
+        return self.xKey or self.calloutLabelKey
+
+    @property
+    def values(self) -> list[str]:
+        """The keys with numbers."""
+        return self.yKey or [self.angleKey]
+
+
 class GenerativeWidget(BaseModel):
     """Adds a new widget of your own to the user's dashboard: a note (Markdown), HTML, a table or a chart.
 
@@ -25,14 +47,13 @@ class GenerativeWidget(BaseModel):
     widget_type: Literal["chart", "table", "note", "html"]
     name: Annotated[str, Field(min_length=1, max_length=200)]
     description: str = ""
-    text: str = Field(default="", description="Of a note or of HTML: what it says.")
-    rows: list[dict[str, JsonValue]] = Field(
-        default_factory=list, description="Of a table or chart: one object for each row."
+    data: str | list[dict[str, JsonValue]] = Field(
+        description="The text of a note or HTML; one object for each row of a table or chart."
     )
-    chart_type: Literal["line", "bar", "scatter", "pie", "donut"] | None = None
-    x: str = Field(default="", description="Of a chart: the key of the x axis, or of the labels.")
-    y: list[str] = Field(default_factory=list, description="Of a chart: the keys with numbers.")
-    tab: str = Field(default="", description="The tab to put it on; leave it out for the open one.")
+    chart_params: ChartParams | None = Field(default=None, description="Of a chart alone.")
+    inner_tab: str = Field(
+        default="", description="The tab to put it on; leave it out for the open one."
+    )
 
 
 class AddGenerativeWidget(ClientFunction):
@@ -48,38 +69,47 @@ class AddGenerativeWidget(ClientFunction):
 
 def _arguments(call: ToolCall) -> JsonObject:
     given = read_arguments(GenerativeWidget, call)
-    data: Json = given.text if given.widget_type in ("note", "html") else list(given.rows)
-    if not data:
-        what = "text" if isinstance(data, str) else "rows"
-        raise ToolMistake(f"A widget of the type {given.widget_type!r} needs {what!r}.")
     arguments: dict[str, Json] = {
         "widget_type": given.widget_type,
-        "data": data,
+        "data": _data(given),
         "name": given.name,
     }
     if given.description:
         arguments["description"] = given.description
     if given.widget_type == "chart":
         arguments["chart_params"] = _chart_params(given)
-    if given.tab:
-        arguments["inner_tab"] = given.tab
+    if given.inner_tab:
+        arguments["inner_tab"] = given.inner_tab
     return arguments
 
 
+def _data(given: GenerativeWidget) -> Json:
+    is_text = given.widget_type in ("note", "html")
+    if not given.data or isinstance(given.data, str) is not is_text:
+        what = "a text" if is_text else "a list of rows"
+        raise ToolMistake(f"A widget of the type {given.widget_type!r} needs {what} as 'data'.")
+    return given.data if isinstance(given.data, str) else list(given.data)
+
+
 def _chart_params(given: GenerativeWidget) -> JsonObject:
-    columns = list(dict.fromkeys(key for row in given.rows for key in row))
-    if given.chart_type is None or not given.x or not given.y:
-        raise ToolMistake("A chart needs 'chart_type', 'x' and at least one key in 'y'.")
-    for key in (given.x, *given.y):
+    params = given.chart_params
+    if params is None or not params.label or not all(params.values):
+        raise ToolMistake(
+            "A chart needs 'chart_params' with 'chartType', 'xKey' and at least one key in 'yKey'."
+        )
+    rows = [row for row in given.data if isinstance(row, dict)]
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    for key in (params.label, *params.values):
         if key not in columns:
             raise ToolMistake(
                 f"The rows have no column {key!r}. Their columns: {', '.join(columns)}."
             )
-    params: dict[str, Json] = {
-        "chartType": given.chart_type,
-        "xKey": given.x,
-        "yKey": list(given.y),
+    drawn: dict[str, Json] = {
+        "chartType": params.chartType,
+        "xKey": params.label,
+        "yKey": list(params.values),
     }
-    if given.chart_type in _ROUND:
-        params |= {"angleKey": given.y[0], "calloutLabelKey": given.x}
-    return params
+    if params.chartType in _ROUND:
+        angle = params.angleKey or params.values[0]
+        drawn |= {"angleKey": angle, "calloutLabelKey": params.calloutLabelKey or params.label}
+    return drawn

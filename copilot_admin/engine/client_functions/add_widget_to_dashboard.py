@@ -4,28 +4,27 @@ from collections.abc import Iterable
 from functools import partial
 from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field
 
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.dashboard import may_be_changed
+from copilot_admin.engine.dashboard_sources import WantedSources, resolved
 from copilot_admin.engine.model_call import ToolCall
 from copilot_admin.engine.tool_arguments import read_arguments
-from copilot_admin.engine.widget_data import named_widget, source_for
 from protocol.functions import get_widget_data_call
 from protocol.json import JsonObject
 from protocol.query import Query
 
 
 class AddWidget(BaseModel):
-    """Adds a widget of Workspace to the user's dashboard. Use it only when the user wants that."""
+    """Adds widgets of Workspace to the user's dashboard. Use it only when the user wants that.
+
+    The argument inner_tab names the tab to put one on; without it, it is the open one.
+    """
 
     model_config = ConfigDict(extra="ignore")
 
-    widget: str = Field(description="The id of a listed widget, exactly as listed.")
-    params: dict[str, JsonValue] = Field(
-        default_factory=dict, description="Parameters that differ from the listed values."
-    )
-    tab: str = Field(default="", description="The tab to put it on; leave it out for the open one.")
+    data_sources: WantedSources = Field(description="The widgets to add.")
 
 
 class AddWidgetToDashboard(ClientFunction):
@@ -41,6 +40,4 @@ class AddWidgetToDashboard(ClientFunction):
 
 def _arguments(query: Query, call: ToolCall) -> JsonObject:
     wanted = read_arguments(AddWidget, call)
-    widget = named_widget(wanted.widget, params=wanted.params, query=query)
-    tab = {"inner_tab": wanted.tab} if wanted.tab else {}
-    return get_widget_data_call([source_for(widget, params={**wanted.params, **tab})])
+    return get_widget_data_call([resolved(one, query=query)[1] for one in wanted.data_sources])

@@ -1,6 +1,6 @@
 """Gives tasks to other agents of the user's workspace."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, ClassVar
@@ -12,7 +12,6 @@ from copilot_admin.engine.dashboard import agents_of
 from copilot_admin.engine.model_call import ToolCall
 from copilot_admin.engine.tool_arguments import ToolMistake, read_arguments
 from protocol.json import JsonObject
-from protocol.query import Query
 
 _LONGEST = 300  # characters of a description
 
@@ -22,8 +21,12 @@ class Task(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    agent: str = Field(description="The id of an agent, exactly as listed.")
-    task: str = Field(min_length=1, description="What it shall do, with all it needs to know.")
+    id: str = Field(default="", description="Names the task; leave it out to have it numbered.")
+    description: str = Field(
+        min_length=1, description="What the agent shall do, with all it needs to know."
+    )
+    assigned_agent_id: str = Field(description="The id of an agent, exactly as listed.")
+    assigned_holder_url: str = Field(default="", description="Of the agent, as listed.")
 
 
 class AssignTasks(BaseModel):
@@ -34,7 +37,7 @@ class AssignTasks(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    tasks: Annotated[list[Task], Field(min_length=1)]
+    task_requests: Annotated[list[Task], Field(min_length=1)]
 
 
 class AssignTasksToAgents(ClientFunction):
@@ -52,34 +55,30 @@ class AssignTasksToAgents(ClientFunction):
         text = "\n".join((f"{offer.schema.description} The agents:", *rows))
         yield replace(offer, schema=replace(offer.schema, description=text))
 
-    def recalled(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
-        """Agents and tasks, as the model gave them."""
-        requests = arguments.get("task_requests")
-        tasks = [
-            {"agent": one.get("assigned_agent_id"), "task": one.get("description")}
-            for one in (requests if isinstance(requests, list) else [])
-            if isinstance(one, dict)
-        ]
-        return self.name, {"tasks": list(tasks)}
 
-
-def _arguments(agents: Iterable[JsonObject], call: ToolCall) -> JsonObject:
-    known = {str(agent["id"]): agent for agent in agents}
+def _arguments(agents: Sequence[JsonObject], call: ToolCall) -> JsonObject:
     requests: list[JsonObject] = []
-    for number, task in enumerate(read_arguments(AssignTasks, call).tasks, start=1):
-        agent = known.get(task.agent)
-        if agent is None:
-            names = ", ".join(known)
-            raise ToolMistake(f"There is no agent {task.agent!r}. The agents: {names}.")
+    for number, task in enumerate(read_arguments(AssignTasks, call).task_requests, start=1):
+        agent = _agent(agents, task)
         requests.append(
             {
-                "id": str(number),
-                "description": task.task,
+                "id": task.id or str(number),
+                "description": task.description,
                 "assigned_holder_url": str(agent.get("holder_url") or ""),
-                "assigned_agent_id": task.agent,
+                "assigned_agent_id": task.assigned_agent_id,
             }
         )
     return {"task_requests": list(requests)}
+
+
+def _agent(agents: Sequence[JsonObject], task: Task) -> JsonObject:
+    """The agent that is meant; the address decides between two with the same id."""
+    named = [one for one in agents if one["id"] == task.assigned_agent_id]
+    if not named:
+        names = ", ".join(str(one["id"]) for one in agents)
+        raise ToolMistake(f"There is no agent {task.assigned_agent_id!r}. The agents: {names}.")
+    there = [one for one in named if one.get("holder_url") == task.assigned_holder_url]
+    return (there or named)[0]
 
 
 def _about(agent: JsonObject) -> str:

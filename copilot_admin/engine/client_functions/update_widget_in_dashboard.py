@@ -1,33 +1,32 @@
-"""Changes the parameters of a widget that is on the user's dashboard."""
+"""Changes the parameters of widgets that are on the user's dashboard."""
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field
 
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.dashboard import may_be_changed
+from copilot_admin.engine.dashboard_sources import WantedSource, WantedSources, resolved
 from copilot_admin.engine.model_call import ToolCall
 from copilot_admin.engine.tool_arguments import ToolMistake, read_arguments
-from copilot_admin.engine.widget_data import named_widget, source_for
-from protocol.functions import get_widget_data_call
+from protocol.functions import DataSource, get_widget_data_call
 from protocol.json import JsonObject
 from protocol.query import Query
 
 
 class UpdateWidget(BaseModel):
-    """Changes parameters of a widget on the user's dashboard.
+    """Changes parameters of widgets on the user's dashboard.
 
     Use it only when the user wants that.
     """
 
     model_config = ConfigDict(extra="ignore")
 
-    widget: str = Field(description="The id of a widget on the dashboard, exactly as listed.")
-    params: Annotated[
-        dict[str, JsonValue], Field(min_length=1, description="The parameters to change.")
-    ]
+    data_sources: WantedSources = Field(
+        description="Widgets on the dashboard, each with the parameters to change."
+    )
 
 
 class UpdateWidgetInDashboard(ClientFunction):
@@ -45,7 +44,13 @@ class UpdateWidgetInDashboard(ClientFunction):
 
 def _arguments(query: Query, call: ToolCall) -> JsonObject:
     wanted = read_arguments(UpdateWidget, call)
-    widget = named_widget(wanted.widget, params=wanted.params, query=query)
+    return get_widget_data_call([_changed(one, query=query) for one in wanted.data_sources])
+
+
+def _changed(wanted: WantedSource, *, query: Query) -> DataSource:
+    widget, source = resolved(wanted, query=query)
     if widget.uuid is None:
-        raise ToolMistake(f"The widget {wanted.widget!r} is not on the dashboard. Add it instead.")
-    return get_widget_data_call([source_for(widget, params=wanted.params)])
+        raise ToolMistake(f"The widget {wanted.ref!r} is not on the dashboard. Add it instead.")
+    if not wanted.input_args:
+        raise ToolMistake(f"The widget {wanted.ref!r} needs 'input_args': what to change.")
+    return source
