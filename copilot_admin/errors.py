@@ -3,6 +3,7 @@
 CopilotError                        has `public`: what a stranger may read, and what to do
 ├── RequestError                    before the first byte: an HTTP status
 │   ├── MalformedBody               400
+│   ├── UnknownHost                 400
 │   ├── BadCall                     400  a component cannot be called like this
 │   ├── Unauthorized                401
 │   ├── Forbidden                   403
@@ -60,6 +61,13 @@ class MalformedBody(RequestError):
 
     status = 400
     code = "malformed-body"
+
+
+class UnknownHost(RequestError):
+    """The request is for another host."""
+
+    status = 400
+    code = "unknown-host"
 
 
 class BadCall(RequestError):

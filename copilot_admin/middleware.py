@@ -20,6 +20,10 @@ from django.middleware.security import SecurityMiddleware
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
 
+from copilot_admin.api.request_ids import request_id_of
+from copilot_admin.edge.asgi_types import error_body
+from copilot_admin.errors import UnknownHost
+
 # Middleware is called in either mode, so what it returns may have to be awaited.
 _GetResponse: TypeAlias = Callable[[HttpRequest], Any]
 _AsyncHandler: TypeAlias = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
@@ -124,6 +128,7 @@ def _refused_host(request: HttpRequest) -> JsonResponse | None:
     try:
         request.get_host()
     except DisallowedHost:
-        sentence = "This server does not answer for this host. Add it to ALLOWED_HOSTS."
-        return JsonResponse({"detail": sentence, "code": "unknown-host"}, status=400)
+        error = UnknownHost("This server does not answer for this host. Add it to ALLOWED_HOSTS.")
+        body = error_body(error, request_id=request_id_of(request))
+        return JsonResponse(body, status=error.status, headers={"Cache-Control": "no-store"})
     return None

@@ -469,6 +469,10 @@ class TestArguments:
         assert refusal(reply) == (413, "body-too-large")
 
 
+def test_a_call_for_another_host_is_refused_in_the_shape_of_this_api(key):
+    assert refusal(ask("/echo", HI, key=key, Host="evil.test"))[1] == "unknown-host"
+
+
 class TestMethods:
     @pytest.mark.parametrize(
         ("path", "method", "allowed"),
