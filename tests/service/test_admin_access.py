@@ -38,6 +38,8 @@ OWNERS = {
     "copilot_admin_endpointkey": Role.OPERATORS,
     "copilot_admin_conversation": Role.REVIEWERS,
     "copilot_admin_componentcall": Role.REVIEWERS,
+    "component": Role.BUILDERS,
+    "components": Role.BUILDERS,
     "auth_user": Role.OPERATORS,
     "auth_group": Role.OPERATORS,
 }
@@ -80,7 +82,7 @@ ADDRESSES = [
 
 def owner_of(name: str) -> Role | None:
     """The role whose page this is."""
-    model = next((model for model in OWNERS if name.startswith(f"admin:{model}_")), None)
+    model = next((model for model in OWNERS if f"{name}_".startswith(f"admin:{model}_")), None)
     return OWNERS[model] if model else None
 
 
