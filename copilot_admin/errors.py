@@ -26,6 +26,7 @@ CopilotError                        has `public`: what a stranger may read, and 
 │   └── LimitReached                a limit of the copilot or the server
 ├── ComponentError                  a component that was called gave no whole result
 │   ├── BadArguments                the caller's arguments are not what it takes
+│   │   └── WrongArguments          they break the manifest, so it was not asked
 │   └── ComponentFailed             it broke down, took too long or gave too much
 ├── ClientTooSlow                   the client stopped reading
 └── ConfigurationError              a bad setting, file or command: for operators and builders
