@@ -36,9 +36,10 @@ from copilot_admin.runs import is_draining
 from protocol.components import ComponentOutput, from_caller
 from protocol.json import JsonObject
 
-MOST_CALLS = 64  # of this process at once
-MOST_CALLS_OF_A_KEY = 16
+MOST_CALLS = 128  # of this process at once
+MOST_CALLS_OF_A_KEY = 64
 RESTARTING = "The server is restarting. Call again in a few seconds."
+REFUSED = "The arguments were refused."
 BROKE = "Something went wrong on the server. It has been recorded."
 
 
@@ -162,6 +163,8 @@ class Call:
     def _row(self, task: "asyncio.Task[None]") -> ComponentCall:
         asked, granted = self.asked, self.asked.granted
         status, error = _outcome(task)
+        if status is CallStatus.REFUSED and self._logging is not Logging.EVERYTHING:
+            error = REFUSED  # the component's own sentence quotes the arguments
         return ComponentCall(
             key_id=granted.caller.key_id,
             copilot_id=granted.lender.id if granted.lender else None,

@@ -630,6 +630,20 @@ class TestRecords:
         assert ask("/echo", HI, key=key).status == 200
         assert [call.arguments for call in rows()] == kept
 
+    @pytest.mark.parametrize(
+        ("logging", "error"),
+        [
+            (Logging.EVERYTHING, "A salary of 5 is too small."),
+            (Logging.METADATA, "The arguments were refused."),
+        ],
+    )
+    def test_what_is_refused_is_quoted_only_where_everything_is_kept(self, logging, error):
+        Stage.script = (ValueError("A salary of 5 is too small."),)
+        copilot = make_published(components=uses("stage@v1"), logging=logging)
+        _, key = make_key(copilots=(copilot,))
+        assert ask("/stage", {}, key=key).json["message"] == "A salary of 5 is too small."
+        assert [(call.status, call.error) for call in rows()] == [(CallStatus.REFUSED, error)]
+
     def test_of_very_long_arguments_the_beginning_is_kept(self, key):
         ask("/echo", {"parameters": {"query": "x" * 60_000}}, key=key)
         (call,) = rows()
