@@ -30,11 +30,17 @@ class UnusableTemplate(ConfigurationError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """A copilot to copy."""
+    """A copilot to copy.
+
+    Attributes:
+        switched_model: The key of the control that lets another model answer, which whoever
+            copies it names; empty: there is none.
+    """
 
     slug: str
     summary: str
     entry: Mapping[str, Any]
+    switched_model: str = ""
 
     @property
     def name(self) -> str:
@@ -45,6 +51,17 @@ class Template:
     def starters(self) -> tuple[str, ...]:
         """Questions to try it with."""
         return tuple(self.entry.get("starters", ()))
+
+
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """The model that answers while a control is on, and the name of its provider.
+
+    An empty name is the copilot's own provider.
+    """
+
+    model: str
+    provider: str = ""
 
 
 @cache
@@ -74,6 +91,7 @@ def make_copilot(
     access: str,
     provider: Provider | None = None,
     model: str = "",
+    switched: Switched | None = None,
     publishing: bool = False,
     user: AbstractBaseUser | None = None,
 ) -> Copilot:
@@ -85,6 +103,7 @@ def make_copilot(
         access: Who may ask it.
         provider: Default: the only one there is, else the rehearsal provider.
         model: Default: the one of the rehearsal provider.
+        switched: What answers while the template's control is on; None: decided later.
         publishing: Whether it answers at once.
         user: Who makes it; None for a command.
 
@@ -103,10 +122,20 @@ def make_copilot(
             "name": _free_name(template.name),
             "provider": provider.name,
             "model": model or _usual_model(provider),
+            "custom_features": _controls(template, switched),
         }
         file: dict[str, Any] = {"format": 1, "copilots": [entry]}
         import_values(file, default_access=access, publishing=publishing, user=user)
     return Copilot.objects.get(slug=slug)
+
+
+def _controls(template: Template, switched: Switched | None) -> list[Mapping[str, Any]]:
+    rows: list[Mapping[str, Any]] = list(template.entry.get("custom_features", ()))
+    if switched is None:
+        return rows
+    more = {"model": switched.model, "provider": switched.provider}
+    given = {key: value for key, value in more.items() if value}
+    return [{**row, **given} if row["key"] == template.switched_model else row for row in rows]
 
 
 def free_slug(wanted: str) -> str:
@@ -144,4 +173,9 @@ def _usual_model(provider: Provider) -> str:
 
 def _read(path: Path) -> Template:
     values = cast("Mapping[str, Any]", load(path.read_bytes()))
-    return Template(slug=path.stem, summary=str(values["summary"]), entry=values["copilot"])
+    return Template(
+        slug=path.stem,
+        summary=str(values["summary"]),
+        entry=values["copilot"],
+        switched_model=str(values.get("switched_model", "")),
+    )

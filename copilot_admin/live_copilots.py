@@ -1,19 +1,22 @@
 """The copilots that answer now, ready for the engine."""
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 
 from copilot_admin.callers import Caller, identify
 from copilot_admin.engine.document import spec_from_document
 from copilot_admin.engine.model_call import Provider as ModelProvider
+from copilot_admin.engine.models import switched_provider
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.engine.spec import CopilotSpec
 from copilot_admin.errors import ConfigurationError, NotFound, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider
+from copilot_admin.other_providers import of_version
 from copilot_admin.providers import provider_spec
 from copilot_admin.statements import Select
+from protocol.query import Query
 
 _READ_COPILOT = Select(Copilot, "id", "access", "logging", "live_id", where=("slug", "enabled"))
 _READ_VERSION = Select(CopilotVersion, "number", "provider_id", where=("id",))
@@ -22,10 +25,21 @@ _READ_PROVIDER = Select(Provider, "updated_at", where=("id",))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answerer:
-    """A version made ready: what it is, and the provider that speaks for it."""
+    """A version made ready: what it is, and the provider that speaks for it.
+
+    Attributes:
+        others: Those that speak while the user has a control on that says so, by name.
+    """
 
     spec: CopilotSpec
     provider: ModelProvider
+    others: "Mapping[str, Answerer]" = field(default_factory=dict)
+
+    def for_query(self, query: Query) -> "Answerer":
+        """Who answers a query: usually this one."""
+        if not self.others:
+            return self
+        return self.others.get(switched_provider(self.spec, query), self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +79,8 @@ def admit(slug: str, *, key: str | None) -> tuple[LiveCopilot, Caller]:
             f"No published copilot is named '{slug}'. /agents.json lists those there are."
         )
     caller.check_may_ask(row.id, access=row.access)
-    answerer, problem = _ready(row.version_id, slug, provider=_READ_PROVIDER(id=row.provider_id))
+    changed = tuple(map(_changed_at, (row.provider_id, *_other_ids(row.version_id))))
+    answerer, problem = _ready(row.version_id, slug, providers=changed)
     live = LiveCopilot(
         id=row.id,
         slug=slug,
@@ -94,7 +109,8 @@ def live_copilots(ids: Collection[int]) -> tuple[LiveCopilot, ...]:
 def _live(
     id: int, slug: str, logging: str, version_id: int, version_number: int, changed_at: datetime
 ) -> LiveCopilot:
-    answerer, problem = _ready(version_id, slug, provider=(changed_at,))
+    changed = (changed_at, *map(_changed_at, _other_ids(version_id)))
+    answerer, problem = _ready(version_id, slug, providers=changed)
     return LiveCopilot(
         id=id,
         slug=slug,
@@ -126,17 +142,39 @@ def _find(slug: str) -> _Published | None:
     return _Published(*copilot, *version) if version else None
 
 
-def _ready(version_id: int, slug: str, *, provider: object) -> tuple[Answerer | None, str]:
+def _changed_at(provider_id: int) -> datetime | None:
+    """When a provider last changed; it cannot be deleted while a version has it."""
+    found = _READ_PROVIDER(id=provider_id)
+    return found[0] if found else None
+
+
+@lru_cache(maxsize=1024)
+def _other_ids(version_id: int) -> tuple[int, ...]:
+    """The other providers of a version, which never changes."""
+    return tuple(provider.pk for provider in of_version(version_id).values())
+
+
+def _ready(
+    version_id: int, slug: str, *, providers: tuple[datetime | None, ...]
+) -> tuple[Answerer | None, str]:
     """A version's answerer, or why there is none."""
     try:
-        return _answerer(version_id, slug, str(provider)), ""
+        return _answerer(version_id, slug, providers), ""
     except (ConfigurationError, RunError) as error:
         return None, error.public
 
 
 @lru_cache(maxsize=256)
-def _answerer(version_id: int, slug: str, provider_updated_at: str) -> Answerer:
-    """Versions never change; a provider does, so its last change is part of the cache's key."""
+def _answerer(version_id: int, slug: str, changed_at: tuple[datetime | None, ...]) -> Answerer:
+    """Versions never change; providers do, so their last changes are part of the cache's key."""
     version = CopilotVersion.objects.select_related("provider").get(pk=version_id)
     spec = spec_from_document(slug, version.document, provider_spec(version.provider))
+    others = {
+        name: _speaking(replace(spec, provider=provider_spec(provider)))
+        for name, provider in of_version(version_id).items()
+    }
+    return replace(_speaking(spec), others=others)
+
+
+def _speaking(spec: CopilotSpec) -> Answerer:
     return Answerer(spec=spec, provider=make_provider(spec.provider))

@@ -19,6 +19,7 @@ from copilot_admin.engine.spec import CopilotSpec, ProviderSpec
 from copilot_admin.engine.tools.registry import tool_names
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
+from copilot_admin.other_providers import keep, missing, up_to_date
 from copilot_admin.providers import provider_spec
 from protocol.features import FEATURES
 from protocol.json import Json
@@ -112,6 +113,7 @@ def has_changes(copilot: Copilot) -> bool:
     if copilot.live is None or copilot.live.provider_id != copilot.provider_id:
         return True
     draft, live = document_of(copilot), _completed(copilot.live.document, copilot)
+    live["custom_features"] = cast("Json", list(up_to_date(copilot.live)))
     return draft | {"provider": ""} != live | {"provider": ""}
 
 
@@ -165,6 +167,7 @@ def publish(copilot: Copilot, *, user: AbstractBaseUser | None) -> CopilotVersio
             provider=draft.provider,
             published_by_id=user.pk if user else None,
         )
+        keep(version, draft.custom_features)
         draft.live = version
         draft.save(update_fields=["live"])
     copilot.live = version
@@ -195,6 +198,9 @@ def _problems(spec: CopilotSpec) -> Iterator[Problem]:
         elif use.name in taken_names(spec):
             sentence = _("The component '%(name)s' has the name of a tool. Switch one of them off.")
             yield Problem("components", sentence % {"name": use.name})
+    for name in missing(feature.provider for feature in spec.custom_features if feature.provider):
+        sentence = _("There is no provider named '%(name)s', which a control lets answer.")
+        yield Problem("custom_features", sentence % {"name": name})
     for key in _clashing_keys(spec):
         sentence = _("The key '%(key)s' is taken. Give the control another.")
         yield Problem("custom_features", sentence % {"key": key})

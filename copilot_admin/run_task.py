@@ -89,6 +89,8 @@ class Run:
         )
         self.speaker = Speaker(self.outbox, generation=question.query.generation)
         self.started_at = datetime.now(UTC)
+        live = question.live.answerer
+        self._answerer = live.for_query(question.query) if live else None
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
         self._ttft_ms: int | None = None
@@ -122,7 +124,7 @@ class Run:
 
     def _opening(self) -> Opening:
         question = self.question
-        spec = question.live.answerer.spec if question.live.answerer else None
+        spec = self._answerer.spec if self._answerer else None
         model, note = choose_model(spec, question.query) if spec else ("", "")
         notes = [note, *option_notes(spec, question.query)] if spec else []
         return Opening(
@@ -189,7 +191,7 @@ class Run:
         return self._ending(Outcome.COMPLETED)
 
     async def _stream(self) -> None:
-        answerer = self.question.live.answerer
+        answerer = self._answerer
         if answerer is None:
             raise NotReady(self.question.live.problem)
         ask = Ask(

@@ -106,6 +106,7 @@ class CustomFeature:
 
     Attributes:
         model: Of a toggle: what answers while it is on; "": the model that would answer anyway.
+        provider: Of a toggle: whose model that is, by name; "": the copilot's own provider.
     """
 
     key: str
@@ -118,6 +119,7 @@ class CustomFeature:
     state_on: str = "on"
     state_off: str = "off"
     model: str = ""
+    provider: str = ""
 
     def advertised(self) -> Mapping[str, Json]:
         """The object that `agents.json` holds for this feature."""

@@ -32,6 +32,7 @@ from copilot_admin.engine.tools.registry import find_tools, tool_names
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.images import MOST_BYTES, harmless_png
 from copilot_admin.models import Access, Copilot, Logging
+from copilot_admin.other_providers import missing, named_in
 from protocol.features import FEATURES
 
 EFFORTS = ("minimal", "low", "medium", "high")
@@ -322,6 +323,15 @@ class CopilotForm(EditLock, CopilotModelForm):
             for name in DATA_MESSAGES
             if (name in chosen) is not _by_default(name)
         }
+
+    def clean_custom_features(self) -> list[dict[str, Any]]:
+        """Refuses a provider that there is not; the names are asked for once."""
+        rows: list[dict[str, Any]] = self.cleaned_data["custom_features"]
+        for name in missing(named_in(rows)):
+            raise forms.ValidationError(
+                _("There is no provider named “%(name)s”."), params={"name": name}
+            )
+        return rows
 
     def clean_starters(self) -> list[str]:
         """The questions alone."""

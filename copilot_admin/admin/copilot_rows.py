@@ -142,6 +142,12 @@ class CustomFeatureRow(RowForm):
             "Another model of the provider answers while it is on, such as one that searches the web."
         ),
     )
+    provider = forms.CharField(
+        label=_("Its provider"),
+        max_length=100,
+        required=False,
+        help_text=_("By name. Empty: the copilot's own provider has the model."),
+    )
     options = forms.CharField(
         label=_("Choices"),
         required=False,
@@ -168,6 +174,7 @@ class CustomFeatureRow(RowForm):
             "state_on": states.get("on", ""),
             "state_off": states.get("off", ""),
             "model": row.get("model", ""),
+            "provider": row.get("provider", ""),
             "options": "\n".join(_option_line(option) for option in row.get("options") or []),
         }
 
@@ -180,6 +187,8 @@ class CustomFeatureRow(RowForm):
             self.add_error(
                 "key", _("Workspace has a feature of its own with this key. Choose another.")
             )
+        if values.get("provider", "").strip() and not values.get("model", "").strip():
+            self.add_error("model", _("Name the model of this provider that answers."))
         if values.get("type") == CustomFeatureType.SELECT and "options" not in self.errors:
             self._check_options(values)
         return values
@@ -196,8 +205,9 @@ class CustomFeatureRow(RowForm):
                 states = {"on": values["state_on"], "off": values["state_off"]}
                 if any(states.values()):
                     row["states"] = {name: text or name for name, text in states.items()}
-                if values["model"].strip():
-                    row["model"] = values["model"].strip()
+                for name in ("model", "provider"):
+                    if values[name].strip():
+                        row[name] = values[name].strip()
             case CustomFeatureType.SELECT:
                 row["options"] = _options(values["options"])
                 row["default"] = values["default"] or row["options"][0]["value"]

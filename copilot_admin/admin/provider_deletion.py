@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.models import Copilot, CopilotVersion, Provider
+from copilot_admin.models import Copilot, CopilotVersion, Provider, VersionProvider
 
 MOST_NAMED = 10
 
@@ -23,8 +23,13 @@ def deletion_of(
 def _obstacle(provider: Provider) -> str:
     drafts = Copilot.objects.filter(provider=provider)
     versions = CopilotVersion.objects.filter(provider=provider)
+    switched = VersionProvider.objects.filter(provider=provider)
     names = sorted(
-        {*drafts.values_list("name", flat=True), *versions.values_list("copilot__name", flat=True)}
+        {
+            *drafts.values_list("name", flat=True),
+            *versions.values_list("copilot__name", flat=True),
+            *switched.values_list("version__copilot__name", flat=True),
+        }
     )
     if not names:
         return ""

@@ -22,6 +22,7 @@ from copilot_admin.admin.site import site
 from copilot_admin.engine.providers.registry import make_provider, provider_kinds
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Provider
+from copilot_admin.other_providers import rename_in_drafts
 from copilot_admin.providers import provider_spec, set_api_key
 
 FIELDSETS: Fieldsets = [
@@ -96,6 +97,8 @@ class ProviderAdmin(ProviderModelAdmin):
     ) -> None:
         """Saves the provider, then its key: a key is sealed for the row that it belongs to."""
         super().save_model(request, obj, form, change)
+        if "name" in form.changed_data:
+            rename_in_drafts(form.initial.get("name", ""), obj.name)
         if form.new_key is not None:
             set_api_key(obj, form.new_key)
         if form.key_was_cleared:

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.admin.copilot_views import CopilotViews
 from copilot_admin.copilot_templates import (
     REHEARSAL,
+    Switched,
     Template,
     UnusableTemplate,
     free_slug,
@@ -46,9 +47,32 @@ class TemplateForm(forms.Form):
         required=False,
         help_text=gettext_lazy("Empty: the one model of the rehearsal provider."),
     )
+    switched_model = forms.CharField(
+        label=gettext_lazy("Model while the control is on"),
+        max_length=200,
+        required=False,
+        help_text=gettext_lazy("Such as one that searches the web. Empty: you name it later."),
+    )
+    switched_provider = forms.ModelChoiceField(
+        label=gettext_lazy("Its provider"),
+        queryset=Provider.objects.order_by("name"),
+        required=False,
+        empty_label=gettext_lazy("The same provider"),
+    )
     access = forms.ChoiceField(
         label=gettext_lazy("Access"), choices=Access.choices, initial=Access.KEY
     )
+
+    def __init__(self, *args: Any, template: Template, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not template.switched_model:
+            del self.fields["switched_model"], self.fields["switched_provider"]
+
+    @property
+    def switched(self) -> Switched | None:
+        """What answers while the template's control is on, if that was said."""
+        model, provider = map(self.cleaned_data.get, ("switched_model", "switched_provider"))
+        return Switched(model, provider.name if provider else "") if model else None
 
     def clean(self) -> dict[str, Any]:
         """A real provider has many models, so one has to be named."""
@@ -87,6 +111,7 @@ class TemplateViews(CopilotViews):
             raise Http404
         form = TemplateForm(
             request.POST or None,
+            template=template,
             initial={"slug": free_slug(template.slug), "provider": usual_provider()},
         )
         if request.method == "POST" and form.is_valid():
@@ -107,6 +132,7 @@ class TemplateViews(CopilotViews):
                 access=values["access"],
                 provider=values["provider"],
                 model=values["model"],
+                switched=form.switched,
                 user=user,
             )
         except UnusableTemplate as error:

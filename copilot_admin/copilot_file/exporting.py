@@ -1,6 +1,6 @@
 """Writes copilots as a copilot file: drafts, or what is live; never a secret."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from copilot_admin.copilot_file.images import data_uri_of
@@ -10,6 +10,7 @@ from copilot_admin.copilot_file.shape import Shape
 from copilot_admin.engine.spec import ToolCalling
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, Provider
+from copilot_admin.other_providers import found_by, named_in, up_to_date
 from copilot_admin.publishing import document_of
 
 # Always written, since they say most about a copilot; other keys only where they differ.
@@ -41,7 +42,7 @@ def export_file(slugs: Sequence[str] = (), *, live: bool = False) -> dict[str, A
     """
     copilots = _chosen(slugs, live=live)
     providers = {
-        provider.pk: provider for provider in (_provider(row, live=live) for row in copilots)
+        provider.pk: provider for row in copilots for provider in _providers(row, live=live)
     }
     return {
         "format": FORMAT,
@@ -106,8 +107,16 @@ def _provider(copilot: Copilot, *, live: bool) -> Provider:
     return copilot.live.provider if live and copilot.live else copilot.provider
 
 
+def _providers(copilot: Copilot, *, live: bool) -> Iterator[Provider]:
+    """The copilot's own, and those that its controls let answer."""
+    yield _provider(copilot, live=live)
+    yield from found_by(named_in(_document(copilot, live=live)["custom_features"])).values()
+
+
 def _document(copilot: Copilot, *, live: bool) -> Mapping[str, Any]:
-    return copilot.live.document if live and copilot.live else document_of(copilot)
+    if live and copilot.live:
+        return {**copilot.live.document, "custom_features": [*up_to_date(copilot.live)]}
+    return document_of(copilot)
 
 
 def _without_defaults(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -151,9 +151,13 @@ def _faults(entry: CopilotEntry, file: CopilotFile, work: _Import, *, index: int
     """What is wrong with an entry in the light of the database."""
     path = f"copilots[{index}]"
     faults = []
-    if _provider(entry, work) is None:
+    if _provider_named(entry.provider, work) is None:
         sentence = f"there is no provider '{entry.provider}', neither in the file nor here."
         faults.append(Fault(f"{path}.provider", sentence))
+    for number, feature in enumerate(entry.custom_features):
+        if feature.provider and _provider_named(feature.provider, work) is None:
+            sentence = f"there is no provider '{feature.provider}', neither in the file nor here."
+            faults.append(Fault(f"{path}.custom_features[{number}].provider", sentence))
     slugs = [other.slug for other in file.copilots]
     namesake = Copilot.objects.filter(name__iexact=entry.name).exclude(slug__in=slugs).first()
     if namesake is not None:
@@ -167,8 +171,8 @@ def _faults(entry: CopilotEntry, file: CopilotFile, work: _Import, *, index: int
     return faults
 
 
-def _provider(entry: CopilotEntry, work: _Import) -> Provider | None:
-    name = entry.provider.lower()
+def _provider_named(name: str, work: _Import) -> Provider | None:
+    name = name.lower()
     if name not in work.providers:
         row = Provider.objects.filter(name__iexact=name).first()
         if row is None:

@@ -52,6 +52,7 @@ class CustomFeatureEntry(Shape):
     description: Annotated[str, StringConstraints(max_length=300)] = ""
     states: States | None = None
     model: Annotated[str, StringConstraints(max_length=200)] = ""
+    provider: Annotated[str, StringConstraints(max_length=100)] = ""
     options: list[OptionEntry] = []
     placeholder: Annotated[str, StringConstraints(max_length=200)] = ""
 
@@ -63,6 +64,8 @@ class CustomFeatureEntry(Shape):
             raise fault(f"a {self.type} has no states. Leave them out.")
         if self.model and self.type != "toggle":
             raise fault(f"a {self.type} has no model. Leave it out, or make it a toggle.")
+        if self.provider and not self.model:
+            raise fault("has a provider but no model. Name the model that answers.")
         if self.options and self.type != "select":
             raise fault(f"a {self.type} has no options. Leave them out.")
         self._check_default()
@@ -80,6 +83,8 @@ class CustomFeatureEntry(Shape):
                     row["states"] = self.states.model_dump()
                 if self.model:
                     row["model"] = self.model
+                if self.provider:
+                    row["provider"] = self.provider
             case "select":
                 row["options"] = [option.model_dump() for option in self.options]
                 row["default"] = self.default or self.options[0].value

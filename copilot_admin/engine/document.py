@@ -96,6 +96,7 @@ def custom_feature(row: Mapping[str, Json]) -> CustomFeature:
         state_on=_text(states, "on") or "on",
         state_off=_text(states, "off") or "off",
         model=_text(row, "model"),
+        provider=_text(row, "provider"),
     )
 
 

@@ -1,8 +1,16 @@
-"""Which of a copilot's models answers a query."""
+"""Which of a copilot's models and providers answers a query."""
 
 from copilot_admin.engine.options import option
 from copilot_admin.engine.spec import CopilotSpec
 from protocol.query import Query
+
+
+def switched_provider(spec: CopilotSpec, query: Query) -> str:
+    """The name of the provider that a control lets answer; empty: the copilot's own."""
+    for feature in spec.custom_features:
+        if feature.model and option(feature, query=query) is True:
+            return feature.provider
+    return ""
 
 
 def choose_model(spec: CopilotSpec, query: Query) -> tuple[str, str]:

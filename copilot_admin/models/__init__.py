@@ -2,7 +2,14 @@
 
 from copilot_admin.models.access import EndpointKey
 from copilot_admin.models.components import CallStatus, ComponentCall
-from copilot_admin.models.copilots import Access, Copilot, CopilotVersion, Logging, Provider
+from copilot_admin.models.copilots import (
+    Access,
+    Copilot,
+    CopilotVersion,
+    Logging,
+    Provider,
+    VersionProvider,
+)
 from copilot_admin.models.transcripts import (
     Blob,
     BlobPart,
@@ -51,4 +58,5 @@ __all__ = [
     "Run",
     "Turn",
     "TurnState",
+    "VersionProvider",
 ]

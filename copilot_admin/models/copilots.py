@@ -196,3 +196,21 @@ class CopilotVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.copilot.slug} v{self.number}"
+
+
+class VersionProvider(models.Model):
+    """Another provider that a control of a version lets answer, by the name that it had then."""
+
+    version = models.ForeignKey(
+        CopilotVersion, on_delete=models.CASCADE, related_name="other_providers"
+    )
+    name = models.CharField(max_length=100)
+    provider = models.ForeignKey(Provider, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["version", "name"], name="version_provider_name_unique")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.version}: {self.name}"

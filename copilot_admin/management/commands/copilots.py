@@ -14,11 +14,21 @@ from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.importing import Change, import_file
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilot_file.yaml_text import write_yaml
-from copilot_admin.copilot_templates import make_copilot, template_named, templates
+from copilot_admin.copilot_templates import Switched, make_copilot, template_named, templates
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Access, Provider
 
-NEW = ("template", "slug", "provider", "model", "publish")  # the options of `new`
+# The options of `new`.
+NEW = (
+    "template",
+    "slug",
+    "provider",
+    "model",
+    "switched_model",
+    "switched_provider",
+    "publish",
+)
+SWITCHED = "what answers while a control of the template is on, such as a model with web search"
 LONGEST_VALUE = 200  # characters of a value in a diff
 
 
@@ -44,6 +54,8 @@ class Command(BaseCommand):
         new.add_argument("--slug", required=True, metavar="SLUG", help="of the new copilot")
         new.add_argument("--provider", metavar="NAME", help="default: the only one, or Rehearsal")
         new.add_argument("--model", default="", metavar="ID", help="needed unless it rehearses")
+        new.add_argument("--switched-model", default="", metavar="ID", help=SWITCHED)
+        new.add_argument("--switched-provider", default="", metavar="NAME", help="of that model")
         new.add_argument("--publish", action="store_true", help="publish it too")
 
     def handle(self, *, action: str, **options: Any) -> None:
@@ -66,17 +78,29 @@ class Command(BaseCommand):
             raise CommandError(f"{error.filename}: {error.strerror}.") from error
 
     def _new(
-        self, *, template: str, slug: str, provider: str | None, model: str, publish: bool
+        self,
+        *,
+        template: str,
+        slug: str,
+        provider: str | None,
+        model: str,
+        switched_model: str,
+        switched_provider: str,
+        publish: bool,
     ) -> None:
         row = Provider.objects.filter(name=provider).first() if provider else None
         if provider and row is None:
             raise CommandError(f"There is no provider '{provider}'. Add it in the admin first.")
+        chosen = template_named(template)
+        if switched_model and not chosen.switched_model:
+            raise CommandError(f"No control of the template '{template}' lets a model answer.")
         copilot = make_copilot(
-            template_named(template),
+            chosen,
             slug=slug,
             access=_default_access(),
             provider=row,
             model=model,
+            switched=Switched(switched_model, switched_provider) if switched_model else None,
             publishing=publish,
         )
         state = "published" if publish else "a draft"
