@@ -18,6 +18,7 @@ from copilot_admin.engine.files import MOST_FILES
 from copilot_admin.errors import BadCall
 
 Fetch: TypeAlias = Callable[[str], Awaitable[bytes]]
+NAMES = "Its name must end in one of: {}."
 MOST_SECONDS = 90.0  # for all files of a call
 FILE_URLS = "_sys_file_urls"
 UPLOADED = ("_sys_uploaded_files", "uploaded_files")
@@ -73,22 +74,36 @@ async def _read(name: str, url: str, fetch: Fetch) -> SourceDocument:
     kind = _kind(name) or _kind(_last_part(url))
     try:
         if kind is None:
-            raise UnreadableFile(f"Its name must end in one of: {', '.join(sorted(data_types()))}.")
+            raise UnreadableFile(NAMES.format(", ".join(sorted(data_types()))))
         data = await fetch(url)
         document = await asyncio.to_thread(read_document, data, data_type=kind, name=name)
     except (UnreadableFile, FetchFailed) as error:
         raise BadCall(
             f"The file {name!r} could not be read. {error.public}", code="unreadable-file"
         ) from error
-    return SourceDocument(name=name, origin=DocumentOrigin.FILE, parts=_parts(document))
+    return source_document(document)
 
 
-def _parts(document: Document) -> tuple[tuple[str, str], ...]:
+def read_upload(data: bytes, *, name: str) -> SourceDocument:
+    """A file that was uploaded, as text; blocks.
+
+    Raises:
+        UnreadableFile: It cannot be read; the text says why.
+    """
+    kind = _kind(name)
+    if kind is None:
+        raise UnreadableFile(NAMES.format(", ".join(sorted(data_types()))))
+    return source_document(read_document(data, data_type=kind, name=name))
+
+
+def source_document(document: Document) -> SourceDocument:
+    """A file that was read, as components find it."""
     alone = len(document.pages) == 1
-    return tuple(
+    parts = tuple(
         ("" if alone and not page.name else page.name or f"page {page.number}", page.text)
         for page in document.pages
     )
+    return SourceDocument(name=document.name, origin=DocumentOrigin.FILE, parts=parts)
 
 
 def _last_part(url: str) -> str:

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from django.contrib.admin import AdminSite
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import URLPattern, URLResolver, path, reverse
@@ -12,22 +11,22 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from copilot_admin.admin.component_trial_views import FOLDER, TRY, ComponentTrialViews
 from copilot_admin.admin.component_uses import uses
 from copilot_admin.admin.component_words import (
     about,
+    component_or_404,
     parameters,
     sample_call,
 )
-from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.engine.server_tools import title_of
 from copilot_admin.rendering.text import pretty_json
 
-FOLDER = "admin/copilot_admin/component"
 VIEW = "copilot_admin.view_copilot"
 
 
-class ComponentViews(AdminSite):
+class ComponentViews(ComponentTrialViews):
     """The pages of components; whoever may see copilots may see what they call."""
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
@@ -84,22 +83,11 @@ class ComponentViews(AdminSite):
             manifest=pretty_json(dict(component.manifests[0])),
             sample_call=sample_call(component),
             uses=uses().get(name, ()),
+            may_try=request.user.has_perm(TRY),
         )
 
     def _component_page(self, request: HttpRequest, page: str, **context: Any) -> HttpResponseBase:
         return render(request, f"{FOLDER}/{page}", {**self.each_context(request), **context})
-
-
-def component_or_404(name: str, version: str) -> type[Component]:
-    """The component at an address.
-
-    Raises:
-        Http404: There is none.
-    """
-    component = registry().find(name, version)
-    if component is None:
-        raise Http404
-    return component
 
 
 def _check(request: HttpRequest) -> None:

@@ -4,12 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from inspect import Parameter as Taken
 
+from django.http import Http404
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.engine.component_samples import sample_arguments
 from copilot_admin.engine.components.base import Component
+from copilot_admin.engine.components.registry import registry
 from copilot_admin.rendering.text import cell_text, pretty_json
 from protocol.components.manifests import parameters_of
 from protocol.json import Json, JsonObject
@@ -64,6 +66,18 @@ def in_words(schema: JsonObject) -> str:
 def about(component: type[Component]) -> str:
     """What its author says of it, without the marks of code."""
     return component.documentation().replace("`", "")
+
+
+def component_or_404(name: str, version: str) -> type[Component]:
+    """The component at an address.
+
+    Raises:
+        Http404: There is none.
+    """
+    component = registry().find(name, version)
+    if component is None:
+        raise Http404
+    return component
 
 
 def first_sentence(text: str) -> str:

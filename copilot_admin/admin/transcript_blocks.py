@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import Protocol
+from uuid import UUID
 
 from copilot_admin.admin.transcript_block_kinds import (
     Answered,
@@ -33,7 +35,7 @@ from copilot_admin.admin.transcript_fields import (
 from copilot_admin.admin.transcript_files import file_line
 from copilot_admin.admin.transcript_results import results_of
 from copilot_admin.models import EventType
-from copilot_admin.reading import CallView, EventView, MessageView, RunView
+from copilot_admin.reading import CallView, EventView, MessageView
 from copilot_admin.rendering.charts import chart_of
 from copilot_admin.rendering.tables import are_rows, table_of
 from copilot_admin.rendering.text import cell_text
@@ -44,7 +46,27 @@ from protocol.plain_text import html_text
 MOST_HTML = 200_000  # characters of an HTML artifact that are read for their text
 
 
-def blocks_of(run: RunView, *, room: Room = ON_THE_PAGE, formatted: bool = True) -> Iterator[Block]:
+class Said(Protocol):
+    """What was put out: by a run, or by whatever else says things as a run does."""
+
+    @property
+    def id(self) -> UUID:
+        """Sets its blocks apart on their page."""
+
+    @property
+    def answer(self) -> str:
+        """All of the text."""
+
+    @property
+    def events(self) -> Sequence[EventView]:
+        """Everything that is not text."""
+
+    @property
+    def call(self) -> CallView | None:
+        """The client function call that it ended in."""
+
+
+def blocks_of(run: Said, *, room: Room = ON_THE_PAGE, formatted: bool = True) -> Iterator[Block]:
     """What a run put out, text and everything else in the order in which the user saw it."""
     said = 0
     for offset, events in groupby(_shown(run), key=lambda event: event.text_offset):
@@ -56,7 +78,7 @@ def blocks_of(run: RunView, *, room: Room = ON_THE_PAGE, formatted: bool = True)
         yield _call(run, run.call, room)
 
 
-def _shown(run: RunView) -> list[EventView]:
+def _shown(run: Said) -> list[EventView]:
     """Events with content; the call is shown from the conversation, where its result is known."""
     return sorted(
         (
@@ -74,7 +96,7 @@ def _text(text: str, formatted: bool) -> Iterator[TextBlock]:
         yield TextBlock(text, formatted)
 
 
-def _events(run: RunView, events: list[EventView], room: Room) -> Iterator[Block]:
+def _events(run: Said, events: list[EventView], room: Room) -> Iterator[Block]:
     """Steps, files and Data messages that follow each other are one block."""
     for kind, group in groupby(events, key=lambda event: event.type):
         if kind == EventType.STATUS:
@@ -88,7 +110,7 @@ def _events(run: RunView, events: list[EventView], room: Room) -> Iterator[Block
                 yield from _block(event, _key(run, event), room)
 
 
-def _key(run: RunView, event: EventView) -> str:
+def _key(run: Said, event: EventView) -> str:
     return f"r{run.id.hex}-{event.ord}"
 
 
@@ -208,7 +230,7 @@ def _pairs(arguments: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
         yield name, cell_text(value)
 
 
-def _call(run: RunView, call: CallView, room: Room) -> CallBlock:
+def _call(run: Said, call: CallView, room: Room) -> CallBlock:
     return CallBlock(
         key=f"r{run.id.hex}-call",
         call=call,

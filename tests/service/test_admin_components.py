@@ -4,11 +4,12 @@ from collections.abc import Generator, Mapping, Sequence
 import json
 from typing import Annotated, Any, ClassVar, Literal
 
+from django.contrib.auth.models import Permission
 from django.test import Client
 from pydantic import Field
 import pytest
 
-from copilot_admin.admin import component_views
+from copilot_admin.admin import component_views, component_words
 from copilot_admin.admin.component_words import first_sentence, in_words, parameters, sample_call
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.calculator import Calculator
@@ -73,8 +74,14 @@ def builder(client: Client, db: None) -> Client:
 
 @pytest.fixture
 def weather(monkeypatch: pytest.MonkeyPatch) -> Registry:
-    found = Registry((Weather, WeatherTen, Broken))
-    monkeypatch.setattr(component_views, "registry", lambda: found)
+    return use(monkeypatch, Weather, WeatherTen, Broken)
+
+
+def use(monkeypatch: pytest.MonkeyPatch, *classes: type[Component]) -> Registry:
+    """Makes these the components of the server."""
+    found = Registry(classes)
+    for module in (component_views, component_words):
+        monkeypatch.setattr(module, "registry", lambda: found)
     return found
 
 
@@ -130,8 +137,16 @@ def test_a_component_that_breaks_a_rule_is_told_of_and_left_out(builder: Client,
     assert builder.get(f"{CATALOGUE}broken/v1/").status_code == 404
 
 
+def test_who_may_not_change_copilots_may_not_try(client: Client, db: None):
+    user = make_user()
+    user.user_permissions.add(Permission.objects.get(codename="view_copilot"))
+    client.force_login(user)
+    assert "Try it" not in text_of(client, f"{CATALOGUE}calculator/v1/")
+    assert client.get(f"{CATALOGUE}calculator/v1/try/").status_code == 403
+
+
 def test_an_empty_server_says_so(builder: Client, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(component_views, "registry", lambda: Registry(()))
+    use(monkeypatch)
     assert "There is no component that can be used." in text_of(builder, CATALOGUE)
 
 
@@ -174,7 +189,7 @@ def test_a_component_without_parameters_and_samples_has_a_page(builder: Client, 
             """Says the time."""
             yield create_output("text", "now")
 
-    monkeypatch.setattr(component_views, "registry", lambda: Registry((Clock,)))
+    use(monkeypatch, Clock)
     page = text_of(builder, f"{CATALOGUE}clock/v1/")
     assert "It takes no parameters." in page
     assert "&quot;parameters&quot;: {}" in page

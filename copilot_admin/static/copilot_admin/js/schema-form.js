@@ -1,5 +1,6 @@
 // Controls for a value, from its JSON Schema: objects, lists of plain values, choices, texts, numbers
-// and switches. What has no control is named, and stays as it is.
+// and switches. What has no control is named, and stays as it is; where the page has words for it
+// (`words.free`), it is written as JSON in a control of its own.
 
 const DEEPEST = 6; // a schema may refer to itself
 const LONG = 60; // characters of a text that gets more than one line
@@ -42,6 +43,9 @@ export function schemaFrom(example) {
 function control(field, write, context) {
   const kind = field.depth > DEEPEST ? "other" : kindOf(field.rule);
   const misfit = field.value !== undefined && field.value !== null && !fits(field.value, kind);
+  if ((kind === "other" || misfit) && context.words.free) {
+    return free(field, write, context);
+  }
   if (kind === "other" || misfit) {
     return element("p", { className: "help" }, context.words.rest.replace("{name}", field.name));
   }
@@ -176,6 +180,37 @@ function line(field, write) {
     }
   });
   return labelled(field, input, fault);
+}
+
+// Any other value, as JSON; where it may be a text, the text itself will do.
+function free(field, write, { words }) {
+  const { rule, value } = field;
+  const isShownAsIs = typeof value === "string" && mayBeText(rule);
+  const input = element("textarea", { spellcheck: false, className: "ca-mono" });
+  input.value = value === undefined || isShownAsIs ? value ?? "" : JSON.stringify(value, null, 2);
+  input.rows = Math.min(12, input.value.split("\n").length + 1);
+  const fault = element("span", { className: "help ca-rows-warning" });
+  fault.setAttribute("role", "status");
+  input.addEventListener("input", () => {
+    const text = input.value.trim();
+    let read = text === "" ? undefined : input.value;
+    let isJson = true;
+    try {
+      read = text === "" ? undefined : JSON.parse(text);
+    } catch {
+      isJson = mayBeText(rule);
+    }
+    fault.textContent = isJson ? "" : words.free;
+    if (isJson) {
+      write(read);
+    }
+  });
+  return labelled(field, input, fault);
+}
+
+function mayBeText(rule) {
+  const ways = Array.isArray(rule.anyOf) ? rule.anyOf : [rule];
+  return ways.some((one) => [one?.type].flat().includes("string"));
 }
 
 function bound(input, rule) {

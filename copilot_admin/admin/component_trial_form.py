@@ -1,0 +1,138 @@
+"""The form that tries a component: its arguments, and what the system would pass besides."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.component_files import read_upload
+from copilot_admin.engine.component_runs import ComponentRun
+from copilot_admin.engine.component_samples import sample_arguments
+from copilot_admin.engine.components.base import Component
+from copilot_admin.engine.components.inputs import (
+    DOCUMENTS,
+    MODEL,
+    DocumentOrigin,
+    ModelDoor,
+    SourceDocument,
+)
+from copilot_admin.engine.documents.registry import UnreadableFile, data_types
+from copilot_admin.engine.providers.registry import make_provider
+from copilot_admin.engine.retries import Pace
+from copilot_admin.errors import ConfigurationError, RunError
+from copilot_admin.models import Copilot
+from copilot_admin.providers import provider_spec
+from protocol.data import layout
+from protocol.json import JsonObject
+from protocol.strict_json import MalformedJson, loads
+
+MOST_CHARACTERS = 2_000_000
+MOST_BYTES = 20 * 1024 * 1024
+
+
+class TrialForm(forms.Form):
+    """What a try of one component needs; only what the component uses is asked."""
+
+    arguments = forms.CharField(
+        label=_("Arguments"),
+        max_length=MOST_CHARACTERS,
+        widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false", "class": "ca-mono"}),
+        help_text=_("One JSON object; its keys are the parameters."),
+    )
+    copilot = forms.ModelChoiceField(
+        label=_("Copilot"),
+        queryset=Copilot.objects.select_related("provider").order_by("name"),
+        required=False,
+        empty_label=_("None: there is no model to ask"),
+        help_text=_("Lends its provider and model, as its draft has them."),
+    )
+    document = forms.CharField(
+        label=_("Text of a document"),
+        max_length=MOST_CHARACTERS,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 6}),
+    )
+    file = forms.FileField(label=_("Or a file"), required=False)
+
+    def __init__(self, component: type[Component], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.component = component
+        if MODEL not in component.uses:
+            del self.fields["copilot"]
+        if DOCUMENTS not in component.uses:
+            del self.fields["document"], self.fields["file"]
+        else:
+            suffixes = [f".{kind}" for kind in sorted(data_types())]
+            self.fields["file"].widget.attrs["accept"] = ",".join(suffixes)
+            self.fields["file"].help_text = ", ".join(suffixes)
+
+    def clean_arguments(self) -> JsonObject:
+        """The arguments as they were meant."""
+        try:
+            value = loads(self.cleaned_data["arguments"].encode())
+        except (MalformedJson, UnicodeEncodeError) as error:
+            fault = getattr(error, "public", str(error))
+            raise forms.ValidationError(
+                _("This is no JSON. %(fault)s"), params={"fault": fault}
+            ) from error
+        if not isinstance(value, dict):
+            raise forms.ValidationError(_("Write one JSON object, in braces."))
+        return value
+
+    def clean_copilot(self) -> ModelDoor | None:
+        """The model that the copilot lends."""
+        copilot: Copilot | None = self.cleaned_data["copilot"]
+        if copilot is None:
+            return None
+        try:
+            spec = provider_spec(copilot.provider)
+            provider = make_provider(spec)
+        except (ConfigurationError, RunError) as error:
+            raise forms.ValidationError(error.public) from error
+        return ModelDoor(
+            provider,
+            model=copilot.model,
+            timeouts=spec.timeouts,
+            parameters=copilot.parameters,
+            pace=Pace(),
+        )
+
+    def clean_file(self) -> SourceDocument | None:
+        """The uploaded file as text."""
+        upload = self.cleaned_data["file"]
+        if not upload:
+            return None
+        if upload.size > MOST_BYTES:
+            raise forms.ValidationError(_("The file is larger than 20 MB."))
+        try:
+            return read_upload(upload.read(), name=upload.name)
+        except UnreadableFile as error:
+            raise forms.ValidationError(error.public) from error
+
+    def run(self) -> ComponentRun:
+        """The call that a valid form describes."""
+        values = self.cleaned_data
+        system: dict[str, Any] = {
+            "_sys_name": self.component.name,
+            "_sys_current_time": datetime.now(UTC).isoformat(),
+        }
+        if values.get("copilot"):
+            system[MODEL] = values["copilot"]
+        if DOCUMENTS in self.component.uses:
+            system[DOCUMENTS] = self._documents()
+        return ComponentRun(self.component, values["arguments"], system=system)
+
+    def _documents(self) -> tuple[SourceDocument, ...]:
+        text, file = self.cleaned_data["document"], self.cleaned_data["file"]
+        written = SourceDocument("Document", DocumentOrigin.FILE, (("", text),))
+        return tuple(filter(None, (written if text.strip() else None, file)))
+
+
+def initial_of(component: type[Component], number: int) -> dict[str, Any]:
+    """What the form holds at first: a sample, and the first copilot there is."""
+    sample = component.samples[number] if number < len(component.samples) else {}
+    return {
+        "arguments": layout(sample_arguments(sample)),
+        "copilot": Copilot.objects.order_by("name").first() if MODEL in component.uses else None,
+    }

@@ -1,0 +1,102 @@
+"""A builder finds a component and tries it, in a real browser."""
+
+from collections.abc import Iterator
+import json
+
+from playwright.sync_api import Browser, Page, expect
+import pytest
+
+from copilot_admin.roles import Role
+from tests.browser.visits import PHONE, Visit, visit
+from tests.factories import make_copilot, make_user
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+CATALOGUE = "/admin/components/"
+
+
+@pytest.fixture
+def ada(browser: Browser, base_url: str) -> Iterator[Visit]:
+    make_user(Role.BUILDERS, username="ada")
+    person = visit(browser, base_url)
+    person.log_in("ada")
+    yield person
+    person.page.context.close()
+    assert person.mishaps == []
+
+
+def press(page: Page, name: str) -> None:
+    """Follows a link with the keyboard."""
+    page.get_by_role("link", name=name, exact=True).focus()
+    page.keyboard.press("Enter")
+
+
+def test_a_component_is_found_and_tried_with_the_keyboard_alone(ada: Visit):
+    page = ada.page
+    press(page, "Components")
+    expect(page.get_by_role("heading", name="Chart maker")).to_be_visible()
+    assert ada.grave_findings() == []
+    press(page, "Calculator")
+    expect(page.get_by_role("heading", name="Parameters")).to_be_visible()
+    assert ada.grave_findings() == []
+    press(page, "Try it")
+
+    expression = page.get_by_label("expression")
+    expect(expression).to_have_value("2 + 2")
+    expression.focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("200 USD + 10%")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").get_by_text("Done.")).to_be_visible()
+    result = page.get_by_role("region", name="What becomes of it")
+    expect(result.locator("pre", has_text="220 USD").first).to_be_visible()
+    yielded = page.get_by_role("region", name="What it yields").locator("pre")
+    assert json.loads(yielded.inner_text())["content"][0]["text"] == {"info": "220 USD"}
+    assert ada.grave_findings() == []
+
+    expression.focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("1 /")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")  # past the heading of the JSON
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).not_to_be_empty()
+    expect(yielded).to_have_count(0)
+
+
+def test_rows_are_written_as_json_or_as_text_and_drawn(ada: Visit):
+    page = ada.page
+    ada.go(f"{CATALOGUE}chart_maker/v1/try/?sample=2")
+    expect(page.get_by_label("rows", exact=True)).to_have_value("quarter,sales\nQ1,5\nQ2,7")
+    page.get_by_label("type").select_option("bar")
+    page.get_by_role("button", name="Run").click()
+    result = page.get_by_role("region", name="What becomes of it")
+    expect(result.locator("svg.ca-chart")).to_be_visible()
+    expect(result.locator("pre", has_text="The user now sees a bar").first).to_be_visible()
+    assert ada.grave_findings() == []
+    page.set_viewport_size(PHONE)
+    assert ada.overflow() <= 0
+    for path in ("", "chart_maker/v1/"):
+        ada.go(CATALOGUE + path)
+        assert ada.overflow() <= 0
+
+
+def test_the_json_and_the_fields_say_the_same(ada: Visit):
+    page = ada.page
+    ada.go(f"{CATALOGUE}calculator/v1/try/")
+    page.get_by_text("All arguments as JSON").click()
+    arguments = page.get_by_role("textbox", name="Arguments")
+    arguments.fill('{"expression": "3 * 3"}')
+    arguments.blur()
+    expect(page.get_by_label("expression")).to_have_value("3 * 3")
+    page.get_by_label("expression").fill("4 * 4")
+    expect(arguments).to_have_value('{\n  "expression": "4 * 4"\n}')
+
+
+def test_a_component_asks_the_model_that_a_copilot_lends(ada: Visit):
+    make_copilot(name="Desk")
+    page = ada.page
+    ada.go(f"{CATALOGUE}similar_question/v1/try/")
+    expect(page.get_by_label("Copilot").locator("option:checked")).to_have_text("Desk")
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_text("tokens of rehearsal")).to_be_visible()
+    expect(page.get_by_role("region", name="What it yields").locator("pre").nth(1)).to_be_visible()
