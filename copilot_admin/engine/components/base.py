@@ -8,6 +8,10 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from copilot_admin.engine.components.steps import steps_of
+from copilot_admin.engine.components.tracing import (
+    components_run_stream_trace,
+    components_run_trace,
+)
 from protocol.components import (
     ComponentArguments,
     ComponentOutput,
@@ -65,13 +69,17 @@ class Component:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "tool_eval" in vars(cls) and "manifests" not in vars(cls):
+        if "tool_eval" not in vars(cls):
+            return
+        cls.tool_eval = components_run_stream_trace(cls.tool_eval)
+        if "manifests" not in vars(cls):
             summary = cls.documentation().partition("\n\n")[0]
             cls.manifests = (manifest_from(cls.tool_eval, name=cls.name, summary=summary),)
 
     # The parameters are the subclass's own, so no signature fits all of them.
     tool_eval: Any = _not_written
 
+    @components_run_trace
     async def run(self, message: Message) -> Message:
         """Takes a message and gives one: the entry for programs.
 
@@ -134,6 +142,11 @@ class Component:
     def tool_name(cls) -> list[str]:
         """The names under which models call it."""
         return [manifest["name"] for manifest in cls.manifests]
+
+    @classmethod
+    def as_openai_tools(cls) -> list[JsonObject]:
+        """The manifests in the form in which a request to an OpenAI-compatible API has them."""
+        return [{"type": "function", "function": dict(manifest)} for manifest in cls.manifests]
 
     @classmethod
     def tool_desc(cls) -> list[str]:
