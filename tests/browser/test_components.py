@@ -1,12 +1,19 @@
 """A builder finds a component and tries it, in a real browser."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
 import json
+import threading
+from typing import Any
 
 from playwright.sync_api import Browser, Page, expect
 import pytest
 
+from copilot_admin.admin import component_words
+from copilot_admin.engine.components.base import Component
+from copilot_admin.engine.components.registry import Registry
 from copilot_admin.roles import Role
+from protocol.components import ComponentOutput, create_output
 from tests.browser.visits import PHONE, Visit, visit
 from tests.factories import make_copilot, make_user
 
@@ -90,6 +97,48 @@ def test_the_json_and_the_fields_say_the_same(ada: Visit):
     expect(page.get_by_label("expression")).to_have_value("3 * 3")
     page.get_by_label("expression").fill("4 * 4")
     expect(arguments).to_have_value('{\n  "expression": "4 * 4"\n}')
+
+
+def test_a_text_or_a_file_is_searched(ada: Visit):
+    page = ada.page
+    page.set_viewport_size(PHONE)
+    ada.go(f"{CATALOGUE}document_search/v1/try/")
+    assert ada.grave_findings() == []
+    assert ada.overflow() <= 0
+    page.get_by_label("query").fill("melons")
+    page.get_by_label("Text of a document").fill("Nothing of the kind.")
+    notes = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"Melons are dear."}
+    page.get_by_label("Or a file").set_input_files([notes])
+    page.get_by_role("button", name="Run").press("Enter")
+    result = page.get_by_role("region", name="What becomes of it")
+    expect(result.get_by_text("One source: notes.txt")).to_be_visible()
+
+
+def test_a_try_is_stopped_and_its_component_with_it(ada: Visit, monkeypatch: pytest.MonkeyPatch):
+    closed = threading.Event()
+
+    class Waits(Component):
+        name = "waits"
+        samples = ({},)
+
+        async def tool_eval(self, **kwargs: Any) -> AsyncGenerator[ComponentOutput, None]:
+            """Begins, and waits."""
+            try:
+                yield create_output("text", "begun")
+                await asyncio.Event().wait()
+            finally:
+                closed.set()
+
+    monkeypatch.setattr(component_words, "registry", lambda: Registry((Waits,)))
+    page = ada.page
+    ada.go(f"{CATALOGUE}waits/v1/try/")
+    page.get_by_role("button", name="Run").press("Enter")
+    expect(page.get_by_role("region", name="What it yields")).to_contain_text("begun")
+    expect(page.get_by_role("status").get_by_text("Running…")).to_be_visible()
+    page.get_by_role("button", name="Stop").press("Enter")
+    expect(page.get_by_role("status").get_by_text("Stopped.")).to_be_visible()
+    expect(page.get_by_role("button", name="Run")).to_be_focused()
+    assert closed.wait(10)
 
 
 def test_a_component_asks_the_model_that_a_copilot_lends(ada: Visit):
