@@ -11,15 +11,16 @@ from copilot_admin.admin.transcript_blocks import blocks_of
 from copilot_admin.admin.transcript_contents import Room
 from copilot_admin.engine.component_events import ComponentEvents
 from copilot_admin.engine.component_runs import ComponentRun
-from copilot_admin.engine.server_tools import NOTHING_FOR_THE_MODEL, title_of
-from copilot_admin.errors import BadArguments, ComponentError
+from copilot_admin.engine.server_tools import title_of, told_of
+from copilot_admin.errors import BadArguments, ComponentError, WrongArguments
 from copilot_admin.models import Outcome
 from copilot_admin.reading import CallView, EventView
 from copilot_admin.recorder import Ending, Recorder
 from copilot_admin.rendering.text import pretty_json, shortened
-from protocol.components import ComponentOutput, llm_text
+from protocol.components import ComponentOutput
 from protocol.events import CitationCollection, Event
 from protocol.json import JsonObject
+from protocol.storable import clean_text
 
 ROOM = Room(rows=200, cell=1_000, text=100_000)  # nothing else is on the page
 MOST_RAW = 4_000  # characters of one output
@@ -92,14 +93,19 @@ class Trial:
             listed=tuple(map(raw, run.outputs[:MOST_LISTED])),
             outputs=len(run.outputs),
             blocks=tuple(blocks_of(_answer_of(run), room=ROOM)),
-            for_model=shortened(llm_text(run.merged.content), most=ROOM.text)
-            or NOTHING_FOR_THE_MODEL,
+            for_model=shortened(clean_text(self._told()), most=ROOM.text),
             merged=shortened(_json(run.merged), most=ROOM.text),
             refusal=sentence if is_refused else "",
             problem="" if is_refused else sentence,
             usage=tuple(map(dict, run.usage)),
             ms=round(run.seconds * 1000),
         )
+
+    def _told(self) -> str:
+        """What a model would read."""
+        if isinstance(self._error, WrongArguments):
+            return self._error.public
+        return told_of(self._run)
 
 
 def raw(output: ComponentOutput) -> str:
@@ -108,7 +114,7 @@ def raw(output: ComponentOutput) -> str:
 
 
 def _json(output: ComponentOutput) -> str:
-    return pretty_json(output.model_dump(mode="json", exclude=DEVELOPERS))
+    return clean_text(pretty_json(output.model_dump(mode="json", exclude=DEVELOPERS)))
 
 
 def _answer_of(run: ComponentRun) -> Answer:

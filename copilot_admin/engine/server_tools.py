@@ -122,7 +122,7 @@ class ServerTools:
             is_refused = isinstance(error, BadArguments)
         for step in _ending(run, events, title=title):
             yield step
-        result = _told(run, run.error)
+        result = told_of(run)
         yield _called(run, result)
         if is_refused and not run.outputs:  # another try may do better, but not for ever
             raise ToolMistake(result)
@@ -181,10 +181,10 @@ def _arguments(call: ToolCall) -> JsonObject:
     return arguments
 
 
-def _told(run: ComponentRun, problem: str) -> str:
+def told_of(run: ComponentRun) -> str:
     """What the model is told of a call: what it may see, cut between lines where it is too much."""
     text = llm_text(map(_cut, run.merged.content))
-    parts = [shortened(text, limit=MOST_FOR_THE_MODEL), f"error: {problem}" if problem else ""]
+    parts = [shortened(text, limit=MOST_FOR_THE_MODEL), f"error: {run.error}" if run.error else ""]
     return "\n".join(filter(None, parts)) or NOTHING_FOR_THE_MODEL
 
 

@@ -159,6 +159,22 @@ def test_what_broke_is_said_with_what_came_before(builder: Client):
     assert "Chart maker" not in page
 
 
+@pytest.mark.parametrize(
+    ("word", "read_by_model"),
+    [
+        ("break", "break\nerror: It &lt;i&gt;broke&lt;/i&gt;."),
+        ("refuse", "error: Say another &lt;i&gt;word&lt;/i&gt;."),
+        (5, "Wrong arguments for shows: $.word: 5 is not of type &#x27;string&#x27;."),
+    ],
+)
+def test_what_the_model_would_read_of_a_failure_is_shown(builder: Client, word: Any, read_by_model):
+    assert read_by_model in part(tried(builder, word), "What the model reads", "The merged result")
+
+
+def test_what_has_no_form_in_utf_8_is_replaced(builder: Client):
+    assert "a\ufffd" in part(tried(builder, "a\ud800"), "What the model reads", "The merged")
+
+
 def test_only_builders_try_and_only_what_there_is(client: Client):
     client.force_login(make_user(Role.REVIEWERS, Role.OPERATORS))
     for path in ("shows/v2/try/", "shows/v2/try/stream/"):
