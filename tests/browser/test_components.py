@@ -99,6 +99,22 @@ def test_the_json_and_the_fields_say_the_same(ada: Visit):
     expect(arguments).to_have_value('{\n  "expression": "4 * 4"\n}')
 
 
+def test_what_is_no_json_is_said_beside_it_and_not_run(ada: Visit):
+    page = ada.page
+    ada.go(f"{CATALOGUE}table_analyst/v1/try/")
+    operations = page.get_by_label("operations")
+    operations.fill("{")
+    expect(page.get_by_text("This is no JSON.")).to_be_visible()
+    page.get_by_role("button", name="Run").press("Enter")
+    expect(operations).to_be_focused()
+    expect(page.locator("[data-ca-trial-outputs] li")).to_have_count(0)
+    operations.fill('{"op": "limit", "n": 1}')
+    page.get_by_role("button", name="Run").press("Enter")
+    result = page.get_by_role("region", name="What becomes of it")
+    expect(result.locator("table tbody tr").first).to_be_visible()
+    assert ada.grave_findings() == []
+
+
 def test_a_text_or_a_file_is_searched(ada: Visit):
     page = ada.page
     page.set_viewport_size(PHONE)

@@ -25,6 +25,11 @@ fields.addEventListener("keydown", (event) => {
 stop.addEventListener("click", () => running?.abort());
 form.addEventListener("submit", (event) => {
   event.preventDefault();
+  const wrong = [...fields.querySelectorAll("input, textarea")].find((one) => !one.validity.valid);
+  if (wrong) {
+    wrong.focus(); // what is wrong stands beside it; the JSON still has the value before
+    return;
+  }
   if (!running) {
     run();
   }

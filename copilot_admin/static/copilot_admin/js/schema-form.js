@@ -200,7 +200,8 @@ function free(field, write, { words }) {
     } catch {
       isJson = mayBeText(rule);
     }
-    fault.textContent = isJson ? "" : words.free;
+    input.setCustomValidity(isJson ? "" : words.free);
+    fault.textContent = input.validationMessage;
     if (isJson) {
       write(read);
     }
