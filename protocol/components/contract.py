@@ -4,7 +4,7 @@ Start-up applies the five that need no run; tests and the command that checks co
 Source: the component contract and the checks of its SDK.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 import inspect
@@ -184,7 +184,9 @@ def _says(schema: object, key: str) -> bool:
 
 
 def _manifests(component: ComponentClass) -> list[Mapping[str, Any]]:
-    return [one for one in getattr(component, "manifests", ()) if isinstance(one, Mapping)]
+    given = getattr(component, "manifests", ())
+    listed = given if isinstance(given, Sequence) else ()
+    return [one for one in listed if isinstance(one, Mapping)]
 
 
 def _taken(component: ComponentClass) -> tuple[inspect.Parameter, ...]:

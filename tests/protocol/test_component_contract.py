@@ -93,7 +93,7 @@ def test_names_at_the_bounds_are_taken(name: str):
 
 def test_there_is_one_manifest():
     nothing = matches("tool_eval takes 'query', which is not in the manifest.")
-    for none in ((), ("words",)):
+    for none in ((), ("words",), None, Good.manifests[0], 5):
         assert found(static_findings(component(manifests=none))) == [
             *nothing,
             *valid("there must be exactly one manifest for tool_eval, not 0."),
