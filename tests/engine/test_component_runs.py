@@ -11,6 +11,7 @@ import pytest
 
 from copilot_admin.engine import component_runs
 from copilot_admin.engine.component_runs import ComponentRun, arguments_in, check_arguments
+from copilot_admin.engine.components import steps
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.inputs import MODEL, ModelDoor
 from copilot_admin.engine.components.steps import steps_of
@@ -307,6 +308,27 @@ def test_a_plain_component_runs_in_a_thread_and_does_not_block():
     assert asyncio.run(both()) == [HELLO, HELLO]
     assert config["threads"][0].startswith("component")
     assert config["closed"].is_set()
+
+
+def test_a_component_that_takes_all_its_threads_keeps_no_other_from_running(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(steps, "_MOST_THREADS", 1)
+    steps._threads_of.cache_clear()
+    config = blocking()
+
+    async def beside() -> list[ComponentOutput]:
+        run = ComponentRun(Blocks, {}, config=config)
+        async with aclosing(run.stream()) as outputs:
+            await anext(outputs)
+            await asyncio.to_thread(config["entered"].wait, 10)
+            said = [output async for output in EchoTwo().stream(query="hi")]
+            config["go"].set()
+            return said
+
+    assert len(asyncio.run(beside())) == 2
+    assert config["closed"].wait(10)
+    steps._threads_of.cache_clear()
 
 
 def test_a_thread_that_still_works_is_left_and_closes_when_it_comes_back():

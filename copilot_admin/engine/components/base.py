@@ -108,7 +108,7 @@ class Component:
 
     async def stream(self, **inputs: Any) -> AsyncGenerator[ComponentOutput, None]:
         """The outputs of `tool_eval`, whether it is async or plain."""
-        async with aclosing(steps_of(self.tool_eval(**inputs))) as outputs:
+        async with aclosing(steps_of(self.tool_eval(**inputs), name=self.name)) as outputs:
             async for output in outputs:
                 yield output
 

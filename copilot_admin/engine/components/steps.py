@@ -4,28 +4,33 @@ import asyncio
 from collections.abc import AsyncGenerator, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
+from functools import cache
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 _END = object()
-# Threads of their own: components that hang must not keep others from looking up addresses.
-_THREADS = ThreadPoolExecutor(max_workers=32, thread_name_prefix="component")
+_MOST_THREADS = 16  # of one component
 
 
 async def steps_of(
-    generator: AsyncGenerator[T, None] | Generator[T, None, None],
+    generator: AsyncGenerator[T, None] | Generator[T, None, None], *, name: str = ""
 ) -> AsyncGenerator[T, None]:
     """The elements of a generator; a plain one runs in a thread, a step at a time.
 
     When it is closed early an async generator is closed with it, a plain one as soon as its thread
     comes back from the step it is in: a thread cannot be stopped.
 
+    Args:
+        generator: What `tool_eval` returned.
+        name: Of the component, which has threads of its own: one that hangs keeps no other
+            from running.
+
     Raises:
         TypeError: It is no generator.
     """
     if isinstance(generator, Generator):
-        async with aclosing(_in_threads(generator)) as steps:
+        async with aclosing(_in_threads(generator, _threads_of(name))) as steps:
             async for step in steps:
                 yield step
     elif isinstance(generator, AsyncGenerator):
@@ -36,12 +41,19 @@ async def steps_of(
         raise TypeError("tool_eval must be a generator: it yields its outputs.")
 
 
-async def _in_threads(generator: Generator[T, None, None]) -> AsyncGenerator[T, None]:
+@cache
+def _threads_of(name: str) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=_MOST_THREADS, thread_name_prefix=f"component {name}")
+
+
+async def _in_threads(
+    generator: Generator[T, None, None], threads: ThreadPoolExecutor
+) -> AsyncGenerator[T, None]:
     loop = asyncio.get_running_loop()
     step: asyncio.Future[Any] | None = None
     try:
         while True:
-            step = loop.run_in_executor(_THREADS, next, generator, _END)
+            step = loop.run_in_executor(threads, next, generator, _END)
             value = await asyncio.shield(step)
             if value is _END:
                 return
