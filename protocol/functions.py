@@ -7,6 +7,7 @@ from protocol.json import Json, JsonObject
 from protocol.messages import CallMessage, ResultMessage
 
 GET_WIDGET_DATA = "get_widget_data"
+GET_SKILL_CONTENT = "get_skill_content"
 WIDGET_DATA_FUNCTIONS = frozenset({GET_WIDGET_DATA, "get_extra_widget_data"})
 
 

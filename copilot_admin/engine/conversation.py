@@ -20,6 +20,7 @@ from copilot_admin.engine.memory import memory_in
 from copilot_admin.engine.model_call import ModelImage, ModelMessage, ModelRole, ToolCall
 from copilot_admin.engine.pictures import Picture
 from copilot_admin.engine.placeholders import fill
+from copilot_admin.engine.skills import catalog_text
 from copilot_admin.engine.spec import CopilotSpec, DataMessagePolicy
 from copilot_admin.engine.tool_arguments import tool_name
 from copilot_admin.engine.turn import Fetched, fetched_by
@@ -97,10 +98,11 @@ def _system_text(ask: Ask, query: Query, *, offered: Sequence[Widget], noted: bo
     has_data = bool(query.context) or any(isinstance(one, ResultMessage) for one in query.messages)
     policy = ask.spec.data_messages
     dashboard = "" if policy.workspace else dashboard_text(query)
-    rule = DATA_RULE if offered or has_data or dashboard else ""
+    skills = catalog_text(query)
+    rule = DATA_RULE if offered or has_data or dashboard or skills else ""
     widgets = "" if policy.widgets else offer_text(offered, query=query)
     notes = DATA_MESSAGE_RULE if noted else ""
-    return "\n\n".join(filter(None, (prompt.strip(), widgets, dashboard, rule, notes)))
+    return "\n\n".join(filter(None, (prompt.strip(), widgets, dashboard, skills, rule, notes)))
 
 
 @dataclass(slots=True)

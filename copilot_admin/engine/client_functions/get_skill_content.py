@@ -1,6 +1,6 @@
 """Skills of the user: instructions for a kind of task, loaded when the task comes up."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
@@ -9,14 +9,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.model_call import ToolCall
+from copilot_admin.engine.skills import MOST_SKILLS, offered_skills
 from copilot_admin.engine.tool_arguments import ToolMistake, read_arguments
-from copilot_admin.engine.turn import messages_of_turn
+from protocol.functions import GET_SKILL_CONTENT
 from protocol.json import JsonObject
-from protocol.messages import CommandResult, ResultMessage, SourceResult
+from protocol.messages import CommandResult, SourceResult
 from protocol.query import Query
-
-MOST_SKILLS = 200  # of the catalog that a model is shown
-_LONGEST = 500  # characters of a description
 
 
 class GetSkillContent(BaseModel):
@@ -34,15 +32,15 @@ class GetSkillContent(BaseModel):
 class SkillContent(ClientFunction):
     """Offered once a turn, unless the user has chosen a skill already."""
 
-    name: ClassVar[str] = "get_skill_content"
+    name: ClassVar[str] = GET_SKILL_CONTENT
 
     def offers(self, situation: Situation) -> Iterable[Offer]:
-        """The tool, with the catalog in its description."""
+        """The tool, with the slugs in its description."""
         query = situation.query
-        if not query.skills_catalog or query.selected_skills or _was_loaded(query):
-            return
-        offer = self.offer(GetSkillContent, partial(_arguments, query))
-        yield _with_catalog(offer, query)
+        skills = offered_skills(query)
+        if skills:
+            offer = self.offer(GetSkillContent, partial(_arguments, query))
+            yield _with_slugs(offer, skills)
 
     def result_text(self, result: SourceResult) -> str | None:
         """The skill as instructions, since that is what the user keeps it for."""
@@ -52,21 +50,11 @@ class SkillContent(ClientFunction):
         return None
 
 
-def _with_catalog(offer: Offer, query: Query) -> Offer:
-    """The offer with the list of skills behind its description."""
-    rows = [
-        f"- {skill['slug']}: {str(skill.get('description') or '')[:_LONGEST]}"
-        for skill in query.skills_catalog[:MOST_SKILLS]
-    ]
-    text = "\n".join((f"{offer.schema.description} The skills:", *rows))
+def _with_slugs(offer: Offer, skills: Sequence[JsonObject]) -> Offer:
+    """The offer with the slugs behind its description; the catalog is in the system prompt."""
+    slugs = ", ".join(str(skill["slug"]) for skill in skills[:MOST_SKILLS])
+    text = f"{offer.schema.description} The skills: {slugs}."
     return replace(offer, schema=replace(offer.schema, description=text))
-
-
-def _was_loaded(query: Query) -> bool:
-    return any(
-        isinstance(message, ResultMessage) and message.function == SkillContent.name
-        for message in messages_of_turn(query)
-    )
 
 
 def _arguments(query: Query, call: ToolCall) -> JsonObject:
