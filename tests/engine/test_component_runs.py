@@ -331,6 +331,29 @@ def test_a_component_that_takes_all_its_threads_keeps_no_other_from_running(
     steps._threads_of.cache_clear()
 
 
+def test_a_call_that_is_left_while_it_waits_for_a_thread_never_runs(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(steps, "_MOST_THREADS", 1)
+    steps._threads_of.cache_clear()
+    config, waiting = blocking(), blocking()
+
+    async def leave() -> None:
+        run = ComponentRun(Blocks, {}, config=config)
+        async with aclosing(run.stream()) as outputs:
+            await anext(outputs)
+            await asyncio.to_thread(config["entered"].wait, 10)
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.01), aclosing(Blocks(**waiting).stream()) as others:
+                    await anext(others)
+            config["go"].set()
+            assert [output async for output in outputs] == [HELLO]
+
+    asyncio.run(leave())
+    assert waiting["threads"] == []
+    steps._threads_of.cache_clear()
+
+
 def test_a_thread_that_still_works_is_left_and_closes_when_it_comes_back():
     config = blocking()
 

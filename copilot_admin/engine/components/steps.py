@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Generator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing
 from functools import cache
 from typing import Any, TypeVar
@@ -49,17 +49,16 @@ def _threads_of(name: str) -> ThreadPoolExecutor:
 async def _in_threads(
     generator: Generator[T, None, None], threads: ThreadPoolExecutor
 ) -> AsyncGenerator[T, None]:
-    loop = asyncio.get_running_loop()
-    step: asyncio.Future[Any] | None = None
+    step: Future[Any] | None = None
     try:
         while True:
-            step = loop.run_in_executor(threads, next, generator, _END)
-            value = await asyncio.shield(step)
+            step = threads.submit(next, generator, _END)
+            value = await asyncio.wrap_future(step)
             if value is _END:
                 return
             yield value
     finally:
-        if step is None or step.done():
+        if step is None or step.cancel() or step.done():  # one that waits for a thread never runs
             generator.close()
         else:
             step.add_done_callback(lambda _: generator.close())
