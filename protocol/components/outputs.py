@@ -14,6 +14,7 @@ from pydantic import (
     Field,
     SerializeAsAny,
     ValidationError,
+    field_serializer,
     field_validator,
 )
 from pydantic_core.core_schema import ValidationInfo
@@ -92,6 +93,11 @@ class ComponentOutput(BaseModel):
 
     role: OutputRole = OutputRole.TOOL
     content: tuple[Content, ...] = ()
+
+    @field_serializer("content")
+    def _as_list(self, content: tuple[Content, ...]) -> list[Content]:
+        """A list in every form, as the contract has it."""
+        return list(content)
 
     def to_json(self) -> JsonObject:
         """The output as it stands on the wire."""

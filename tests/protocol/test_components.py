@@ -289,6 +289,8 @@ def test_construction_1_an_output_stands_on_the_wire_with_all_its_keys():
             }
         ],
     }
+    assert text("hi").model_dump() == text("hi").to_json()
+    assert merge([]).model_dump() == {"role": "tool", "content": []}
 
 
 @pytest.mark.parametrize(
