@@ -13,6 +13,7 @@ from pydantic import (
     ConfigDict,
     Field,
     SerializeAsAny,
+    SerializerFunctionWrapHandler,
     ValidationError,
     field_serializer,
     field_validator,
@@ -94,10 +95,12 @@ class ComponentOutput(BaseModel):
     role: OutputRole = OutputRole.TOOL
     content: tuple[Content, ...] = ()
 
-    @field_serializer("content")
-    def _as_list(self, content: tuple[Content, ...]) -> list[Content]:
+    @field_serializer("content", mode="wrap")
+    def _as_list(
+        self, content: tuple[Content, ...], serialize: SerializerFunctionWrapHandler
+    ) -> list[Any]:
         """A list in every form, as the contract has it."""
-        return list(content)
+        return list(serialize(content))
 
     def to_json(self) -> JsonObject:
         """The output as it stands on the wire."""
