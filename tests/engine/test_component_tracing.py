@@ -117,3 +117,12 @@ def test_every_component_is_traced_and_its_signature_stays_visible(component):
 
 def test_a_manifest_is_the_inner_part_of_a_tool_of_an_api():
     assert Echo.as_openai_tools() == [{"type": "function", "function": Echo.manifests[0]}]
+    with pytest.raises(ValueError, match="Component has no manifest"):
+        Component.as_openai_tools()
+
+
+def test_the_base_alone_does_nothing():
+    with pytest.raises(NotImplementedError, match="A component writes tool_eval"):
+        Component().tool_eval(query="x")
+    with pytest.raises(NotImplementedError, match="A component writes tool_eval"):
+        asyncio.run(Component().run(Message("x")))

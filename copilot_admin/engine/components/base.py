@@ -90,8 +90,11 @@ class Component:
             The text of the result where it is nothing but text, else its content items.
 
         Raises:
+            NotImplementedError: The component has no `tool_eval`.
             ValueError: What the component says of bad arguments.
         """
+        if type(self).tool_eval is Component.tool_eval:
+            _not_written(self)
         inputs = {**self.system, **self._inputs(message)}
         output = merge([output async for output in self.stream(**inputs)])
         if all(content.type is ContentType.TEXT for content in output.content):
@@ -145,7 +148,13 @@ class Component:
 
     @classmethod
     def as_openai_tools(cls) -> list[JsonObject]:
-        """The manifests in the form in which a request to an OpenAI-compatible API has them."""
+        """The manifests in the form in which a request to an OpenAI-compatible API has them.
+
+        Raises:
+            ValueError: There is none.
+        """
+        if not cls.manifests:
+            raise ValueError(f"The component {cls.__name__} has no manifest.")
         return [{"type": "function", "function": dict(manifest)} for manifest in cls.manifests]
 
     @classmethod
