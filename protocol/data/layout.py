@@ -8,7 +8,7 @@ never a line of somebody's text.
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache
 from itertools import accumulate, chain
@@ -32,7 +32,7 @@ def layout(value: Json) -> str:
 
     Two spaces of indentation. The outermost object or list is always laid out over lines; an inner
     one stands on one line when it holds plain values only and fits into 80 columns. NaN and
-    infinities, which JSON does not have, become null; decimals, times and UUIDs become text, as
+    infinities, which JSON does not have, become null; decimals, times, durations and UUIDs become text, as
     ECMA-262 writes times: milliseconds, Z for UTC.
 
     Examples:
@@ -196,6 +196,18 @@ def _as_json(value: object) -> Scalar:
         return f"{text[:-6]}Z" if text.endswith("+00:00") else text
     if isinstance(value, date):
         return value.isoformat()
+    if isinstance(value, timedelta):
+        return _duration(value)
     if isinstance(value, Decimal | UUID):
         return str(value)
     return cast(Scalar, value)
+
+
+def _duration(value: timedelta) -> str:
+    """ISO 8601, to the second or the microsecond."""
+    length = abs(value)
+    minutes, seconds = divmod(length.seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    fraction = f".{length.microseconds:06d}" if length.microseconds else ""
+    sign = "-" if value < timedelta(0) else ""
+    return f"{sign}P{length.days}DT{hours:02d}H{minutes:02d}M{seconds:02d}{fraction}S"

@@ -442,6 +442,8 @@ def test_what_json_does_not_have_is_written_as_what_it_has() -> None:
         date(2026, 1, 2),
         time(3, 4),
         time(3, 4, 5, 678901),
+        timedelta(days=1, hours=2, seconds=3),
+        timedelta(microseconds=-1),
         Decimal("1.10"),
         UUID(int=1),
     ],
