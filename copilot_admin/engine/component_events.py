@@ -190,7 +190,7 @@ class ComponentEvents:
             source = f"data:image/{escape(kind)};base64,{escape(data)}"
             html = f'<img src="{source}" alt="{escape(name)}">'
             yield self._artifact(ArtifactType.HTML, content, html)
-        else:
+        elif data:
             yield from self._chunk(f"{plain(name or 'An image')} is too large to be shown.\n\n")
 
     def _artifact(
@@ -215,7 +215,8 @@ class ComponentEvents:
     def _cite(self, payload: Mapping[str, Any]) -> None:
         """Keeps a reference for the end of the answer; the same one is cited once."""
         key = (payload["url"] or payload["doc_id"], payload["title"])
-        if key not in self.citations:
+        is_empty = not any((*key, payload["source"], payload["content"]))
+        if key not in self.citations and not is_empty:
             id = uuid5(self._id, f"citation {len(self.citations) + 1}")
             self.citations[key] = _citation(payload, id=id)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 import json
+from math import isfinite
 import re
 from typing import Any
 
@@ -37,12 +38,24 @@ def rows(value: object) -> list[JsonObject]:
 
 
 def parsed(text: str) -> Json:
-    """The JSON value of a text; None when it is none."""
+    """The JSON value of a text; None when it is none.
+
+    NaN and infinities, which many a library writes, become null: no client can read them.
+    """
     try:
-        value: Json = json.loads(text)
+        value: Json = json.loads(text, parse_constant=_nothing, parse_float=_finite)
     except (ValueError, RecursionError):
         return None
     return value
+
+
+def _nothing(constant: str) -> None:
+    return None
+
+
+def _finite(digits: str) -> float | None:
+    number = float(digits)
+    return number if isfinite(number) else None
 
 
 def link(name: str, url: str, *, image: bool = False) -> str:

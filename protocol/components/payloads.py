@@ -208,7 +208,7 @@ class Browser(Payload):
 class Progress(Payload):
     """How far a component has come; `progress` is between 0 and 1."""
 
-    progress: float = 0.0
+    progress: float = Field(default=0.0, allow_inf_nan=False)
     step: str = ""
     next_step_name: str = ""
     message: str = ""

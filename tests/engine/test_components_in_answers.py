@@ -252,6 +252,24 @@ LINK = "https://example.org/a(b)"
             id="image that is too large",
         ),
         pytest.param(
+            create_output("image", {"filename": "x", "url": ""}, visible_scope="user"),
+            [],
+            "(no output for the model)",
+            id="image that is none",
+        ),
+        pytest.param(
+            create_output("references", {}, visible_scope="user"),
+            [],
+            "(no output for the model)",
+            id="reference to nothing",
+        ),
+        pytest.param(
+            create_output("json", '[{"a": NaN, "b": 1e999, "c": 1.5}]', visible_scope="user"),
+            [artifact(ArtifactType.TABLE, [{"a": None, "b": None, "c": 1.5}])],
+            "(no output for the model)",
+            id="JSON as libraries write it that know NaN",
+        ),
+        pytest.param(
             create_output("progress", {"progress": 0.256, "message": "Reading"}),
             [step("Reading (26 %)")],
             "(no output for the model)",

@@ -318,6 +318,7 @@ def test_construction_1_an_output_stands_on_the_wire_with_all_its_keys():
             {"progress": "far"},
             "Content of the type progress is wrong: text: progress: Input should be",
         ),
+        ("progress", {"progress": float("nan")}, "Input should be a finite number"),
         ("json", {"data": 5}, "text: data: Input should be a valid string"),
         ("json", {"data": [float("nan")]}, "The data of a json is no JSON: Out of range"),
         ("chart", {"type": "bar", "data": {"a": {1}}}, "The data of a chart is no JSON: Object of"),
