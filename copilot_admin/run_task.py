@@ -204,6 +204,7 @@ class Run:
             recall=self._recall,
             fetch=Egress(settings.FETCH_ALLOW).fetch,
             user_email=self.question.user_email,
+            principal=self.question.caller.principal,
         )
         async with aclosing(answer(ask)) as outputs:
             async for output in outputs:

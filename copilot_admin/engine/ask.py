@@ -82,6 +82,7 @@ class Ask:
             on it, so that a plain question reaches the provider without waiting for the database.
         fetch: Gets the bytes behind a link.
         signing_key: Signs `extra_state`, which travels through the client.
+        principal: Who asks, by the name that transcripts have for the key.
         trace_id: Names the chat; artifact names are made unique with it.
         max_answer_bytes: UTF-8 bytes of text after which the answer is cut with a warning.
     """
@@ -95,6 +96,7 @@ class Ask:
     recall: Callable[[], Awaitable[Recollection]] = nothing_known
     fetch: Callable[[str], Awaitable[bytes]] = nothing_fetched
     user_email: str | None = None
+    principal: str = ""
     max_answer_bytes: int = 2 * 1024 * 1024
 
 

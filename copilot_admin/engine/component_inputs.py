@@ -17,7 +17,14 @@ from copilot_admin.engine.retries import Pace
 from copilot_admin.engine.turn import fetched_by
 from copilot_admin.engine.widget_data import name_of
 from protocol.json import JsonObject
-from protocol.messages import AiMessage, HumanMessage, ResultMessage, SourceData
+from protocol.messages import (
+    AiMessage,
+    DataItem,
+    FileReference,
+    HumanMessage,
+    ResultMessage,
+    SourceData,
+)
 from protocol.query import Query
 
 
@@ -59,10 +66,19 @@ def documents_of(query: Query) -> tuple[SourceDocument, ...]:
 
 def _shared(ask: Ask, query: Query) -> Mapping[str, Any]:
     documents = documents_of(query)
+    links = dict(_links(ask.query))
     return {
         "_sys_origin_query": query.question.text if query.question else "",
         "_sys_chat_history": list(_history(query)),
+        "_sys_conversation_id": ask.trace_id,
+        "_sys_uid": ask.principal,
+        "_sys_end_user_id": ask.user_email or "",
+        "_sys_custom_variables": dict(query.workspace_options),
         "_sys_file_names": [one.name for one in documents if one.origin is DocumentOrigin.FILE],
+        "_sys_file_urls": links,
+        "_sys_uploaded_files": [
+            {"filename": name, "url": url, "file_id": ""} for name, url in links.items()
+        ],
         "_sys_current_time": ask.now.isoformat(),
         "_sys_traceid": ask.trace_id,
         "model_configs": {
@@ -72,6 +88,17 @@ def _shared(ask: Ask, query: Query) -> Mapping[str, Any]:
         },
         DOCUMENTS: documents,
     }
+
+
+def _links(query: Query) -> Iterator[tuple[str, str]]:
+    """Names and addresses of the files that came as links, as the client sent them."""
+    results = (one for one in query.messages if isinstance(one, ResultMessage))
+    sources = [item.data for item in query.context]
+    sources += [data for one in results for data in one.data if isinstance(data, SourceData)]
+    for source in sources:
+        for item in source.items:
+            if isinstance(item, FileReference):
+                yield str(item.data_format.get("filename") or item.url), item.url
 
 
 def _history(query: Query) -> Iterator[JsonObject]:
@@ -110,7 +137,7 @@ def _documents(data: SourceData, *, name: str, origin: DocumentOrigin) -> Iterat
             pages = tuple(_pages(item))
             filename = str(item.data_format.get("filename") or name)
             yield SourceDocument(filename, DocumentOrigin.FILE, pages)
-        else:
+        elif isinstance(item, DataItem):  # what is only linked has no text to search
             yield SourceDocument(name, origin, (("", item_text(item)),))
 
 

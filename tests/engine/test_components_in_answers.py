@@ -25,7 +25,7 @@ from protocol.events import (
     StatusLevel,
     StatusUpdate,
 )
-from protocol.messages import AiMessage, DataItem, HumanMessage, SourceData
+from protocol.messages import AiMessage, DataItem, FileReference, HumanMessage, SourceData
 from protocol.query import ContextItem
 from tests.engine.asks import NOW, make_ask, make_query, make_spec, outputs_of
 from tests.engine.sample_components import sample_components
@@ -539,17 +539,21 @@ def test_a_model_that_cannot_be_asked_is_the_components_failure():
 def test_a_component_is_passed_the_question_the_history_and_the_documents():
     seen: dict[str, Any] = {}
     item = ContextItem(name="Notes", data=SourceData((DataItem(content="Buy low."),)))
+    archive = FileReference(url=LINK, data_format={"data_type": "zip", "filename": "a.zip"})
+    linked = ContextItem(name="Archive", data=SourceData((archive,)))
     query = make_query(
         HumanMessage("One"),
         AiMessage("Two"),
         AiMessage("Three"),
         HumanMessage("Four"),
-        context=(item,),
+        context=(item, linked),
+        workspace_options={"tone": "short"},
     )
     use = ComponentUse(name="witness", version="v1", config={"seen": seen})
     script = [call("witness"), call("witness", call_id="call-2"), text("Done.")]
     spec = make_spec(components=(use,), parameters={"temperature": 0.5, "max_tokens": 9})
-    outputs_of(make_ask(ScriptedProvider(script), query=query, spec=spec))
+    who = {"principal": "key:7", "user_email": "ada@example.com"}
+    outputs_of(make_ask(ScriptedProvider(script), query=query, spec=spec, **who))
     seen.pop("_sys_model")
     assert seen == {
         "_sys_origin_query": "Four",
@@ -557,7 +561,13 @@ def test_a_component_is_passed_the_question_the_history_and_the_documents():
             {"role": "user", "content": "One"},
             {"role": "assistant", "content": "Two"},
         ],
+        "_sys_conversation_id": "chat-1",
+        "_sys_uid": "key:7",
+        "_sys_end_user_id": "ada@example.com",
+        "_sys_custom_variables": {"tone": "short"},
         "_sys_file_names": [],
+        "_sys_file_urls": {"a.zip": LINK},
+        "_sys_uploaded_files": [{"filename": "a.zip", "url": LINK, "file_id": ""}],
         "_sys_current_time": NOW.isoformat(),
         "_sys_traceid": "chat-1",
         "_sys_name": "witness",
