@@ -291,3 +291,4 @@ class Leg:
         for sentence in (self._client.end_round(), self._mistakes.end_round()):
             if sentence:
                 yield from self.warn(sentence)
+                yield MessageChunk("\n\n")  # the answer goes on in a paragraph of its own

@@ -53,6 +53,7 @@ from tests.engine.asks import (
 from tests.engine.scripted import ScriptedProvider, broken, call, cut, text
 from tests.engine.scripted import Step as Played
 
+GAP = MessageChunk("\n\n")  # between a warning and what follows it
 STEPS = (
     Step(at=StepPlace.START, message="Reading", details={"source": "desk"}),
     Step(at=StepPlace.END, message="Done", type=StatusLevel.WARNING),
@@ -267,7 +268,7 @@ def test_second_mistake_is_explained_to_the_user_and_ends_the_use_of_tools():
         "The model used its tools wrongly more than once, so it answers without them. "
         "The last problem: There is no tool called 'no good!'."
     )
-    assert events == [*warning_events(sentence), MessageChunk("Without.")]
+    assert events == [*warning_events(sentence), GAP, MessageChunk("Without.")]
     assert provider.calls[1].messages[-1].text == ("There is no tool called 'tabel'. Tools: table.")
     assert provider.calls[2].tools == ()
     assert provider.calls[2].messages[-2].tool_calls[0].name == "no_good_"

@@ -188,7 +188,8 @@ def test_model_that_asks_once_too_often_is_refused_and_the_user_warned():
     script = [call(TOOL.name, widgets=[{"id": widget.ref}]), text("With what I have.")]
     with ScriptedProvider(script) as provider:
         events = events_of(make_ask(provider, query=query, spec=ASK))
-    assert events[:3] == [*warning_events(TOO_OFTEN), MessageChunk("With what I have.")]
+    gap = MessageChunk("\n\n")
+    assert events[:4] == [*warning_events(TOO_OFTEN), gap, MessageChunk("With what I have.")]
     assert provider.calls[1].messages[-1].text == f"{TOO_OFTEN} Answer with what you have."
     assert provider.calls[1].tools == ()
 
