@@ -33,7 +33,7 @@ SCRIPT = (
     call("calculator", expression="200 + 10%"),
     call("table_analyst", call_id="call-2", rows=ROWS, operations=[BY_SECTOR]),
     call("chart_maker", call_id="call-3", **CHART),
-    text("Tech ", "earned 15."),
+    text("Tech earned 15."),
 )
 NOTE = '## Data: ¶house-rules\n{\n  "places": 2,\n  "currency": "EUR"\n}\nHow we round.'
 
