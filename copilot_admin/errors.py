@@ -30,6 +30,7 @@ CopilotError                        has `public`: what a stranger may read, and 
 │   └── ComponentFailed             it broke down, took too long or gave too much
 ├── ClientTooSlow                   the client stopped reading
 └── ConfigurationError              a bad setting, file or command: for operators and builders
+    └── KeyVariableUnset            the variable with a provider's key is not set in this process
 """
 
 from typing import ClassVar
@@ -235,3 +236,7 @@ class ClientTooSlow(CopilotError):
 
 class ConfigurationError(CopilotError):
     """A setting, file or command is wrong; the text says which and what would be right."""
+
+
+class KeyVariableUnset(ConfigurationError):
+    """The variable with a provider's key is not set in this process; another one may have it."""

@@ -7,7 +7,7 @@ from copilot_admin import logs
 from copilot_admin.encryption import Place, seal, unseal
 from copilot_admin.engine.spec import ProviderSpec, Timeouts, ToolCalling
 from copilot_admin.env import BadSetting, process_environment
-from copilot_admin.errors import ConfigurationError
+from copilot_admin.errors import ConfigurationError, KeyVariableUnset
 from copilot_admin.models import Provider
 from protocol.json import Json
 
@@ -108,7 +108,7 @@ def _key_in_variable(provider: Provider) -> str:
     except BadSetting as error:
         raise ConfigurationError(error.sentence) from error
     if not key:
-        raise ConfigurationError(
+        raise KeyVariableUnset(
             f"Provider '{provider.name}' uses the key in the variable {name}, which is not set. "
             "Set it or enter a key."
         )

@@ -17,7 +17,7 @@ from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.engine.server_tools import taken_names
 from copilot_admin.engine.spec import CopilotSpec, ProviderSpec
 from copilot_admin.engine.tools.registry import tool_names
-from copilot_admin.errors import ConfigurationError, RunError
+from copilot_admin.errors import ConfigurationError, KeyVariableUnset, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
 from copilot_admin.other_providers import keep, missing, up_to_date
 from copilot_admin.providers import provider_spec
@@ -51,10 +51,18 @@ COLUMNS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What keeps a draft from being published; `field` is its key in a copilot file."""
+    """What keeps a draft from being published.
+
+    Attributes:
+        field: Its key in a copilot file.
+        sentence: What is wrong, and what to do.
+        only_here: It lies in the environment of this process. That of a command need not be the
+            server's, so a command publishes nevertheless.
+    """
 
     field: str
     sentence: str
+    only_here: bool = False
 
 
 class NotPublishable(ConfigurationError):
@@ -135,7 +143,9 @@ def problems(copilot: Copilot) -> tuple[Problem, ...]:
         )
         make_provider(spec.provider)
     except (ConfigurationError, RunError) as error:
-        return (Problem("provider", error.public), *_problems_without_provider(copilot))
+        only_here = isinstance(error, KeyVariableUnset)
+        problem = Problem("provider", error.public, only_here=only_here)
+        return (problem, *_problems_without_provider(copilot))
     return tuple(_problems(spec))
 
 
@@ -156,7 +166,7 @@ def publish(copilot: Copilot, *, user: AbstractBaseUser | None) -> CopilotVersio
         draft = Copilot.objects.select_for_update(of=("self",)).get(pk=copilot.pk)
         if not has_changes(draft):
             return None
-        found = problems(draft)
+        found = tuple(one for one in problems(draft) if user is not None or not one.only_here)
         if found:
             raise NotPublishable(draft, found)
         last = draft.versions.aggregate(last=Max("number"))["last"] or 0

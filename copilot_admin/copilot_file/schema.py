@@ -1,6 +1,6 @@
 """The copilot file as types: every key, its values, its default."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -8,7 +8,7 @@ from pydantic import (
     JsonValue,
     StringConstraints,
     create_model,
-    model_validator,
+    field_validator,
 )
 
 from copilot_admin.copilot_file.parts import (
@@ -253,9 +253,15 @@ class CopilotFile(Shape):
     providers: list[ProviderEntry] = []
     copilots: list[CopilotEntry] = []
 
-    @model_validator(mode="after")
-    def _names_are_unique(self) -> Self:
-        refuse_repeated([row.name.lower() for row in self.providers], what="provider name")
-        refuse_repeated([row.slug for row in self.copilots], what="slug")
-        refuse_repeated([row.name.lower() for row in self.copilots], what="copilot name")
-        return self
+    @field_validator("providers")
+    @classmethod
+    def _each_provider_once(cls, rows: list[ProviderEntry]) -> list[ProviderEntry]:
+        refuse_repeated([row.name.lower() for row in rows], what="provider name")
+        return rows
+
+    @field_validator("copilots")
+    @classmethod
+    def _each_copilot_once(cls, rows: list[CopilotEntry]) -> list[CopilotEntry]:
+        refuse_repeated([row.slug for row in rows], what="slug")
+        refuse_repeated([row.name.lower() for row in rows], what="copilot name")
+        return rows

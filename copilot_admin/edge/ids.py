@@ -1,7 +1,6 @@
 """Gives every request of the API its ids, and every answer the same as headers."""
 
 from copilot_admin.edge.asgi_types import (
-    API_PATHS,
     REQUEST_ID_KEY,
     App,
     Message,
@@ -9,6 +8,7 @@ from copilot_admin.edge.asgi_types import (
     Scope,
     Send,
     header,
+    is_api,
     is_component_api,
 )
 from copilot_admin.ids import new_ids, request_id
@@ -28,7 +28,7 @@ class RequestIds:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
-        if scope["type"] != "http" or not scope["path"].startswith(API_PATHS):
+        if scope["type"] != "http" or not is_api(scope["path"]):
             await self.app(scope, receive, send)
             return
         ids = new_ids(header(scope, b"x-trace-id"))

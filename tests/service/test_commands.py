@@ -68,6 +68,28 @@ def test_import_tells_what_it_does(good_file):
 
 
 @pytest.mark.django_db
+def test_import_publishes_where_the_key_of_a_provider_is_set_for_the_server_alone(good_file):
+    good_file.write_text(
+        """
+        format: 1
+        providers: [{name: L, kind: openai_compatible, base_url: "http://127.0.0.1:9/v1",
+                     api_key_env: HOPEFULLY_NOT_SET}]
+        copilots: [{slug: a, name: A, provider: L, model: m}]
+        """
+    )
+    told = StringIO()
+    _run("copilots", "import", str(good_file), "--dry-run", stderr=told)
+    assert told.getvalue() == ""
+    published = _run("copilots", "import", str(good_file), "--publish", stderr=told)
+    assert "copilot a: created, published as version 1" in published.splitlines()
+    assert told.getvalue() == (
+        "Provider 'L' uses the key in the variable HOPEFULLY_NOT_SET, which is not set. "
+        "Set it or enter a key.\n"
+    )
+    assert problems(Copilot.objects.get())[0].only_here
+
+
+@pytest.mark.django_db
 def test_import_reads_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=BytesIO(GOOD.encode())))
     assert "copilot a: created" in _run("copilots", "import", "-")

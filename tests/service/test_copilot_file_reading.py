@@ -421,14 +421,17 @@ def test_a_provider_has_a_path_too(changes, fault):
 @pytest.mark.parametrize(
     ("value", "sentence"),
     [
-        ({"copilots": [SMALLEST, {**SMALLEST, "name": "B"}]}, "the slug 'a' is given twice."),
+        (
+            {"copilots": [SMALLEST, {**SMALLEST, "name": "B"}]},
+            "copilots: the slug 'a' is given twice.",
+        ),
         (
             {"copilots": [SMALLEST, {**SMALLEST, "slug": "b", "name": "a"}]},
-            "the copilot name 'a' is given twice.",
+            "copilots: the copilot name 'a' is given twice.",
         ),
         (
             {"providers": [{"name": "P", "kind": "rehearsal"}, {"name": "p", "kind": "rehearsal"}]},
-            "the provider name 'p' is given twice.",
+            "providers: the provider name 'p' is given twice.",
         ),
     ],
 )

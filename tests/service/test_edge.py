@@ -154,6 +154,11 @@ class TestIds:
         assert ids.given is False
         assert UUID(ids.trace_id) == UUID(answer.header("x-trace-id"))
 
+    def test_the_discovery_documents_have_ids_too(self):
+        answer = call(RequestIds(echo), scope("/agents.json", headers={"X-Trace-Id": "chat-1"}))
+        assert answer.header("x-trace-id") == "chat-1"
+        assert UUID(answer.header("x-completion-id"))
+
     def test_other_paths_have_no_ids(self):
         assert call(RequestIds(echo), scope("/admin/")).headers == []
 

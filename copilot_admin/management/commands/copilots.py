@@ -15,8 +15,9 @@ from copilot_admin.copilot_file.importing import Change, import_file
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilot_file.yaml_text import write_yaml
 from copilot_admin.copilot_templates import Switched, make_copilot, template_named, templates
-from copilot_admin.errors import ConfigurationError
+from copilot_admin.errors import ConfigurationError, KeyVariableUnset
 from copilot_admin.models import Access, Provider
+from copilot_admin.providers import api_key_of
 
 # The options of `new`.
 NEW = (
@@ -126,6 +127,9 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(_lines(change)))
         if dry_run:
             self.stdout.write("Nothing was changed (--dry-run).")
+            return
+        for sentence in _keys_to_set():
+            self.stderr.write(sentence)
 
 
 def _default_access() -> Access:
@@ -136,6 +140,15 @@ def _listed() -> Iterator[str]:
     width = max(map(len, templates()))
     for template in templates().values():
         yield f"{template.slug:{width}}  {template.summary}"
+
+
+def _keys_to_set() -> Iterator[str]:
+    """What the server needs in its environment, as far as this process can tell."""
+    for provider in Provider.objects.exclude(api_key_env="").order_by("name"):
+        try:
+            api_key_of(provider)
+        except KeyVariableUnset as error:
+            yield error.public
 
 
 def _lines(change: Change) -> Iterator[str]:
