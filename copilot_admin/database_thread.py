@@ -63,6 +63,19 @@ class DatabaseThread:
         """
         return await asyncio.wrap_future(self.submit(job))
 
+    def wait_until_idle(self, *, timeout: float) -> bool:
+        """Waits until every job is done that was handed over.
+
+        Args:
+            timeout: Seconds to wait at the most.
+
+        Returns:
+            Whether it came to that.
+        """
+        self._survive_fork()
+        with self._idle:
+            return self._idle.wait_for(lambda: self._unfinished == 0, timeout)
+
     def stop(self, *, timeout: float) -> bool:
         """Takes no more jobs, finishes those that wait, and closes the connection.
 
@@ -75,7 +88,7 @@ class DatabaseThread:
         self._survive_fork()
         with self._idle:
             self._stopping = True
-            done = self._idle.wait_for(lambda: self._unfinished == 0, timeout)
+            done = self.wait_until_idle(timeout=timeout)
             self._stopping = done
             executor = self._executor
         if not done:

@@ -18,6 +18,19 @@ def _database_threads_end(django_db_setup: None) -> Iterator[None]:
         assert thread.stop(timeout=10)
 
 
+@pytest.fixture(autouse=True)
+def _all_is_written(request: pytest.FixtureRequest, _django_db_marker: None) -> Iterator[None]:
+    """What a test left to be written is there before its database is emptied.
+
+    A record that is still on its way would wait for the emptying, and the emptying for it.
+    """
+    if {"db", "transactional_db"} & set(request.fixturenames):
+        request.getfixturevalue("_django_db_helper")
+    yield
+    for thread in (WRITER, READER):
+        assert thread.wait_until_idle(timeout=10)
+
+
 @pytest.fixture
 def service_url(transactional_db: None) -> Iterator[str]:
     """The address of the whole application behind a real socket."""
