@@ -1,6 +1,7 @@
 """Cites the widgets whose data an answer could see."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from uuid import UUID, uuid5
 
 from copilot_admin.engine.files import files_in
@@ -9,12 +10,14 @@ from copilot_admin.engine.turn import Fetched, fetched_in_turn
 from copilot_admin.engine.widget_data import name_of
 from protocol.events import Citation, CitationCollection
 from protocol.json import Json, JsonObject
-from protocol.messages import SourceData
+from protocol.messages import SourceData, SourceResult
 from protocol.query import Query
 
 
 def cited_widgets(query: Query, *, answer_id: UUID, answer: str = "") -> CitationCollection | None:
     """One citation for each widget and arguments that returned data in this turn.
+
+    Where a parameter of the widget says so, each of its values has a citation of its own.
 
     Args:
         query: The query whose last messages hold the data.
@@ -24,12 +27,37 @@ def cited_widgets(query: Query, *, answer_id: UUID, answer: str = "") -> Citatio
     used = [one for one in _distinct(fetched_in_turn(query)) if _is_citable(one)]
     if not used:
         return None
+    cited = (one for each in used for one in _split(each))
     return CitationCollection(
         tuple(
             _citation(one, id=uuid5(answer_id, f"citation {number}"), answer=answer)
-            for number, one in enumerate(used)
+            for number, one in enumerate(cited)
         )
     )
+
+
+def _split(fetched: Fetched) -> Iterator[Fetched]:
+    """One for each value of the parameter that is split, with the file of that name if it has one.
+
+    Source: `split_param_on_citation` of a widget's parameter, for those that take several values.
+    """
+    params = fetched.widget.params if fetched.widget else ()
+    name = next((one.name for one in params if one.split_on_citation and one.multi_select), "")
+    values = fetched.source.input_args.get(name)
+    if not isinstance(values, list | tuple) or len(values) < 2:
+        yield fetched
+        return
+    for value in values:
+        source = replace(fetched.source, input_args={**fetched.source.input_args, name: value})
+        yield replace(fetched, source=source, result=_of_value(fetched.result, value))
+
+
+def _of_value(result: SourceResult, value: Json) -> SourceResult:
+    """The items that are the file of this name; all of them where none is."""
+    if not isinstance(result, SourceData):
+        return result
+    mine = tuple(item for item in result.items if item.data_format.get("filename") == value)
+    return replace(result, items=mine) if mine else result
 
 
 def _citation(fetched: Fetched, *, id: UUID, answer: str) -> Citation:

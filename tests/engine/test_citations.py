@@ -1,6 +1,11 @@
+from dataclasses import replace
 from uuid import UUID
 
+import pytest
+
 from copilot_admin.engine.citations import cited_widgets
+from copilot_admin.engine.documents.registry import Document, Page, Word
+from copilot_admin.engine.files import FileItem
 from copilot_admin.engine.turn import client_calls, fetched_in_turn, messages_of_turn
 from protocol.json import JsonObject
 from protocol.messages import (
@@ -12,7 +17,7 @@ from protocol.messages import (
     SourceData,
     SourceError,
 )
-from protocol.widgets import Widgets
+from protocol.widgets import WidgetParam, Widgets
 from tests.engine.asks import data, fetched_pair, make_query, make_widget, second_leg
 
 ANSWER = UUID(int=7)
@@ -41,6 +46,57 @@ def test_same_data_fetched_twice_is_cited_once():
         HumanMessage("q"), *fetched_pair([widget], data("1")), *fetched_pair([widget], data("1"))
     )
     assert len(cited(query)) == 1
+
+
+def file_item(name, text):
+    """A PDF with one page, whose words have places."""
+    words = tuple(
+        Word(word, 10.0 * number, 10.0, 10.0 * number + 9, 20.0)
+        for number, word in enumerate(text.split())
+    )
+    document = Document(name=name, pages=(Page(number=1, text=text, words=words),))
+    return FileItem(content=text, data_format={"filename": name}, document=document)
+
+
+def split_widget(value, **changes):
+    param = WidgetParam(name="file", current_value=value, multi_select=True, split_on_citation=True)
+    return make_widget(params=(replace(param, **changes),))
+
+
+def test_a_parameter_that_is_split_has_a_citation_for_each_value():
+    widget = split_widget(["a.pdf", "b.pdf"])
+    found = cited(second_leg(widget, data("1")))
+    assert [one.source_info["metadata"] for one in found] == [
+        {"input_args": {"file": "a.pdf"}},
+        {"input_args": {"file": "b.pdf"}},
+    ]
+    assert [one.details for one in found] == [
+        ({"Name": "Prices 1", "file": "a.pdf"},),
+        ({"Name": "Prices 1", "file": "b.pdf"},),
+    ]
+    assert len({one.id for one in found}) == 2
+
+
+@pytest.mark.parametrize(
+    "widget",
+    [
+        split_widget(["a.pdf"]),
+        split_widget("a.pdf"),
+        split_widget(["a.pdf", "b.pdf"], multi_select=False),
+        split_widget(["a.pdf", "b.pdf"], split_on_citation=False),
+    ],
+    ids=["one value", "no list", "takes one value", "not split"],
+)
+def test_any_other_parameter_is_cited_as_a_whole(widget):
+    assert len(cited(second_leg(widget, data("1")))) == 1
+
+
+def test_what_is_quoted_of_a_file_is_marked_in_the_citation_of_that_file():
+    words = "The margin rose to nine percent of all revenue in the third quarter."
+    items = tuple(file_item(name, text) for name, text in (("a.pdf", "Other."), ("b.pdf", words)))
+    query = second_leg(split_widget(["a.pdf", "b.pdf"]), SourceData(items))
+    collection = cited_widgets(query, answer_id=ANSWER, answer=f'It says: "{words}"')
+    assert [bool(one.quote_bounding_boxes) for one in collection.citations] == [False, True]
 
 
 def test_data_that_may_not_be_cited_is_not():
