@@ -214,11 +214,16 @@ class ComponentEvents:
 
     def _cite(self, payload: Mapping[str, Any]) -> None:
         """Keeps a reference for the end of the answer; the same one is cited once."""
-        key = (payload["url"] or payload["doc_id"], payload["title"])
+        key = reference_key(payload)
         is_empty = not any((*key, payload["source"], payload["content"]))
         if key not in self.citations and not is_empty:
             id = uuid5(self._id, f"citation {len(self.citations) + 1}")
             self.citations[key] = _citation(payload, id=id)
+
+
+def reference_key(payload: Mapping[str, Any]) -> tuple[str, str]:
+    """What makes two references the same one."""
+    return payload["url"] or payload["doc_id"], payload["title"]
 
 
 def _citation(payload: Mapping[str, Any], *, id: UUID) -> Citation:

@@ -1,6 +1,6 @@
 """What the model may call on the server: the tools and the components of a copilot."""
 
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 import json
@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from uuid import UUID
 
 from copilot_admin.engine.ask import ComponentCalled, ServerTool
-from copilot_admin.engine.component_events import ComponentEvents
+from copilot_admin.engine.component_events import ComponentEvents, reference_key
 from copilot_admin.engine.component_runs import ComponentRun
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import registry
@@ -183,9 +183,21 @@ def _arguments(call: ToolCall) -> JsonObject:
 
 def told_of(run: ComponentRun) -> str:
     """What the model is told of a call: what it may see, cut between lines where it is too much."""
-    text = llm_text(map(_cut, run.merged.content))
+    text = "\n".join(_lines(map(_cut, run.merged.content)))
     parts = [shortened(text, limit=MOST_FOR_THE_MODEL), f"error: {run.error}" if run.error else ""]
     return "\n".join(filter(None, parts)) or NOTHING_FOR_THE_MODEL
+
+
+def _lines(contents: Iterable[Content]) -> Iterator[str]:
+    """What the model reads of each content; references have the numbers of their citations."""
+    numbers: dict[tuple[str, str], int] = {}
+    for content in contents:
+        line = llm_text([content])
+        if line and content.type is ContentType.REFERENCES:
+            key = reference_key(content.text.model_dump())
+            line = f"[{numbers.setdefault(key, len(numbers) + 1)}] {line}"
+        if line:
+            yield line
 
 
 def _cut(content: Content) -> Content:

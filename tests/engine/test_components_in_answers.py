@@ -401,10 +401,11 @@ def test_references_are_cited_once_after_the_answer():
         ),
         Finish("stop"),
     ]
-    assert [json.loads(line)["text"]["title"] for line in result.splitlines()] == [
-        "Filing",
-        "Page",
-        "Filing",
+    lines = [line.split(" ", 1) for line in result.splitlines()]
+    assert [(number, json.loads(line)["text"]["title"]) for number, line in lines] == [
+        ("[1]", "Filing"),
+        ("[2]", "Page"),
+        ("[1]", "Filing"),
     ]
 
 
