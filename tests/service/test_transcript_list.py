@@ -61,7 +61,7 @@ def test_a_row_says_who_what_when_and_how_it_ended(reviewer: Browser):
     for text in (
         "Question 0",
         "News",
-        "20 Nov 2026, 12:00",
+        "<span>20 Nov 2026</span> <span>12:00</span>",
         ">3<",
         "Completed",
         "12,345",
