@@ -54,7 +54,7 @@ def test_a_row_says_what_was_called_by_whom_and_how_it_ended(reviewer):
         "ca-badge-bad",
         "1.5 s",
         ">7<",
-        "20 Nov 2026, 12:00",
+        "<span>20 Nov 2026</span> <span>12:00</span>",
     ):
         assert text in page, text
 
