@@ -98,7 +98,7 @@ async def _leg(
     problems = [file.fault for file in files if file.fault]
     model, _ = choose_model(ask.spec, query)
     tools = ServerTools(ask.spec, inputs=system_inputs(ask, query, model=model, pace=pace))
-    begin = partial(Leg, ask, query=query, plan=plan, tools=tools, problems=problems)
+    begin = partial(Leg, ask, query=query, plan=plan, tools=tools, model=model, problems=problems)
     return await asyncio.to_thread(begin) if is_heavy(query) else begin()
 
 

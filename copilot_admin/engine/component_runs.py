@@ -64,11 +64,14 @@ class ComponentRun:
     outputs: list[ComponentOutput] = field(default_factory=list)
     seconds: float = 0.0
     error: str = ""
+    _merged: tuple[int, ComponentOutput] | None = field(default=None, repr=False)
 
     @property
     def merged(self) -> ComponentOutput:
-        """What it has yielded, as the result without streaming."""
-        return merge(self.outputs)
+        """What it has yielded, as the result without streaming; put together once."""
+        if self._merged is None or self._merged[0] != len(self.outputs):
+            self._merged = len(self.outputs), merge(self.outputs)
+        return self._merged[1]
 
     @property
     def usage(self) -> tuple[Mapping[str, Any], ...]:

@@ -22,7 +22,6 @@ from copilot_admin.engine.model_call import (
     ToolCall,
     Usage,
 )
-from copilot_admin.engine.models import choose_model
 from copilot_admin.engine.reply import Reply
 from copilot_admin.engine.server_tools import Cited, ServerTools, Step
 from copilot_admin.engine.spec import CitationMode, StepPlace
@@ -56,6 +55,7 @@ class Leg:
         query: Query,
         plan: DataPlan,
         tools: ServerTools,
+        model: str,
         problems: Sequence[str] = (),
     ) -> None:
         self.reply = Reply(max_bytes=ask.max_answer_bytes)
@@ -79,7 +79,7 @@ class Leg:
         self._round = 0
         self._made = 0
         self._id = uuid5(NAMESPACE_URL, f"{ask.trace_id} {ask.now.isoformat()}")
-        self.model, _ = choose_model(ask.spec, query)
+        self.model = model
         self._messages = model_messages(ask, query, offered=plan.offered)
 
     def next_call(self) -> ModelCall:

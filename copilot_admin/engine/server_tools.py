@@ -41,6 +41,10 @@ Step: TypeAlias = Event | Usage | ServerTool | ComponentCalled | Cited | ToolRes
 class ServerTools:
     """The tools and components of one copilot, ready to be called in one leg.
 
+    Attributes:
+        schemas: What the model is offered.
+        names: Under which the model calls them.
+
     Args:
         spec: Of the copilot. What it names and this release does not know is passed over.
         inputs: What the system passes to components.
@@ -54,20 +58,12 @@ class ServerTools:
             if (component := registry().find(use.name, use.version)) is not None
             and use.name not in taken_names(spec)
         }
+        components = (_schema(component) for component, _ in self._components.values())
+        self.schemas = (*components, *(tool.schema for tool in self._tools.values()))
+        self.names = tuple(schema.name for schema in self.schemas)
         self._spec = spec
         self._inputs = inputs
         self._used: list[str] = []
-
-    @property
-    def schemas(self) -> tuple[ToolSchema, ...]:
-        """What the model is offered."""
-        components = (_schema(component) for component, _ in self._components.values())
-        return (*components, *(tool.schema for tool in self._tools.values()))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names under which the model calls them."""
-        return tuple(schema.name for schema in self.schemas)
 
     async def carry_out(self, call: ToolCall, *, id: UUID) -> AsyncGenerator[Step, None]:
         """Runs what the model called; the result is the last step.

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 
+from django.test import Client
 import pytest
 
 from copilot_admin.asgi import application
+from copilot_admin.roles import Role
 from copilot_admin.writer import READER, WRITER
+from tests.factories import make_user
 from tests.live_server import serving
 from tests.workspace.model_server import ModelServer, model_server
 
@@ -29,6 +32,14 @@ def _all_is_written(request: pytest.FixtureRequest, _django_db_marker: None) -> 
     yield
     for thread in (WRITER, READER):
         assert thread.wait_until_idle(timeout=10)
+
+
+@pytest.fixture
+def reviewer(db: None) -> Client:
+    """The browser of somebody who reads transcripts."""
+    browser = Client()
+    browser.force_login(make_user(Role.REVIEWERS))
+    return browser
 
 
 @pytest.fixture

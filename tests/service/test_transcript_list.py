@@ -15,19 +15,11 @@ import pytest
 from copilot_admin.admin.transcript_list import COUNTED, EPOCH, key_of, row_key
 from copilot_admin.admin.transcript_words import OUTCOMES, STATES
 from copilot_admin.models import Conversation, Copilot, Outcome
-from copilot_admin.roles import Role
 from tests.factories import make_copilot, make_user
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/copilot_admin/conversation/"
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-
-
-@pytest.fixture
-def reviewer() -> Browser:
-    browser = Browser()
-    browser.force_login(make_user(Role.REVIEWERS))
-    return browser
 
 
 def make_conversations(number: int, copilot: Copilot | None = None, **changes: Any) -> None:

@@ -14,9 +14,8 @@ from copilot_admin.admin.transcript_page import MOST_FORMATTED_PER_PAGE, page_of
 from copilot_admin.engine.ask import DataSeen
 from copilot_admin.models import Conversation, Event, EventType, Logging, Outcome, Run, Turn
 from copilot_admin.reading import read_conversation
-from copilot_admin.roles import Role
 from protocol.events import ArtifactType
-from tests.factories import make_copilot, make_key, make_user, make_version
+from tests.factories import make_copilot, make_key, make_version
 from tests.service.hostile_texts import PAYLOADS
 from tests.service.journaling import Client, ai, call_echo, ending, human, result
 from tests.service.test_transcript_markdown import Tags
@@ -32,13 +31,6 @@ from tests.service.transcript_rows import (
 
 pytestmark = pytest.mark.django_db
 NOBODY = UUID(int=1)
-
-
-@pytest.fixture
-def reviewer() -> Browser:
-    browser = Browser()
-    browser.force_login(make_user(Role.REVIEWERS))
-    return browser
 
 
 def address(conversation: Conversation, rest: str = "change/") -> str:

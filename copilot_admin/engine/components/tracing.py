@@ -4,14 +4,13 @@ Source: the two decorators of the component contract. The base puts them on ever
 nobody has to write them; who does, as the contract has it, gets one trace all the same.
 """
 
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator
-from contextlib import aclosing, closing, contextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import aclosing, closing
 from functools import wraps
 import inspect
 import logging
 from time import monotonic
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 logger = logging.getLogger(__name__)
 F = TypeVar("F", bound=Callable[..., Any])
@@ -19,9 +18,29 @@ F = TypeVar("F", bound=Callable[..., Any])
 _MARK = "_is_traced"
 
 
-@dataclass(slots=True)
 class _Span:
-    outputs: int = 0
+    """One traced call: it leaves its line when it is over, well or not."""
+
+    def __init__(self, component: Any, action: str) -> None:
+        self.outputs = 0
+        self._component = component
+        self._action = action
+        self._started = monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        facts = {
+            "component": self._component.name,
+            "version": self._component.version,
+            "action": self._action,
+            "outputs": self.outputs,
+            "ms": int((monotonic() - self._started) * 1000),
+            "error": kind.__name__ if kind else "",
+        }
+        words = " ".join(f"{key}={value}" for key, value in facts.items() if value != "")
+        logger.debug("traced %s", words, extra={"trace": facts})
 
 
 def components_run_trace(run: F) -> F:
@@ -35,7 +54,7 @@ def components_run_trace(run: F) -> F:
 
     @wraps(run)
     async def traced(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with _span(self, "run") as span:
+        with _Span(self, "run") as span:
             result = run(self, *args, **kwargs)
             message = await result if inspect.isawaitable(result) else result
             span.outputs = 1
@@ -66,7 +85,7 @@ def components_run_stream_trace(tool_eval: F) -> F:
 async def _async_outputs(
     component: Any, outputs: AsyncGenerator[Any, None]
 ) -> AsyncGenerator[Any, None]:
-    with _span(component, "tool_eval") as span:
+    with _Span(component, "tool_eval") as span:
         async with aclosing(outputs):
             async for output in outputs:
                 span.outputs += 1
@@ -74,31 +93,10 @@ async def _async_outputs(
 
 
 def _outputs(component: Any, outputs: Generator[Any, None, None]) -> Generator[Any, None, None]:
-    with _span(component, "tool_eval") as span, closing(outputs):
+    with _Span(component, "tool_eval") as span, closing(outputs):
         for output in outputs:
             span.outputs += 1
             yield output
-
-
-@contextmanager
-def _span(component: Any, action: str) -> Iterator[_Span]:
-    span, started, error = _Span(), monotonic(), ""
-    try:
-        yield span
-    except BaseException as failure:
-        error = type(failure).__name__
-        raise
-    finally:
-        facts = {
-            "component": component.name,
-            "version": component.version,
-            "action": action,
-            "outputs": span.outputs,
-            "ms": int((monotonic() - started) * 1000),
-            "error": error,
-        }
-        words = " ".join(f"{key}={value}" for key, value in facts.items() if value != "")
-        logger.debug("traced %s", words, extra={"trace": facts})
 
 
 def _marked(traced: Any) -> Any:
