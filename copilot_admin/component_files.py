@@ -6,9 +6,8 @@ from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from copilot_admin.engine.components.inputs import DocumentOrigin, SourceDocument
+from copilot_admin.engine.components.inputs import SourceDocument, source_document
 from copilot_admin.engine.documents.registry import (
-    Document,
     UnreadableFile,
     data_types,
     read_document,
@@ -94,16 +93,6 @@ def read_upload(data: bytes, *, name: str) -> SourceDocument:
     if kind is None:
         raise UnreadableFile(NAMES.format(", ".join(sorted(data_types()))))
     return source_document(read_document(data, data_type=kind, name=name))
-
-
-def source_document(document: Document) -> SourceDocument:
-    """A file that was read, as components find it."""
-    alone = len(document.pages) == 1
-    parts = tuple(
-        ("" if alone and not page.name else page.name or f"page {page.number}", page.text)
-        for page in document.pages
-    )
-    return SourceDocument(name=document.name, origin=DocumentOrigin.FILE, parts=parts)
 
 
 def _last_part(url: str) -> str:

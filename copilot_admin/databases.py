@@ -9,7 +9,6 @@ import dj_database_url
 from copilot_admin.env import BadSetting
 
 SQLITE = "django.db.backends.sqlite3"
-POSTGRESQL = "django.db.backends.postgresql"
 LOCK_WAIT_SECONDS = 20  # how long a writer of SQLite waits for another one
 # auto_vacuum counts before the first table only. FULL: a commit survives a power cut.
 SQLITE_INIT = (

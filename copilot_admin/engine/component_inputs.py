@@ -10,6 +10,7 @@ from copilot_admin.engine.components.inputs import (
     DocumentOrigin,
     ModelDoor,
     SourceDocument,
+    source_document,
 )
 from copilot_admin.engine.data_text import item_text
 from copilot_admin.engine.files import FileItem
@@ -134,14 +135,7 @@ def _results(query: Query) -> Iterator[SourceDocument]:
 def _documents(data: SourceData, *, name: str, origin: DocumentOrigin) -> Iterator[SourceDocument]:
     for item in data.items:
         if isinstance(item, FileItem):
-            pages = tuple(_pages(item))
             filename = str(item.data_format.get("filename") or name)
-            yield SourceDocument(filename, DocumentOrigin.FILE, pages)
+            yield source_document(item.document, name=filename)
         elif isinstance(item, DataItem):  # what is only linked has no text to search
             yield SourceDocument(name, origin, (("", item_text(item)),))
-
-
-def _pages(item: FileItem) -> Iterator[tuple[str, str]]:
-    pages = item.document.pages
-    for page in pages:
-        yield page.name or (f"page {page.number}" if len(pages) > 1 else ""), page.text

@@ -145,7 +145,8 @@ async def with_files_read(
         fetch: Gets the bytes behind a link.
         sees_images: Whether the model can look at images; else it is told of them in words.
     """
-    if not any(map(_may_hold_files, query.messages)) and not query.context:
+    has_results = any(isinstance(message, ResultMessage) for message in query.messages)
+    if not has_results and not query.context:
         return query, ()
     reading = _Reading(fetch, sees_images=sees_images)
     context = [await _context(item, reading) for item in query.context]
@@ -179,10 +180,6 @@ async def _message(message: Message, reading: _Reading) -> Message:
 
 async def _context(item: ContextItem, reading: _Reading) -> ContextItem:
     return replace(item, data=await reading.data(item.data))
-
-
-def _may_hold_files(message: Message) -> bool:
-    return isinstance(message, ResultMessage)
 
 
 def _item_of(item: DataItem | FileReference, content: _Content) -> DataItem:

@@ -21,25 +21,6 @@ CALLER_MAY_SET = frozenset(
         "_sys_uploaded_files",
     }
 )
-SERVER_SETS = frozenset(
-    {
-        "_sys_name",
-        "_sys_current_time",
-        "_sys_used_tool",
-        "_sys_uid",
-        "_sys_traceid",
-        "_sys_gateway_endpoint",
-        "_sys_appbuiler_token",
-        "_sys_debug",
-        "_sys_thought_model_config",
-        "_sys_rag_model_config",
-        "_sys_parent_span_id",
-        "_sys_span_id",
-        "_sys_memory",
-        "_sys_code_execution_endpoint",
-        "_sys_session_id",
-    }
-)
 OTHER_RESERVED = frozenset({"model_configs", "uploaded_files", "traceid"})
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from copilot_admin.engine.documents.registry import Document
 from copilot_admin.engine.model_call import (
     ModelCall,
     ModelMessage,
@@ -108,6 +109,21 @@ class ModelDoor:
         }
         sums = {key: self.usage.get(key, 0) + count for key, count in counts.items()}
         self.usage = {**sums, "name": self._model}
+
+
+def source_document(document: Document, *, name: str = "") -> SourceDocument:
+    """A file that was read, as components find it.
+
+    Args:
+        document: Its pages.
+        name: What people call it; empty: its own name.
+    """
+    alone = len(document.pages) == 1
+    parts = tuple(
+        (page.name or ("" if alone else f"page {page.number}"), page.text)
+        for page in document.pages
+    )
+    return SourceDocument(name or document.name, DocumentOrigin.FILE, parts)
 
 
 def documents_in(inputs: Mapping[str, Any]) -> Sequence[SourceDocument]:
