@@ -79,17 +79,8 @@ def admit(slug: str, *, key: str | None) -> tuple[LiveCopilot, Caller]:
             f"No published copilot is named '{slug}'. /agents.json lists those there are."
         )
     caller.check_may_ask(row.id, access=row.access)
-    changed = tuple(map(_changed_at, (row.provider_id, *_other_ids(row.version_id))))
-    answerer, problem = _ready(row.version_id, slug, providers=changed)
-    live = LiveCopilot(
-        id=row.id,
-        slug=slug,
-        version_id=row.version_id,
-        version_number=row.version_number,
-        logging=Logging(row.logging),
-        answerer=answerer,
-        problem=problem,
-    )
+    changed_at = _changed_at(row.provider_id)
+    live = _live(row.id, slug, row.logging, row.version_id, row.version_number, changed_at)
     return live, caller
 
 
@@ -107,8 +98,14 @@ def live_copilots(ids: Collection[int]) -> tuple[LiveCopilot, ...]:
 
 
 def _live(
-    id: int, slug: str, logging: str, version_id: int, version_number: int, changed_at: datetime
+    id: int,
+    slug: str,
+    logging: str,
+    version_id: int,
+    version_number: int,
+    changed_at: datetime | None,
 ) -> LiveCopilot:
+    """A published copilot; `changed_at` says when its provider last changed."""
     changed = (changed_at, *map(_changed_at, _other_ids(version_id)))
     answerer, problem = _ready(version_id, slug, providers=changed)
     return LiveCopilot(
