@@ -18,7 +18,7 @@ from copilot_admin.component_access import Grant
 from copilot_admin.component_files import read_files
 from copilot_admin.component_records import keep
 from copilot_admin.engine.component_runs import ComponentRun, arguments_in
-from copilot_admin.engine.components.inputs import DOCUMENTS, MODEL, ModelDoor
+from copilot_admin.engine.components.inputs import DOCUMENTS, MODEL, ModelDoor, from_server
 from copilot_admin.engine.egress import Egress
 from copilot_admin.engine.retries import Pace
 from copilot_admin.errors import (
@@ -126,10 +126,12 @@ class Call:
         asked = self.asked
         return {
             **from_caller(asked.parameters),
-            "_sys_name": asked.granted.component.name,
-            "_sys_current_time": self.started_at.isoformat(),
-            "_sys_uid": asked.granted.caller.principal,
-            "_sys_traceid": asked.ids.trace_id,
+            **from_server(
+                asked.granted.component.name,
+                at=self.started_at,
+                uid=asked.granted.caller.principal,
+                trace_id=asked.ids.trace_id,
+            ),
             **(await self._costly_inputs()),
         }
 

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -16,6 +17,7 @@ from copilot_admin.engine.components.inputs import (
     DocumentOrigin,
     ModelDoor,
     SourceDocument,
+    from_server,
 )
 from copilot_admin.engine.documents.registry import UnreadableFile, data_types
 from copilot_admin.engine.providers.registry import make_provider
@@ -110,17 +112,20 @@ class TrialForm(forms.Form):
         except UnreadableFile as error:
             raise forms.ValidationError(error.public) from error
 
-    def run(self) -> ComponentRun:
-        """The call that a valid form describes."""
+    def run(self, *, uid: str) -> ComponentRun:
+        """The call that a valid form describes.
+
+        Args:
+            uid: Who tries it.
+        """
         values = self.cleaned_data
-        system: dict[str, Any] = {
-            "_sys_name": self.component.name,
-            "_sys_current_time": datetime.now(UTC).isoformat(),
-        }
+        now, trace_id = datetime.now(UTC), str(uuid4())
+        system = from_server(self.component.name, at=now, uid=uid, trace_id=trace_id)
         if values.get("copilot"):
             system[MODEL] = values["copilot"]
         if DOCUMENTS in self.component.uses:
             system[DOCUMENTS] = self._documents()
+            system["_sys_file_names"] = [one.name for one in system[DOCUMENTS]]
         return ComponentRun(self.component, values["arguments"], system=system)
 
     def _documents(self) -> tuple[SourceDocument, ...]:

@@ -57,7 +57,7 @@ class ComponentTrialViews(AdminSite):
         form = TrialForm(component, request.POST, request.FILES)
         if not form.is_valid():
             return self._trial_page(request, form)
-        trial = Trial(form.run())
+        trial = Trial(form.run(uid=f"user:{request.user.pk}"))
         async_to_sync(trial.finish)()
         result = trial.result()
         if result.refusal:
@@ -73,7 +73,9 @@ class ComponentTrialViews(AdminSite):
             sentences = [str(one) for errors in form.errors.values() for one in errors]
             frames = _refused(" ".join(sentences))
         else:
-            frames = _frames(Trial(form.run()), language=translation.get_language())
+            frames = _frames(
+                Trial(form.run(uid=f"user:{request.user.pk}")), language=translation.get_language()
+            )
         return EventStreamResponse(frames, on_close=lambda: None)
 
     def _trial_page(

@@ -23,6 +23,14 @@ _MESSAGE: JsonObject = {
     },
 }
 # The system inputs that a caller may set, and the copilot; the files are read elsewhere.
+_FILES: JsonObject = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["url"],
+        "properties": {"filename": {"type": "string"}, "url": {"type": "string"}},
+    },
+}
 SYSTEM_INPUTS: Mapping[str, JsonObject] = {
     "_sys_origin_query": {
         "type": "string",
@@ -33,15 +41,8 @@ SYSTEM_INPUTS: Mapping[str, JsonObject] = {
         "additionalProperties": {"type": "string"},
         "description": "Files by name, each with its address. They are read and passed as text.",
     },
-    "_sys_uploaded_files": {
-        "type": "array",
-        "items": {
-            "type": "object",
-            "required": ["url"],
-            "properties": {"filename": {"type": "string"}, "url": {"type": "string"}},
-        },
-        "description": "The same as a list.",
-    },
+    "_sys_uploaded_files": {**_FILES, "description": "The same as a list."},
+    "uploaded_files": {**_FILES, "description": "Another name of `_sys_uploaded_files`."},
     "_sys_conversation_id": {**_TEXT, "description": "Comes back in the answer."},
     "_sys_end_user_id": {**_TEXT, "description": "Comes back in the answer."},
     "_sys_chat_history": {"type": "array", "items": _MESSAGE},

@@ -2,7 +2,7 @@
 
 Source: the table "components as server-side tools" of this project's specification. Words for the
 user alone stream as part of the answer; what the model repeats anyway is a step; tables and charts
-are artifacts; references are cited after the answer.
+are artifacts; references and links are cited after the answer.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +16,7 @@ from copilot_admin.engine.component_text import (
     axes,
     detail_key,
     fenced,
+    is_address,
     link,
     parsed,
     plain,
@@ -24,6 +25,7 @@ from copilot_admin.engine.component_text import (
 )
 from copilot_admin.engine.tools.chart import ROUND, ChartType, chart_params
 from protocol.components import (
+    PAYLOADS,
     ComponentOutput,
     Content,
     ContentType,
@@ -42,6 +44,7 @@ from protocol.events import (
 from protocol.json import JsonObject
 
 LARGEST_IMAGE = 500_000  # characters of base64 in an event
+_NO_REFERENCE = PAYLOADS[ContentType.REFERENCES].model().model_dump()
 _LATER = frozenset(  # their pieces are one thing, said when the component has ended
     {ContentType.TEXT, ContentType.CODE, ContentType.THOUGHT, ContentType.PLAN}
 )
@@ -125,6 +128,8 @@ class ComponentEvents:
                 yield from self._image(content, payload)
             case ContentType.REFERENCES:
                 self._cite(payload)
+            case ContentType.URLS if is_address(payload["url"]):
+                self._cite({**_NO_REFERENCE, "title": payload["url"], "url": payload["url"]})
             case ContentType.FILES | ContentType.URLS | ContentType.AUDIO:
                 name = payload.get("filename") or payload["url"]
                 yield from self._chunk(link(name, payload["url"]))

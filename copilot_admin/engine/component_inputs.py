@@ -10,6 +10,7 @@ from copilot_admin.engine.components.inputs import (
     DocumentOrigin,
     ModelDoor,
     SourceDocument,
+    from_server,
     source_document,
 )
 from copilot_admin.engine.data_text import item_text
@@ -55,7 +56,8 @@ def system_inputs(
             parameters=ask.spec.parameters,
             pace=pace,
         )
-        return {**made, "_sys_name": name, "_sys_used_tool": list(used), MODEL: door}
+        server = from_server(name, at=ask.now, uid=ask.principal, trace_id=ask.trace_id)
+        return {**made, **server, "_sys_used_tool": list(used), MODEL: door}
 
     return inputs
 
@@ -70,9 +72,8 @@ def _shared(ask: Ask, query: Query) -> Mapping[str, Any]:
     links = dict(_links(ask.query))
     return {
         "_sys_origin_query": query.question.text if query.question else "",
-        "_sys_chat_history": list(_history(query)),
+        "_sys_chat_history": _history(query),
         "_sys_conversation_id": ask.trace_id,
-        "_sys_uid": ask.principal,
         "_sys_end_user_id": ask.user_email or "",
         "_sys_custom_variables": dict(query.workspace_options),
         "_sys_file_names": [one.name for one in documents if one.origin is DocumentOrigin.FILE],
@@ -80,8 +81,6 @@ def _shared(ask: Ask, query: Query) -> Mapping[str, Any]:
         "_sys_uploaded_files": [
             {"filename": name, "url": url, "file_id": ""} for name, url in links.items()
         ],
-        "_sys_current_time": ask.now.isoformat(),
-        "_sys_traceid": ask.trace_id,
         "model_configs": {
             name: ask.spec.parameters[name]
             for name in ("temperature", "top_p")
@@ -102,16 +101,21 @@ def _links(query: Query) -> Iterator[tuple[str, str]]:
                 yield str(item.data_format.get("filename") or item.url), item.url
 
 
-def _history(query: Query) -> Iterator[JsonObject]:
-    """What was said before the question, strictly in turns: components may rely on that."""
-    last = ""
+def _history(query: Query) -> list[JsonObject]:
+    """What was said before the question, strictly in turns: components may rely on that.
+
+    What one side said in several messages is one.
+    """
+    turns: list[tuple[str, list[str]]] = []
     for message in query.messages:
         if message is query.question:
-            return
-        role = {HumanMessage: "user", AiMessage: "assistant"}.get(type(message), "")
-        if isinstance(message, HumanMessage | AiMessage) and role != last:
-            last = role
-            yield {"role": role, "content": message.text}
+            break
+        if isinstance(message, HumanMessage | AiMessage):
+            role = "user" if isinstance(message, HumanMessage) else "assistant"
+            if not turns or turns[-1][0] != role:
+                turns.append((role, []))
+            turns[-1][1].append(message.text)
+    return [{"role": role, "content": "\n\n".join(texts)} for role, texts in turns]
 
 
 def _context(query: Query) -> Iterator[SourceDocument]:

@@ -204,7 +204,8 @@ async def _returned(
 ) -> AsyncGenerator[ComponentOutput, None]:
     """What `run` returns, as one element."""
     returned = await component.run(message)
-    yield create_output("json", json.dumps(returned.content, ensure_ascii=False))
+    usage = getattr(returned, "token_usage", None)
+    yield create_output("json", json.dumps(returned.content, ensure_ascii=False), usage=usage)
 
 
 def _error_of(task: asyncio.Task[None]) -> BaseException | None:

@@ -58,9 +58,14 @@ def _finite(digits: str) -> float | None:
     return number if isfinite(number) else None
 
 
+def is_address(url: str) -> bool:
+    """Whether it is an address that may be a link."""
+    return _ADDRESS.fullmatch(url) is not None
+
+
 def link(name: str, url: str, *, image: bool = False) -> str:
     """A link in Markdown; an address that is none stays text."""
-    if not _ADDRESS.fullmatch(url):
+    if not is_address(url):
         return f"{plain(name)}\n\n"
     target = url.replace("(", "%28").replace(")", "%29")
     return f"{'!' if image else ''}[{plain(name)}]({target})\n\n"

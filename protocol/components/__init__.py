@@ -5,7 +5,15 @@ Source: the component contract of the project's third source, as the specificati
 
 from protocol.components.contract import ComponentClass, Finding, Rule, static_findings
 from protocol.components.manifests import manifest_from
-from protocol.components.merging import collect, for_llm, for_user, llm_text, merge, total_usage
+from protocol.components.merging import (
+    collect,
+    for_llm,
+    for_user,
+    llm_text,
+    merge,
+    one_usage,
+    total_usage,
+)
 from protocol.components.message import ComponentArguments, Message
 from protocol.components.outputs import (
     ComponentOutput,
@@ -43,6 +51,7 @@ __all__ = [
     "llm_text",
     "manifest_from",
     "merge",
+    "one_usage",
     "static_findings",
     "total_usage",
 ]

@@ -90,6 +90,13 @@ def _items(result: ComponentOutput | Iterable[Content]) -> Iterable[Content]:
     return result.content if isinstance(result, ComponentOutput) else result
 
 
+def one_usage(output: ComponentOutput) -> Mapping[str, Any]:
+    """The tokens of a merged output as one sum, with the names of all models that were asked."""
+    sums = total_usage(output)
+    counts = {count: sum(usage[count] for usage in sums) for count in _COUNTS}
+    return {**counts, "name": ", ".join(filter(None, (usage["name"] for usage in sums)))}
+
+
 def _merged(group: Sequence[Content]) -> Sequence[Content]:
     first, last = group[0], group[-1]
     facts = {

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from protocol.data.message import TYPES, DataMessage, kind_from, read_data_message
+from protocol.data.message import MISSING, TYPES, DataMessage, kind_from, read_data_message
 from protocol.json import Json, JsonObject
+from protocol.json_schema import schema_fault
 from protocol.query import ContextItem
 from protocol.reading.data import read_source_data
 from protocol.reading.fields import Fields
@@ -20,7 +21,11 @@ def read_context(raw: Json, *, notes: Notes) -> tuple[ContextItem, ...]:
         if isinstance(one, str):
             items.append(ContextItem(data=read_source_data(one, path=path, notes=notes)))
         elif isinstance(one, Mapping) and (message := _data_message(one)) is not None:
-            items.append(ContextItem(message=message))
+            wanted = _wanted(one, message)
+            if wanted:
+                notes.dropped(path, wanted=wanted)
+            else:
+                items.append(ContextItem(message=message))
         elif isinstance(one, Mapping):
             items.append(_item(Fields(one, path=path, notes=notes)))
         else:
@@ -33,14 +38,34 @@ def _data_message(raw: JsonObject) -> DataMessage | None:
 
     A client may not speak for anybody but the user, nor break a heading with its kind.
     """
-    content = raw.get("content")
-    body = content if isinstance(content, Mapping) else raw
+    body = _body(raw)
     if body.get("type") not in TYPES:
         return None
     kind = body.get("kind")
     named = {"kind": kind_from(str(kind))} if kind else {}
     message = read_data_message({**body, **named})
     return message and replace(message, role="user")
+
+
+def _wanted(raw: JsonObject, message: DataMessage) -> str:
+    """What a Data message would have to be; empty when it is one."""
+    body = _body(raw)
+    words = [body.get("kind"), body.get("description")]
+    if not all(isinstance(one, str | None) for one in words):
+        return "a Data message whose kind and description are text"
+    if not isinstance(body.get("_instance", raw.get("_instance")), str | int | None):
+        return "a Data message whose _instance is text"
+    if message.schema is not MISSING and schema_fault(message.schema):
+        return "a Data message with a JSON Schema"
+    if message.data is MISSING and message.schema is MISSING:
+        return "a Data message with data or a schema"
+    return ""
+
+
+def _body(raw: JsonObject) -> JsonObject:
+    """The message itself, without the envelope that it may come in."""
+    content = raw.get("content")
+    return content if isinstance(content, Mapping) else raw
 
 
 def _item(fields: Fields) -> ContextItem:

@@ -459,3 +459,32 @@ def test_a_model_that_cannot_be_asked_is_told_of():
         door = ModelDoor(provider, model="small", timeouts=Timeouts(), parameters={}, pace=Pace())
         run = ComponentRun(Asker, {"query": "?"}, system={MODEL: door})
         assert failure(run) == "The component 'asker' could not ask its model. No such model."
+
+
+def test_as_a_program_it_keeps_the_tokens_of_the_models_it_asked():
+    class Counted(Component):
+        """Says what two models cost."""
+
+        name = "counted"
+
+        async def tool_eval(self, **kwargs: Any) -> AsyncGenerator[ComponentOutput, None]:
+            """Says what two models cost."""
+            for name in ("small", "large"):
+                usage = {"prompt_tokens": 2, "completion_tokens": 1, "total_tokens": 3}
+                yield create_output("text", name, name=name, usage={**usage, "name": name})
+
+    run = ComponentRun(Counted, {}, as_program=True)
+
+    async def whole() -> None:
+        async for _ in run.stream():
+            pass
+
+    asyncio.run(whole())
+    assert run.usage == (
+        {
+            "name": "small, large",
+            "prompt_tokens": 4,
+            "completion_tokens": 2,
+            "total_tokens": 6,
+        },
+    )

@@ -409,6 +409,29 @@ def test_references_are_cited_once_after_the_answer():
     ]
 
 
+def test_links_are_cited_once_after_the_answer():
+    link = create_output("urls", "https://example.org/a")
+    found, result = told(playing(link, link))
+    assert events(found)[:1] == [STARTED]
+    (collection,) = (one for one in found if isinstance(one, CitationCollection))
+    assert collection.citations == (
+        Citation(
+            id=str(uuid5(CALL, "citation 1")),
+            source_info={
+                "type": "web",
+                "name": "https://example.org/a",
+                "metadata": {"url": "https://example.org/a"},
+                "citable": True,
+            },
+            details=({"Title": "https://example.org/a", "Link": "https://example.org/a"},),
+        ),
+    )
+    assert json.loads(result.splitlines()[0]) == {
+        "type": "urls",
+        "text": {"url": "https://example.org/a"},
+    }
+
+
 def test_a_copilot_without_citations_cites_no_references():
     ask = playing(create_output("references", {"title": "T"}), citations=CitationMode.OFF)
     assert not any(isinstance(one, CitationCollection) for one in outputs_of(ask))
@@ -560,7 +583,7 @@ def test_a_component_is_passed_the_question_the_history_and_the_documents():
         "_sys_origin_query": "Four",
         "_sys_chat_history": [
             {"role": "user", "content": "One"},
-            {"role": "assistant", "content": "Two"},
+            {"role": "assistant", "content": "Two\n\nThree"},
         ],
         "_sys_conversation_id": "chat-1",
         "_sys_uid": "key:7",

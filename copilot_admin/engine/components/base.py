@@ -22,6 +22,8 @@ from protocol.components import (
     create_outputs,
     manifest_from,
     merge,
+    one_usage,
+    total_usage,
 )
 from protocol.components.manifests import parameters_of
 from protocol.json import JsonObject
@@ -91,7 +93,8 @@ class Component:
             message: The parameters by name, or the value of the only one.
 
         Returns:
-            The text of the result where it is nothing but text, else its content items.
+            The text of the result where it is nothing but text, else its content items; with
+            `token_usage` where a model was asked.
 
         Raises:
             NotImplementedError: The component has no `tool_eval`.
@@ -101,9 +104,11 @@ class Component:
             _not_written(self)
         inputs = {**self.system, **self._inputs(message)}
         output = merge([output async for output in self.stream(**inputs)])
+        usage = {"token_usage": one_usage(output)} if total_usage(output) else {}
         if all(content.type is ContentType.TEXT for content in output.content):
-            return Message("".join(content.text.model_dump()["info"] for content in output.content))
-        return Message(output.to_json()["content"])
+            text = "".join(content.text.model_dump()["info"] for content in output.content)
+            return Message(text, **usage)
+        return Message(output.to_json()["content"], **usage)
 
     async def __call__(self, message: Message) -> Message:
         """The same as `run`."""

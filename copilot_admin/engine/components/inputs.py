@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -45,6 +46,24 @@ class SourceDocument:
     name: str
     origin: DocumentOrigin
     parts: tuple[tuple[str, str], ...]
+
+
+def from_server(name: str, *, at: datetime, uid: str, trace_id: str) -> dict[str, Any]:
+    """What only the server knows of a call; no caller can set it.
+
+    Args:
+        name: Of the component.
+        at: When it is called.
+        uid: Who calls.
+        trace_id: Of the chat or the request.
+    """
+    return {
+        "_sys_name": name,
+        "_sys_current_time": at.isoformat(),
+        "_sys_uid": uid,
+        "_sys_traceid": trace_id,
+        "_sys_used_tool": [],
+    }
 
 
 class ModelDoor:
