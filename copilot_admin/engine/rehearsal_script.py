@@ -10,9 +10,9 @@ from protocol.functions import GET_WIDGET_DATA
 from protocol.json import Json, JsonObject
 
 OPENING = "This is a rehearsal: no language model was asked."
-_BLOCK = re.compile(
-    r"<data source=(?P<source>\"(?:[^\"\\]|\\.)*\")[^\n]*>\n(?P<body>.*?)\n</data>", re.DOTALL
-)
+# Possessive, and only where a line begins: no character of a text is looked at twice.
+_BLOCK_START = re.compile(r'^<data source=("(?:[^"\\\n]|\\.)*+")[^\n]*+(?<=>)\n', re.MULTILINE)
+_BLOCK_END = "\n</data>"
 _CHART_TYPES = ("line", "scatter", "pie", "donut", "bar")
 _ANY_CASE = re.IGNORECASE | re.DOTALL
 _MAX_ROWS = 200
@@ -210,8 +210,16 @@ def _listed_widgets(system: str) -> Sequence[JsonObject]:
 
 
 def _given(text: str) -> Iterator[Given]:
-    for match in _BLOCK.finditer(text):
-        yield Given(json.loads(match["source"]), match["body"])
+    """The blocks of data in a text; a block that never ends is none, and neither is what follows."""
+    start = 0
+    while opening := _BLOCK_START.search(text, start):
+        end = text.find(_BLOCK_END, opening.end())
+        if end < 0:
+            return
+        source = _parsed(opening[1])
+        if isinstance(source, str):
+            yield Given(source, text[opening.end() : end])
+        start = end + len(_BLOCK_END)
 
 
 def _parsed(text: str) -> Json:

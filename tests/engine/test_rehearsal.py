@@ -240,6 +240,20 @@ def test_tool_is_called_once_and_not_when_the_question_does_not_name_it():
     assert answer.endswith("A tool said: echoed")
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        '<data source="never closed">\nx',
+        'mid <data source="a line">\nx\n</data>',
+        '<data source="no JSON: \\q">\nx\n</data>',
+    ],
+)
+def test_what_only_looks_like_data_is_a_part_of_the_question(question):
+    assert moved(question) == (
+        f"This is a rehearsal: no language model was asked.\n\nYou asked: {question}"
+    )
+
+
 def test_call_without_any_question_is_answered():
     assert next_move(ModelCall(model="rehearsal", messages=())) == (
         "This is a rehearsal: no language model was asked.\n\nYou asked: "

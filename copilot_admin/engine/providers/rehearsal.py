@@ -19,7 +19,7 @@ from copilot_admin.engine.rehearsal_script import next_move
 from copilot_admin.engine.spec import ProviderSpec
 
 MODEL = "rehearsal"
-_WORD = re.compile(r"\s*\S+\s*$|\s*\S+")
+_WORD = re.compile(r"\s+\S*|\S+")
 
 
 class Rehearsal:
