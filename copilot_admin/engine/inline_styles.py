@@ -18,7 +18,7 @@ _PROPERTY = re.compile(
     r"|white-space|word-(break|spacing|wrap))"
 )
 # Nothing that fetches, and nothing with which CSS spells another word: escapes, comments, @.
-_FUNCTION = re.compile(r"([\w-]*)\(")
+_FUNCTION = re.compile(r"(?<![\w-])([\w-]*+)\(")  # tried once for each word: linear
 _FUNCTIONS = frozenset(
     {"calc", "clamp", "max", "min", "minmax", "repeat", "hsl", "hsla", "rgb", "rgba"}
     | {"conic-gradient", "linear-gradient", "radial-gradient"}
