@@ -97,3 +97,26 @@ def test_a_picture_alone_is_something_to_show():
         text("See above."),
     )
     assert artifact.content == '<img src="https://a/b.png" alt="">'
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div>" * 5001,
+        "<p>" + "".join(f"<b lang='{number}'>" for number in range(500)) + "<p>x" * 500,
+        "<p>" + "<b lang='1'id='2'>" * 500 + "<p>x" * 500,
+    ],
+)
+def test_html_that_is_costly_to_clean_is_told_to_the_model(html):
+    artifacts, provider = shown(
+        call("html", name="Card", description="", html=html), text("Sorry.")
+    )
+    assert artifacts == []
+    assert "Use fewer elements" in provider.calls[1].messages[-1].text
+
+
+def test_a_long_table_with_styled_cells_is_shown():
+    row = '<tr><td><b style="color:red">1</b></td><td>2</td></tr>'
+    table = f"<table><tbody>{row * 2000}</tbody></table>"
+    artifacts, _ = shown(call("html", name="T", description="", html=table), text("See above."))
+    assert [one.content for one in artifacts] == [table]
