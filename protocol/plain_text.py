@@ -12,6 +12,7 @@ _BLOCK_END = re.compile(
     r"<(?:br|hr)\b[^<>]*>|</(?:p|div|li|tr|h[1-6]|ul|ol|table|section|article|blockquote|pre)\s*>",
     re.IGNORECASE,
 )
+_ENDLESS_NUMBER = re.compile(r"&#[0-9]{20,}+;?")  # no character has so long a number
 _CELL_END = re.compile(r"</t[dh]\s*>", re.IGNORECASE)
 _COMMENT_OR_TAG = re.compile(r"</?[a-zA-Z!][^<>]*>")
 _SPACES = re.compile(r"[ \t\xa0]+")
@@ -34,7 +35,8 @@ def markdown_table(rows: Sequence[JsonObject]) -> str:
 def html_text(html: str) -> str:
     """The text that a browser would show of a piece of HTML."""
     text = _BLOCK_END.sub("\n", _without_unseen(html))
-    text = unescape(_COMMENT_OR_TAG.sub("", _CELL_END.sub("\t", text)))
+    text = _COMMENT_OR_TAG.sub("", _CELL_END.sub("\t", text))
+    text = unescape(_ENDLESS_NUMBER.sub("\ufffd", text))
     lines = (_SPACES.sub(" ", line).strip() for line in text.split("\n"))
     return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip()
 

@@ -38,6 +38,7 @@ def test_rows_become_a_markdown_table(rows: list, table: str):
         ("x<script>closed badly</script", "x"),
         ("<div>a</div>\n\n\n\n<div>b</div>", "a\n\nb"),
         ("<!-- hidden -->shown", "shown"),
+        ("a&#" + "1" * 5000 + ";b &#65;", "a\ufffdb A"),
         ("İ<style>x</style>y", "İy"),
     ],
 )
