@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 import json
-import re
 
 from copilot_admin.engine.ask import Ask, Output
 from copilot_admin.engine.model_call import ModelCall, ModelMessage, ModelRole, TextDelta, Usage
@@ -23,7 +22,6 @@ _WISH = (
     f"Suggest {MOST} short questions that I might ask you next. Answer with nothing but a JSON "
     "list of texts, in the language of this conversation."
 )
-_LIST = re.compile(r"\[.*\]", re.DOTALL)
 
 
 async def suggestions(
@@ -70,9 +68,9 @@ def _are_wanted(ask: Ask) -> bool:
 
 def _questions(text: str) -> tuple[str, ...]:
     """The questions in an answer; none if it is something else."""
-    found = _LIST.search(text)
+    start, end = text.find("["), text.rfind("]")
     try:
-        listed = json.loads(found[0]) if found else []
+        listed = json.loads(text[start : end + 1]) if 0 <= start < end else []
     except (ValueError, RecursionError):
         return ()
     questions = (" ".join(one.split()) for one in listed if isinstance(one, str))
