@@ -1,8 +1,7 @@
 """Fills the fixed placeholders of a system prompt; there is no template language."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-import re
 from zoneinfo import ZoneInfo
 
 from copilot_admin.engine.options import option
@@ -11,7 +10,7 @@ from protocol.features import CustomFeature, CustomFeatureType
 from protocol.query import Query
 from protocol.widgets import Widget
 
-_PLACEHOLDER = re.compile(r"\{\{\s*(.*?)\s*\}\}", re.DOTALL)
+_OPENING, _CLOSING = "{{", "}}"
 _FIXED = frozenset(
     {
         "copilot.name",
@@ -37,7 +36,7 @@ def unknown_placeholders(
         for feature in custom_features
         for name in (f"options.{feature.key}", f"options.{feature.key}.state")
     }
-    found = dict.fromkeys(_PLACEHOLDER.findall(prompt))
+    found = dict.fromkeys(name for _, name in _pieces(prompt) if name is not None)
     return tuple(name for name in found if name not in known)
 
 
@@ -64,7 +63,25 @@ def fill(
         value = option(feature, query=query)
         values[f"options.{feature.key}"] = _text(value)
         values[f"options.{feature.key}.state"] = _state(feature, value)
-    return _PLACEHOLDER.sub(lambda match: values.get(match[1], ABSENT), prompt)
+    return "".join(
+        text if name is None else text + values.get(name, ABSENT) for text, name in _pieces(prompt)
+    )
+
+
+def _pieces(prompt: str) -> Iterator[tuple[str, str | None]]:
+    """Each text with the name in the `{{ ... }}` behind it; behind the last text stands none.
+
+    Two marks are looked for, each from where the other was found, so costs grow in a straight line
+    with the prompt.
+    """
+    start = 0
+    while (opening := prompt.find(_OPENING, start)) >= 0:
+        closing = prompt.find(_CLOSING, opening + len(_OPENING))
+        if closing < 0:
+            break
+        yield prompt[start:opening], prompt[opening + len(_OPENING) : closing].strip()
+        start = closing + len(_CLOSING)
+    yield prompt[start:], None
 
 
 def _text(value: bool | str) -> str:
