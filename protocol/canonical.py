@@ -5,7 +5,9 @@ sorted JSON; results over their redacted data, so that a renewed signature chang
 """
 
 from enum import StrEnum
+from itertools import groupby
 import json
+import re
 from typing import assert_never
 import unicodedata
 
@@ -28,6 +30,8 @@ from protocol.redaction import redact_text
 from protocol.storable import clean_text
 from protocol.walk import Scalar, rebuild
 
+# Every accent is such a character; longer runs of them than any language has are put in order first.
+_MANY_ACCENTS = re.compile(r"[^\w\s\x00-\x7f]{30,}+")
 _SAFE_INTEGER = 2**53  # beyond it a double is no exact integer any more
 
 
@@ -130,4 +134,18 @@ def _as_in_javascript(value: Scalar) -> Scalar:
 
 def _normalised(text: str) -> str:
     lines = redact_text(clean_text(text)).replace("\r\n", "\n").replace("\r", "\n")
+    if not lines.isascii():
+        lines = _MANY_ACCENTS.sub(_in_order, lines)
     return unicodedata.normalize("NFC", lines).strip()
+
+
+def _in_order(accents: re.Match[str]) -> str:
+    """The same text with its accents in the order that normalising gives them.
+
+    `unicodedata` puts them in order by moving each one past all others: the square of their number.
+    """
+    parts = (part for sign in accents[0] for part in unicodedata.normalize("NFD", sign))
+    return "".join(
+        "".join(sorted(run, key=unicodedata.combining) if is_accent else run)
+        for is_accent, run in groupby(parts, key=lambda part: unicodedata.combining(part) > 0)
+    )

@@ -76,6 +76,16 @@ def test_spelling_of_the_same_text_does_not_count(same: HumanMessage):
     assert canonical(same) == canonical(HUMAN)
 
 
+def test_order_of_many_accents_does_not_count():
+    one = HumanMessage("e" + "\u0316\u0301" * 40 + "\u2014" * 40)
+    other = HumanMessage("e" + "\u0301" * 40 + "\u0316" * 40 + "\u2014" * 40)
+    assert (
+        canonical(one)
+        == canonical(other)
+        == ("human\ntext\n\u00e9" + "\u0316" * 40 + "\u0301" * 39 + "\u2014" * 40).encode()
+    )
+
+
 def test_markers_do_not_count():
     marked = AiMessage('See <|start_artifact_id|>p<|end_artifact_id|><citation className="i"/>.')
     assert canonical(marked) == canonical(AiMessage("See ."))
