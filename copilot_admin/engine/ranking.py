@@ -7,7 +7,7 @@ the S-stemmer of Harman, How Effective Is Suffixing? (1991).
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import log
 import re
@@ -41,22 +41,30 @@ def terms_of(text: str) -> list[str]:
 def scores(question: str, texts: Sequence[str]) -> list[float]:
     """How well each text fits the question; 0 where no word of it occurs.
 
-    Costs grow in a straight line with the length of the texts.
+    Costs grow in a straight line with the lengths of the question and of the texts.
     """
     counted = [Counter(terms_of(text)) for text in texts]
     lengths = [sum(words.values()) for words in counted]
     average = sum(lengths) / len(lengths) if lengths else 0.0
     found = [0.0] * len(texts)
+    places = _places(counted)
     for word in dict.fromkeys(terms_of(question)):
-        having = sum(word in words for words in counted)
-        if not having:
-            continue
-        rarity = log(1 + (len(texts) - having + 0.5) / (having + 0.5))
-        for index, words in enumerate(counted):
-            if count := words[word]:
-                held_back = K1 * (1 - B + B * lengths[index] / average)
-                found[index] += rarity * count * (K1 + 1) / (count + held_back)
+        having = places.get(word, ())
+        rarity = log(1 + (len(texts) - len(having) + 0.5) / (len(having) + 0.5))
+        for index in having:
+            count = counted[index][word]
+            held_back = K1 * (1 - B + B * lengths[index] / average)
+            found[index] += rarity * count * (K1 + 1) / (count + held_back)
     return found
+
+
+def _places(counted: Sequence[Counter[str]]) -> Mapping[str, Sequence[int]]:
+    """The texts in which each word stands, by their numbers."""
+    places: dict[str, list[int]] = {}
+    for index, words in enumerate(counted):
+        for word in words:
+            places.setdefault(word, []).append(index)
+    return places
 
 
 def ranked(question: str, texts: Sequence[str]) -> list[int]:
@@ -66,10 +74,17 @@ def ranked(question: str, texts: Sequence[str]) -> list[int]:
 
 
 def _folded(text: str) -> str:
-    """The text without accents, and with its ligatures and wide letters taken apart."""
+    """The text without accents, and with its ligatures and wide letters taken apart.
+
+    Letter by letter: to normalise a run of accents as a whole costs the square of its length.
+    """
     if text.isascii():
         return text
-    return "".join(letter for letter in normalize("NFKD", text) if not combining(letter))
+    return text.translate({ord(letter): _folded_letter(letter) for letter in set(text)})
+
+
+def _folded_letter(letter: str) -> str:
+    return "".join(part for part in normalize("NFKD", letter) if not combining(part))
 
 
 def _terms(word: str) -> Iterator[str]:
