@@ -21,7 +21,7 @@ class DataLines:
     """
 
     def __init__(self) -> None:
-        self._rest = b""  # an unfinished line
+        self._rest = bytearray()  # an unfinished line
         self._data: list[bytes] = []  # the lines of an unfinished event
         self._size = 0
 
@@ -45,10 +45,15 @@ class DataLines:
         return self._feed_lines(b"\n\n")
 
     def _feed_lines(self, block: bytes) -> list[bytes]:
-        text = self._rest + block
+        may_end_line = self._rest.endswith(b"\r") or _LINE_END.search(block)
+        self._rest += block
+        if not may_end_line:  # a long line in many blocks is not searched again with each of them
+            self._check(len(self._rest) - len(b"data: "))
+            return []
+        text = bytes(self._rest)
         held = b"\r" if text.endswith(b"\r") else b""  # a newline may follow in the next block
         *lines, rest = _LINE_END.split(text[:-1] if held else text)
-        self._rest = rest + held
+        self._rest = bytearray(rest + held)
         found: list[bytes] = []
         for line in lines:
             if line:

@@ -75,38 +75,41 @@ class ToolBlocks:
     """Takes tool blocks out of a text that comes in pieces, cut wherever they like."""
 
     def __init__(self) -> None:
-        self._held = ""
+        self._held = ""  # what may be the beginning of a mark
+        self._block: list[str] = []  # what there is of the block
         self._inside = False
         self._calls = 0
 
     def feed(self, text: str) -> Iterator[TextDelta | ToolCall]:
         """What is certain after the next piece; the beginning of a block is held back."""
-        self._held += text
-        while True:
-            mark = CLOSING if self._inside else OPENING
-            before, found, after = self._held.partition(mark)
-            if not found:
-                break
-            self._held = after
+        text, start = self._held + text, 0
+        while (end := text.find(self._mark, start)) >= 0:
+            before, start = text[start:end], end + len(self._mark)
             if self._inside:
-                yield self._call(before)
+                yield self._call("".join((*self._block, before)))
+                self._block = []
             elif before:
                 yield TextDelta(before)
             self._inside = not self._inside
-        if not self._inside:
-            keep = _tail(self._held)
-            certain = self._held[: len(self._held) - keep]
-            self._held = self._held[len(certain) :]
-            if certain:
-                yield TextDelta(certain)
+        end = len(text) - _tail(text, start=start, mark=self._mark)
+        certain, self._held = text[start:end], text[end:]
+        if self._inside:
+            self._block.append(certain)
+        elif certain:
+            yield TextDelta(certain)
 
     def end(self, *, whole: bool) -> Iterator[TextDelta | ToolCall]:
         """What was held back; a block that never ended counts if the answer did."""
+        rest = "".join((*self._block, self._held))
         if self._inside and whole:
-            yield self._call(self._held)
-        elif self._held:
-            yield TextDelta(OPENING * self._inside + self._held)
-        self._held, self._inside = "", False
+            yield self._call(rest)
+        elif rest:
+            yield TextDelta(OPENING * self._inside + rest)
+        self._held, self._block, self._inside = "", [], False
+
+    @property
+    def _mark(self) -> str:
+        return CLOSING if self._inside else OPENING
 
     def _call(self, block: str) -> ToolCall:
         self._calls += 1
@@ -152,9 +155,9 @@ def _described(tool: ToolSchema) -> str:
     return f"- {tool.name}: {tool.description}\n  {schema}"
 
 
-def _tail(text: str) -> int:
-    """How many last characters may be the beginning of a block."""
-    for length in range(min(len(OPENING) - 1, len(text)), 0, -1):
-        if OPENING.startswith(text[-length:]):
+def _tail(text: str, *, start: int, mark: str) -> int:
+    """How many last characters, from `start` on, may be the beginning of a mark."""
+    for length in range(min(len(mark) - 1, len(text) - start), 0, -1):
+        if mark.startswith(text[-length:]):
             return length
     return 0
