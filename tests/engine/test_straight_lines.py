@@ -1,0 +1,441 @@
+"""Whatever reads the text of strangers costs twice as much for twice the text, and no more.
+
+One text that costs the square of its length holds the event loop, and with it the whole server. So
+everything that reads text of callers, models, files or builders is in the one list below, with the
+worst texts that were found for it. A new module with a regular expression joins the list, or
+`BOUNDED` with the reason why no long text reaches it.
+
+The work is counted in CPU time of this thread: counting Python's steps would not see into regular
+expressions, where the costs are. It is not the machine's speed that is tested but the ratio of the
+costs of two sizes, eight times apart, so that a curve stands out from noise: a straight line has 8,
+the limit is 2.5 for each doubling, a square has 64. Of each size the least of several measurements
+counts, the garbage collector is off, and what seems too much is measured again before it fails.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+import gc
+from importlib import import_module
+from pathlib import Path
+import re
+from time import thread_time
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from copilot_admin.copilot_file import loading
+from copilot_admin.copilot_file.faults import BadCopilotFile
+from copilot_admin.engine import (
+    component_text,
+    data_lines,
+    data_text,
+    fragments,
+    http_refusals,
+    inline_styles,
+    passages,
+    placeholders,
+    ranking,
+    rehearsal_script,
+    suggestions,
+    text_tools,
+    tool_arguments,
+)
+from copilot_admin.engine.providers import rehearsal
+from copilot_admin.engine.tools import html
+import copilot_admin.logs
+from protocol import canonical, markers, plain_text, redaction, sse, storable, strict_json
+from protocol.components import manifests
+from protocol.data import message
+from protocol.messages import HumanMessage
+
+ROOT = Path(__file__).parent.parent.parent
+SIZES = tuple(500 * 2**doubling for doubling in range(6))  # to 16,000 characters
+MOST_PER_DOUBLING = 2.5
+ATTEMPTS = 6
+SHORTEST = 0.0005  # seconds of work in one measurement; less drowns in the clock's own cost
+PIECE = 4  # characters, as a model says them
+
+
+def in_pieces(reader: type) -> Callable[[Any], object]:
+    """Feeds a reader of streams a long text in small pieces."""
+
+    def read(text: Any) -> None:
+        one = reader()
+        for start in range(0, len(text), PIECE):
+            list(one.feed(text[start : start + PIECE]))
+
+    return read
+
+
+def encoded(read: Callable[[bytes], object]) -> Callable[[str], object]:
+    return lambda text: read(text.encode())
+
+
+def put_together(text: str) -> None:
+    calls = fragments.ToolFragments()
+    for number in range(len(text)):
+        calls.add({"index": number, "function": {"name": "n", "arguments": "{}"}})
+        calls.add({"index": 0, "function": {"name": f"n{number}", "arguments": text[:1]}})
+    calls.calls()
+
+
+def ranked(text: str) -> None:
+    words = [f"w{number}" for number in range(len(text))]  # all different, in question and texts
+    ranking.scores(" ".join(words), words)
+
+
+@dataclass(frozen=True)
+class Door:
+    """What reads text of strangers, and the texts that cost it most.
+
+    A text is a beginning, a piece that is repeated, and an end.
+    """
+
+    module: ModuleType
+    read: Callable[[Any], object]
+    worst: tuple[tuple[str, str, str], ...]
+
+
+DOORS = (
+    Door(
+        rehearsal_script,
+        lambda text: list(rehearsal_script._given(text)),
+        (
+            ("", '<data source="a">\n', ""),
+            ("", '<data source="', ""),
+            ("", '<data source="a" ', ""),
+            ('<data source="', "\\a", ""),
+            ("", '<data source="a">\nx\n</data>\n', ""),
+        ),
+    ),
+    Door(
+        rehearsal_script,
+        lambda text: rehearsal_script._words_for("word_count", text),
+        (("", "word ", ""), ("word count", " ", ""), ("word count:", " ", "")),
+    ),
+    Door(
+        rehearsal,
+        lambda text: rehearsal._WORD.findall(text),
+        (("", " ", ""), ("x", " ", ""), ("", "x ", ""), ("x", "\n", "x")),
+    ),
+    Door(
+        inline_styles,
+        inline_styles.harmless_style,
+        (
+            ("color:", "-", ""),
+            ("color:", "a(", ""),
+            ("color:", "/*", ""),
+            ("color:", "/", ""),
+            ("", "border-", ""),
+            ("", "color:a;", ""),
+            ("", " ", ":"),
+        ),
+    ),
+    Door(
+        html,
+        html.is_too_costly,
+        (
+            ("", "<b", ""),
+            ("", "<b a='\"", ""),
+            ("<b", " a", ""),
+            ("<b", " a=", ""),
+            ("<b a=", " ", ""),
+            ("", "<b ", ""),
+            ("", "<p", ""),
+        ),
+    ),
+    Door(
+        plain_text,
+        plain_text.html_text,
+        (
+            ("", "<br", ""),
+            ("<br", " ", ""),
+            ("", "</p ", ""),
+            ("</td", " ", ""),
+            ("", "<!", ""),
+            ("", "<script></script>", ""),
+            ("\u0130", "<script></script>", ""),
+            ("", "<script>", ""),
+            ("", "\n", ""),
+            ("", "\xa0", "x"),
+            ("", "&#", ""),
+            ("&#", "1", ";"),
+            ("&", "a", ""),
+        ),
+    ),
+    Door(
+        plain_text,
+        lambda text: plain_text.markdown_table([{"a": text}]),
+        (("", "\r\n", ""), ("", "|", "")),
+    ),
+    Door(
+        suggestions,
+        suggestions._questions,
+        (("", "[", ""), ("", "]", ""), ("]", "[", ""), ("[", '"a",', "]"), ("[", " ", "]")),
+    ),
+    Door(
+        placeholders,
+        placeholders.unknown_placeholders,
+        (("", "{{", ""), ("{{", " ", ""), ("", "{{ ", ""), ("", "{", "}"), ("", "{{a}}", "")),
+    ),
+    Door(
+        ranking,
+        ranking.terms_of,
+        (
+            ("a", "\u0301\u0316", ""),
+            ("", "\u0f73", ""),
+            ("", "\ufdfa", ""),
+            ("", "\u5e74", ""),
+            ("", "aB", ""),
+            ("", "_", ""),
+        ),
+    ),
+    Door(ranking, ranked, (("", "x", ""),)),
+    Door(
+        canonical,
+        lambda text: canonical.canonical(HumanMessage(text)),
+        (
+            ("a", "\u0301\u0316", ""),
+            ("", "\u0f73", ""),
+            ("", "\u0344\u0316", ""),
+            ("", "a" + "\u0316\u0301" * 14, ""),
+            ("", "\u1100\u1161", ""),
+            ("", "\u2014", ""),
+            ("", "\r\n", ""),
+        ),
+    ),
+    Door(
+        data_lines,
+        encoded(in_pieces(data_lines.DataLines)),
+        (("data: ", "x", ""), ("", "data: x\n", ""), ("", "\r", ""), ("", "data:\n\n", "")),
+    ),
+    Door(
+        sse,
+        encoded(in_pieces(sse.Decoder)),
+        (("data: ", "x", ""), ("", "data: x\n", ""), ("", "\r", ""), ("", "data:\n\n", "")),
+    ),
+    Door(sse, sse.encode_chunk, (("", "\u2028", ""),)),
+    Door(
+        text_tools,
+        in_pieces(text_tools.ToolBlocks),
+        (("```tool\n", "x", ""), ("", "`", ""), ("", "```tool```", ""), ("", "``x", "")),
+    ),
+    Door(
+        text_tools,
+        lambda text: list(text_tools.ToolBlocks().feed(text)),
+        (("", "```tool```", ""), ("", "`", "")),
+    ),
+    Door(fragments, put_together, (("", "x", ""),)),
+    Door(
+        passages,
+        lambda text: list(passages._cut(text)),
+        (
+            ("", ".", ""),
+            ("", '."', ""),
+            (".", '"', ""),
+            ("", "a. ", ""),
+            ("", "},", ""),
+            ("", "\n", ""),
+            ("", "a", ""),
+            ("", "\u3002", ""),
+        ),
+    ),
+    Door(passages, passages._essence, (("", "a ", ""), ("", "_", ""))),
+    Door(
+        data_text,
+        lambda text: data_text._ENCODED.fullmatch(text),
+        (("", "a", "!"), ("data:", "a", ""), ("a" * 200, " ", "!")),
+    ),
+    Door(
+        data_text,
+        lambda text: data_text.shortened(text, limit=10),
+        (("", "[", ""), ("[1", ",1", "]"), ("", "a\n", "")),
+    ),
+    Door(component_text, component_text.is_address, (("https://", "a", " "), ("", "h", ""))),
+    Door(component_text, component_text.plain, (("", "[", ""), ("", " ", ""))),
+    Door(component_text, component_text.fenced, (("", "`", ""), ("", "``` ", ""), ("", "`` ", ""))),
+    Door(
+        tool_arguments,
+        tool_arguments.tool_name,
+        (("", " ", ""),),
+    ),
+    Door(
+        http_refusals,
+        lambda text: http_refusals._NO_IMAGES.search(text) or http_refusals._TOO_LONG.search(text),
+        (("", "image", ""), ("", "context ", ""), ("", "support", "")),
+    ),
+    Door(
+        markers,
+        markers.strip_markers,
+        (
+            ("", "<artifact ", ""),
+            ("<artifact", " ", ""),
+            ("", "</artifact ", ""),
+            ("", "<|start_artifact_id|>", ""),
+            ("", "<|start_citation_id|>a<|end_citation_id|>", ""),
+        ),
+    ),
+    Door(
+        redaction,
+        redaction.redact_text,
+        (
+            ("", "a://", ""),
+            ("http://", "@", ""),
+            ("http://a?", "a=b&", ""),
+            ("http://a?", "%41", "=1"),
+            ("&amp;", "&a", ""),
+            ("http://a?", "access_", "=1"),
+            ("http://a?x_amz_", "_key", "=1"),
+            ("", "a.", "://"),
+        ),
+    ),
+    Door(redaction, redaction.is_secret_name, (("", "a_", ""), ("", "aB", ""))),
+    Door(storable, storable.storable, (("", "\x00", ""), ("", "\ud800", ""))),
+    Door(
+        strict_json,
+        encoded(strict_json.parse),
+        (
+            ("", "[", ""),
+            ('"', '\\"', ""),
+            ("[", '"",', '""]'),
+            ('"', "\\u0000", '"'),
+            ("[", " ", "]"),
+            ("", "1", ""),
+        ),
+    ),
+    Door(
+        strict_json,
+        encoded(lambda text: strict_json._STRING.sub(b"", text)),
+        (('"', "\\", ""), ("", '"', ""), ("", '\\"', "")),
+    ),
+    Door(
+        manifests,
+        manifests.argument_descriptions,
+        (
+            ("Args:\n    a", " ", ""),
+            ("Args:\n    a (", "(", ""),
+            ("Args:\n", "    a:\n", ""),
+            ("Args:\n", "    a (b): c\n", ""),
+            ("Note:", " ", "x"),
+        ),
+    ),
+    Door(message, message.kind_from, (("", "-", ""), ("", "\xb6a", ""))),
+    Door(
+        loading,
+        encoded(loading.load),
+        (
+            ("{", " ", ""),
+            ("", " ", "{"),
+            ('{"a":"', "b", '"}'),
+            ("", "- a\n", ""),
+            ("a: ", "b ", ""),
+            ('a: "', "\\x41", '"'),
+            ("a: [", "b,", "]"),
+            ("a: |\n", "  b\n", ""),
+        ),
+    ),
+    Door(
+        copilot_admin.logs,
+        lambda text: copilot_admin.logs._CONTROL.sub(copilot_admin.logs._escaped, text),
+        (("", "\n", ""),),
+    ),
+)
+
+# Modules with expressions that no long text reaches, and why.
+BOUNDED = {
+    "copilot_admin.ids": "its expression has a longest match",
+    "copilot_admin.admin.copilot_rows": "fields of a form with a longest length",
+    "copilot_admin.admin.data_rows": "fields of a form with a longest length",
+    "copilot_admin.admin.provider_form": "fields of a form with a longest length",
+    "copilot_admin.models.copilots": "a field with a longest length",
+    "copilot_admin.copilot_file.parts": "pydantic's expressions have no backtracking",
+    "copilot_admin.copilot_file.schema": "pydantic's expressions have no backtracking",
+    "copilot_admin.copilot_file.yaml_text": "read through copilot_file.loading",
+    "copilot_admin.engine.arithmetic.tokens": "calculations have at most 1,000 characters",
+    "copilot_admin.engine.component_runs": "errors of components, one expression of one class",
+    "copilot_admin.engine.components.registry": "versions of components, written by us",
+    "copilot_admin.engine.returns.dates": "its expressions have a longest match",
+    "copilot_admin.engine.table_operations.cells": "numbers have at most 60 characters",
+    "copilot_admin.threads.similarity": "looks at 2,000 characters",
+    "protocol.components.contract": "its expressions have a longest match",
+}
+EXPRESSION = re.compile(
+    r"\bre\.(compile|sub|split|search|match|fullmatch|find\w+)\(|pattern=r|RegexValidator\("
+)
+CASES = [(door, *worst) for door in DOORS for worst in door.worst]
+
+
+@pytest.fixture(autouse=True)
+def without_garbage_collector() -> Iterator[None]:
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def text_of(start: str, piece: str, end: str, *, size: int) -> str:
+    return start + piece * (size // len(piece)) + end
+
+
+def seconds(read: Callable[[str], object], text: str) -> float:
+    """The CPU time of one reading, measured over as many as are long enough to be measured."""
+    readings = 0
+    began = thread_time()
+    while (spent := thread_time() - began) < SHORTEST:
+        with suppress(ValueError, RecursionError, BadCopilotFile):  # a refusal is an answer too
+            read(text)
+        readings += 1
+    return spent / readings
+
+
+def exceeds(costs: dict[int, float]) -> bool:
+    """Whether costs grow faster between two sizes that are eight times apart, or fewer."""
+    return any(
+        costs[large] > costs[small] * MOST_PER_DOUBLING**3
+        for small in costs
+        for large in costs
+        if small < large <= 8 * small
+    )
+
+
+def grows_too_fast(read: Callable[[str], object], worst: tuple[str, str, str]) -> bool:
+    """Measures again and again what seems to; the least of all measurements counts."""
+    least: dict[int, float] = {}
+    for _ in range(ATTEMPTS):
+        for size in SIZES:
+            text = text_of(*worst, size=size)
+            least[size] = min(seconds(read, text), least.get(size, float("inf")))
+            if exceeds(least):
+                break  # a larger text of the same kind could take minutes
+        else:
+            return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("door", "start", "piece", "end"),
+    CASES,
+    ids=[f"{door.module.__name__}-{number}" for number, (door, *_) in enumerate(CASES)],
+)
+def test_twice_the_text_costs_at_most_two_and_a_half_times_as_much(door, start, piece, end):
+    assert not grows_too_fast(door.read, (start, piece, end))
+
+
+def test_every_expression_that_meets_text_is_in_the_list():
+    files = [
+        file for folder in ("protocol", "copilot_admin") for file in (ROOT / folder).rglob("*.py")
+    ]
+    found = {
+        ".".join(file.relative_to(ROOT).with_suffix("").parts)
+        for file in files
+        if file.parent.name != "migrations" and EXPRESSION.search(file.read_text(encoding="utf-8"))
+    }
+    listed = {door.module.__name__ for door in DOORS} | {
+        import_module(name).__name__ for name in BOUNDED
+    }
+    assert found - listed == set()
+
+
+def test_a_square_is_found():
+    assert grows_too_fast(re.compile("a*b").findall, ("", "a", ""))
