@@ -2,11 +2,13 @@
 
 from base64 import b64encode
 from io import BytesIO
+from struct import pack
 from typing import Any
 import zipfile
 
 from docx import Document
 
+LAST = 0xFFFFFFFE  # of a chain of sectors
 SENTENCE = "The dividend per share rises to 1.20 euros this year."
 
 
@@ -44,8 +46,8 @@ def pdf(*pages: list[str], encrypted: bool = False) -> bytes:
     return out + end.encode()
 
 
-def xlsx(sheets: dict[str, list[list[Any]]]) -> bytes:
-    """A workbook with these sheets."""
+def xlsx(sheets: dict[str, list[list[Any]]], *, inside: str = "") -> bytes:
+    """A workbook with these sheets, each with this XML behind its rows."""
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     links = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     packages = "http://schemas.openxmlformats.org/package/2006"
@@ -79,7 +81,7 @@ def xlsx(sheets: dict[str, list[list[Any]]]) -> bytes:
     for n, rows in zip(numbers, sheets.values(), strict=True):
         body = "".join(f"<row>{''.join(map(_cell, row))}</row>" for row in rows)
         parts[f"xl/worksheets/sheet{n}.xml"] = (
-            f'<worksheet xmlns="{main}"><sheetData>{body}</sheetData></worksheet>'
+            f'<worksheet xmlns="{main}"><sheetData>{body}{inside}</sheetData></worksheet>'
         )
     return archive(parts)
 
@@ -88,6 +90,50 @@ def _cell(value: Any) -> str:
     if isinstance(value, str):
         return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
     return f"<c><v>{value}</v></c>"
+
+
+def xls(*cells: tuple[int, int], endless: bool = False) -> bytes:
+    """A workbook of the old format: a sheet "A" with 1.5 at each of these rows and columns.
+
+    Args:
+        cells: Row and column of each, from 0.
+        endless: The sectors of the directory form a ring.
+    """
+    book, sheet = (_record(0x0809, pack("<HHHHII", 0x0600, kind, 0, 0, 0, 0)) for kind in (5, 16))
+    end = _record(0x000A, b"")
+    place = len(book) + len(_record(0x0085, bytes(9))) + len(end)
+    stream = (
+        book
+        + _record(0x0085, pack("<IBB", place, 0, 0) + b"\1\0A")
+        + end
+        + sheet
+        + b"".join(_record(0x0203, pack("<HHHd", *cell, 0, 1.5)) for cell in cells)
+        + end
+    ).ljust(4096, b"\0")
+    sectors_after = [0xFFFFFFFD, 1 if endless else LAST, *range(3, 10), LAST]
+    return b"".join(
+        (
+            bytes.fromhex("d0cf11e0a1b11ae1").ljust(24, b"\0"),
+            pack("<5H6x", 0x3E, 3, 0xFFFE, 9, 6),
+            pack("<9I", 0, 1, 1, 0, 4096, LAST, 0, LAST, 0),
+            pack("<I", 0).ljust(436, b"\xff"),
+            pack("<10I", *sectors_after).ljust(512, b"\xff"),
+            (
+                _directory("Root Entry", 5, LAST, 0) + _directory("Workbook", 2, 2, len(stream))
+            ).ljust(512, b"\0"),
+            stream,
+        )
+    )
+
+
+def _record(kind: int, data: bytes) -> bytes:
+    return pack("<HH", kind, len(data)) + data
+
+
+def _directory(name: str, kind: int, start: int, size: int) -> bytes:
+    text = name.encode("utf-16-le") + b"\0\0"
+    tree = pack("<HBB12s", len(text), kind, 1, b"\xff" * 12)
+    return text.ljust(64, b"\0") + tree.ljust(52, b"\0") + pack("<II4x", start, size)
 
 
 def docx(*paragraphs: str, table: list[list[str]] | None = None) -> bytes:
