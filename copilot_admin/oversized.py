@@ -23,7 +23,7 @@ async def record_oversized(scope: Scope, error: BodyTooLarge) -> None:
         scope: Of the request.
         error: What the client is told.
     """
-    if not is_query(scope["path"]):
+    if scope["method"] != "POST" or not is_query(scope["path"]):
         return
     ids: Ids = scope[SCOPE_KEY]
     rows = ((name.decode("latin-1"), one.decode("latin-1")) for name, one in scope["headers"])

@@ -12,7 +12,8 @@ from typing import TypeAlias
 from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send, header, send_error
 from copilot_admin.errors import BodyTimeout, BodyTooLarge, MalformedBody, RequestError, Unavailable
 
-METHODS_WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+# These rarely have a body, and their headers tell; of every other method one is awaited.
+METHODS_WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS"})
 PATIENCE_SECONDS = 30.0
 BYTES_PER_EXTRA_SECOND = 100_000  # the slowest upload still served: 100 kB/s after the first 30 s
 MAX_BYTES_IN_FLIGHT = 512 * 1024 * 1024  # of all bodies that this process is receiving
@@ -55,7 +56,7 @@ class BodyLimits:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
-        if scope["type"] != "http" or scope["method"] not in METHODS_WITH_BODY:
+        if scope["type"] != "http" or not _has_body(scope):
             await self.app(scope, receive, send)
             return
         try:
@@ -130,6 +131,19 @@ class BodyLimits:
             f"The request body is larger than the {megabytes:g} MB this server accepts. "
             "Send less data, or ask the operator to raise COPILOT_MAX_BODY_MB."
         )
+
+
+def _has_body(scope: Scope) -> bool:
+    """Whether a body may follow; only in HTTP/2 one of a GET need not be announced.
+
+    Source: https://www.rfc-editor.org/rfc/rfc9112#section-6.3
+    """
+    if scope["method"] not in METHODS_WITHOUT_BODY or scope.get("http_version") == "2":
+        return True
+    for key, value in scope["headers"]:
+        if key == b"transfer-encoding" or (key == b"content-length" and value != b"0"):
+            return True
+    return False
 
 
 async def _thrown_away(receive: Receive) -> None:

@@ -1,5 +1,7 @@
 """Bad widgets and bad data over HTTP: clear words for the user or the model, and nothing lost."""
 
+from contextlib import closing
+from http.client import HTTPConnection
 import json
 from typing import Any
 
@@ -188,6 +190,24 @@ def test_who_may_not_ask_gets_the_same_words_and_leaves_no_run(path, access, ser
     with Line(service_url + path, body=b"x" * 21 * 1024 * 1024) as line:
         answer = json.loads(line.read_all())
     assert (line.status, answer["code"]) == (413, "body-too-large")
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "PROPFIND", "PUT"])
+@pytest.mark.parametrize(
+    "path",
+    ["/v1/copilots/widget-reader/query", "/agents.json", "/admin/", "/static/admin/css/base.css"],
+)
+def test_the_limit_holds_for_every_method_and_path_before_the_body_is_sent(
+    path, method, service_url, model
+):
+    import_template("widget-reader", model)
+    connection = HTTPConnection(service_url.removeprefix("http://"), timeout=30)
+    with closing(connection):
+        connection.putrequest(method, path)
+        connection.putheader("Content-Length", "600000000")
+        connection.endheaders()
+        assert connection.getresponse().status == 413
     assert not Run.objects.exists()
 
 

@@ -19,8 +19,43 @@ def test_a_body_within_the_limit_arrives_whole():
     assert (answer.status, answer.body) == (200, b"1234567890")
 
 
-def test_requests_without_a_body_are_not_read():
-    assert call(LIMITED, scope("/agents.json"), body=[b"x" * 20]).status == 200
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
+@pytest.mark.parametrize("headers", [{}, {"Accept": "*/*", "Content-Length": "0"}])
+def test_requests_without_a_body_are_not_read(method, headers):
+    async def unread(scope, receive, send):
+        assert receive is given
+
+    async def given():
+        raise AssertionError
+
+    asyncio.run(
+        BodyLimits(unread, max_bytes=10)(
+            scope("/agents.json", method=method, headers=headers), given, given
+        )
+    )
+
+
+@pytest.mark.parametrize("path", [QUERY, "/agents.json", "/admin/", "/static/admin/css/base.css"])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "PROPFIND", "DELETE", "ODD"])
+@pytest.mark.parametrize(
+    ("more", "body"),
+    [
+        ({"headers": {"Content-Length": "11"}}, []),
+        ({"headers": {"Transfer-Encoding": "chunked"}}, [b"12345", b"678901"]),
+        ({"headers": {"Content-Length": "3"}}, [b"12345", b"678901"]),
+        ({"http_version": "2"}, [b"12345", b"678901"]),
+    ],
+    ids=["declared", "streamed", "declared too small", "HTTP/2"],
+)
+def test_the_limit_holds_for_every_method_and_path(path, method, more, body):
+    answer = call(LIMITED, scope(path, method=method, **more), body=body)
+    assert (answer.status, json.loads(answer.body)["code"]) == (413, "body-too-large")
+    assert LIMITED.in_flight == 0
+
+
+def test_a_small_body_of_a_get_arrives_whole():
+    request = scope("/agents.json", headers={"Content-Length": "3"})
+    assert call(LIMITED, request, body=[b"123"]).body == b"123"
 
 
 @pytest.mark.parametrize(
