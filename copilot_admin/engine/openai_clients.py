@@ -25,12 +25,14 @@ class Connection:
         client: Of the openai package.
         http: Its transport.
         completions: Where chat completions are asked for.
-        headers: Of every request to it, with the key if there is one.
+        models: Where the models are listed.
+        headers: Of every request to them, with the key if there is one.
     """
 
     client: AsyncOpenAI
     http: httpx2.AsyncClient
     completions: httpx2.URL
+    models: httpx2.URL
     headers: httpx2.Headers
 
 
@@ -77,8 +79,14 @@ def _connection(base_url: str, api_key: str) -> Connection:
         headers.pop(name, None)
     if api_key:
         headers["Authorization"] = f"Bearer {api_key}"
-    completions = httpx2.URL(f"{str(client.base_url).rstrip('/')}/chat/completions")
-    return Connection(client, http, completions, headers)
+    address = str(client.base_url).rstrip("/")
+    return Connection(
+        client=client,
+        http=http,
+        completions=httpx2.URL(f"{address}/chat/completions"),
+        models=httpx2.URL(f"{address}/models"),
+        headers=headers,
+    )
 
 
 async def aclose_clients() -> None:
