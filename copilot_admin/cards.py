@@ -1,8 +1,8 @@
 """How published copilots present themselves to Workspace."""
 
 from copilot_admin.callers import identify
-from copilot_admin.engine.document import spec_from_document
-from copilot_admin.engine.spec import CopilotSpec, ProviderSpec
+from copilot_admin.engine.values.document import spec_from_document
+from copilot_admin.engine.values.spec import CopilotSpec, ProviderSpec
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
 from copilot_admin.remote_images import copy_of, is_address

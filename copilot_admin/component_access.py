@@ -11,7 +11,7 @@ from typing import Any
 from copilot_admin.callers import Caller, identify
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import LATEST, registry
-from copilot_admin.engine.spec import ComponentUse
+from copilot_admin.engine.values.spec import ComponentUse
 from copilot_admin.errors import Forbidden, NotFound, Unauthorized
 from copilot_admin.live_copilots import LiveCopilot, admit, live_copilots
 

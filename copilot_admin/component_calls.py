@@ -17,10 +17,10 @@ from copilot_admin.background import spawn
 from copilot_admin.component_access import Grant
 from copilot_admin.component_files import read_files
 from copilot_admin.component_records import keep
-from copilot_admin.engine.component_runs import ComponentRun, arguments_in
+from copilot_admin.engine.component_runs.run import ComponentRun, arguments_in
 from copilot_admin.engine.components.inputs import DOCUMENTS, MODEL, ModelDoor, from_server
-from copilot_admin.engine.egress import Egress
-from copilot_admin.engine.retries import Pace
+from copilot_admin.engine.fetching.egress import Egress
+from copilot_admin.engine.llm.retries import Pace
 from copilot_admin.errors import (
     BadArguments,
     BadCall,

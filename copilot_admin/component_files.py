@@ -12,8 +12,8 @@ from copilot_admin.engine.documents.registry import (
     data_types,
     read_document,
 )
-from copilot_admin.engine.egress import FetchFailed
-from copilot_admin.engine.files import MOST_FILES
+from copilot_admin.engine.fetching.egress import FetchFailed
+from copilot_admin.engine.files.reading import MOST_FILES
 from copilot_admin.errors import BadCall
 
 Fetch: TypeAlias = Callable[[str], Awaitable[bytes]]

@@ -5,7 +5,7 @@ import secrets
 
 from PIL import Image
 
-from copilot_admin.engine.pictures import TooManyPixels, picture_in
+from copilot_admin.engine.files.pictures import TooManyPixels, picture_in
 from copilot_admin.errors import ConfigurationError
 
 MOST_BYTES = 1024 * 1024

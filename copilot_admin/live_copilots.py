@@ -6,11 +6,11 @@ from datetime import datetime
 from functools import lru_cache
 
 from copilot_admin.callers import Caller, identify
-from copilot_admin.engine.document import spec_from_document
-from copilot_admin.engine.model_call import Provider as ModelProvider
-from copilot_admin.engine.models import switched_provider
+from copilot_admin.engine.llm.choosing import switched_provider
 from copilot_admin.engine.providers.registry import make_provider
-from copilot_admin.engine.spec import CopilotSpec
+from copilot_admin.engine.values.document import spec_from_document
+from copilot_admin.engine.values.model_call import Provider as ModelProvider
+from copilot_admin.engine.values.spec import CopilotSpec
 from copilot_admin.errors import ConfigurationError, NotFound, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider
 from copilot_admin.other_providers import of_version

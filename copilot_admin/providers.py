@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from copilot_admin import logs
 from copilot_admin.encryption import Place, seal, unseal
-from copilot_admin.engine.spec import ProviderSpec, Timeouts, ToolCalling
+from copilot_admin.engine.values.spec import ProviderSpec, Timeouts, ToolCalling
 from copilot_admin.env import BadSetting, process_environment
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset
 from copilot_admin.models import Provider

@@ -10,13 +10,13 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from copilot_admin.engine.components.registry import registry
-from copilot_admin.engine.document import spec_from_document
-from copilot_admin.engine.parameters import RESERVED_PARAMETERS
-from copilot_admin.engine.placeholders import unknown_placeholders
+from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
+from copilot_admin.engine.prompt.placeholders import unknown_placeholders
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.engine.server_tools import taken_names
-from copilot_admin.engine.spec import CopilotSpec, ProviderSpec
 from copilot_admin.engine.tools.registry import tool_names
+from copilot_admin.engine.values.document import spec_from_document
+from copilot_admin.engine.values.spec import CopilotSpec, ProviderSpec
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
 from copilot_admin.other_providers import keep, missing, up_to_date

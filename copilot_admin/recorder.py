@@ -6,7 +6,7 @@ from itertools import groupby
 from math import isfinite
 from typing import TypeAlias, cast
 
-from copilot_admin.engine.ask import (
+from copilot_admin.engine.values.engine_input import (
     ComponentCalled,
     DataSeen,
     FileRead,
@@ -14,7 +14,7 @@ from copilot_admin.engine.ask import (
     ServerTool,
     Thought,
 )
-from copilot_admin.engine.model_call import Finish, Usage, UsageSource
+from copilot_admin.engine.values.model_call import Finish, Usage, UsageSource
 from copilot_admin.models import EventType, Outcome
 from protocol.dialects import echo_of, payload, say
 from protocol.events import (

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from copilot_admin.engine.egress import Egress, FetchFailed
+from copilot_admin.engine.fetching.egress import Egress, FetchFailed
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.images import MOST_BYTES, harmless_png
 

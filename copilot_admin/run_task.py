@@ -15,7 +15,12 @@ from copilot_admin.announce import Change, announce
 from copilot_admin.background import spawn
 from copilot_admin.callers import Caller
 from copilot_admin.engine.answer import answer
-from copilot_admin.engine.ask import (
+from copilot_admin.engine.fetching.egress import Egress
+from copilot_admin.engine.llm.choosing import choose_model
+from copilot_admin.engine.llm.endings import truncation
+from copilot_admin.engine.llm.options import option_notes
+from copilot_admin.engine.llm.ticker import Beat
+from copilot_admin.engine.values.engine_input import (
     Ask,
     ComponentCalled,
     DataSeen,
@@ -25,13 +30,8 @@ from copilot_admin.engine.ask import (
     ServerTool,
     Thought,
 )
-from copilot_admin.engine.beat import Beat
-from copilot_admin.engine.egress import Egress
-from copilot_admin.engine.endings import truncation
-from copilot_admin.engine.model_call import Finish, Usage
-from copilot_admin.engine.models import choose_model
-from copilot_admin.engine.options import option_notes
-from copilot_admin.engine.warnings import warning_events
+from copilot_admin.engine.values.model_call import Finish, Usage
+from copilot_admin.engine.warning_events import warning_events
 from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable
 from copilot_admin.ids import Ids
 from copilot_admin.journal import JOURNAL, Opening

@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 from copilot_admin.admin.transcript_block_kinds import Block
 from copilot_admin.admin.transcript_blocks import blocks_of
 from copilot_admin.admin.transcript_contents import Room
-from copilot_admin.engine.component_events import ComponentEvents
-from copilot_admin.engine.component_runs import ComponentRun
+from copilot_admin.engine.component_runs.events import ComponentEvents
+from copilot_admin.engine.component_runs.run import ComponentRun
 from copilot_admin.engine.server_tools import title_of, told_of
 from copilot_admin.errors import BadArguments, ComponentError, WrongArguments
 from copilot_admin.models import Outcome

@@ -8,8 +8,8 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.component_files import read_upload
-from copilot_admin.engine.component_runs import ComponentRun
-from copilot_admin.engine.component_samples import sample_arguments
+from copilot_admin.engine.component_runs.run import ComponentRun
+from copilot_admin.engine.component_runs.samples import sample_arguments
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.inputs import (
     DOCUMENTS,
@@ -20,8 +20,8 @@ from copilot_admin.engine.components.inputs import (
     from_server,
 )
 from copilot_admin.engine.documents.registry import UnreadableFile, data_types
+from copilot_admin.engine.llm.retries import Pace
 from copilot_admin.engine.providers.registry import make_provider
-from copilot_admin.engine.retries import Pace
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot
 from copilot_admin.providers import provider_spec

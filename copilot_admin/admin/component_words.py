@@ -9,7 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.engine.component_samples import sample_arguments
+from copilot_admin.engine.component_runs.samples import sample_arguments
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.rendering.text import cell_text, pretty_json

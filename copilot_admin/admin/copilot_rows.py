@@ -11,7 +11,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.rows import RowForm
-from copilot_admin.engine.spec import StepPlace
+from copilot_admin.engine.values.spec import StepPlace
 from protocol.events import StatusLevel
 from protocol.features import FEATURE_KEYS, CustomFeatureType
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.engine.spec import CitationMode, WidgetDataMode
+from copilot_admin.engine.values.spec import CitationMode, WidgetDataMode
 from copilot_admin.models import Access, Logging
 
 WIDGET_DATA: Mapping[str, str | Promise] = {

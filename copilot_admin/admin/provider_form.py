@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.generics import ProviderModelForm
 from copilot_admin.engine.providers.registry import provider_kinds
-from copilot_admin.engine.spec import Timeouts
+from copilot_admin.engine.values.spec import Timeouts
 from copilot_admin.models import Provider
 from copilot_admin.providers import is_own_variable
 

@@ -7,7 +7,7 @@ from time import monotonic
 
 from asgiref.sync import async_to_sync
 
-from copilot_admin.engine.model_call import (
+from copilot_admin.engine.values.model_call import (
     Finish,
     ModelCall,
     ModelMessage,
@@ -15,7 +15,7 @@ from copilot_admin.engine.model_call import (
     ReasoningDelta,
     TextDelta,
 )
-from copilot_admin.engine.model_call import Provider as ModelProvider
+from copilot_admin.engine.values.model_call import Provider as ModelProvider
 from copilot_admin.errors import ConfigurationError, RunError
 
 QUESTION = "Answer with the one word: ready"

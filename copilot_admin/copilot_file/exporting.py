@@ -7,7 +7,7 @@ from copilot_admin.copilot_file.images import data_uri_of
 from copilot_admin.copilot_file.parts import short_form
 from copilot_admin.copilot_file.schema import FORMAT, CopilotEntry
 from copilot_admin.copilot_file.shape import Shape
-from copilot_admin.engine.spec import ToolCalling
+from copilot_admin.engine.values.spec import ToolCalling
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, Provider
 from copilot_admin.other_providers import found_by, named_in, up_to_date

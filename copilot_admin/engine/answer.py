@@ -5,22 +5,22 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
 
-from copilot_admin.engine.ask import Ask, DataSeen, FileRead, Output, Recollection
-from copilot_admin.engine.client_call import data_call_event
-from copilot_admin.engine.component_inputs import system_inputs
-from copilot_admin.engine.endings import truncation
-from copilot_admin.engine.files import with_files_read
-from copilot_admin.engine.leg import Leg
-from copilot_admin.engine.memory import completed, waiting_calls
-from copilot_admin.engine.model_call import Finish
-from copilot_admin.engine.model_stream import stream_model
-from copilot_admin.engine.models import choose_model
-from copilot_admin.engine.retries import Pace
+from copilot_admin.engine.client.call import data_call_event
+from copilot_admin.engine.client.memory import completed, waiting_calls
+from copilot_admin.engine.client.widget_data import DataPlan, plan_data
+from copilot_admin.engine.component_runs.inputs import system_inputs
+from copilot_admin.engine.files.reading import with_files_read
+from copilot_admin.engine.llm.choosing import choose_model
+from copilot_admin.engine.llm.endings import truncation
+from copilot_admin.engine.llm.model_stream import stream_model
+from copilot_admin.engine.llm.retries import Pace
+from copilot_admin.engine.llm.suggestions import suggestions
+from copilot_admin.engine.one_leg import Leg
 from copilot_admin.engine.server_tools import ServerTools
-from copilot_admin.engine.suggestions import suggestions
 from copilot_admin.engine.tools.registry import ToolResult
-from copilot_admin.engine.turn import is_heavy, may_call_client
-from copilot_admin.engine.widget_data import DataPlan, plan_data
+from copilot_admin.engine.values.engine_input import Ask, DataSeen, FileRead, Output, Recollection
+from copilot_admin.engine.values.model_call import Finish
+from copilot_admin.engine.values.turn import is_heavy, may_call_client
 from copilot_admin.errors import RunError
 from protocol.messages import ResultMessage
 from protocol.query import Query

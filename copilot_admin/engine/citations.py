@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from uuid import UUID, uuid5
 
-from copilot_admin.engine.files import files_in
-from copilot_admin.engine.quotes import page_of, quotes
-from copilot_admin.engine.turn import Fetched, fetched_in_turn
-from copilot_admin.engine.widget_data import name_of
+from copilot_admin.engine.client.widget_data import name_of
+from copilot_admin.engine.files.quotes import page_of, quotes
+from copilot_admin.engine.files.reading import files_in
+from copilot_admin.engine.values.turn import Fetched, fetched_in_turn
 from protocol.events import Citation, CitationCollection
 from protocol.json import Json, JsonObject
 from protocol.messages import SourceData, SourceResult

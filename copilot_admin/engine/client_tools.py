@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from copilot_admin.engine.ask import Ask, Exchange
-from copilot_admin.engine.client_call import client_call_event, data_call_event
+from copilot_admin.engine.client.call import client_call_event, data_call_event
+from copilot_admin.engine.client.widget_data import TOOL, DataPlan, read_call
 from copilot_admin.engine.client_functions.registry import Offer, Situation, offers_in
-from copilot_admin.engine.mistakes import Mistakes
-from copilot_admin.engine.model_call import ToolCall, ToolSchema
-from copilot_admin.engine.tool_arguments import ToolMistake
-from copilot_admin.engine.widget_data import TOOL, DataPlan, read_call
+from copilot_admin.engine.tools.mistakes import Mistakes
+from copilot_admin.engine.tools.tool_arguments import ToolMistake
+from copilot_admin.engine.values.engine_input import Ask, Exchange
+from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
 from protocol.events import FunctionCall
 from protocol.query import Query
 

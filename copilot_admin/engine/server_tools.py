@@ -7,17 +7,17 @@ import json
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from copilot_admin.engine.ask import ComponentCalled, ServerTool
-from copilot_admin.engine.component_events import ComponentEvents, reference_key
-from copilot_admin.engine.component_runs import ComponentRun
+from copilot_admin.engine.client.widget_data import TOOL
+from copilot_admin.engine.component_runs.events import ComponentEvents, reference_key
+from copilot_admin.engine.component_runs.run import ComponentRun
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import registry
-from copilot_admin.engine.data_text import shortened
-from copilot_admin.engine.model_call import ToolCall, ToolSchema, Usage
-from copilot_admin.engine.spec import ComponentUse, CopilotSpec
-from copilot_admin.engine.tool_arguments import ToolMistake
+from copilot_admin.engine.prompt.data_text import shortened
 from copilot_admin.engine.tools.registry import ToolContext, ToolResult, find_tools
-from copilot_admin.engine.widget_data import TOOL
+from copilot_admin.engine.tools.tool_arguments import ToolMistake
+from copilot_admin.engine.values.engine_input import ComponentCalled, ServerTool
+from copilot_admin.engine.values.model_call import ToolCall, ToolSchema, Usage
+from copilot_admin.engine.values.spec import ComponentUse, CopilotSpec
 from copilot_admin.errors import BadArguments, ComponentError, WrongArguments
 from protocol.components import Content, ContentType, llm_text
 from protocol.events import Citation, Event, StatusLevel, StatusUpdate

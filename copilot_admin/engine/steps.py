@@ -1,6 +1,6 @@
 """The fixed status updates that a builder wrote."""
 
-from copilot_admin.engine.spec import CopilotSpec, StepPlace
+from copilot_admin.engine.values.spec import CopilotSpec, StepPlace
 from protocol.events import StatusUpdate
 
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from copilot_admin import blobs
-from copilot_admin.engine.ask import Memory, Recollection
+from copilot_admin.engine.values.engine_input import Memory, Recollection
 from copilot_admin.models import Node, NodeKind, Run
 from copilot_admin.threads.attaching import Attached
 from protocol.json import Json

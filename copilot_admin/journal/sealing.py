@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import cast
 from uuid import UUID
 
-from copilot_admin.engine.model_call import Usage
+from copilot_admin.engine.values.model_call import Usage
 from copilot_admin.journal.keys import hash_key
 from copilot_admin.models import EventType, Outcome
 from copilot_admin.recorder import Entry, Record

@@ -6,7 +6,7 @@ from datetime import datetime
 import uuid
 from uuid import UUID
 
-from copilot_admin.engine.ask import Recollection
+from copilot_admin.engine.values.engine_input import Recollection
 from copilot_admin.models import Logging
 from protocol.generations import Generation
 from protocol.json import Json

@@ -8,7 +8,12 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.engine.spec import LEAST_DATA_TOKENS, CitationMode, ToolCalling, WidgetDataMode
+from copilot_admin.engine.values.spec import (
+    LEAST_DATA_TOKENS,
+    CitationMode,
+    ToolCalling,
+    WidgetDataMode,
+)
 from copilot_admin.models.fields import OrderedJsonField
 
 if TYPE_CHECKING:

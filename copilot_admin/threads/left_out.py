@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from copilot_admin.engine.pictures import IMAGE_TYPES
+from copilot_admin.engine.files.pictures import IMAGE_TYPES
 from protocol.json import Json, JsonObject
 
 DEEPEST = 6  # levels between a request and an item of its context

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from copilot_admin.engine.answer import answer
-from copilot_admin.engine.ask import Ask, Output, Recollection
-from copilot_admin.engine.model_call import Provider
-from copilot_admin.engine.retries import Pace
-from copilot_admin.engine.spec import CopilotSpec, ProviderSpec
+from copilot_admin.engine.llm.retries import Pace
+from copilot_admin.engine.values.engine_input import Ask, Output, Recollection
+from copilot_admin.engine.values.model_call import Provider
+from copilot_admin.engine.values.spec import CopilotSpec, ProviderSpec
 from protocol.generations import Generation
 from protocol.json import Json, JsonObject
 from protocol.messages import (

@@ -7,8 +7,15 @@ import json
 from types import TracebackType
 from typing import ClassVar, Self
 
-from copilot_admin.engine.model_call import Alive, Delta, Finish, ModelCall, TextDelta, ToolCall
-from copilot_admin.engine.spec import ProviderSpec
+from copilot_admin.engine.values.model_call import (
+    Alive,
+    Delta,
+    Finish,
+    ModelCall,
+    TextDelta,
+    ToolCall,
+)
+from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import RunError
 from protocol.json import Json
 

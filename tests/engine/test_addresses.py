@@ -3,8 +3,8 @@ from email.utils import format_datetime
 
 import pytest
 
-from copilot_admin.engine.addresses import check_base_url, is_forbidden
-from copilot_admin.engine.http_refusals import refusal, seconds_to_wait
+from copilot_admin.engine.fetching.addresses import check_base_url, is_forbidden
+from copilot_admin.engine.llm.http_refusals import refusal, seconds_to_wait
 from copilot_admin.errors import (
     NotReady,
     ProviderBusy,

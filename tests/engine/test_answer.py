@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from copilot_admin.engine.answer import answer
-from copilot_admin.engine.ask import Memory, Recollection, ServerTool, Thought
-from copilot_admin.engine.endings import EMPTY_ANSWER, truncation
-from copilot_admin.engine.leg import MAX_ROUNDS, Leg
-from copilot_admin.engine.model_call import (
+from copilot_admin.engine.llm.endings import EMPTY_ANSWER, truncation
+from copilot_admin.engine.one_leg import MAX_ROUNDS, Leg
+from copilot_admin.engine.values.engine_input import Memory, Recollection, ServerTool, Thought
+from copilot_admin.engine.values.model_call import (
     ALIVE,
     Finish,
     ReasoningDelta,
@@ -19,8 +19,8 @@ from copilot_admin.engine.model_call import (
     Usage,
     UsageSource,
 )
-from copilot_admin.engine.spec import CitationMode, Step, StepPlace, WidgetDataMode
-from copilot_admin.engine.warnings import warning_events
+from copilot_admin.engine.values.spec import CitationMode, Step, StepPlace, WidgetDataMode
+from copilot_admin.engine.warning_events import warning_events
 from copilot_admin.errors import ProviderBroke, ProviderRefused, ProviderUnavailable
 from protocol.events import (
     ArtifactType,

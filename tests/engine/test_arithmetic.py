@@ -7,16 +7,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.engine.arithmetic import calculate, evaluate
-from copilot_admin.engine.arithmetic.functions import FUNCTIONS
-from copilot_admin.engine.arithmetic.parser import MAX_DEPTH
-from copilot_admin.engine.arithmetic.tokens import MAX_DIGITS, MAX_LENGTH
-from copilot_admin.engine.arithmetic.units import UNITS
+from copilot_admin.engine.toolkits.arithmetic import calculate, evaluate
+from copilot_admin.engine.toolkits.arithmetic.functions import FUNCTIONS
+from copilot_admin.engine.toolkits.arithmetic.parser import MAX_DEPTH
+from copilot_admin.engine.toolkits.arithmetic.tokens import MAX_DIGITS, MAX_LENGTH
+from copilot_admin.engine.toolkits.arithmetic.units import UNITS
 
 
 @pytest.mark.parametrize("module", ["arithmetic", "arithmetic.quantity"])
 def test_the_examples_of_the_docstrings_are_true(module):
-    outcome = doctest.testmod(importlib.import_module(f"copilot_admin.engine.{module}"))
+    outcome = doctest.testmod(importlib.import_module(f"copilot_admin.engine.toolkits.{module}"))
 
     assert outcome.attempted > 0
     assert outcome.failed == 0

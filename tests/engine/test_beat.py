@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from copilot_admin.engine.beat import Beat, Pulse
+from copilot_admin.engine.llm.ticker import Beat, Pulse
 
 
 def test_all_that_joined_are_played_together_and_once():

@@ -2,8 +2,8 @@ import doctest
 
 import pytest
 
-from copilot_admin.engine import chart_rows as module
-from copilot_admin.engine.chart_rows import MAX_POINTS, MAX_SERIES, ChartRows, chart_rows
+from copilot_admin.engine.components import chart_rows as module
+from copilot_admin.engine.components.chart_rows import MAX_POINTS, MAX_SERIES, ChartRows, chart_rows
 from copilot_admin.engine.tools.chart import ChartType
 
 SALES = [

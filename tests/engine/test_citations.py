@@ -5,8 +5,8 @@ import pytest
 
 from copilot_admin.engine.citations import cited_widgets
 from copilot_admin.engine.documents.registry import Document, Page, Word
-from copilot_admin.engine.files import FileItem
-from copilot_admin.engine.turn import client_calls, fetched_in_turn, messages_of_turn
+from copilot_admin.engine.files.reading import FileItem
+from copilot_admin.engine.values.turn import client_calls, fetched_in_turn, messages_of_turn
 from protocol.json import JsonObject
 from protocol.messages import (
     AiMessage,

@@ -7,18 +7,18 @@ import re
 from openbb_ai.models import FunctionCallSSE
 import pytest
 
-from copilot_admin.engine.ask import Recollection, ServerTool
+from copilot_admin.engine.client.skills import catalog_text
 from copilot_admin.engine.client_functions.registry import (
     Situation,
     function_named,
     names,
     offers_in,
 )
-from copilot_admin.engine.model_call import ModelRole, TextDelta, ToolCall
-from copilot_admin.engine.ranking import ranked, scores, words_of
-from copilot_admin.engine.skills import catalog_text
-from copilot_admin.engine.spec import WidgetDataMode
-from copilot_admin.engine.tool_arguments import ToolMistake
+from copilot_admin.engine.toolkits.ranking import ranked, scores, words_of
+from copilot_admin.engine.tools.tool_arguments import ToolMistake
+from copilot_admin.engine.values.engine_input import Recollection, ServerTool
+from copilot_admin.engine.values.model_call import ModelRole, TextDelta, ToolCall
+from copilot_admin.engine.values.spec import WidgetDataMode
 from protocol.dialects import say
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.generations import Generation

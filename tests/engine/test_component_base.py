@@ -17,9 +17,16 @@ from copilot_admin.engine.components.inputs import (
     documents_in,
     model_in,
 )
-from copilot_admin.engine.model_call import Alive, Finish, ModelMessage, ModelRole, TextDelta, Usage
-from copilot_admin.engine.retries import Pace
-from copilot_admin.engine.spec import Timeouts
+from copilot_admin.engine.llm.retries import Pace
+from copilot_admin.engine.values.model_call import (
+    Alive,
+    Finish,
+    ModelMessage,
+    ModelRole,
+    TextDelta,
+    Usage,
+)
+from copilot_admin.engine.values.spec import Timeouts
 from copilot_admin.errors import ProviderRefused
 from protocol.components import ComponentOutput, Message, create_output, static_findings
 from tests.engine.sample_components import Echo, EchoTwo, Player

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.engine.component_runs import check_arguments
-from copilot_admin.engine.component_samples import (
+from copilot_admin.engine.component_runs.run import check_arguments
+from copilot_admin.engine.component_runs.samples import (
     rehearsal_door,
     sample_arguments,
     sample_findings,

@@ -15,7 +15,7 @@ import pytest
 
 from copilot_admin.api.components import ONE
 from copilot_admin.engine import components
-from copilot_admin.engine.component_runs import ComponentRun
+from copilot_admin.engine.component_runs.run import ComponentRun
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import Registry, registry
 from protocol.components import (

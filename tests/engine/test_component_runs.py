@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.engine import component_runs
-from copilot_admin.engine.component_runs import ComponentRun, arguments_in, check_arguments
+from copilot_admin.engine.component_runs import run as component_runs
+from copilot_admin.engine.component_runs.run import ComponentRun, arguments_in, check_arguments
 from copilot_admin.engine.components import steps
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.inputs import MODEL, ModelDoor
 from copilot_admin.engine.components.steps import steps_of
-from copilot_admin.engine.retries import Pace
-from copilot_admin.engine.spec import Timeouts
+from copilot_admin.engine.llm.retries import Pace
+from copilot_admin.engine.values.spec import Timeouts
 from copilot_admin.errors import BadArguments, ComponentFailed, ProviderRefused
 from protocol.components import ComponentOutput, ContractBreach, Message, create_output
 from tests.engine.sample_components import Asker, Echo, EchoTwo, Player

@@ -10,10 +10,10 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 import pytest
 
-from copilot_admin.engine.ask import Ask, ComponentCalled, Output
 from copilot_admin.engine.components.inputs import DOCUMENTS, DocumentOrigin, SourceDocument
-from copilot_admin.engine.model_call import Finish, ModelMessage, ModelRole, Usage
-from copilot_admin.engine.spec import CitationMode, ComponentUse
+from copilot_admin.engine.values.engine_input import Ask, ComponentCalled, Output
+from copilot_admin.engine.values.model_call import Finish, ModelMessage, ModelRole, Usage
+from copilot_admin.engine.values.spec import CitationMode, ComponentUse
 from copilot_admin.errors import ProviderUnavailable
 from protocol.components import ComponentOutput, create_output, create_outputs
 from protocol.events import (

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from copilot_admin.engine.conversation import DATA_RULE, MAX_DATA_CHARACTERS, model_messages
-from copilot_admin.engine.model_call import ModelMessage, ModelRole, ToolCall
+from copilot_admin.engine.prompt.conversation import DATA_RULE, MAX_DATA_CHARACTERS, model_messages
+from copilot_admin.engine.values.model_call import ModelMessage, ModelRole, ToolCall
 from protocol.messages import (
     AiMessage,
     CallMessage,

@@ -19,13 +19,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from copilot_admin.engine import data_messages
-from copilot_admin.engine.ask import DataSeen
-from copilot_admin.engine.conversation import DATA_MESSAGE_RULE, DATA_RULE, model_messages
-from copilot_admin.engine.data_messages import data_blocks
-from copilot_admin.engine.document import spec_from_document
-from copilot_admin.engine.model_call import ModelMessage, ModelRole
-from copilot_admin.engine.spec import CopilotSpec, DataMessagePolicy
+from copilot_admin.engine.prompt import data_messages
+from copilot_admin.engine.prompt.conversation import DATA_MESSAGE_RULE, DATA_RULE, model_messages
+from copilot_admin.engine.prompt.data_messages import data_blocks
+from copilot_admin.engine.values.document import spec_from_document
+from copilot_admin.engine.values.engine_input import DataSeen
+from copilot_admin.engine.values.model_call import ModelMessage, ModelRole
+from copilot_admin.engine.values.spec import CopilotSpec, DataMessagePolicy
 from protocol.data import DataMessage, render
 from protocol.events import MessageChunk
 from protocol.messages import (

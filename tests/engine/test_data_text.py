@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.engine.data_text import EMPTY, result_text, shortened
+from copilot_admin.engine.prompt.data_text import EMPTY, result_text, shortened
 from protocol.messages import CommandResult, DataItem, FileReference, SourceData, SourceError
 from tests.engine.asks import data
 

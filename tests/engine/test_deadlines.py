@@ -4,11 +4,11 @@ from contextlib import aclosing
 
 import pytest
 
-from copilot_admin.engine.deadlines import Watch
-from copilot_admin.engine.model_call import ALIVE, Alive, Delta, Finish, ModelCall, TextDelta
-from copilot_admin.engine.model_stream import stream_model
-from copilot_admin.engine.retries import Pace, pause_before_retry
-from copilot_admin.engine.spec import Timeouts
+from copilot_admin.engine.llm.deadlines import Watch
+from copilot_admin.engine.llm.model_stream import stream_model
+from copilot_admin.engine.llm.retries import Pace, pause_before_retry
+from copilot_admin.engine.values.model_call import ALIVE, Alive, Delta, Finish, ModelCall, TextDelta
+from copilot_admin.engine.values.spec import Timeouts
 from copilot_admin.errors import (
     ProviderBusy,
     ProviderRefused,

@@ -6,7 +6,7 @@ import pytest
 
 from copilot_admin.engine.documents import registry
 from copilot_admin.engine.documents.registry import UnreadableFile, data_types, read_document
-from copilot_admin.engine.quotes import page_of, quotes
+from copilot_admin.engine.files.quotes import page_of, quotes
 from tests.engine.sample_files import SENTENCE, archive, docx, pdf, xlsx
 
 FILES = {

@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from copilot_admin.engine import egress
-from copilot_admin.engine.egress import Egress, FetchFailed
+from copilot_admin.engine.fetching import egress
+from copilot_admin.engine.fetching.egress import Egress, FetchFailed
 from tests.engine.upstream import serving
 
 

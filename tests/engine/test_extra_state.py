@@ -3,10 +3,10 @@ from datetime import timedelta
 
 import pytest
 
-from copilot_admin.engine.ask import Exchange, Memory, Recollection
-from copilot_admin.engine.extra_state import LIFETIME, SIGNED_MEMORY, seal, unseal
-from copilot_admin.engine.memory import completed, memory_of
-from copilot_admin.engine.model_call import ToolCall
+from copilot_admin.engine.client.extra_state import LIFETIME, SIGNED_MEMORY, seal, unseal
+from copilot_admin.engine.client.memory import completed, memory_of
+from copilot_admin.engine.values.engine_input import Exchange, Memory, Recollection
+from copilot_admin.engine.values.model_call import ToolCall
 from protocol.messages import HumanMessage
 from protocol.widgets import Widgets
 from tests.engine.asks import (

@@ -4,16 +4,16 @@ import asyncio
 
 import pytest
 
-from copilot_admin.engine import files
-from copilot_admin.engine.ask import FileRead
 from copilot_admin.engine.documents import registry
-from copilot_admin.engine.egress import FetchFailed
-from copilot_admin.engine.files import FileItem, ImageItem, with_files_read
-from copilot_admin.engine.model_call import ModelImage, ModelRole
-from copilot_admin.engine.pictures import read_picture
+from copilot_admin.engine.fetching.egress import FetchFailed
+from copilot_admin.engine.files import reading as files
+from copilot_admin.engine.files.pictures import read_picture
+from copilot_admin.engine.files.reading import FileItem, ImageItem, with_files_read
+from copilot_admin.engine.llm.text_tools import TextTools
 from copilot_admin.engine.providers.rehearsal import Rehearsal
-from copilot_admin.engine.spec import CitationMode, DataMessagePolicy
-from copilot_admin.engine.text_tools import TextTools
+from copilot_admin.engine.values.engine_input import FileRead
+from copilot_admin.engine.values.model_call import ModelImage, ModelRole
+from copilot_admin.engine.values.spec import CitationMode, DataMessagePolicy
 from protocol.events import CitationCollection, MessageChunk, StatusLevel, StatusUpdate
 from protocol.messages import (
     DataItem,

@@ -5,7 +5,10 @@ import json
 
 import pytest
 
-from copilot_admin.engine.model_call import (
+from copilot_admin.engine.llm.openai_clients import connection_for
+from copilot_admin.engine.providers import openai_compatible
+from copilot_admin.engine.providers.openai_compatible import OpenAICompatible
+from copilot_admin.engine.values.model_call import (
     ALIVE,
     Alive,
     Delta,
@@ -19,10 +22,7 @@ from copilot_admin.engine.model_call import (
     Usage,
     UsageSource,
 )
-from copilot_admin.engine.openai_clients import connection_for
-from copilot_admin.engine.providers import openai_compatible
-from copilot_admin.engine.providers.openai_compatible import OpenAICompatible
-from copilot_admin.engine.spec import ProviderSpec
+from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import (
     NotReady,
     ProviderBroke,

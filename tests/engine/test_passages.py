@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.engine import passages as module
-from copilot_admin.engine import ranking
+from copilot_admin.engine.components import passages as module
 from copilot_admin.engine.components.inputs import DocumentOrigin, SourceDocument
-from copilot_admin.engine.passages import (
+from copilot_admin.engine.components.passages import (
     FEWEST_WORDS,
     MOST_CHARACTERS,
     MOST_WORDS,
@@ -19,7 +18,8 @@ from copilot_admin.engine.passages import (
     passages,
     search,
 )
-from copilot_admin.engine.ranking import ranked, scores, terms_of, words_of
+from copilot_admin.engine.toolkits import ranking
+from copilot_admin.engine.toolkits.ranking import ranked, scores, terms_of, words_of
 
 
 def document(*parts, name="Report"):

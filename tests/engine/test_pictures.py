@@ -7,9 +7,9 @@ from io import BytesIO
 from PIL import Image
 import pytest
 
-from copilot_admin.engine import pictures
 from copilot_admin.engine.documents.registry import UnreadableFile
-from copilot_admin.engine.pictures import LARGEST_SIDE, read_picture, size_of
+from copilot_admin.engine.files import pictures
+from copilot_admin.engine.files.pictures import LARGEST_SIDE, read_picture, size_of
 from tests.engine.sample_images import RED, image, speckled, turned
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from copilot_admin.engine.placeholders import fill, unknown_placeholders
+from copilot_admin.engine.prompt.placeholders import fill, unknown_placeholders
 from protocol.features import CustomFeature, CustomFeatureType
 from protocol.widgets import Widgets
 from tests.engine.asks import NOW, make_query, make_spec, make_widget

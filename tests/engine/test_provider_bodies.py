@@ -7,8 +7,8 @@ import zlib
 
 import pytest
 
-from copilot_admin.engine.model_call import ModelCall, ModelMessage, ModelRole
 from copilot_admin.engine.providers import openai_compatible
+from copilot_admin.engine.values.model_call import ModelCall, ModelMessage, ModelRole
 from copilot_admin.errors import ProviderBroke, ProviderRefused, RunError
 from tests.engine.upstream import serving
 

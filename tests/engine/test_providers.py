@@ -5,8 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
-from copilot_admin.engine.model_call import Finish, ModelCall, ModelMessage, ModelRole, TextDelta
-from copilot_admin.engine.models import choose_model
+from copilot_admin.engine.llm.choosing import choose_model
 from copilot_admin.engine.providers import registry
 from copilot_admin.engine.providers.registry import (
     aclose_all,
@@ -14,7 +13,14 @@ from copilot_admin.engine.providers.registry import (
     provider_class,
     provider_kinds,
 )
-from copilot_admin.engine.spec import ProviderSpec
+from copilot_admin.engine.values.model_call import (
+    Finish,
+    ModelCall,
+    ModelMessage,
+    ModelRole,
+    TextDelta,
+)
+from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import NotReady
 from tests.engine.asks import make_query, make_spec
 from tests.engine.test_openai_compatible import hello, refusing

@@ -3,7 +3,9 @@ import json
 
 import pytest
 
-from copilot_admin.engine.model_call import (
+from copilot_admin.engine.llm.rehearsal_script import next_move
+from copilot_admin.engine.providers.rehearsal import Rehearsal
+from copilot_admin.engine.values.model_call import (
     Finish,
     ModelCall,
     ModelMessage,
@@ -14,9 +16,7 @@ from copilot_admin.engine.model_call import (
     Usage,
     UsageSource,
 )
-from copilot_admin.engine.providers.rehearsal import Rehearsal
-from copilot_admin.engine.rehearsal_script import next_move
-from copilot_admin.engine.spec import ProviderSpec, WidgetDataMode
+from copilot_admin.engine.values.spec import ProviderSpec, WidgetDataMode
 from protocol.events import (
     ArtifactType,
     CitationCollection,

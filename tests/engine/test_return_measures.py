@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.engine.returns import Options, formulas, measured
-from copilot_admin.engine.returns.dates import moment, periods_in_a_year, said
-from copilot_admin.engine.returns.formulas import Drawdown, max_drawdown
-from copilot_admin.engine.returns.options import Kind, unwrapped
-from copilot_admin.engine.returns.telling import number, percent
+from copilot_admin.engine.toolkits.returns import Options, formulas, measured
+from copilot_admin.engine.toolkits.returns.dates import moment, periods_in_a_year, said
+from copilot_admin.engine.toolkits.returns.formulas import Drawdown, max_drawdown
+from copilot_admin.engine.toolkits.returns.options import Kind, unwrapped
+from copilot_admin.engine.toolkits.returns.telling import number, percent
 
 PRICES = [100, 110, 99, 121]
 RETURNS = [0.1, -0.1, 2 / 9]
@@ -49,7 +49,7 @@ def rows_of(dates, numbers, name="A"):
     [("", 3), (".options", 1), (".dates", 1), (".formulas", 4), (".telling", 4)],
 )
 def test_the_examples_of_the_docstrings_are_true(module, examples):
-    checked = importlib.import_module(f"copilot_admin.engine.returns{module}")
+    checked = importlib.import_module(f"copilot_admin.engine.toolkits.returns{module}")
     assert doctest.testmod(checked)[:] == (0, examples)
 
 

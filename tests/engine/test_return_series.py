@@ -6,8 +6,14 @@ import json
 
 import pytest
 
-from copilot_admin.engine.returns import series as module
-from copilot_admin.engine.returns.series import MAX_POINTS, MAX_TEXT, Series, SeriesSet, read_series
+from copilot_admin.engine.toolkits.returns import series as module
+from copilot_admin.engine.toolkits.returns.series import (
+    MAX_POINTS,
+    MAX_TEXT,
+    Series,
+    SeriesSet,
+    read_series,
+)
 
 at = datetime.fromisoformat
 FIRST, SECOND, THIRD = map(at, ("2024-01-02", "2024-01-03", "2024-01-04"))

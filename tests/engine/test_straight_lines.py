@@ -27,23 +27,20 @@ import pytest
 
 from copilot_admin.copilot_file import loading
 from copilot_admin.copilot_file.faults import BadCopilotFile
-from copilot_admin.engine import (
-    component_text,
+from copilot_admin.engine.component_runs import text as component_text
+from copilot_admin.engine.components import passages
+from copilot_admin.engine.llm import (
     data_lines,
-    data_text,
     fragments,
     http_refusals,
-    inline_styles,
-    passages,
-    placeholders,
-    ranking,
     rehearsal_script,
     suggestions,
     text_tools,
-    tool_arguments,
 )
+from copilot_admin.engine.prompt import data_text, placeholders
 from copilot_admin.engine.providers import rehearsal
-from copilot_admin.engine.tools import html
+from copilot_admin.engine.toolkits import ranking
+from copilot_admin.engine.tools import html, inline_styles, tool_arguments
 import copilot_admin.logs
 from protocol import canonical, markers, plain_text, redaction, sse, storable, strict_json
 from protocol.components import manifests
@@ -353,11 +350,11 @@ BOUNDED = {
     "copilot_admin.copilot_file.parts": "pydantic's expressions have no backtracking",
     "copilot_admin.copilot_file.schema": "pydantic's expressions have no backtracking",
     "copilot_admin.copilot_file.yaml_text": "read through copilot_file.loading",
-    "copilot_admin.engine.arithmetic.tokens": "calculations have at most 1,000 characters",
-    "copilot_admin.engine.component_runs": "errors of components, one expression of one class",
+    "copilot_admin.engine.toolkits.arithmetic.tokens": "calculations have at most 1,000 characters",
+    "copilot_admin.engine.component_runs.run": "errors of components, one expression of one class",
     "copilot_admin.engine.components.registry": "versions of components, written by us",
-    "copilot_admin.engine.returns.dates": "its expressions have a longest match",
-    "copilot_admin.engine.table_operations.cells": "numbers have at most 60 characters",
+    "copilot_admin.engine.toolkits.returns.dates": "its expressions have a longest match",
+    "copilot_admin.engine.toolkits.table_operations.cells": "numbers have at most 60 characters",
     "copilot_admin.threads.similarity": "looks at 2,000 characters",
     "protocol.components.contract": "its expressions have a longest match",
 }

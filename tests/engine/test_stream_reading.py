@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.engine.chat_chunks import ChunkReader, StreamError
-from copilot_admin.engine.chat_request import request_body
-from copilot_admin.engine.data_lines import MAX_EVENT_BYTES, DataLines, WholeBody
-from copilot_admin.engine.fragments import ToolFragments
-from copilot_admin.engine.model_call import (
+from copilot_admin.engine.llm.chat_chunks import ChunkReader, StreamError
+from copilot_admin.engine.llm.chat_request import request_body
+from copilot_admin.engine.llm.data_lines import MAX_EVENT_BYTES, DataLines, WholeBody
+from copilot_admin.engine.llm.fragments import ToolFragments
+from copilot_admin.engine.values.model_call import (
     Finish,
     ModelCall,
     ModelImage,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from copilot_admin.engine.ask import Recollection
-from copilot_admin.engine.model_call import Finish, TextDelta, Usage
-from copilot_admin.engine.spec import CitationMode, Step, StepPlace
+from copilot_admin.engine.values.engine_input import Recollection
+from copilot_admin.engine.values.model_call import Finish, TextDelta, Usage
+from copilot_admin.engine.values.spec import CitationMode, Step, StepPlace
 from copilot_admin.errors import ProviderRefused
 from protocol.events import MessageChunk, PromptSuggestions, StatusUpdate
 from protocol.generations import Generation

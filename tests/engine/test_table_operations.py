@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.engine.table_operations import (
+from copilot_admin.engine.toolkits.table_operations import (
     MAX_CELLS,
     MAX_OPERATIONS,
     MAX_ROWS,
@@ -21,10 +21,10 @@ from copilot_admin.engine.table_operations import (
     numbers,
     read_table,
 )
-from copilot_admin.engine.table_operations.aggregates import Aggregate, aggregated
-from copilot_admin.engine.table_operations.cells import LARGEST, flat, parsed
-from copilot_admin.engine.table_operations.table import MAX_COLUMNS, MAX_TEXT
-from copilot_admin.engine.table_operations.telling import (
+from copilot_admin.engine.toolkits.table_operations.aggregates import Aggregate, aggregated
+from copilot_admin.engine.toolkits.table_operations.cells import LARGEST, flat, parsed
+from copilot_admin.engine.toolkits.table_operations.table import MAX_COLUMNS, MAX_TEXT
+from copilot_admin.engine.toolkits.table_operations.telling import (
     SHOWN_ROWS,
     TOLD_CHARACTERS,
     TOLD_OF_A_CELL,
@@ -52,7 +52,7 @@ def filtered(column, how, *value):
 
 @pytest.mark.parametrize("module", ["", ".cells", ".table", ".telling"])
 def test_the_examples_of_the_docstrings_are_true(module):
-    name = f"copilot_admin.engine.table_operations{module}"
+    name = f"copilot_admin.engine.toolkits.table_operations{module}"
     outcome = doctest.testmod(importlib.import_module(name))
 
     assert outcome.attempted > 0

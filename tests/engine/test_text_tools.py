@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.engine.model_call import (
+from copilot_admin.engine.llm.text_tools import UNREADABLE, TextTools, ToolBlocks, in_plain_text
+from copilot_admin.engine.providers.registry import make_provider
+from copilot_admin.engine.values.model_call import (
     ALIVE,
     Finish,
     ModelCall,
@@ -20,9 +22,7 @@ from copilot_admin.engine.model_call import (
     ToolSchema,
     Usage,
 )
-from copilot_admin.engine.providers.registry import make_provider
-from copilot_admin.engine.spec import ProviderSpec, ToolCalling
-from copilot_admin.engine.text_tools import UNREADABLE, TextTools, ToolBlocks, in_plain_text
+from copilot_admin.engine.values.spec import ProviderSpec, ToolCalling
 from tests.engine.scripted import ScriptedProvider, Step, text
 
 TABLE = ToolSchema(name="table", description="Shows rows.", parameters={"type": "object"})

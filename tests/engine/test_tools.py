@@ -6,8 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from copilot_admin.engine.model_call import ToolCall
-from copilot_admin.engine.tool_arguments import ToolMistake, repeatable, schema_of
+from copilot_admin.engine.client.widget_data import GetWidgetData
 from copilot_admin.engine.tools.registry import (
     Tool,
     ToolContext,
@@ -16,7 +15,8 @@ from copilot_admin.engine.tools.registry import (
     tool,
     tool_names,
 )
-from copilot_admin.engine.widget_data import GetWidgetData
+from copilot_admin.engine.tools.tool_arguments import ToolMistake, repeatable, schema_of
+from copilot_admin.engine.values.model_call import ToolCall
 from protocol.events import ArtifactType, MessageArtifact
 
 CONTEXT = ToolContext(id=UUID(int=0xABCDEF << 104))

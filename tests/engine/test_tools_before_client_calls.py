@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.engine.ask import Ask, Exchange, Output
-from copilot_admin.engine.extra_state import unseal
-from copilot_admin.engine.memory import MOST_CARRIED, NOT_CARRIED
-from copilot_admin.engine.model_call import Finish, ModelMessage, ModelRole, ToolCall
-from copilot_admin.engine.spec import ComponentUse, WidgetDataMode
+from copilot_admin.engine.client.extra_state import unseal
+from copilot_admin.engine.client.memory import MOST_CARRIED, NOT_CARRIED
+from copilot_admin.engine.values.engine_input import Ask, Exchange, Output
+from copilot_admin.engine.values.model_call import Finish, ModelMessage, ModelRole, ToolCall
+from copilot_admin.engine.values.spec import ComponentUse, WidgetDataMode
 from protocol.events import FunctionCall, StatusUpdate
 from protocol.messages import HumanMessage
 from protocol.widgets import Widgets

@@ -1,11 +1,11 @@
 import pytest
 
-from copilot_admin.engine.ask import Recollection
-from copilot_admin.engine.model_call import ToolCall
-from copilot_admin.engine.spec import WidgetDataMode
-from copilot_admin.engine.tool_arguments import ToolMistake
-from copilot_admin.engine.warnings import warning_events
-from copilot_admin.engine.widget_data import MAX_CLIENT_CALLS, TOOL, plan_data, read_call
+from copilot_admin.engine.client.widget_data import MAX_CLIENT_CALLS, TOOL, plan_data, read_call
+from copilot_admin.engine.tools.tool_arguments import ToolMistake
+from copilot_admin.engine.values.engine_input import Recollection
+from copilot_admin.engine.values.model_call import ToolCall
+from copilot_admin.engine.values.spec import WidgetDataMode
+from copilot_admin.engine.warning_events import warning_events
 from protocol.events import FunctionCall, MessageChunk
 from protocol.generations import Generation
 from protocol.messages import HumanMessage, Message, ResultMessage, SourceError

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from copilot_admin.engine.providers.openai_compatible import OpenAICompatible
 from copilot_admin.engine.providers.registry import aclose_all
-from copilot_admin.engine.spec import ProviderSpec, Timeouts
+from copilot_admin.engine.values.spec import ProviderSpec, Timeouts
 
 SSE = "text/event-stream"
 

@@ -7,8 +7,8 @@ from uuid import UUID, uuid4
 
 from django.db import transaction
 
-from copilot_admin.engine.ask import Output
-from copilot_admin.engine.model_call import Finish, Usage
+from copilot_admin.engine.values.engine_input import Output
+from copilot_admin.engine.values.model_call import Finish, Usage
 from copilot_admin.journal import Accepted, Opening
 from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.opening import accept, prepare

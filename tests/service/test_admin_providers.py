@@ -11,7 +11,8 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.admin import provider_trial
-from copilot_admin.engine.model_call import (
+from copilot_admin.engine.providers import registry
+from copilot_admin.engine.values.model_call import (
     ALIVE,
     Alive,
     Delta,
@@ -20,8 +21,7 @@ from copilot_admin.engine.model_call import (
     ReasoningDelta,
     TextDelta,
 )
-from copilot_admin.engine.providers import registry
-from copilot_admin.engine.spec import ProviderSpec
+from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.models import Provider
 from copilot_admin.providers import api_key_of, set_api_key

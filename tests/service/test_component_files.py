@@ -10,7 +10,7 @@ from copilot_admin import component_calls, component_files
 from copilot_admin.component_files import read_files
 from copilot_admin.engine.components.inputs import DocumentOrigin, SourceDocument
 from copilot_admin.engine.documents.registry import Document, Page
-from copilot_admin.engine.egress import FetchFailed
+from copilot_admin.engine.fetching.egress import FetchFailed
 from copilot_admin.errors import BadCall
 from copilot_admin.models import CallStatus
 from tests.factories import make_key

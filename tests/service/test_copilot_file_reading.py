@@ -10,7 +10,7 @@ from copilot_admin.copilot_file.loading import MOST_BYTES, load
 from copilot_admin.copilot_file.schema import CopilotEntry
 from copilot_admin.copilot_file.validation import validate
 from copilot_admin.copilot_file.yaml_text import MOST_DEPTH, write_yaml
-from copilot_admin.engine.spec import CitationMode, StepPlace, WidgetDataMode
+from copilot_admin.engine.values.spec import CitationMode, StepPlace, WidgetDataMode
 from copilot_admin.models import Access, Logging
 from protocol.events import StatusLevel
 from protocol.features import FEATURE_KEYS, CustomFeatureType

@@ -18,7 +18,7 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin import blobs
-from copilot_admin.engine.model_call import Usage
+from copilot_admin.engine.values.model_call import Usage
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL, Journal, Refusal, beat, reap, replay_spool
 from copilot_admin.journal import journal as journal_module

@@ -15,7 +15,7 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.database_thread import DatabaseThread, JournalDown
-from copilot_admin.engine.ask import Memory, Recollection
+from copilot_admin.engine.values.engine_input import Memory, Recollection
 from copilot_admin.journal import Journal
 from copilot_admin.journal.checkpoints import beat
 from copilot_admin.journal.finishing import finish

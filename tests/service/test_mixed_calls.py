@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.engine import memory
+from copilot_admin.engine.client import memory
 from copilot_admin.models import Outcome
 from tests.service.strangers import NEWS, PRICE, Stranger, content, widgets
 from tests.service.test_bad_input_data import journaled

@@ -6,7 +6,7 @@ from typing import Any
 from django.test import AsyncClient
 import pytest
 
-from copilot_admin.engine.model_call import ModelMessage, ModelRole
+from copilot_admin.engine.values.model_call import ModelMessage, ModelRole
 from copilot_admin.models import Event, EventType, Run
 from tests.engine.scripted import Step, call, text
 from tests.factories import make_published

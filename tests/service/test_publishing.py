@@ -4,8 +4,8 @@ import pytest
 
 from copilot_admin import publishing
 from copilot_admin.engine.components.registry import Registry
-from copilot_admin.engine.document import spec_from_document
-from copilot_admin.engine.spec import WidgetDataMode
+from copilot_admin.engine.values.document import spec_from_document
+from copilot_admin.engine.values.spec import WidgetDataMode
 from copilot_admin.models import Copilot, CopilotVersion
 from copilot_admin.providers import provider_spec
 from copilot_admin.publishing import (

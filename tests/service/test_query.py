@@ -8,7 +8,7 @@ from asgiref.sync import async_to_sync
 from django.test import AsyncClient
 import pytest
 
-from copilot_admin.engine.model_call import Finish, ToolCall
+from copilot_admin.engine.values.model_call import Finish, ToolCall
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.models import Conversation, Copilot, Node, Outcome, Run, Turn
 from copilot_admin.models.access import EndpointKey

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.engine.ask import DataSeen, FileRead, ServerTool, Thought
-from copilot_admin.engine.model_call import Finish, Usage, UsageSource
+from copilot_admin.engine.values.engine_input import DataSeen, FileRead, ServerTool, Thought
+from copilot_admin.engine.values.model_call import Finish, Usage, UsageSource
 from copilot_admin.models import EventType, Outcome
 from copilot_admin.recorder import CLEANED, Entry, Piece, Recorder, fit_json, from_pieces
 from protocol.events import (

@@ -14,8 +14,8 @@ from django.test import AsyncClient
 import pytest
 
 from copilot_admin.copilot_templates import free_slug, templates
-from copilot_admin.engine.model_call import ToolCall
-from copilot_admin.engine.text_tools import TextTools
+from copilot_admin.engine.llm.text_tools import TextTools
+from copilot_admin.engine.values.model_call import ToolCall
 from copilot_admin.models import Copilot, Feedback, Provider, Turn
 from copilot_admin.publishing import publish
 from tests.engine.sample_files import SENTENCE, base64, pdf

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.admin.transcript_page import MOST_FORMATTED_PER_PAGE, page_of
-from copilot_admin.engine.ask import DataSeen
+from copilot_admin.engine.values.engine_input import DataSeen
 from copilot_admin.models import Conversation, Event, EventType, Logging, Outcome, Run, Turn
 from copilot_admin.reading import read_conversation
 from protocol.events import ArtifactType

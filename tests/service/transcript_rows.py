@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from copilot_admin.engine.ask import DataSeen, FileRead, ServerTool, Thought
+from copilot_admin.engine.values.engine_input import DataSeen, FileRead, ServerTool, Thought
 from copilot_admin.models import Conversation, Outcome
 from protocol.data import layout
 from protocol.dialects import echo_of

@@ -5,10 +5,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
-from copilot_admin.engine.dashboard import may_be_changed
-from copilot_admin.engine.model_call import ToolCall
-from copilot_admin.engine.tool_arguments import ToolMistake, read_arguments
+from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
+from copilot_admin.engine.values.model_call import ToolCall
 from protocol.json import Json, JsonObject
 
 _ROUND = ("pie", "donut")

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from copilot_admin.engine.client.dashboard import may_be_changed
+from copilot_admin.engine.client.dashboard_sources import WantedSources, resolved
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
-from copilot_admin.engine.dashboard import may_be_changed
-from copilot_admin.engine.dashboard_sources import WantedSources, resolved
-from copilot_admin.engine.model_call import ToolCall
-from copilot_admin.engine.tool_arguments import read_arguments
+from copilot_admin.engine.tools.tool_arguments import read_arguments
+from copilot_admin.engine.values.model_call import ToolCall
 from protocol.functions import get_widget_data_call
 from protocol.json import JsonObject
 from protocol.query import Query

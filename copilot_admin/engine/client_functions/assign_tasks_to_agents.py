@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from copilot_admin.engine.client.dashboard import agents_of
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
-from copilot_admin.engine.dashboard import agents_of
-from copilot_admin.engine.model_call import ToolCall
-from copilot_admin.engine.tool_arguments import ToolMistake, read_arguments
+from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
+from copilot_admin.engine.values.model_call import ToolCall
 from protocol.json import JsonObject
 
 _LONGEST = 300  # characters of a description

@@ -7,8 +7,8 @@ import json
 from typing import ClassVar
 
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
-from copilot_admin.engine.model_call import ToolCall, ToolSchema
-from copilot_admin.engine.tool_arguments import ToolMistake, tool_name
+from copilot_admin.engine.tools.tool_arguments import ToolMistake, tool_name
+from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
 from protocol.json import Json, JsonObject
 from protocol.query import Query
 

@@ -1,7 +1,7 @@
 """Finds widgets that are not on the dashboard; their data is then had with `get_widget_data`.
 
 Workspace knows the call for the data as `get_extra_widget_data`; which of the two functions a
-call becomes is decided in `engine/widget_data.py`.
+call becomes is decided in `engine/client/widget_data.py`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,16 +10,16 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from copilot_admin.engine.client.widget_data import GET_EXTRA_WIDGET_DATA
+from copilot_admin.engine.client.widget_offer import fitting, listed_widgets, row_text
 from copilot_admin.engine.client_functions.registry import (
     ClientFunction,
     Offer,
     Situation,
     described,
 )
-from copilot_admin.engine.model_call import ToolCall
-from copilot_admin.engine.tool_arguments import read_arguments
-from copilot_admin.engine.widget_data import GET_EXTRA_WIDGET_DATA
-from copilot_admin.engine.widget_offer import fitting, listed_widgets, row_text
+from copilot_admin.engine.tools.tool_arguments import read_arguments
+from copilot_admin.engine.values.model_call import ToolCall
 from protocol.functions import GET_WIDGET_DATA
 from protocol.json import JsonObject
 from protocol.query import Query

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from copilot_admin.engine.client.skills import MOST_SKILLS, offered_skills
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
-from copilot_admin.engine.model_call import ToolCall
-from copilot_admin.engine.skills import MOST_SKILLS, offered_skills
-from copilot_admin.engine.tool_arguments import ToolMistake, read_arguments
+from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
+from copilot_admin.engine.values.model_call import ToolCall
 from protocol.functions import GET_SKILL_CONTENT
 from protocol.json import JsonObject
 from protocol.messages import CommandResult, SourceResult

@@ -5,10 +5,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
-from copilot_admin.engine.dashboard import may_be_changed
-from copilot_admin.engine.model_call import ToolCall
-from copilot_admin.engine.tool_arguments import ToolMistake, read_arguments
+from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
+from copilot_admin.engine.values.model_call import ToolCall
 from protocol.json import JsonObject
 
 

@@ -3,7 +3,7 @@
 A client function is carried out by Workspace. It says which tools it offers to the model in a
 situation, and turns what the model wrote into the arguments that Workspace expects. The leg ends
 with the call; the next one begins with its result. Widget data has rules of its own and stands in
-`engine/widget_data.py`.
+`engine/client/widget_data.py`.
 """
 
 from abc import ABC, abstractmethod
@@ -17,9 +17,9 @@ from typing import ClassVar
 from pydantic import BaseModel
 
 from copilot_admin.engine import client_functions
-from copilot_admin.engine.model_call import ToolCall, ToolSchema
-from copilot_admin.engine.spec import CopilotSpec
-from copilot_admin.engine.tool_arguments import schema_of, tool_name
+from copilot_admin.engine.tools.tool_arguments import schema_of, tool_name
+from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
+from copilot_admin.engine.values.spec import CopilotSpec
 from protocol.generations import Generation
 from protocol.json import JsonObject
 from protocol.messages import SourceResult

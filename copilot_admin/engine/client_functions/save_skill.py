@@ -6,8 +6,8 @@ from typing import ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
-from copilot_admin.engine.model_call import ToolCall
-from copilot_admin.engine.tool_arguments import ToolMistake, read_arguments
+from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
+from copilot_admin.engine.values.model_call import ToolCall
 from protocol.json import JsonObject
 
 

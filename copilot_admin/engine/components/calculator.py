@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from copilot_admin.engine.arithmetic import calculate
 from copilot_admin.engine.components.base import Component
+from copilot_admin.engine.toolkits.arithmetic import calculate
 from protocol.components import ComponentOutput, ContentType
 
 

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 from pydantic import WithJsonSchema
 
-from copilot_admin.engine.chart_rows import chart_rows
 from copilot_admin.engine.components.base import Component
-from copilot_admin.engine.table_operations.arguments import ColumnsArgument, RowsArgument
+from copilot_admin.engine.components.chart_rows import chart_rows
+from copilot_admin.engine.toolkits.table_operations.arguments import ColumnsArgument, RowsArgument
 from copilot_admin.engine.tools.chart import ChartType
 from protocol.components import ComponentOutput, ContentType
 

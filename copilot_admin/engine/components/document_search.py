@@ -8,7 +8,7 @@ from pydantic import Field
 
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.inputs import DOCUMENTS, SourceDocument, documents_in
-from copilot_admin.engine.passages import Hit, search
+from copilot_admin.engine.components.passages import Hit, search
 from protocol.components import ComponentOutput, ContentType
 
 MOST_PASSAGES = 20

@@ -8,7 +8,9 @@ from enum import StrEnum
 from typing import Any
 
 from copilot_admin.engine.documents.registry import Document
-from copilot_admin.engine.model_call import (
+from copilot_admin.engine.llm.model_stream import stream_model
+from copilot_admin.engine.llm.retries import Pace
+from copilot_admin.engine.values.model_call import (
     ModelCall,
     ModelMessage,
     ModelRole,
@@ -16,9 +18,7 @@ from copilot_admin.engine.model_call import (
     TextDelta,
     Usage,
 )
-from copilot_admin.engine.model_stream import stream_model
-from copilot_admin.engine.retries import Pace
-from copilot_admin.engine.spec import Timeouts
+from copilot_admin.engine.values.spec import Timeouts
 from protocol.json import Json
 
 MODEL = "_sys_model"  # a `ModelDoor`

@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import WithJsonSchema
 
 from copilot_admin.engine.components.base import Component
-from copilot_admin.engine.returns import Measure, measured
+from copilot_admin.engine.toolkits.returns import Measure, measured
 from protocol.components import ComponentOutput, ContentType
 
 SHOWN_ROWS = 5_000  # to the user
@@ -30,7 +30,7 @@ _PRICES = [
 class ReturnsToolkit(Component):
     """Measures returns, volatility, drawdown and correlation of series.
 
-    A copilot's builder may set the options of `copilot_admin.engine.returns.options` for calls
+    A copilot's builder may set the options of `copilot_admin.engine.toolkits.returns.options` for calls
     that do not say them: periods_per_year, risk_free_rate, benchmark, window, kind.
     """
 

@@ -4,9 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from copilot_admin.engine.components.base import Component
-from copilot_admin.engine.table_operations import analysed
-from copilot_admin.engine.table_operations.arguments import OperationsArgument, RowsArgument
-from copilot_admin.engine.table_operations.telling import SHOWN_ROWS, told
+from copilot_admin.engine.toolkits.table_operations import analysed
+from copilot_admin.engine.toolkits.table_operations.arguments import (
+    OperationsArgument,
+    RowsArgument,
+)
+from copilot_admin.engine.toolkits.table_operations.telling import SHOWN_ROWS, told
 from protocol.components import ComponentOutput, ContentType
 
 _SALES = [

@@ -14,16 +14,16 @@ from aiohttp import ClientError
 import httpx2
 import orjson
 
-from copilot_admin.engine.addresses import ForbiddenAddress, check_base_url
-from copilot_admin.engine.beat import Pulse
-from copilot_admin.engine.chat_chunks import ChunkReader, StreamError
-from copilot_admin.engine.chat_request import request_body
-from copilot_admin.engine.data_lines import DataLines, WholeBody
-from copilot_admin.engine.http_refusals import refusal, seconds_to_wait
-from copilot_admin.engine.model_call import ALIVE, Alive, Delta, ModelCall
-from copilot_admin.engine.openai_clients import Connection, aclose_clients, connection_for
-from copilot_admin.engine.provider_bodies import first_bytes
-from copilot_admin.engine.spec import ProviderSpec
+from copilot_admin.engine.fetching.addresses import ForbiddenAddress, check_base_url
+from copilot_admin.engine.llm.chat_chunks import ChunkReader, StreamError
+from copilot_admin.engine.llm.chat_request import request_body
+from copilot_admin.engine.llm.data_lines import DataLines, WholeBody
+from copilot_admin.engine.llm.http_refusals import refusal, seconds_to_wait
+from copilot_admin.engine.llm.openai_clients import Connection, aclose_clients, connection_for
+from copilot_admin.engine.llm.provider_bodies import first_bytes
+from copilot_admin.engine.llm.ticker import Pulse
+from copilot_admin.engine.values.model_call import ALIVE, Alive, Delta, ModelCall
+from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import (
     NotReady,
     ProviderBroke,

@@ -10,9 +10,9 @@ from pkgutil import iter_modules
 from typing import cast
 
 from copilot_admin.engine import providers
-from copilot_admin.engine.model_call import Provider
-from copilot_admin.engine.spec import ProviderSpec, ToolCalling
-from copilot_admin.engine.text_tools import TextTools
+from copilot_admin.engine.llm.text_tools import TextTools
+from copilot_admin.engine.values.model_call import Provider
+from copilot_admin.engine.values.spec import ProviderSpec, ToolCalling
 from copilot_admin.errors import NotReady
 
 

@@ -5,7 +5,8 @@ from collections.abc import AsyncGenerator
 import re
 from typing import ClassVar
 
-from copilot_admin.engine.model_call import (
+from copilot_admin.engine.llm.rehearsal_script import next_move
+from copilot_admin.engine.values.model_call import (
     Delta,
     Finish,
     ModelCall,
@@ -15,8 +16,7 @@ from copilot_admin.engine.model_call import (
     UsageSource,
     estimated_tokens,
 )
-from copilot_admin.engine.rehearsal_script import next_move
-from copilot_admin.engine.spec import ProviderSpec
+from copilot_admin.engine.values.spec import ProviderSpec
 
 MODEL = "rehearsal"
 _WORD = re.compile(r"\s+\S*|\S+")

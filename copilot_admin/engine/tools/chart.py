@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from copilot_admin.engine.artifacts import (
+from copilot_admin.engine.tools.artifacts import (
     ArtifactName,
     Description,
     Row,
@@ -13,8 +13,8 @@ from copilot_admin.engine.artifacts import (
     check_column,
     unique_name,
 )
-from copilot_admin.engine.tool_arguments import ToolMistake
 from copilot_admin.engine.tools.registry import ToolContext, ToolResult, tool
+from copilot_admin.engine.tools.tool_arguments import ToolMistake
 from protocol.events import ArtifactType, MessageArtifact
 from protocol.json import JsonObject
 

@@ -6,10 +6,10 @@ from typing import Annotated
 import nh3
 from pydantic import Field
 
-from copilot_admin.engine.artifacts import ArtifactName, Description, unique_name
-from copilot_admin.engine.inline_styles import harmless_style
-from copilot_admin.engine.tool_arguments import ToolMistake
+from copilot_admin.engine.tools.artifacts import ArtifactName, Description, unique_name
+from copilot_admin.engine.tools.inline_styles import harmless_style
 from copilot_admin.engine.tools.registry import ToolContext, ToolResult, tool
+from copilot_admin.engine.tools.tool_arguments import ToolMistake
 from protocol.events import ArtifactType, MessageArtifact
 from protocol.plain_text import html_text
 

@@ -16,8 +16,8 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, create_model
 
 from copilot_admin.engine import tools
-from copilot_admin.engine.model_call import ToolCall, ToolSchema
-from copilot_admin.engine.tool_arguments import read_arguments, schema_of
+from copilot_admin.engine.tools.tool_arguments import read_arguments, schema_of
+from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
 from protocol.events import Event
 
 

@@ -1,6 +1,6 @@
 """The tool that shows rows as a table."""
 
-from copilot_admin.engine.artifacts import ArtifactName, Description, Rows, unique_name
+from copilot_admin.engine.tools.artifacts import ArtifactName, Description, Rows, unique_name
 from copilot_admin.engine.tools.registry import ToolContext, ToolResult, tool
 from protocol.events import ArtifactType, MessageArtifact
 

@@ -7,7 +7,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand, CommandError
 
-from copilot_admin.engine.component_samples import sample_findings
+from copilot_admin.engine.component_runs.samples import sample_findings
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import Registry, registry
 from copilot_admin.errors import ConfigurationError

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from copilot_admin.engine.component_events import ComponentEvents
+from copilot_admin.engine.component_runs.events import ComponentEvents
 from copilot_admin.engine.components import chart_maker
 from copilot_admin.engine.components.chart_maker import ChartMaker
 from protocol.components import Message, create_output, static_findings

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from copilot_admin.engine.component_runs import check_arguments
+from copilot_admin.engine.component_runs.run import check_arguments
 from copilot_admin.engine.components import document_search
 from copilot_admin.engine.components.document_search import LONGEST_QUERY, DocumentSearch
 from copilot_admin.engine.components.inputs import DocumentOrigin, SourceDocument

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from copilot_admin.engine.component_runs import check_arguments
+from copilot_admin.engine.component_runs.run import check_arguments
 from copilot_admin.engine.components import returns_toolkit
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.engine.components.returns_toolkit import SHOWN_ROWS, ReturnsToolkit
-from copilot_admin.engine.returns import Measure
+from copilot_admin.engine.toolkits.returns import Measure
 from copilot_admin.errors import BadArguments
 from protocol.components import create_output, static_findings
 from protocol.components.contract import outputs_are_json

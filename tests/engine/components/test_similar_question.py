@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from copilot_admin.engine.component_runs import ComponentRun, check_arguments
+from copilot_admin.engine.component_runs.run import ComponentRun, check_arguments
 from copilot_admin.engine.components.inputs import ModelDoor
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.engine.components.similar_question import LONGEST_QUERY, SimilarQuestion
-from copilot_admin.engine.model_call import Finish, ModelRole, TextDelta, Usage
-from copilot_admin.engine.retries import Pace
-from copilot_admin.engine.spec import Timeouts
+from copilot_admin.engine.llm.retries import Pace
+from copilot_admin.engine.values.model_call import Finish, ModelRole, TextDelta, Usage
+from copilot_admin.engine.values.spec import Timeouts
 from copilot_admin.errors import ComponentFailed, ProviderRefused
 from protocol.components import create_output, merge, static_findings, total_usage
 from protocol.components.contract import outputs_are_json

@@ -5,10 +5,10 @@ from uuid import UUID
 
 import pytest
 
-from copilot_admin.engine.component_events import ComponentEvents
+from copilot_admin.engine.component_runs.events import ComponentEvents
 from copilot_admin.engine.components import table_analyst
 from copilot_admin.engine.components.table_analyst import TableAnalyst
-from copilot_admin.engine.table_operations.telling import SHOWN_ROWS
+from copilot_admin.engine.toolkits.table_operations.telling import SHOWN_ROWS
 from protocol.components import Message, create_output, for_llm, for_user, merge, static_findings
 from protocol.components.contract import outputs_are_json
 from protocol.events import ArtifactType

@@ -1,0 +1,46 @@
+"""The widgets that a model names for the dashboard, in the words of Workspace's own functions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from copilot_admin.engine.client.widget_data import named_widget, source_for
+from protocol.functions import DataSource
+from protocol.query import Query
+from protocol.widgets import Widget
+
+INNER_TAB = "inner_tab"  # stands among a widget's arguments, though it is none of them
+
+
+class WantedSource(BaseModel):
+    """One widget with its arguments."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    widget_uuid: str | None = Field(default=None, description="Its id, exactly as listed.")
+    origin: str = ""
+    id: str = Field(default="", description="Its widget id, where it is listed as origin/id.")
+    input_args: dict[str, JsonValue] = Field(
+        default_factory=dict, description="Parameters that differ from the listed values."
+    )
+
+    @property
+    def ref(self) -> str:
+        """What the model calls the widget: its uuid, else origin and id."""
+        return self.widget_uuid or (f"{self.origin}/{self.id}" if self.origin else self.id)
+
+
+WantedSources = Annotated[Sequence[WantedSource], Field(min_length=1)]
+
+
+def resolved(wanted: WantedSource, *, query: Query) -> tuple[Widget, DataSource]:
+    """The widget that is meant, and the source that Workspace is given.
+
+    Raises:
+        ToolMistake: No such widget is listed, or it has no such parameter.
+    """
+    args: Mapping[str, JsonValue] = wanted.input_args
+    params = {name: value for name, value in args.items() if name != INNER_TAB}
+    widget = named_widget(wanted.ref, params=params, query=query)
+    return widget, source_for(widget, params=args)

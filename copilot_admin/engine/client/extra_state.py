@@ -1,0 +1,94 @@
+"""What travels through the client from one leg of a turn to the next, signed.
+
+The client echoes `extra_state` of a function call on the tool message, and deletes call and result
+from its history when it is empty.
+Source: the front end's handling of `get_widget_data`.
+"""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import astuple
+from datetime import datetime, timedelta
+import hashlib
+import hmac
+import json
+
+from copilot_admin.engine.values.engine_input import Exchange, Memory
+from copilot_admin.engine.values.model_call import ToolCall
+from protocol.json import Json, JsonObject
+
+SIGNED_MEMORY = "copilot_memory"
+# A day: longer than anybody leaves a dashboard waiting for data, short enough for a lost token.
+LIFETIME = timedelta(hours=24)
+
+
+def seal(memory: Memory, *, signing_key: bytes, slug: str, now: datetime) -> str:
+    """Returns the memory as a token that only this copilot of this server accepts, for a day."""
+    claims = {
+        "copilot": slug,
+        "expires": int((now + LIFETIME).timestamp()),
+        "timezone": memory.timezone,
+        "urls": memory.urls,
+        "selected_skills": memory.selected_skills,
+        "exchanges": [astuple(exchange) for exchange in memory.exchanges],
+        "waiting": [[call.id, call.name, call.arguments] for call in memory.waiting],
+    }
+    payload = urlsafe_b64encode(json.dumps(claims).encode())
+    signature = _signature(payload, signing_key=signing_key)
+    return b".".join((_key_id(signing_key), payload, signature)).decode()
+
+
+def unseal(
+    extra_state: JsonObject, *, signing_key: bytes, slug: str, now: datetime
+) -> Memory | None:
+    """Returns the memory of a client's `extra_state`; None when it is not ours or too old.
+
+    A client may send anything here, so whatever is missing, foreign, expired or altered is
+    ignored without a word.
+    """
+    token = extra_state.get(SIGNED_MEMORY)
+    if not isinstance(token, str) or not token.isascii():
+        return None
+    key_id, _, rest = token.encode().partition(b".")
+    payload, _, signature = rest.partition(b".")
+    if key_id != _key_id(signing_key):
+        return None
+    if not hmac.compare_digest(signature, _signature(payload, signing_key=signing_key)):
+        return None
+    claims = json.loads(urlsafe_b64decode(payload))
+    if claims["copilot"] != slug or claims["expires"] < now.timestamp():
+        return None
+    return _memory(claims)
+
+
+def _memory(claims: Mapping[str, Json]) -> Memory:
+    timezone, urls, skills = (claims[key] for key in ("timezone", "urls", "selected_skills"))
+    return Memory(
+        timezone=timezone if isinstance(timezone, str) else None,
+        urls=tuple(url for url in _rows(urls) if isinstance(url, str)),
+        selected_skills=tuple(skill for skill in _rows(skills) if isinstance(skill, Mapping)),
+        exchanges=tuple(map(_exchange, _rows(claims.get("exchanges")))),
+        waiting=tuple(map(_call, _rows(claims.get("waiting")))),
+    )
+
+
+def _exchange(row: Json) -> Exchange:
+    name, arguments, result = map(str, _rows(row))
+    return Exchange(name, arguments, result)
+
+
+def _call(row: Json) -> ToolCall:
+    id, name, arguments = map(str, _rows(row))
+    return ToolCall(id=id, name=name, arguments=arguments)
+
+
+def _rows(value: Json) -> tuple[Json, ...]:
+    return tuple(value) if isinstance(value, list) else ()
+
+
+def _key_id(signing_key: bytes) -> bytes:
+    return hashlib.sha256(b"id:" + signing_key).hexdigest()[:8].encode()
+
+
+def _signature(payload: bytes, *, signing_key: bytes) -> bytes:
+    return hmac.new(signing_key, b"extra_state:" + payload, hashlib.sha256).hexdigest().encode()

@@ -1,0 +1,87 @@
+"""Fills in what a client does not repeat in the second leg of a turn."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from copilot_admin.engine.client.extra_state import unseal
+from copilot_admin.engine.values.engine_input import Ask, Exchange, Memory, Recollection
+from copilot_admin.engine.values.model_call import ToolCall
+from copilot_admin.engine.values.turn import messages_of_turn
+from protocol.messages import ResultMessage
+from protocol.query import Query
+
+# Characters; the client sends them back with every later request of the turn.
+MOST_WAITING = 64 * 1024
+MOST_CARRIED = 48 * 1024
+NOT_CARRIED = "(done, but the result was too long to be kept; call it again if you need it)"
+
+
+def completed(ask: Ask, recollection: Recollection) -> Query:
+    """The query with timezone, urls and selected skills of the turn's first request.
+
+    What the client says now wins, then what the journal knows, then what the client was given to
+    carry; a first request has nothing to fill in.
+    """
+    query = ask.query
+    if not isinstance(query.messages[-1], ResultMessage):
+        return query
+    known = recollection.memory or Memory()
+    carried = _carried(ask) or Memory()
+    return replace(
+        query,
+        timezone=query.timezone or known.timezone or carried.timezone,
+        urls=query.urls or known.urls or carried.urls,
+        selected_skills=query.selected_skills or known.selected_skills or carried.selected_skills,
+    )
+
+
+def memory_of(
+    query: Query, *, exchanges: Sequence[Exchange] = (), waiting: Sequence[ToolCall] = ()
+) -> Memory:
+    """What the next leg of the turn will need of this one.
+
+    Args:
+        query: With what is known from earlier legs filled in.
+        exchanges: What server tools gave in this leg; where it is too much, the oldest are only
+            named, and the model is told so.
+        waiting: Calls that this leg does not come to; too much of them is left to the model, which
+            can ask again.
+    """
+    fits = sum(len(call.name) + len(call.arguments) for call in waiting) <= MOST_WAITING
+    return Memory(
+        timezone=query.timezone,
+        urls=query.urls,
+        selected_skills=query.selected_skills,
+        exchanges=tuple(_fitting(exchanges)),
+        waiting=tuple(waiting) if fits else (),
+    )
+
+
+def waiting_calls(ask: Ask) -> tuple[ToolCall, ...]:
+    """What the model wanted besides the call whose result has just come; none in a new turn."""
+    last = ask.query.messages[-1]
+    memory = memory_in(last, ask=ask) if isinstance(last, ResultMessage) else None
+    return memory.waiting if memory else ()
+
+
+def _fitting(exchanges: Sequence[Exchange]) -> list[Exchange]:
+    left = MOST_CARRIED
+    kept: list[Exchange] = []
+    for exchange in reversed(exchanges):
+        left -= len(exchange.arguments) + len(exchange.result)
+        kept.append(exchange if left >= 0 else Exchange(exchange.name, "{}", NOT_CARRIED))
+    return kept[::-1]
+
+
+def _carried(ask: Ask) -> Memory | None:
+    for message in reversed(messages_of_turn(ask.query)):
+        if isinstance(message, ResultMessage):
+            memory = memory_in(message, ask=ask)
+            if memory is not None:
+                return memory
+    return None
+
+
+def memory_in(message: ResultMessage, *, ask: Ask) -> Memory | None:
+    """What a client was given to carry and brings back; None when it is not ours."""
+    return unseal(message.extra_state, signing_key=ask.signing_key, slug=ask.spec.slug, now=ask.now)

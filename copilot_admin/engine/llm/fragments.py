@@ -1,0 +1,80 @@
+"""Puts tool calls together from the fragments in which models stream them."""
+
+from dataclasses import dataclass, field
+import json
+
+from copilot_admin.engine.values.model_call import ToolCall
+from protocol.json import Json
+
+_LONGEST_NAME = 200  # characters; no tool is called so, whatever still comes
+
+
+@dataclass(slots=True)
+class _Call:
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+
+
+class ToolFragments:
+    """Collects fragments of tool calls.
+
+    A fragment belongs to the call with its index. Servers that give no index, or always the same,
+    mark a new call by a new id; servers that give no id at all send each call whole.
+    """
+
+    def __init__(self) -> None:
+        self._calls: list[_Call] = []
+        self._latest: dict[int, _Call] = {}  # of each index
+
+    def add(self, fragment: Json) -> None:
+        """Takes one member of a chunk's `tool_calls`."""
+        if not isinstance(fragment, dict):
+            return
+        function = fragment.get("function")
+        function = function if isinstance(function, dict) else {}
+        id, name = _text(fragment.get("id")), _text(function.get("name"))
+        index = fragment.get("index")
+        call = self._call(index if isinstance(index, int) else None, id=id, name=name)
+        call.id = call.id or id
+        # Some servers repeat the whole name in every fragment.
+        if name != call.name and len(call.name) < _LONGEST_NAME:
+            call.name += name
+        call.arguments.append(_arguments(function.get("arguments")))
+
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The calls so far; one without an id gets one, since the result must name it."""
+        return tuple(
+            ToolCall(
+                id=call.id or f"made{number:05}",
+                name=call.name,
+                arguments="".join(call.arguments),
+            )
+            for number, call in enumerate(self._calls)
+            if call.name
+        )
+
+    def _call(self, index: int | None, *, id: str, name: str) -> _Call:
+        newest = self._calls[-1] if self._calls else None
+        latest = newest if index is None else self._latest.get(index)
+        if latest is not None:
+            other_id = bool(id and latest.id and id != latest.id)
+            sent_whole = index is None and not id and bool(name and latest.name)
+            if not other_id and not sent_whole:
+                return latest
+        made = _Call()
+        self._calls.append(made)
+        if index is not None:
+            self._latest[index] = made
+        return made
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _arguments(value: Json) -> str:
+    """The JSON text of arguments; some servers send the object itself."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False)

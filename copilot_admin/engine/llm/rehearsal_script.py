@@ -1,0 +1,252 @@
+"""What the rehearsal model does next: a pure function of what it was given."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+import json
+import re
+
+from copilot_admin.engine.values.model_call import (
+    ModelCall,
+    ModelMessage,
+    ModelRole,
+    ToolCall,
+    ToolSchema,
+)
+from protocol.functions import GET_WIDGET_DATA
+from protocol.json import Json, JsonObject
+
+OPENING = "This is a rehearsal: no language model was asked."
+# Possessive, and only where a line begins: no character of a text is looked at twice.
+_BLOCK_START = re.compile(r'^<data source=("(?:[^"\\\n]|\\.)*+")[^\n]*+(?<=>)\n', re.MULTILINE)
+_BLOCK_END = "\n</data>"
+_CHART_TYPES = ("line", "scatter", "pie", "donut", "bar")
+_ANY_CASE = re.IGNORECASE | re.DOTALL
+_MAX_ROWS = 200
+_EXCERPT = 300  # characters
+
+Row = Mapping[str, str | int | float | bool | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A block of data that the model was given."""
+
+    source: str
+    body: str
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The rows of the block, if it is a table; what is nested in them becomes text."""
+        value = _parsed(self.body)
+        if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
+            return ()
+        return [{key: _cell(cell) for key, cell in row.items()} for row in value[:_MAX_ROWS]]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What the rehearsal knows: its role, the question, the data and what it already did."""
+
+    role: str
+    question: str
+    widgets: Sequence[JsonObject]
+    given: Sequence[Given]
+    used: frozenset[str]
+    told: Sequence[str]
+    tools: Sequence[ToolSchema]
+
+    def may(self, tool: str) -> bool:
+        """Whether a tool is offered and was not yet used for this question."""
+        return tool not in self.used and any(one.name == tool for one in self.tools)
+
+
+def next_move(call: ModelCall) -> ToolCall | str:
+    """Returns the tool to call, or the whole answer.
+
+    Data comes first, then a table or a chart if the question names one and there are rows, then
+    any other offered tool whose name is in the question, then the answer.
+    """
+    scene = _scene(call)
+    arguments = _next_arguments(scene)
+    if arguments is None:
+        return _answer(scene)
+    name, values = arguments
+    number = sum(len(message.tool_calls) for message in call.messages) + 1
+    return ToolCall(
+        id=f"rehearse{number}", name=name, arguments=json.dumps(values, ensure_ascii=False)
+    )
+
+
+def _scene(call: ModelCall) -> Scene:
+    system = "\n".join(one.text for one in call.messages if one.role is ModelRole.SYSTEM)
+    turn = _turn(call.messages)
+    asked = turn[0].text if turn else ""
+    results = [one.text for one in turn if one.role is ModelRole.TOOL]
+    texts = [asked, *results]
+    return Scene(
+        role=next((line for line in system.splitlines() if line.strip()), ""),
+        question=asked.partition("\n\n<data ")[0],
+        widgets=_listed_widgets(system),
+        given=[given for text in texts for given in _given(text)],
+        used=frozenset(one.name for message in turn for one in message.tool_calls),
+        told=[text for text in results if not text.startswith("<data ")],
+        tools=call.tools,
+    )
+
+
+def _next_arguments(scene: Scene) -> tuple[str, JsonObject] | None:
+    question = scene.question.lower()
+    if scene.may(GET_WIDGET_DATA) and not scene.given and (ids := _wanted_ids(scene)):
+        return GET_WIDGET_DATA, {"widgets": [{"id": one} for one in ids]}
+    rows = next((one for one in scene.given if one.rows), None)
+    for name, arguments_from in _DRAWN.items():
+        if name in question and scene.may(name) and rows is not None:
+            return name, arguments_from(rows, question)
+    for tool in scene.tools:
+        own_rules = tool.name in _DRAWN or tool.name == GET_WIDGET_DATA
+        words = None if own_rules else _words_for(tool.name, scene.question)
+        if words is not None and scene.may(tool.name):
+            return tool.name, _plausible(tool.parameters, words)
+    return None
+
+
+def _answer(scene: Scene) -> str:
+    parts = [OPENING]
+    if scene.role:
+        parts.append(f"My role: {scene.role.strip()}")
+    parts.append(f"You asked: {scene.question.strip()}")
+    if scene.given:
+        parts.append("I was given:\n" + "\n".join(f"- {_summary(one)}" for one in scene.given))
+    parts.extend(f"A tool said: {text[:_EXCERPT]}" for text in scene.told)
+    return "\n\n".join(parts)
+
+
+def _summary(given: Given) -> str:
+    rows = given.rows
+    if rows:
+        first = ", ".join(f"{key} {value}" for key, value in rows[0].items())
+        return f"{given.source}: {len(rows)} rows; the first: {first[:_EXCERPT]}"
+    return f"{given.source}: {given.body.strip()[:_EXCERPT]}"
+
+
+def _table(given: Given, question: str) -> JsonObject:
+    return {
+        "name": given.source or "Data",
+        "description": f"The rows of {given.source}.",
+        "rows": given.rows,
+    }
+
+
+def _chart(given: Given, question: str) -> JsonObject:
+    kind = next((one for one in _CHART_TYPES if one in question), "bar")
+    columns = list(given.rows[0])
+    numbers = _numeric_columns(given.rows)
+    label = next((one for one in columns if one not in numbers), columns[0])
+    values = [one for one in numbers if one != label] or numbers or columns[:1]
+    return {
+        "name": given.source or "Data",
+        "description": f"{given.source} as a {kind} chart.",
+        "type": kind,
+        "rows": given.rows,
+        "x": label,
+        "y": values[:1] if kind in ("pie", "donut") else values,
+    }
+
+
+_DRAWN: Mapping[str, Callable[[Given, str], JsonObject]] = {"table": _table, "chart": _chart}
+
+
+def _wanted_ids(scene: Scene) -> list[Json]:
+    """The widgets the question names, else the selected ones, else the first of the dashboard."""
+    question = scene.question.lower()
+    named = [one for one in scene.widgets if str(one.get("name", "")).lower() in question]
+    selected = [one for one in scene.widgets if one.get("selected")]
+    return [one["id"] for one in named or selected or scene.widgets[:1]]
+
+
+def _words_for(tool: str, question: str) -> str | None:
+    """What the question says to a tool: what follows its name and a colon, else all of it.
+
+    Returns:
+        None when the question does not name the tool.
+    """
+    name = re.escape(tool.lower()).replace("_", "[_ ]")
+    found = re.search(rf"(?<![a-z0-9_]){name}(?![a-z0-9_])(?:\s*:\s*(.+))?", question, _ANY_CASE)
+    if found is None:
+        return None
+    return (found[1] or question).strip()
+
+
+def _plausible(schema: Mapping[str, Json], question: str) -> JsonObject:
+    """Arguments of the right shape for a tool whose meaning is not known here."""
+    properties = schema.get("properties")
+    required = schema.get("required")
+    if not isinstance(properties, Mapping) or not isinstance(required, list):
+        return {}
+    return {name: _value(properties.get(name), question) for name in required}
+
+
+def _value(schema: Json, question: str) -> Json:
+    match schema:
+        case {"enum": [first, *_]}:
+            return first
+        case {"type": "integer" | "number"}:
+            return 1
+        case {"type": "boolean"}:
+            return True
+        case {"type": "array"}:
+            return []
+        case {"type": "object"}:
+            return {}
+    return question
+
+
+def _turn(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+    """The messages from the latest question on."""
+    for number in range(len(messages) - 1, -1, -1):
+        if messages[number].role is ModelRole.USER:
+            return messages[number:]
+    return ()
+
+
+def _listed_widgets(system: str) -> Sequence[JsonObject]:
+    lines = [line for given in _given(system) for line in given.body.splitlines()]
+    found = [_parsed(line) for line in lines]
+    return [one for one in found if isinstance(one, dict) and "id" in one]
+
+
+def _given(text: str) -> Iterator[Given]:
+    """The blocks of data in a text; a block that never ends is none, and neither is what follows."""
+    start = 0
+    while opening := _BLOCK_START.search(text, start):
+        end = text.find(_BLOCK_END, opening.end())
+        if end < 0:
+            return
+        source = _parsed(opening[1])
+        if isinstance(source, str):
+            yield Given(source, text[opening.end() : end])
+        start = end + len(_BLOCK_END)
+
+
+def _parsed(text: str) -> Json:
+    try:
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def _cell(value: Json) -> str | int | float | bool | None:
+    if isinstance(value, str | int | float) or value is None:
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _numeric_columns(rows: Sequence[Row]) -> list[str]:
+    """The columns that hold numbers and nothing else."""
+    columns = dict.fromkeys(key for row in rows for key in row)
+    return [column for column in columns if all(_is_number(row.get(column, 0)) for row in rows)]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

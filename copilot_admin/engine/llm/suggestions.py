@@ -1,0 +1,83 @@
+"""Questions that the user may ask next: made by the model, after the answer."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+import json
+
+from copilot_admin.engine.llm.model_stream import stream_model
+from copilot_admin.engine.llm.retries import Pace
+from copilot_admin.engine.values.engine_input import Ask, Output
+from copilot_admin.engine.values.model_call import (
+    ModelCall,
+    ModelMessage,
+    ModelRole,
+    TextDelta,
+    Usage,
+)
+from copilot_admin.engine.values.spec import Timeouts
+from copilot_admin.errors import RunError
+from protocol.events import PromptSuggestions
+from protocol.generations import Generation
+
+FEATURE = "prompt-suggestions"
+MOST = 3
+LONGEST = 200  # characters of a question
+# The user reads the answer meanwhile; what comes later than this comes too late.
+_PATIENCE = Timeouts(connect=5.0, first_token=8.0, between_tokens=4.0, total=12.0)
+_WISH = (
+    f"Suggest {MOST} short questions that I might ask you next. Answer with nothing but a JSON "
+    "list of texts, in the language of this conversation."
+)
+
+
+async def suggestions(
+    ask: Ask, said: Sequence[ModelMessage], *, model: str, pace: Pace
+) -> AsyncGenerator[Output, None]:
+    """Yields at most one `PromptSuggestions`, if the builder offers them and the user has them on.
+
+    A model that fails harms no answer.
+
+    Args:
+        ask: Whose provider is asked.
+        said: The conversation with the answer, which ends with it.
+        model: That gave the answer.
+        pace: Of retries.
+    """
+    if not _are_wanted(ask):
+        return
+    wish = ModelMessage(role=ModelRole.USER, text=_WISH)
+    call = ModelCall(model=model, messages=(*said, wish), parameters=ask.spec.parameters)
+    texts: list[str] = []
+    try:
+        stream = stream_model(ask.provider, call, timeouts=_PATIENCE, pace=pace)
+        async with aclosing(stream) as deltas:
+            async for delta in deltas:
+                if isinstance(delta, TextDelta):
+                    texts.append(delta.text)
+                elif isinstance(delta, Usage):
+                    yield delta
+    except RunError:
+        return
+    questions = _questions("".join(texts))
+    if questions:
+        yield PromptSuggestions(questions)
+
+
+def _are_wanted(ask: Ask) -> bool:
+    """Whether they are offered and switched on.
+
+    Source: Workspace sends an option while it is on, and nothing while it is off.
+    """
+    is_on = ask.query.workspace_options.get(FEATURE) is True
+    return is_on and ask.spec.has(FEATURE) and ask.query.generation is Generation.THREE
+
+
+def _questions(text: str) -> tuple[str, ...]:
+    """The questions in an answer; none if it is something else."""
+    start, end = text.find("["), text.rfind("]")
+    try:
+        listed = json.loads(text[start : end + 1]) if 0 <= start < end else []
+    except (ValueError, RecursionError):
+        return ()
+    questions = (" ".join(one.split()) for one in listed if isinstance(one, str))
+    return tuple(one for one in dict.fromkeys(questions) if 0 < len(one) <= LONGEST)[:MOST]

@@ -1,0 +1,301 @@
+"""One leg of a turn: from a request to the answer, or to the call that the client carries out."""
+
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
+from typing import assert_never
+from uuid import NAMESPACE_URL, uuid5
+
+from copilot_admin.engine.citations import cited_widgets
+from copilot_admin.engine.client.widget_data import DataPlan
+from copilot_admin.engine.client_tools import ClientTools
+from copilot_admin.engine.llm.endings import EMPTY_ANSWER, TOO_LONG, truncation
+from copilot_admin.engine.prompt.conversation import model_messages
+from copilot_admin.engine.reply import Reply
+from copilot_admin.engine.server_tools import Cited, ServerTools, Step
+from copilot_admin.engine.steps import steps_at
+from copilot_admin.engine.tools.mistakes import Mistakes
+from copilot_admin.engine.tools.registry import ToolResult
+from copilot_admin.engine.tools.tool_arguments import ToolMistake, repeatable
+from copilot_admin.engine.values.engine_input import (
+    Ask,
+    ComponentCalled,
+    Exchange,
+    Output,
+    ServerTool,
+    Thought,
+)
+from copilot_admin.engine.values.model_call import (
+    Delta,
+    Finish,
+    ModelCall,
+    ModelMessage,
+    ModelRole,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    Usage,
+)
+from copilot_admin.engine.values.spec import CitationMode, StepPlace
+from copilot_admin.engine.warning_events import warning_events
+from protocol.events import (
+    Citation,
+    CitationCollection,
+    Event,
+    FunctionCall,
+    MessageChunk,
+    StatusLevel,
+    StatusUpdate,
+)
+from protocol.query import Query
+
+MAX_ROUNDS = 8  # a table, a chart, a few mistakes; a model that needs more goes in circles
+THINKING = "Thinking about the question"
+
+
+class Leg:
+    """What has happened in a leg, and what follows from it."""
+
+    def __init__(
+        self,
+        ask: Ask,
+        *,
+        query: Query,
+        plan: DataPlan,
+        tools: ServerTools,
+        model: str,
+        problems: Sequence[str] = (),
+    ) -> None:
+        self.reply = Reply(max_bytes=ask.max_answer_bytes)
+        self.done = False
+        self._calls: list[ToolCall] = []
+        self._finish = Finish(None)
+        self._ask = ask
+        self._query = query
+        self._plan = plan
+        self._problems = problems  # sentences about files that could not be read
+        self._tools = tools
+        self._tools_offered = True
+        self._cited: list[Citation] = []  # by components
+        self._exchanges: list[Exchange] = []  # for a leg after this one
+        self._mistakes = Mistakes()
+        self._client = ClientTools(
+            ask, query=query, plan=plan, taken=tools.names, mistakes=self._mistakes
+        )
+        self._opened = False
+        self._thoughts: list[str] = []  # since the last words; only where they are shown
+        self._round = 0
+        self._made = 0
+        self._id = uuid5(NAMESPACE_URL, f"{ask.trace_id} {ask.now.isoformat()}")
+        self.model = model
+        self._messages = model_messages(ask, query, offered=plan.offered)
+
+    def next_call(self) -> ModelCall:
+        """Begins a round; the last one offers no tools, so that it ends in an answer."""
+        self._round += 1
+        self._calls = []
+        self._finish = Finish(None)
+        if self._round >= MAX_ROUNDS or self._mistakes.too_many:
+            self._tools_offered = False
+            self._client.withdraw()
+        self.reply.begin_round(hold=self._client.may_be_called)
+        return ModelCall(
+            model=self.model,
+            messages=self._messages,
+            tools=(
+                *self._client.schemas,
+                *(self._tools.schemas if self._tools_offered else ()),
+            ),
+            parameters=self._ask.spec.parameters,
+        )
+
+    def take_up(self, calls: Sequence[ToolCall]) -> None:
+        """Begins with what the model called together with what the client has just carried out."""
+        self._calls = list(calls)
+        self._finish = Finish("tool_calls")
+
+    @property
+    def data_messages(self) -> Sequence[str]:
+        """The Data messages that the model is shown."""
+        return tuple(message.text for message in self._messages if message.is_data)
+
+    def opening(self) -> Iterator[Event]:
+        """What stands before the first words: once, and only in a leg that answers."""
+        if self._opened:
+            return
+        self._opened = True
+        yield from steps_at(StepPlace.START, spec=self._ask.spec)
+        for problem in self._problems:
+            yield StatusUpdate(message=problem, level=StatusLevel.WARNING)
+        if self._plan.missing:
+            yield from warning_events(self._plan.refusal)
+            yield MessageChunk("\n\n")
+
+    def say(self, text: str) -> Iterator[Event]:
+        """The events that show some text."""
+        yield from self.opening()
+        if text and self._thoughts:
+            thought = "".join(self._thoughts).strip()
+            self._thoughts = []
+            yield StatusUpdate(message=THINKING, details=({"Thought": thought},))
+        if text:
+            yield MessageChunk(text)
+
+    def warn(self, sentence: str) -> Iterator[Event]:
+        """The events that show a warning, apart from the text before it."""
+        yield from self.say(self.reply.release())
+        yield from self.say("\n\n" if self.reply.shown else "")
+        yield from warning_events(sentence)
+
+    def outputs(self, delta: Delta) -> Sequence[Output]:
+        """What a delta of the model means to the client and the transcript; often one event."""
+        match delta:
+            case TextDelta(text):
+                sendable = self.reply.take(text)
+                if self._opened and sendable and not self._thoughts:
+                    return (MessageChunk(sendable),)
+                return tuple(self.say(sendable)) if sendable else ()
+            case ReasoningDelta(text):
+                if self._ask.spec.reasoning_steps and self._ask.spec.show_steps:
+                    self._thoughts.append(text)
+                return (Thought(text),)
+            case Usage():
+                return (delta,)
+            case ToolCall():
+                self._calls.append(delta)
+            case Finish():
+                self._finish = delta
+            case _:
+                assert_never(delta)
+        return ()
+
+    def held_back(self) -> Iterator[Event]:
+        """The events of words that were held back for a call that did not come."""
+        text = self.reply.release()
+        if text:
+            yield from self.say(text)
+
+    @property
+    def said(self) -> Sequence[ModelMessage]:
+        """The conversation with the model, its last answer included."""
+        text = "".join(self.reply.round_text)
+        return (*self._messages, ModelMessage(role=ModelRole.ASSISTANT, text=text))
+
+    @property
+    def calls(self) -> Sequence[ToolCall]:
+        """The tools the model wants; none if its answer was cut, since they may be cut as well."""
+        cut = self.reply.full or truncation(self._finish) is not None
+        return () if cut or self._round >= MAX_ROUNDS else self._calls
+
+    def client_call(self) -> FunctionCall | None:
+        """The function call that the client shall carry out, if the model asked for one rightly."""
+        return self._client.call_for(self.calls, exchanges=self._exchanges)
+
+    async def carry_out(self, call: ToolCall) -> AsyncGenerator[Output | ToolResult, None]:
+        """Runs a tool on the server: its events, and last its result, which is for the model.
+
+        A failure is a result too: its text says what went wrong.
+        """
+        recorded = False
+        try:
+            async with aclosing(self._steps_of(call)) as steps:
+                async for step in steps:
+                    recorded = recorded or isinstance(step, ComponentCalled)
+                    for output in self._shown(step):
+                        yield output
+        except ToolMistake as mistake:
+            result = ToolResult(self._mistakes.learn(mistake))
+            if not recorded:
+                yield ServerTool(call.name, call.arguments, result.text)
+            yield result
+
+    async def _steps_of(self, call: ToolCall) -> AsyncGenerator[Step, None]:
+        told = self._told_here(call)
+        if told is not None:
+            yield ServerTool(call.name, call.arguments, told)
+            yield ToolResult(told)
+            return
+        self._made += 1
+        id = uuid5(self._id, f"artifact {self._made}")
+        async with aclosing(self._tools.carry_out(call, id=id)) as steps:
+            async for step in steps:
+                yield step
+
+    def _told_here(self, call: ToolCall) -> str | None:
+        """What the model is told of a call that nothing is run for.
+
+        Raises:
+            ToolMistake: A tool that is answered here was called wrongly.
+        """
+        told = self._client.told(call)
+        if told is not None:
+            return told
+        names = self._tools.names if self._tools_offered else ()
+        if call.name in names:
+            return None
+        listed = ", ".join((*names, *self._client.names))
+        mistake = ToolMistake(f"There is no tool called {call.name!r}.")
+        return f"{self._mistakes.learn(mistake)} Tools: {listed or 'none'}."
+
+    def _shown(self, step: Step) -> Iterator[Output | ToolResult]:
+        """What a step shows, behind whatever was held back."""
+        match step:
+            case Cited(citations):
+                self._cited += citations
+            case ToolResult(events=events):
+                yield from self._behind_words(events)
+                yield step
+            case Usage() | ServerTool() | ComponentCalled():
+                yield step
+            case _:
+                yield from self._behind_words((step,))
+
+    def _behind_words(self, events: Sequence[Event]) -> Iterator[Event]:
+        if events:
+            yield from self.say(self.reply.release())
+            said = any(not isinstance(event, StatusUpdate) for event in events)
+            self.reply.shown = self.reply.shown or said
+            yield from events
+
+    def end_round(self, results: Sequence[ToolResult]) -> Iterator[Event]:
+        """Tells the model the results, and the user what went wrong for good."""
+        said = ModelMessage(
+            role=ModelRole.ASSISTANT,
+            text="".join(self.reply.round_text),
+            tool_calls=tuple(map(repeatable, self.calls)),
+        )
+        answers = (
+            ModelMessage(role=ModelRole.TOOL, text=result.text, tool_call_id=call.id)
+            for call, result in zip(self.calls, results, strict=True)
+        )
+        self._messages = (*self._messages, said, *answers)
+        self._exchanges += (
+            Exchange(call.name, repeatable(call).arguments, result.text)
+            for call, result in zip(self.calls, results, strict=True)
+            if call.name in self._tools.names
+        )
+        yield from self._explanations()
+
+    def closing(self) -> Iterator[Output]:
+        """Everything after the last words: warnings, citations, end steps and the finish."""
+        yield from self.held_back()
+        finish = TOO_LONG if self.reply.full else self._finish
+        cut = truncation(finish)
+        if cut is not None:
+            yield from self.warn(cut)
+        elif not self.reply.shown:
+            yield from self.warn(EMPTY_ANSWER)
+        if self._ask.spec.citations is not CitationMode.OFF:
+            with_boxes = self._ask.spec.citations is CitationMode.DOCUMENTS
+            answer = "".join(self.reply.round_text) if with_boxes else ""
+            cited = cited_widgets(self._query, answer_id=self._id, answer=answer)
+            citations = (*(cited.citations if cited else ()), *self._cited)
+            yield from (CitationCollection(citations),) if citations else ()
+        if cut is None:  # a step such as "Answering complete!" would be a lie
+            yield from steps_at(StepPlace.END, spec=self._ask.spec)
+        yield finish
+
+    def _explanations(self) -> Iterator[Event]:
+        for sentence in (self._client.end_round(), self._mistakes.end_round()):
+            if sentence:
+                yield from self.warn(sentence)
+                yield MessageChunk("\n\n")  # the answer goes on in a paragraph of its own

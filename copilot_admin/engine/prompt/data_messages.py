@@ -1,0 +1,209 @@
+"""Turns what a request brings into Data messages, beside the notes of the copilot.
+
+Notes that the builder wrote are frozen: they stand right after the system prompt and are the same
+at every question, so that a provider can cache them. What comes from the client is derived: it
+stands right before the question. A thing that both speak of is derived, the client's values win.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+import json
+
+from copilot_admin.engine.client.widget_data import name_of
+from copilot_admin.engine.client.widget_offer import listed_widgets
+from copilot_admin.engine.prompt.data_limits import within
+from copilot_admin.engine.prompt.data_text import item_text
+from copilot_admin.engine.values.spec import CopilotSpec, DataMessagePolicy
+from copilot_admin.engine.values.turn import Fetched, fetched_by
+from protocol.data import DataMessage, folded, render
+from protocol.functions import WIDGET_DATA_FUNCTIONS
+from protocol.json import Json
+from protocol.messages import ResultMessage, SourceData
+from protocol.query import ContextItem, Query
+from protocol.widgets import Widget
+
+_MAX_DEPTH = 100  # of data that is laid out; deeper data stays the text it came as
+_PARSED_CONTAINERS = frozenset({dict, list})
+
+
+@dataclass(frozen=True, slots=True)
+class DataBlocks:
+    """The texts of Data messages: of the copilot's notes, and of what the client sent.
+
+    Attributes:
+        several: Widgets that the conversation has data of for different arguments.
+    """
+
+    frozen: tuple[str, ...] = ()
+    derived: tuple[str, ...] = ()
+    several: frozenset[str] = frozenset()
+
+
+def data_blocks(spec: CopilotSpec, query: Query, *, limit: int) -> DataBlocks:
+    """The Data messages of a request as a model is to see them.
+
+    Args:
+        spec: Whose notes and switches count.
+        query: What the client sent.
+        limit: Characters for all that the client sent. Lists lose their last rows, and the
+            description says how many; notes are never cut.
+    """
+    several = _several(query) if spec.data_messages.results else frozenset()
+    derived = list(_derived(spec.data_messages, query, several=several))
+    if not spec.data and not derived:
+        return DataBlocks()
+    merging = spec.data_messages.merge
+    moving = {one.identity for one in derived} if merging else set()
+    frozen = folded([one for one in spec.data if one.identity not in moving], merging=merging)
+    others = [one for one in spec.data if one.identity in moving]
+    client = folded([*others, *derived], merging=merging)
+    return DataBlocks(tuple(map(render, frozen)), tuple(within(client, limit)), several)
+
+
+def is_widget_data(message: ResultMessage, fetched: Fetched) -> bool:
+    """Whether a result is data of a widget, as opposed to an error or another function's."""
+    return message.function in WIDGET_DATA_FUNCTIONS and isinstance(fetched.result, SourceData)
+
+
+def instance_of(fetched: Fetched, *, several: frozenset[str]) -> str:
+    """What sets the data of one widget apart: the widget, and what it was asked with.
+
+    The arguments are named only where the conversation has data for different ones.
+    """
+    ref = _ref(fetched)
+    return f"{ref} {_arguments(fetched)}" if ref in several else ref
+
+
+def _several(query: Query) -> frozenset[str]:
+    asked = Counter(ref for ref, _ in {(_ref(one), _arguments(one)) for one in _fetched(query)})
+    return frozenset(ref for ref, count in asked.items() if count > 1)
+
+
+def _derived(
+    policy: DataMessagePolicy, query: Query, *, several: frozenset[str]
+) -> Iterator[DataMessage]:
+    """What the client sent; of two that speak of one thing the later wins."""
+    if policy.workspace and (query.workspace_state or query.timezone):
+        zone = {"timezone": query.timezone} if query.timezone else {}
+        yield DataMessage(
+            kind="workspace",
+            data={**query.workspace_state, **zone},
+            description="What the user sees: the dashboard and its tabs.",
+        )
+    if policy.options and query.workspace_options:
+        yield DataMessage(
+            kind="options",
+            data=dict(query.workspace_options),
+            description="What the user chose in the settings of the chat.",
+        )
+    if policy.widgets and query.widgets:
+        yield _widgets(query)
+    for item in query.context:
+        if item.message is not None:
+            yield item.message
+        elif policy.context:
+            yield _context(item)
+    if policy.results:
+        yield from _results(query, several=several)
+
+
+def _widgets(query: Query) -> DataMessage:
+    listed, others = listed_widgets(query.widgets.all(), query=query)
+    more = f" {others} more are not listed." if others else ""
+    groups = {
+        id(widget): group
+        for group in ("primary", "secondary", "extra")
+        for widget in getattr(query.widgets, group)
+    }
+    return DataMessage(
+        kind="widgets",
+        data={one.ref: _widget(one, group=groups[id(one)]) for one in listed},
+        description=f"Widgets that the user offers, keyed by id.{more}",
+    )
+
+
+def _widget(widget: Widget, *, group: str) -> Json:
+    about = {
+        "name": widget.name,
+        "description": widget.description,
+        "origin": widget.origin,
+        "widget_id": widget.widget_id,
+    }
+    known = {key: value for key, value in about.items() if value}
+    return {**known, "group": group, "params": dict(widget.input_args())}
+
+
+def _context(item: ContextItem) -> DataMessage:
+    data = _content(item.data)
+    if item.metadata:
+        members = data if isinstance(data, Mapping) else {"content": data}
+        data = {**members, "metadata": item.metadata}
+    return DataMessage(
+        kind="context",
+        instance=item.name or item.uuid,
+        data=data,
+        description=item.description,
+    )
+
+
+def _results(query: Query, *, several: frozenset[str]) -> Iterator[DataMessage]:
+    for one in _fetched(query):
+        if not isinstance(one.result, SourceData):
+            continue  # an error stays where the call is
+        name = name_of(one.widget) if one.widget else _ref(one)
+        asked = f" asked with {_arguments(one)}" if one.source.input_args else ""
+        yield DataMessage(
+            kind="widget_data",
+            instance=instance_of(one, several=several),
+            data=_content(one.result),
+            description=f"Data of the widget {name}{asked}.",
+        )
+
+
+def _fetched(query: Query) -> Iterator[Fetched]:
+    for message in query.messages:
+        if isinstance(message, ResultMessage) and message.function in WIDGET_DATA_FUNCTIONS:
+            yield from fetched_by(message, widgets=query.widgets)
+
+
+def _ref(fetched: Fetched) -> str:
+    source = fetched.source
+    if fetched.widget is not None:
+        return fetched.widget.ref
+    return source.widget_uuid or f"{source.origin}/{source.id}"
+
+
+def _arguments(fetched: Fetched) -> str:
+    return json.dumps(fetched.source.input_args, ensure_ascii=False, sort_keys=True)
+
+
+def _content(data: SourceData) -> Json:
+    values = [_parsed(item_text(item)) for item in data.items]
+    return values[0] if len(values) == 1 else values
+
+
+def _parsed(text: str) -> Json:
+    """The JSON value that the text is, else the text."""
+    if not text.lstrip().startswith(("{", "[")):
+        return text
+    try:
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    nested = text.count("[") + text.count("{") > _MAX_DEPTH
+    return text if nested and _is_deep(value) else value
+
+
+def _is_deep(value: Json) -> bool:
+    level = [value]
+    for _ in range(_MAX_DEPTH):
+        level = [
+            member
+            for one in level
+            for member in (one.values() if type(one) is dict else one)  # type: ignore[union-attr]  # a list
+            if type(member) in _PARSED_CONTAINERS
+        ]
+        if not level:
+            return False
+    return True

@@ -1,0 +1,33 @@
+"""What the tools that make artifacts share: rows, and names that are unique in a chat."""
+
+from typing import Annotated, TypeAlias
+from uuid import UUID
+
+from pydantic import Field
+
+from copilot_admin.engine.tools.tool_arguments import ToolMistake
+
+Cell: TypeAlias = str | int | float | bool | None
+Row: TypeAlias = dict[str, Cell]
+Rows: TypeAlias = Annotated[
+    list[Row],
+    Field(min_length=1, description="The rows, all with the same keys, as in the source."),
+]
+ArtifactName: TypeAlias = Annotated[str, Field(min_length=1, description="A short title.")]
+Description: TypeAlias = Annotated[str, Field(description="What it shows, in one sentence.")]
+
+
+def unique_name(name: str, *, id: UUID) -> str:
+    """The name with a mark of its own: a client finds the artifacts of a chat by their names."""
+    return f"{name.strip()} {id.hex[:8]}"
+
+
+def check_column(key: str, *, rows: list[Row]) -> None:
+    """Makes sure that some row has the column.
+
+    Raises:
+        ToolMistake: None has; the text names the columns there are.
+    """
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    if key not in columns:
+        raise ToolMistake(f"The rows have no column {key!r}. Their columns: {', '.join(columns)}.")

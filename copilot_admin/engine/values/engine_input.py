@@ -1,0 +1,176 @@
+"""Everything the engine is given to answer one query, and the facts it reports besides events."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeAlias
+
+from copilot_admin.engine.fetching.egress import FetchFailed
+from copilot_admin.engine.values.model_call import Finish, Provider, ToolCall, Usage
+from copilot_admin.engine.values.spec import CopilotSpec
+from protocol.events import Event
+from protocol.json import JsonObject
+from protocol.query import Query
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A tool that ran on the server before the client was called, and what the model was told.
+
+    `arguments` is the JSON text that the model wrote.
+    """
+
+    name: str
+    arguments: str
+    result: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """What is not in the next request of a turn, though its answer depends on it.
+
+    Source: Workspace leaves out timezone, urls and selected skills after a function call, and
+    never knows of what the server did meanwhile.
+
+    Attributes:
+        exchanges: What the server's tools gave before the call that the client carries out now.
+        waiting: What the model wanted besides the call that the client carries out now.
+    """
+
+    timezone: str | None = None
+    urls: tuple[str, ...] = ()
+    selected_skills: tuple[JsonObject, ...] = ()
+    exchanges: tuple[Exchange, ...] = ()
+    waiting: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recollection:
+    """What the server remembers of the conversation that a query continues.
+
+    Attributes:
+        memory: Of the turn's first request; None when the conversation is not known.
+        client_calls: Client function calls that this server already made in this turn.
+        looped: The same question came back without the result of the call it got a moment ago.
+    """
+
+    memory: Memory | None = None
+    client_calls: int = 0
+    looped: bool = False
+
+
+async def nothing_fetched(url: str) -> bytes:
+    """The way out of a server that has none.
+
+    Raises:
+        FetchFailed: Always.
+    """
+    raise FetchFailed("Links are not followed here.")
+
+
+async def nothing_known() -> Recollection:
+    """The recollection of a server that has never seen the conversation."""
+    return Recollection()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One query to one copilot version.
+
+    Attributes:
+        recall: Awaits what the journal knows. The engine calls it only when the answer depends
+            on it, so that a plain question reaches the provider without waiting for the database.
+        fetch: Gets the bytes behind a link.
+        signing_key: Signs `extra_state`, which travels through the client.
+        principal: Who asks, by the name that transcripts have for the key.
+        trace_id: Names the chat; artifact names are made unique with it.
+        max_answer_bytes: UTF-8 bytes of text after which the answer is cut with a warning.
+    """
+
+    spec: CopilotSpec
+    query: Query
+    provider: Provider
+    now: datetime
+    trace_id: str
+    signing_key: bytes = field(repr=False)
+    recall: Callable[[], Awaitable[Recollection]] = nothing_known
+    fetch: Callable[[str], Awaitable[bytes]] = nothing_fetched
+    user_email: str | None = None
+    principal: str = ""
+    max_answer_bytes: int = 2 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """A piece of the model's reasoning text: for the transcript, not for the client."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTool:
+    """A tool that ran on the server: for the transcript."""
+
+    name: str
+    arguments: str
+    result: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentCalled:
+    """A component that ran on the server: for the transcript.
+
+    Attributes:
+        name: Of the component.
+        version: That ran.
+        arguments: That the model filled in.
+        result: What the model was told.
+        outputs: How many it gave.
+        ms: Milliseconds it took.
+        usage: Tokens of the models it asked, one sum for each model.
+        metrics: What it measured.
+        error: Why it gave no whole result; empty when it did.
+    """
+
+    name: str
+    version: str
+    arguments: JsonObject
+    result: str
+    outputs: int
+    ms: int
+    usage: tuple[JsonObject, ...] = ()
+    metrics: tuple[JsonObject, ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DataSeen:
+    """A Data message that the model was shown: for the transcript."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRead:
+    """A file that came with a query, and how far it could be read: for the transcript.
+
+    Attributes:
+        kind: Its `data_type`, as the client says.
+        size: In bytes; None where it was not fetched, or could not be.
+        pages: Of a document; sheets of a workbook.
+        note: What of it the model was not given, in words.
+        fault: Why nothing of it could be read; a whole sentence.
+    """
+
+    name: str
+    kind: str
+    size: int | None = None
+    pages: int | None = None
+    pixels: tuple[int, int] | None = None  # width and height
+    note: str = ""
+    fault: str = ""
+
+
+Output: TypeAlias = (
+    Event | Usage | Finish | Thought | ServerTool | ComponentCalled | DataSeen | FileRead
+)
