@@ -13,7 +13,7 @@ class CopilotAdminConfig(AppConfig):
 
     def ready(self) -> None:
         """Registers the system checks, and has the roles made after every migration."""
-        from copilot_admin import checks  # noqa: F401  # needs the models
-        from copilot_admin.roles import create_roles  # needs the models of `auth`
+        from copilot_admin.config.roles import create_roles  # needs the models of `auth`
+        from copilot_admin.copilots import checks  # noqa: F401  # needs the models
 
         post_migrate.connect(create_roles, sender=self)

@@ -13,7 +13,8 @@ django_application = get_asgi_application()  # before the imports below: they ne
 
 from django.conf import settings  # noqa: E402
 
-from copilot_admin import maintenance  # noqa: E402
+from copilot_admin.answering.oversized_bodies import record_oversized  # noqa: E402
+from copilot_admin.answering.watching import websocket_urlpatterns  # noqa: E402
 from copilot_admin.edge.asgi_types import App  # noqa: E402
 from copilot_admin.edge.bodies import BodyLimits  # noqa: E402
 from copilot_admin.edge.cors import Cors  # noqa: E402
@@ -24,8 +25,7 @@ from copilot_admin.edge.root_path import WithoutClientRootPath  # noqa: E402
 from copilot_admin.edge.security_headers import SecurityHeaders  # noqa: E402
 from copilot_admin.edge.signals import keep_start_in_event_loop  # noqa: E402
 from copilot_admin.edge.static_files import static_files  # noqa: E402
-from copilot_admin.live import websocket_urlpatterns  # noqa: E402
-from copilot_admin.oversized import record_oversized  # noqa: E402
+from copilot_admin.server import housekeeping  # noqa: E402
 
 
 def _build() -> App:
@@ -44,7 +44,7 @@ def _build() -> App:
     app = Cors(app, origins=settings.CORS_ORIGINS, extra_headers=settings.CORS_HEADERS)
     app = SecurityHeaders(app)
     app = WithoutClientRootPath(app)
-    return Lifespan(app, start=maintenance.start, stop=maintenance.stop)
+    return Lifespan(app, start=housekeeping.start, stop=housekeeping.stop)
 
 
 application = _build()

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin import logs, origins, secret_settings
-from copilot_admin.databases import database
-from copilot_admin.env import BadSetting, process_environment
+from copilot_admin.config import logs, origins, secrets
+from copilot_admin.config.databases import database
+from copilot_admin.config.env import BadSetting, process_environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
@@ -43,8 +43,8 @@ FORWARDED_ALLOW_IPS = env.text("FORWARDED_ALLOW_IPS", "127.0.0.1")  # read by uv
 FETCH_ALLOW = env.items("COPILOT_FETCH_ALLOW")
 
 # Secrets. In development they are made once, and kept away from the data that they protect.
-SECRET_KEY = secret_settings.secret_key(env, keys_dir=KEYS_DIR, production=PRODUCTION)
-ENCRYPTION_KEYS = secret_settings.encryption_keys(env, keys_dir=KEYS_DIR, production=PRODUCTION)
+SECRET_KEY = secrets.secret_key(env, keys_dir=KEYS_DIR, production=PRODUCTION)
+ENCRYPTION_KEYS = secrets.encryption_keys(env, keys_dir=KEYS_DIR, production=PRODUCTION)
 OPENAI_API_KEY = env.secret("OPENAI_API_KEY")
 OPENAI_BASE_URL = env.text("OPENAI_BASE_URL")
 OPENAI_MODEL = env.text("OPENAI_MODEL", "gpt-4.1-mini")
@@ -104,14 +104,14 @@ INSTALLED_APPS = [
     "copilot_admin",
 ]
 MIDDLEWARE = [
-    "copilot_admin.middleware.exact_host",
-    "copilot_admin.middleware.PageSecurity",
-    "copilot_admin.middleware.PageSessions",
-    "copilot_admin.middleware.PageLocale",
-    "copilot_admin.middleware.PageUrls",
-    "copilot_admin.middleware.PageCsrf",
-    "copilot_admin.middleware.PageUsers",
-    "copilot_admin.middleware.PageMessages",
+    "copilot_admin.edge.pages_middleware.exact_host",
+    "copilot_admin.edge.pages_middleware.PageSecurity",
+    "copilot_admin.edge.pages_middleware.PageSessions",
+    "copilot_admin.edge.pages_middleware.PageLocale",
+    "copilot_admin.edge.pages_middleware.PageUrls",
+    "copilot_admin.edge.pages_middleware.PageCsrf",
+    "copilot_admin.edge.pages_middleware.PageUsers",
+    "copilot_admin.edge.pages_middleware.PageMessages",
 ]
 TEMPLATES = [
     {
@@ -181,11 +181,11 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "line": {
-            "()": "copilot_admin.logs.OneLineFormatter",
+            "()": "copilot_admin.config.logs.OneLineFormatter",
             "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
         }
     },
-    "filters": {"without_query": {"()": "copilot_admin.logs.WithoutQuery"}},
+    "filters": {"without_query": {"()": "copilot_admin.config.logs.WithoutQuery"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {

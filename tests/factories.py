@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
+from copilot_admin.copilots.publishing import publish
 from copilot_admin.models import (
     Access,
     CallStatus,
@@ -16,7 +17,6 @@ from copilot_admin.models import (
     EndpointKey,
     Provider,
 )
-from copilot_admin.publishing import publish
 
 _numbers = count(1)
 

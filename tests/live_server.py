@@ -7,8 +7,8 @@ import threading
 
 import uvicorn
 
+from copilot_admin.answering.open_run import stop_draining
 from copilot_admin.edge.asgi_types import App
-from copilot_admin.runs import stop_draining
 
 START_SECONDS = 20.0
 

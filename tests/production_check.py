@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 
-from copilot_admin.encryption import new_key
+from copilot_admin.config.encryption import new_key
 
 
 def production_environment(data_dir: str) -> dict[str, str]:

@@ -7,7 +7,8 @@ from uuid import uuid4
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.component_files import read_upload
+from copilot_admin.component_calls.files import read_upload
+from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.engine.component_runs.run import ComponentRun
 from copilot_admin.engine.component_runs.samples import sample_arguments
 from copilot_admin.engine.components.base import Component
@@ -24,7 +25,6 @@ from copilot_admin.engine.llm.retries import Pace
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot
-from copilot_admin.providers import provider_spec
 from protocol.data import layout
 from protocol.json import JsonObject
 from protocol.strict_json import MalformedJson, loads

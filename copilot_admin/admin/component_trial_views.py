@@ -22,9 +22,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from copilot_admin.admin.component_trial import MOST_LISTED, Trial, TrialResult, raw
 from copilot_admin.admin.component_trial_form import TrialForm, initial_of
 from copilot_admin.admin.component_words import component_or_404
+from copilot_admin.edge.event_streams import EventStreamResponse
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.server_tools import title_of
-from copilot_admin.event_streams import EventStreamResponse
 from copilot_admin.rendering.text import pretty_json
 from protocol.sse import encode
 

@@ -26,13 +26,13 @@ from copilot_admin.admin.model_lists import known_models
 from copilot_admin.admin.prompt import PromptWidget
 from copilot_admin.admin.rows import RowsField
 from copilot_admin.admin.widgets import DatalistInput, DescribedRadio, Switches
+from copilot_admin.copilots.switched_providers import missing, named_in
+from copilot_admin.copilots.uploaded_images import MOST_BYTES, harmless_png
 from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
 from copilot_admin.engine.tools.registry import find_tools, tool_names
 from copilot_admin.engine.values.spec import CitationMode, DataMessagePolicy, WidgetDataMode
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.images import MOST_BYTES, harmless_png
 from copilot_admin.models import Access, Copilot, Logging
-from copilot_admin.other_providers import missing, named_in
 from protocol.features import FEATURES
 
 EFFORTS = ("minimal", "low", "medium", "high")

@@ -9,9 +9,9 @@ from django.utils.translation import gettext
 
 from copilot_admin.admin.copilot_form import CopilotForm
 from copilot_admin.admin.rows import RowForm, RowFormSet
+from copilot_admin.copilots.remote_images import is_address
 from copilot_admin.engine.values.document import data_note
 from copilot_admin.models import Copilot
-from copilot_admin.remote_images import is_address
 from protocol.data import folded, render
 from protocol.features import FEATURES
 

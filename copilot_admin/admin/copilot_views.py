@@ -26,10 +26,10 @@ from copilot_admin.admin.copilot_preview import preview_of_form
 from copilot_admin.admin.drafts import Draft, draft_of
 from copilot_admin.admin.generics import CopilotModelAdmin
 from copilot_admin.admin.model_lists import fetch_models
+from copilot_admin.copilots.publishing import image_of, publish
+from copilot_admin.copilots.remote_images import fetch_copies, stored_image
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot, Provider
-from copilot_admin.publishing import image_of, publish
-from copilot_admin.remote_images import fetch_copies, stored_image
 
 NO_ID = 0  # no row has it
 

@@ -22,7 +22,7 @@ from copilot_admin.admin.fieldsets import Fieldsets, without
 from copilot_admin.admin.no_popups import NoPopups
 from copilot_admin.admin.site import site
 from copilot_admin.admin.template_views import TemplateViews
-from copilot_admin.images import random_name
+from copilot_admin.copilots.uploaded_images import random_name
 from copilot_admin.models import Access, Copilot
 
 FIELDSETS: Fieldsets = [

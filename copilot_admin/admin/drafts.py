@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.states import Standing, standing
+from copilot_admin.copilots.providers import provider_spec
+from copilot_admin.copilots.publishing import document_of, has_changes, problems
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.engine.values.document import spec_from_document
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot
-from copilot_admin.providers import provider_spec
-from copilot_admin.publishing import document_of, has_changes, problems
 from protocol.features import FEATURES
 
 LONGEST_VALUE = 600  # characters of a value on the page that asks for a yes

@@ -3,9 +3,9 @@
 from asgiref.sync import async_to_sync
 from django.core.cache import cache
 
+from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.models import Provider
-from copilot_admin.providers import provider_spec
 
 KEPT_S = 3600  # a provider's list changes once in weeks; the button asks again at any time
 

@@ -10,10 +10,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.generics import ProviderModelForm
+from copilot_admin.copilots.providers import is_own_variable
 from copilot_admin.engine.providers.registry import provider_kinds
 from copilot_admin.engine.values.spec import Timeouts
 from copilot_admin.models import Provider
-from copilot_admin.providers import is_own_variable
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise

@@ -19,11 +19,11 @@ from copilot_admin.admin.provider_deletion import deletion_of
 from copilot_admin.admin.provider_form import ProviderForm
 from copilot_admin.admin.provider_trial import try_provider
 from copilot_admin.admin.site import site
+from copilot_admin.copilots.providers import provider_spec, set_api_key
+from copilot_admin.copilots.switched_providers import rename_in_drafts
 from copilot_admin.engine.providers.registry import make_provider, provider_kinds
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Provider
-from copilot_admin.other_providers import rename_in_drafts
-from copilot_admin.providers import provider_spec, set_api_key
 
 FIELDSETS: Fieldsets = [
     (None, {"fields": ["name", "kind", "base_url"]}),

@@ -11,9 +11,9 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.drafts import standing_of
 from copilot_admin.admin.states import CopilotState, Standing
+from copilot_admin.copilots.publishing import image_of
+from copilot_admin.copilots.remote_images import stored_image
 from copilot_admin.models import Conversation, Copilot, Provider
-from copilot_admin.publishing import image_of
-from copilot_admin.remote_images import stored_image
 
 MOST_COPILOTS = 12
 MOST_CONVERSATIONS = 8

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.copilot_views import CopilotViews
-from copilot_admin.copilot_templates import (
+from copilot_admin.copilot_file.templates import (
     REHEARSAL,
     Switched,
     Template,

@@ -10,8 +10,8 @@ from ninja.openapi.schema import OpenAPISchema
 
 from copilot_admin.api import components, discovery, feedback, images, query
 from copilot_admin.api.component_documentation import SECURITY_SCHEMES
-from copilot_admin.api.request_ids import request_id_of
 from copilot_admin.edge.asgi_types import error_body
+from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import RequestError, TooManyCalls, Unavailable, WrongMethod
 
 

@@ -12,7 +12,7 @@ from math import isfinite
 from typing import Any
 from uuid import UUID, uuid5
 
-from copilot_admin.component_calls import Call
+from copilot_admin.component_calls.call import Call
 from copilot_admin.errors import (
     BadArguments,
     BadCall,

@@ -10,13 +10,13 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from copilot_admin.api.component_answers import Envelope, Status, answers, code_of, frames
 from copilot_admin.api.component_bodies import read_body
 from copilot_admin.api.query import ids_of
-from copilot_admin.api.request_ids import request_id_of
-from copilot_admin.callers import Caller, key_in
-from copilot_admin.component_access import find, grant, identify_with_key
-from copilot_admin.component_calls import Asked, Call, open_call
+from copilot_admin.component_calls.access import find, grant, identify_with_key
+from copilot_admin.component_calls.call import Asked, Call, open_call
+from copilot_admin.copilots.callers import Caller, key_in
+from copilot_admin.edge.event_streams import EventStreamResponse
+from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import BadCall, CallFailed, ComponentError
-from copilot_admin.event_streams import EventStreamResponse
-from copilot_admin.writer import READER
+from copilot_admin.storage.writer import READER
 from protocol.sse import encode_json
 
 TOOL_EVAL, RUN, MANIFEST = "tool_eval", "run", "manifest"

@@ -12,12 +12,12 @@ from copilot_admin.api.component_documentation import (
     MANIFEST_DOCUMENTATION,
 )
 from copilot_admin.api.component_requests import MANIFEST, TOOL_EVAL, carry_out, document
-from copilot_admin.callers import key_in
-from copilot_admin.component_access import catalogue, grant, identify_with_key
+from copilot_admin.component_calls.access import catalogue, grant, identify_with_key
+from copilot_admin.copilots.callers import key_in
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import LATEST
 from copilot_admin.errors import NotFound, WrongMethod
-from copilot_admin.writer import READER
+from copilot_admin.storage.writer import READER
 
 router = Router(tags=["components"])
 LIST, NEWEST = "/components", "/components/{component}"

@@ -7,12 +7,12 @@ from django.http import HttpRequest
 from ninja import Router
 from pydantic import ValidationError
 
+from copilot_admin.answering.feedback import Judged, Judgement, record
 from copilot_admin.api.query import ids_of
-from copilot_admin.callers import key_in
+from copilot_admin.copilots.callers import key_in
+from copilot_admin.copilots.live import admit
 from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
-from copilot_admin.feedback import Judged, Judgement, record
-from copilot_admin.live_copilots import admit
-from copilot_admin.writer import READER, WRITER
+from copilot_admin.storage.writer import READER, WRITER
 from protocol.strict_json import MalformedJson, parse
 
 router = Router(tags=["copilots"])

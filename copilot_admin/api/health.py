@@ -4,9 +4,9 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 
+from copilot_admin.answering.open_run import is_draining
 from copilot_admin.errors import Unavailable
-from copilot_admin.runs import is_draining
-from copilot_admin.writer import READER
+from copilot_admin.storage.writer import READER
 
 
 async def alive(request: HttpRequest) -> JsonResponse:

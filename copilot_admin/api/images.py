@@ -6,10 +6,10 @@ from django.core.files.storage import default_storage
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
+from copilot_admin.copilots.remote_images import stored_image
 from copilot_admin.errors import NotFound
 from copilot_admin.models import Copilot
-from copilot_admin.remote_images import stored_image
-from copilot_admin.writer import READER
+from copilot_admin.storage.writer import READER
 
 router = Router(tags=["copilots"])
 # A new image has a new name in a new version; a minute is how long an old one may be seen.

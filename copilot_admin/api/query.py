@@ -7,16 +7,16 @@ from django.conf import settings
 from django.http import HttpRequest
 from ninja import Router
 
+from copilot_admin.answering.open_run import frames, open_run
+from copilot_admin.answering.run import Question, Stop
 from copilot_admin.api.documentation import QUERY_DOCUMENTATION
-from copilot_admin.callers import key_in
+from copilot_admin.copilots.callers import key_in
+from copilot_admin.copilots.live import admit
+from copilot_admin.edge.event_streams import EventStreamResponse
 from copilot_admin.edge.ids import SCOPE_KEY
 from copilot_admin.errors import MalformedBody, UnusableRequest
-from copilot_admin.event_streams import EventStreamResponse
 from copilot_admin.ids import Ids, new_ids
-from copilot_admin.live_copilots import admit
-from copilot_admin.run_task import Question, Stop
-from copilot_admin.runs import frames, open_run
-from copilot_admin.writer import READER
+from copilot_admin.storage.writer import READER
 from protocol.generations import Generation
 from protocol.query import Query
 from protocol.requests import UnusableQuery, read

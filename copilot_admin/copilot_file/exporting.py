@@ -7,11 +7,11 @@ from copilot_admin.copilot_file.images import data_uri_of
 from copilot_admin.copilot_file.parts import short_form
 from copilot_admin.copilot_file.schema import FORMAT, CopilotEntry
 from copilot_admin.copilot_file.shape import Shape
+from copilot_admin.copilots.publishing import document_of
+from copilot_admin.copilots.switched_providers import found_by, named_in, up_to_date
 from copilot_admin.engine.values.spec import ToolCalling
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, Provider
-from copilot_admin.other_providers import found_by, named_in, up_to_date
-from copilot_admin.publishing import document_of
 
 # Always written, since they say most about a copilot; other keys only where they differ.
 ALWAYS = frozenset(

@@ -7,8 +7,8 @@ import hashlib
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
+from copilot_admin.copilots.uploaded_images import harmless_png
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.images import harmless_png
 
 FOLDER = "copilots/"
 _PNG_START = "data:image/png;base64,"

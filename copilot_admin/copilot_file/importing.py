@@ -19,10 +19,10 @@ from copilot_admin.copilot_file.schema import (
     ProviderEntry,
 )
 from copilot_admin.copilot_file.validation import validate
+from copilot_admin.copilots.providers import forget_key_if_moved
+from copilot_admin.copilots.publishing import NotPublishable, apply_document, document_of, publish
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, Logging, Provider
-from copilot_admin.providers import forget_key_if_moved
-from copilot_admin.publishing import NotPublishable, apply_document, document_of, publish
 from protocol.json import Json
 
 

@@ -25,13 +25,13 @@ from copilot_admin.copilot_file.shape import (
     refuse_repeated,
     unbuilt,
 )
+from copilot_admin.copilots.providers import is_own_variable
 from copilot_admin.engine.fetching.addresses import check_base_url
 from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
 from copilot_admin.engine.providers.registry import provider_kinds
 from copilot_admin.engine.tools.registry import tool_names
 from copilot_admin.engine.values.spec import LEAST_DATA_TOKENS
 from copilot_admin.errors import NotReady
-from copilot_admin.providers import is_own_variable
 from protocol.features import FEATURES
 
 FORMAT = 1

@@ -10,9 +10,9 @@ import zlib
 
 from django.utils import timezone
 
+from copilot_admin.journal.recorder import Piece
 from copilot_admin.models import Checkpoint, Outcome, Run
-from copilot_admin.recorder import Piece
-from copilot_admin.statements import Insert, Update
+from copilot_admin.storage.statements import Insert, Update
 
 FAST = 1  # zlib level: a checkpoint lives for as long as its run
 

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from copilot_admin import blobs
-from copilot_admin.blobs import BIG, Packed, dumped, pack
 from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.sealing import Reply, Sealed
 from copilot_admin.journal.usage import ERRORS, Usage, count
@@ -22,7 +20,9 @@ from copilot_admin.models import (
     Turn,
     TurnState,
 )
-from copilot_admin.statements import Delete, Insert, Select, Update
+from copilot_admin.storage import blobs
+from copilot_admin.storage.blobs import BIG, Packed, dumped, pack
+from copilot_admin.storage.statements import Delete, Insert, Select, Update
 from copilot_admin.threads.chain import Chain
 from copilot_admin.threads.content import NO_CONTENT, content_of
 from protocol.json import Json

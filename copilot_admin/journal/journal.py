@@ -13,14 +13,14 @@ from uuid import UUID
 from django.db import DatabaseError
 from django.utils import timezone
 
-from copilot_admin.database_thread import JournalDown
 from copilot_admin.journal import checkpoints, finishing, opening
+from copilot_admin.journal.recorder import Piece, Record, without_content
 from copilot_admin.journal.sealing import Sealed, seal, to_json
 from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
 from copilot_admin.models import Logging
-from copilot_admin.recorder import Piece, Record, without_content
-from copilot_admin.spool import SPOOL, Spool
-from copilot_admin.writer import WRITER, Writer
+from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.spool import SPOOL, Spool
+from copilot_admin.storage.writer import WRITER, Writer
 
 __all__ = ["BOOT_ID", "JOURNAL", "Journal"]
 

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from copilot_admin import blobs
-from copilot_admin.blobs import Packed, pack
 from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.recall import recollect
 from copilot_admin.journal.usage import Usage, count
 from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
 from copilot_admin.models import Conversation, Logging, Outcome, Run, Turn, TurnState
-from copilot_admin.statements import Insert, Update
+from copilot_admin.storage import blobs
+from copilot_admin.storage.blobs import Packed, pack
+from copilot_admin.storage.statements import Insert, Update
 from copilot_admin.threads.attaching import Attached, Incoming, attach
 from copilot_admin.threads.chain import Chain
 from copilot_admin.threads.content import NO_CONTENT, content_of

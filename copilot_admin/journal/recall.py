@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from copilot_admin import blobs
 from copilot_admin.engine.values.engine_input import Memory, Recollection
 from copilot_admin.models import Node, NodeKind, Run
+from copilot_admin.storage import blobs
 from copilot_admin.threads.attaching import Attached
 from protocol.json import Json
 from protocol.query import Query

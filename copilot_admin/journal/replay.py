@@ -8,7 +8,7 @@ from django.db import DataError, IntegrityError, transaction
 
 from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.sealing import from_json
-from copilot_admin.spool import SPOOL
+from copilot_admin.storage.spool import SPOOL
 from protocol.json import JsonObject
 
 logger = logging.getLogger(__name__)

@@ -12,8 +12,8 @@ from uuid import UUID
 
 from copilot_admin.engine.values.model_call import Usage
 from copilot_admin.journal.keys import hash_key
+from copilot_admin.journal.recorder import Entry, Record
 from copilot_admin.models import EventType, Outcome
-from copilot_admin.recorder import Entry, Record
 from copilot_admin.threads.chain import Chain
 from protocol.canonical import Kind, kind_of
 from protocol.json import Json, JsonObject

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from copilot_admin.models import DailyUsage, Outcome
-from copilot_admin.statements import Insert, Update
+from copilot_admin.storage.statements import Insert, Update
 
 ERRORS = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.INTERRUPTED})
 _STEPS = (

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from copilot_admin import blobs
 from copilot_admin.journal.reaping import ABANDONED_AFTER
 from copilot_admin.models import (
     Conversation,
@@ -21,6 +20,7 @@ from copilot_admin.models import (
 from copilot_admin.reading.rows import Rows, read_rows
 from copilot_admin.reading.runs import message_view, run_view
 from copilot_admin.reading.views import ConversationView, FeedbackView, TurnView
+from copilot_admin.storage import blobs
 from protocol.json import Json
 
 

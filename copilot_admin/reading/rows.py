@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from copilot_admin import blobs
 from copilot_admin.journal.checkpoints import piece_of
+from copilot_admin.journal.recorder import Ending, Record, from_pieces
 from copilot_admin.models import (
     Checkpoint,
     Conversation,
@@ -17,7 +17,7 @@ from copilot_admin.models import (
     Run,
     Turn,
 )
-from copilot_admin.recorder import Ending, Record, from_pieces
+from copilot_admin.storage import blobs
 from copilot_admin.threads.content import data_in
 from protocol.json import Json, JsonObject
 

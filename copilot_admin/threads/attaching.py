@@ -9,9 +9,9 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 
-from copilot_admin import blobs
 from copilot_admin.models import Conversation, Node, Turn
-from copilot_admin.statements import Insert, Row
+from copilot_admin.storage import blobs
+from copilot_admin.storage.statements import Insert, Row
 from copilot_admin.threads.chain import Chain, Link
 from copilot_admin.threads.content import NO_CONTENT, Content, content_of
 from copilot_admin.threads.finding import Found, Known, find

@@ -10,7 +10,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Left
 
 from copilot_admin.models import Conversation, Node
-from copilot_admin.statements import Select
+from copilot_admin.storage.statements import Select
 from copilot_admin.threads.chain import Chain, Link
 from copilot_admin.threads.similarity import COMPARED
 from copilot_admin.threads.tree import Seen, Tree

@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import pytest
 
 from copilot_admin.asgi import application
-from copilot_admin.writer import READER, WRITER
+from copilot_admin.storage.writer import READER, WRITER
 from tests.live_server import serving
 from tests.services import chromium
 

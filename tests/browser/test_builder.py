@@ -7,8 +7,8 @@ from typing import Any
 from playwright.sync_api import Browser, expect
 import pytest
 
+from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot, EndpointKey
-from copilot_admin.roles import Role
 from protocol.features import FEATURES
 from tests.browser.visits import PHONE, Visit, visit
 from tests.engine.sample_images import image

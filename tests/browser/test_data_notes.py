@@ -8,8 +8,8 @@ from typing import Any
 from playwright.sync_api import Browser, Locator, expect
 import pytest
 
+from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot
-from copilot_admin.roles import Role
 from tests.browser.visits import DESK, PHONE, Visit, visit
 from tests.factories import make_copilot, make_user
 

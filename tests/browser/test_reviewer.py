@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from playwright.sync_api import Browser, Dialog, expect
 import pytest
 
+from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation, Turn
-from copilot_admin.roles import Role
 from tests.browser.visits import PHONE, Visit, visit
 from tests.factories import make_user
 from tests.service.hostile_texts import PAYLOADS

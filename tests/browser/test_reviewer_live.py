@@ -7,13 +7,13 @@ from typing import Any
 from playwright.sync_api import Browser, Route, WebSocketRoute, expect
 import pytest
 
-from copilot_admin.announce import Change, announce
+from copilot_admin.answering.announce import Change, announce
 from copilot_admin.asgi import application
+from copilot_admin.config.roles import Role
 from copilot_admin.edge.asgi_types import Receive, Scope, Send
 from copilot_admin.journal.checkpoints import store
+from copilot_admin.journal.recorder import Recorder
 from copilot_admin.models import Conversation
-from copilot_admin.recorder import Recorder
-from copilot_admin.roles import Role
 from protocol.events import MessageChunk, StatusUpdate
 from protocol.sse import decode
 from tests.browser.visits import Visit, visit

@@ -3,8 +3,8 @@
 from playwright.sync_api import Browser, expect
 import pytest
 
+from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot
-from copilot_admin.roles import Role
 from tests.browser.visits import PHONE, visit
 from tests.factories import make_provider, make_user
 

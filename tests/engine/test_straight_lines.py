@@ -25,6 +25,7 @@ from typing import Any
 
 import pytest
 
+import copilot_admin.config.logs
 from copilot_admin.copilot_file import loading
 from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.engine.component_runs import text as component_text
@@ -41,7 +42,6 @@ from copilot_admin.engine.prompt import data_text, placeholders
 from copilot_admin.engine.providers import rehearsal
 from copilot_admin.engine.toolkits import ranking
 from copilot_admin.engine.tools import html, inline_styles, tool_arguments
-import copilot_admin.logs
 from protocol import canonical, markers, plain_text, redaction, sse, storable, strict_json
 from protocol.components import manifests
 from protocol.data import message
@@ -334,8 +334,10 @@ DOORS = (
         ),
     ),
     Door(
-        copilot_admin.logs,
-        lambda text: copilot_admin.logs._CONTROL.sub(copilot_admin.logs._escaped, text),
+        copilot_admin.config.logs,
+        lambda text: copilot_admin.config.logs._CONTROL.sub(
+            copilot_admin.config.logs._escaped, text
+        ),
         (("", "\n", ""),),
     ),
 )

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from copilot_admin import component_access, publishing
 from copilot_admin.asgi import application
+from copilot_admin.component_calls import access
+from copilot_admin.copilots import publishing
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.inputs import DOCUMENTS, MODEL
 from copilot_admin.engine.components.registry import Registry
 from copilot_admin.models import ComponentCall
-from copilot_admin.writer import WRITER
+from copilot_admin.storage.writer import WRITER
 from protocol.components import ComponentOutput, create_output
 from tests.engine.sample_components import Asker, Echo, EchoTwo
 from tests.service.asgi_client import scope
@@ -85,7 +86,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Registry:
     """Components of tests, and no others."""
     registry = Registry((Echo, EchoTwo, Asker, Needy, Stage, Pair))
     assert registry.faults == []
-    for module in (component_access, publishing):
+    for module in (access, publishing):
         monkeypatch.setattr(module, "registry", lambda: registry)
     monkeypatch.setattr(Stage, "script", ())
     monkeypatch.setattr(Stage, "seen", {})

@@ -6,8 +6,8 @@ from django.test import Client
 import pytest
 
 from copilot_admin.asgi import application
-from copilot_admin.roles import Role
-from copilot_admin.writer import READER, WRITER
+from copilot_admin.config.roles import Role
+from copilot_admin.storage.writer import READER, WRITER
 from tests.factories import make_user
 from tests.live_server import serving
 from tests.workspace.model_server import ModelServer, model_server

@@ -12,9 +12,9 @@ from copilot_admin.engine.values.model_call import Finish, Usage
 from copilot_admin.journal import Accepted, Opening
 from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.opening import accept, prepare
+from copilot_admin.journal.recorder import Ending, Record, Recorder
 from copilot_admin.journal.sealing import seal
 from copilot_admin.models import Conversation, CopilotVersion, Logging, Outcome, Run
-from copilot_admin.recorder import Ending, Record, Recorder
 from protocol.dialects import echo_of
 from protocol.events import FunctionCall, MessageChunk
 from protocol.generations import Generation

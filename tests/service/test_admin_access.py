@@ -11,8 +11,8 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.admin.site import site
+from copilot_admin.config.roles import Role, create_roles
 from copilot_admin.models import Conversation, Copilot, EndpointKey, Provider
-from copilot_admin.roles import Role, create_roles
 from tests.factories import make_call, make_key, make_published, make_user
 
 pytestmark = pytest.mark.django_db

@@ -14,12 +14,12 @@ from copilot_admin.admin import component_trial, component_trial_form, component
 from copilot_admin.admin.component_trial import Trial
 from copilot_admin.admin.component_trial_form import TrialForm
 from copilot_admin.admin.component_words import component_or_404 as find
+from copilot_admin.config.roles import Role
 from copilot_admin.engine.component_runs.run import ComponentRun
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.inputs import DOCUMENTS, MODEL, SourceDocument
 from copilot_admin.engine.components.registry import Registry
 from copilot_admin.errors import ComponentFailed
-from copilot_admin.roles import Role
 from protocol.components import ComponentOutput, create_output
 from protocol.sse import decode
 from tests.engine.sample_components import Echo, Player

@@ -11,10 +11,10 @@ import pytest
 
 from copilot_admin.admin import component_views, component_words
 from copilot_admin.admin.component_words import first_sentence, in_words, parameters, sample_call
+from copilot_admin.config.roles import Role
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.calculator import Calculator
 from copilot_admin.engine.components.registry import Registry, registry
-from copilot_admin.roles import Role
 from protocol.components import ComponentOutput, create_output
 from tests.factories import make_copilot, make_user
 

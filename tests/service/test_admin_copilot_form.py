@@ -6,8 +6,8 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
+from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot
-from copilot_admin.roles import Role
 from tests.factories import make_copilot, make_provider, make_published, make_user
 from tests.service.pages import messages_of, read_form, submit
 

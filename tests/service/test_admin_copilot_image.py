@@ -10,10 +10,10 @@ from django.urls import reverse
 from PIL import Image, PngImagePlugin
 import pytest
 
+from copilot_admin.config.roles import Role
+from copilot_admin.copilots.uploaded_images import LARGEST_SIDE, MOST_BYTES, harmless_png
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.images import LARGEST_SIDE, MOST_BYTES, harmless_png
 from copilot_admin.models import Copilot
-from copilot_admin.roles import Role
 from tests.factories import make_copilot, make_user
 from tests.service.pages import read_form
 

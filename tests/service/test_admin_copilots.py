@@ -9,8 +9,8 @@ import pytest
 
 from copilot_admin.admin.copilot_copies import duplicate
 from copilot_admin.admin.states import CopilotState, standing
+from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation, Copilot
-from copilot_admin.roles import Role
 from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
 from tests.service.pages import messages_of
 

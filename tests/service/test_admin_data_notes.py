@@ -12,8 +12,8 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.admin.data_rows import SCHEMA_BUTTON, with_schema
+from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot
-from copilot_admin.roles import Role
 from tests.factories import make_copilot, make_user
 from tests.service.pages import merged, read_form, submit, values_in
 

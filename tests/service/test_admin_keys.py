@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 import pytest
 
-from copilot_admin.callers import identify
+from copilot_admin.config.roles import Role
+from copilot_admin.copilots.callers import identify
 from copilot_admin.errors import Unauthorized
 from copilot_admin.models import EndpointKey
-from copilot_admin.roles import Role
 from tests.factories import make_copilot, make_key, make_user
 from tests.service.pages import messages_of, read_form, submit
 

@@ -11,6 +11,8 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.admin import provider_trial
+from copilot_admin.config.roles import Role
+from copilot_admin.copilots.providers import api_key_of, set_api_key
 from copilot_admin.engine.providers import registry
 from copilot_admin.engine.values.model_call import (
     ALIVE,
@@ -24,8 +26,6 @@ from copilot_admin.engine.values.model_call import (
 from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.models import Provider
-from copilot_admin.providers import api_key_of, set_api_key
-from copilot_admin.roles import Role
 from tests.factories import make_copilot, make_provider, make_published, make_user
 from tests.service.pages import messages_of, submit
 

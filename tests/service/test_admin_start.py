@@ -7,8 +7,8 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.admin.navigation import navigation
+from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation
-from copilot_admin.roles import Role
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
 START = "/admin/"

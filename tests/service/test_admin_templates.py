@@ -3,9 +3,9 @@
 from django.test import Client
 import pytest
 
-from copilot_admin.copilot_templates import templates
+from copilot_admin.config.roles import Role
+from copilot_admin.copilot_file.templates import templates
 from copilot_admin.models import Access, Copilot
-from copilot_admin.roles import Role
 from tests.factories import make_copilot, make_provider, make_user
 from tests.service.pages import submit
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.database_thread import JournalDown
 from copilot_admin.models import Node, Outcome, Run, Turn
+from copilot_admin.storage.database_thread import JournalDown
 from tests.engine.sample_files import base64
 from tests.service.strangers import NEWS, PRICE, Stranger, content, import_template, widgets
 from tests.service.wire import Line
@@ -216,7 +216,7 @@ def test_a_journal_that_is_down_changes_nothing_of_a_refusal(service_url, model,
         raise JournalDown
 
     import_template("widget-reader", model)
-    monkeypatch.setattr("copilot_admin.oversized.JOURNAL.refuse", down)
+    monkeypatch.setattr("copilot_admin.answering.oversized_bodies.JOURNAL.refuse", down)
     url = f"{service_url}/v1/copilots/widget-reader/query"
     with Line(url, body=b"x" * 21 * 1024 * 1024) as line:
         assert json.loads(line.read_all())["code"] == "body-too-large"

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin import blobs
 from copilot_admin.models import Blob, BlobPart
+from copilot_admin.storage import blobs
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),

@@ -6,7 +6,7 @@ from django.core.checks import CheckMessage
 from django.db import connection
 import pytest
 
-from copilot_admin import checks
+from copilot_admin.copilots import checks
 from tests.factories import make_provider
 
 

@@ -21,11 +21,11 @@ import pytest
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
-from copilot_admin import serving
-from copilot_admin.first_start import first_start, sample_file
+from copilot_admin.copilots.publishing import problems
 from copilot_admin.models import Copilot, CopilotVersion, EndpointKey, Provider
 from copilot_admin.models.access import digest_of
-from copilot_admin.publishing import problems
+from copilot_admin.server import serving
+from copilot_admin.server.first_start import first_start, sample_file
 from tests.factories import make_copilot
 
 ROOT = Path(__file__).parent.parent.parent

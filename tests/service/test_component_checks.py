@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 from django.core.management import CommandError, call_command
 import pytest
 
-from copilot_admin import checks, serving
+from copilot_admin.copilots import checks
 from copilot_admin.engine import components
 from copilot_admin.engine.components import registry as module
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import Registry, registry
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.management.commands import check_components
+from copilot_admin.server import serving
 from protocol.components import ComponentOutput, create_output
 from tests.engine.sample_components import Echo, EchoTwo
 

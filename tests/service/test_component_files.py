@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from copilot_admin import component_calls, component_files
-from copilot_admin.component_files import read_files
+from copilot_admin.component_calls import call as component_calls
+from copilot_admin.component_calls import files
+from copilot_admin.component_calls.files import read_files
 from copilot_admin.engine.components.inputs import DocumentOrigin, SourceDocument
 from copilot_admin.engine.documents.registry import Document, Page
 from copilot_admin.engine.fetching.egress import FetchFailed
@@ -81,7 +82,7 @@ def test_pages_and_sheets_are_parts(monkeypatch, pages, parts):
     def pretended(data: bytes, *, data_type: str, name: str) -> Document:
         return Document(name=name, pages=pages)
 
-    monkeypatch.setattr(component_files, "read_document", pretended)
+    monkeypatch.setattr(files, "read_document", pretended)
     (found,) = read({"_sys_file_urls": {"a.pdf": "https://x.test/1"}})
     assert found.parts == parts
 
@@ -140,7 +141,7 @@ def test_files_that_take_too_long_are_given_up(monkeypatch):
         await asyncio.Future()
         return b""
 
-    monkeypatch.setattr(component_files, "MOST_SECONDS", 0.01)
+    monkeypatch.setattr(files, "MOST_SECONDS", 0.01)
     parameters = {"_sys_file_urls": {"a.csv": "https://x.test/1"}}
     code, sentence = refusal(lambda: asyncio.run(read_files(parameters, fetch=fetch)))
     assert code == "unreadable-file"

@@ -9,10 +9,11 @@ from django.test import AsyncClient
 from django.utils import timezone
 import pytest
 
-from copilot_admin import component_calls, component_records
-from copilot_admin.database_thread import DatabaseThread
+from copilot_admin.answering.open_run import start_draining, stop_draining
+from copilot_admin.component_calls import call as component_calls
+from copilot_admin.component_calls import records
 from copilot_admin.models import CallStatus, Copilot, Logging, Provider
-from copilot_admin.runs import start_draining, stop_draining
+from copilot_admin.storage.database_thread import DatabaseThread
 from protocol.components import create_output
 from tests.factories import make_key, make_published
 from tests.service.component_http import MOMENT, UUID, Reply, Stage, ask, rows, served, settle
@@ -651,7 +652,7 @@ class TestRecords:
 
     def test_a_row_that_cannot_be_stored_keeps_nobody_waiting(self, key, monkeypatch, caplog):
         full = DatabaseThread("full", capacity=0)
-        monkeypatch.setattr(component_records, "WRITER", full)
+        monkeypatch.setattr(records, "WRITER", full)
         assert ask("/echo", HI, key=key).words == "hi"
         assert rows() == []
         assert "a call of echo was not recorded" in caplog.text
@@ -660,7 +661,7 @@ class TestRecords:
         def broken(arguments: Any) -> Any:
             raise ValueError("no such thing")
 
-        monkeypatch.setattr(component_records, "shown_arguments", broken)
+        monkeypatch.setattr(records, "shown_arguments", broken)
         assert ask("/echo", HI, key=key).words == "hi"
         assert rows() == []
         assert "a call of a component was not recorded" in caplog.text

@@ -9,10 +9,10 @@ from asgiref.sync import SyncToAsync
 import pytest
 
 from copilot_admin.asgi import application
-from copilot_admin.component_calls import CALLS, stop_all
+from copilot_admin.component_calls.call import CALLS, stop_all
 from copilot_admin.edge.signals import keep_start_in_event_loop
 from copilot_admin.models import CallStatus
-from copilot_admin.shutdown import drain
+from copilot_admin.server.shutdown import drain
 from protocol.components import create_output
 from tests.factories import make_key
 from tests.service.asgi_client import scope

@@ -12,10 +12,10 @@ from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.copilot_file.importing import Change, Difference, Effect, import_file
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilot_file.yaml_text import write_yaml
+from copilot_admin.copilots.providers import provider_spec, set_api_key
 from copilot_admin.engine.values.spec import ToolCalling
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
-from copilot_admin.providers import provider_spec, set_api_key
 from protocol.features import FEATURES
 from tests.factories import make_copilot, make_provider, make_published
 

@@ -12,8 +12,8 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.test import AsyncClient, override_settings
 import pytest
 
+from copilot_admin.answering.open_run import start_draining, stop_draining
 from copilot_admin.models import Copilot, CopilotVersion, Run
-from copilot_admin.runs import start_draining, stop_draining
 from protocol.features import FEATURES
 from tests.factories import make_copilot, make_key, make_published
 

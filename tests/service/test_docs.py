@@ -13,7 +13,7 @@ import pytest
 from copilot_admin.admin.copilot_form import CopilotForm
 from copilot_admin.copilot_file.importing import import_file
 from copilot_admin.copilot_file.loading import load
-from copilot_admin.copilot_templates import templates
+from copilot_admin.copilot_file.templates import templates
 from copilot_admin.settings import BASE_DIR
 from protocol.features import FEATURES
 from tests.factories import make_key

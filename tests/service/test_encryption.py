@@ -3,10 +3,8 @@
 from hypothesis import given, strategies
 import pytest
 
-from copilot_admin.encryption import Place, new_key, read_key, seal, unseal
-from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Provider
-from copilot_admin.providers import (
+from copilot_admin.config.encryption import Place, new_key, read_key, seal, unseal
+from copilot_admin.copilots.providers import (
     api_key_of,
     forget_key_if_moved,
     is_own_variable,
@@ -14,6 +12,8 @@ from copilot_admin.providers import (
     read_timeouts,
     set_api_key,
 )
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import Provider
 from tests.factories import make_provider
 
 PLACE = Place(table="provider", row="1", field="api_key")

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 import pytest
 
-from copilot_admin.env import BadSetting, Environment
+from copilot_admin.config.env import BadSetting, Environment
 
 
 class Size(StrEnum):

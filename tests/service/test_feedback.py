@@ -3,8 +3,8 @@
 from django.test import AsyncClient
 import pytest
 
+from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation, Feedback, FeedbackSource, Logging
-from copilot_admin.roles import Role
 from tests.engine.scripted import text
 from tests.factories import make_key, make_published, make_user
 from tests.service.journaling import Client, ai

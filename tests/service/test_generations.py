@@ -24,7 +24,7 @@ ANSWER = "It is $150.75."
 def provider(monkeypatch) -> ScriptedProvider:
     """A model that answers once; a leg that asks for data does not reach it."""
     scripted = ScriptedProvider([text(ANSWER)])
-    monkeypatch.setattr("copilot_admin.live_copilots.make_provider", lambda spec: scripted)
+    monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: scripted)
     make_published(slug="news", widget_data="fetch", citations="off", name="News")
     return scripted
 

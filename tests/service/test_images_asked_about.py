@@ -6,8 +6,8 @@ import zlib
 from django.test import Client as Browser
 import pytest
 
+from copilot_admin.config.roles import Role
 from copilot_admin.models import Blob, Conversation, Event, EventType, Node
-from copilot_admin.roles import Role
 from copilot_admin.threads.left_out import without_images
 from tests.engine.sample_files import base64
 from tests.engine.sample_images import image, speckled

@@ -17,7 +17,6 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 import pytest
 
-from copilot_admin import blobs
 from copilot_admin.engine.values.model_call import Usage
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL, Journal, Refusal, beat, reap, replay_spool
@@ -27,6 +26,7 @@ from copilot_admin.journal.checkpoints import pieces_of
 from copilot_admin.journal.checkpoints import store as store_pieces
 from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.opening import accept, prepare, refuse
+from copilot_admin.journal.recorder import Piece, Recorder
 from copilot_admin.journal.sealing import LARGEST_INTEGER, from_json, seal, to_json
 from copilot_admin.journal.usage import Usage as Counted
 from copilot_admin.journal.usage import count
@@ -42,9 +42,9 @@ from copilot_admin.models import (
     Turn,
     TurnState,
 )
-from copilot_admin.recorder import Piece, Recorder
-from copilot_admin.spool import SPOOL, Spool, SpoolFull
-from copilot_admin.writer import WRITER
+from copilot_admin.storage import blobs
+from copilot_admin.storage.spool import SPOOL, Spool, SpoolFull
+from copilot_admin.storage.writer import WRITER
 from protocol.events import ArtifactType, MessageArtifact, MessageChunk, StatusUpdate
 from tests.factories import make_version
 from tests.service.journaling import START, Client, ai, call_event, ending, record_of
@@ -572,7 +572,7 @@ settings.configure(
 django.setup()
 from copilot_admin.models import CopilotVersion
 from copilot_admin.journal import JOURNAL
-from copilot_admin.recorder import Piece, Recorder
+from copilot_admin.journal.recorder import Piece, Recorder
 from protocol.events import MessageChunk
 from tests.service.journaling import Client, ending
 from django.utils import timezone

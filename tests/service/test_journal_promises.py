@@ -14,13 +14,13 @@ from django.db import DatabaseError, OperationalError, connection, models
 from django.utils import timezone
 import pytest
 
-from copilot_admin.database_thread import DatabaseThread, JournalDown
 from copilot_admin.engine.values.engine_input import Memory, Recollection
 from copilot_admin.journal import Journal
 from copilot_admin.journal.checkpoints import beat
 from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.opening import accept, prepare
 from copilot_admin.journal.reaping import INTERRUPTED, reap
+from copilot_admin.journal.recorder import Recorder
 from copilot_admin.journal.sealing import seal
 from copilot_admin.models import (
     Blob,
@@ -35,9 +35,9 @@ from copilot_admin.models import (
     Turn,
     TurnState,
 )
-from copilot_admin.recorder import Recorder
-from copilot_admin.spool import Spool
-from copilot_admin.writer import Writer
+from copilot_admin.storage.database_thread import DatabaseThread, JournalDown
+from copilot_admin.storage.spool import Spool
+from copilot_admin.storage.writer import Writer
 from protocol.events import MessageChunk, StatusUpdate
 from protocol.messages import DataItem, FileReference, ResultMessage, SourceData
 from protocol.requests import read

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given, strategies
 import pytest
 
-from copilot_admin import logs
+from copilot_admin.config import logs
 
 FORMATTER = logs.OneLineFormatter("%(levelname)s %(message)s")
 

@@ -12,7 +12,7 @@ from django.test import AsyncClient, Client, RequestFactory
 from django.utils.module_loading import import_string
 import pytest
 
-from copilot_admin.middleware import PageCsrf, exact_host, is_for_machines
+from copilot_admin.edge.pages_middleware import PageCsrf, exact_host, is_for_machines
 
 MACHINE_PATHS = [
     "/v1/copilots/a/query",

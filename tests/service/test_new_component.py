@@ -9,12 +9,12 @@ from django.conf import settings
 from django.test import AsyncClient, Client
 import pytest
 
+from copilot_admin.config.roles import Role
 from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.importing import import_values
 from copilot_admin.engine import components
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.models import Access, Copilot, Event, EventType
-from copilot_admin.roles import Role
 from tests.factories import make_key, make_published, make_user
 from tests.service.test_query import post
 from tests.streams import read

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from copilot_admin.outbox import FULL_BYTES, Outbox
+from copilot_admin.answering.outbox import FULL_BYTES, Outbox
 
 
 async def _collect(outbox: Outbox) -> list[bytes]:

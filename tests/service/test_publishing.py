@@ -2,13 +2,9 @@
 
 import pytest
 
-from copilot_admin import publishing
-from copilot_admin.engine.components.registry import Registry
-from copilot_admin.engine.values.document import spec_from_document
-from copilot_admin.engine.values.spec import WidgetDataMode
-from copilot_admin.models import Copilot, CopilotVersion
-from copilot_admin.providers import provider_spec
-from copilot_admin.publishing import (
+from copilot_admin.copilots import publishing
+from copilot_admin.copilots.providers import provider_spec
+from copilot_admin.copilots.publishing import (
     NotPublishable,
     Problem,
     apply_document,
@@ -17,6 +13,10 @@ from copilot_admin.publishing import (
     problems,
     publish,
 )
+from copilot_admin.engine.components.registry import Registry
+from copilot_admin.engine.values.document import spec_from_document
+from copilot_admin.engine.values.spec import WidgetDataMode
+from copilot_admin.models import Copilot, CopilotVersion
 from tests.engine.sample_components import Echo
 from tests.factories import make_copilot, make_provider, make_published, make_user
 

@@ -8,12 +8,12 @@ from asgiref.sync import async_to_sync
 from django.test import AsyncClient
 import pytest
 
+from copilot_admin.answering.run import RUNNING
+from copilot_admin.copilots.publishing import publish
 from copilot_admin.engine.values.model_call import Finish, ToolCall
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.models import Conversation, Copilot, Node, Outcome, Run, Turn
 from copilot_admin.models.access import EndpointKey
-from copilot_admin.publishing import publish
-from copilot_admin.run_task import RUNNING
 from tests.engine.scripted import ScriptedProvider, Step, broken, cut, stalled, text
 from tests.factories import make_published
 from tests.streams import read
@@ -36,7 +36,7 @@ WIDGET = {
 def script(monkeypatch: pytest.MonkeyPatch, *steps: Step) -> ScriptedProvider:
     """Lets every provider play these steps."""
     provider = ScriptedProvider(steps)
-    monkeypatch.setattr("copilot_admin.live_copilots.make_provider", lambda spec: provider)
+    monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: provider)
     return provider
 
 

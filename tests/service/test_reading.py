@@ -8,9 +8,9 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.journal.checkpoints import store
+from copilot_admin.journal.recorder import Recorder
 from copilot_admin.models import Outcome, Turn, TurnState
 from copilot_admin.reading import UsageView, read_conversation, read_request
-from copilot_admin.recorder import Recorder
 from protocol.events import MessageChunk, StatusUpdate
 from tests.service.journaling import Client, ai, call_echo, call_event, ending, human, result
 

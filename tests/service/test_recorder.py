@@ -8,8 +8,8 @@ import pytest
 
 from copilot_admin.engine.values.engine_input import DataSeen, FileRead, ServerTool, Thought
 from copilot_admin.engine.values.model_call import Finish, Usage, UsageSource
+from copilot_admin.journal.recorder import CLEANED, Entry, Piece, Recorder, fit_json, from_pieces
 from copilot_admin.models import EventType, Outcome
-from copilot_admin.recorder import CLEANED, Entry, Piece, Recorder, fit_json, from_pieces
 from protocol.events import (
     ArtifactType,
     Citation,

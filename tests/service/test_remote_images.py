@@ -9,12 +9,12 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin import remote_images
+from copilot_admin.config.roles import Role
 from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.importing import import_values
+from copilot_admin.copilots import remote_images
+from copilot_admin.copilots.remote_images import copy_of, fetch_copies, stored_image
 from copilot_admin.models import Copilot
-from copilot_admin.remote_images import copy_of, fetch_copies, stored_image
-from copilot_admin.roles import Role
 from tests.engine.sample_images import image
 from tests.factories import make_copilot, make_published, make_user
 from tests.service.pages import read_form

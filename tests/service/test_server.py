@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
-from copilot_admin import maintenance, outbox, run_task, runs, shutdown
+from copilot_admin.answering import open_run, outbox
+from copilot_admin.answering import run as run_task
 from copilot_admin.asgi import application
-from copilot_admin.database_thread import JournalDown
+from copilot_admin.copilots.live import admit
 from copilot_admin.ids import new_ids
 from copilot_admin.journal import JOURNAL
-from copilot_admin.live_copilots import admit
 from copilot_admin.models import EndpointKey, Node, Outcome, Run
+from copilot_admin.server import housekeeping, shutdown
+from copilot_admin.storage.database_thread import JournalDown
 from protocol.requests import read
 from tests.engine.scripted import ScriptedProvider, stalled, text
 from tests.factories import make_published
@@ -31,7 +33,7 @@ WAIT_SECONDS = 10.0
 @pytest.fixture
 def provider(monkeypatch) -> ScriptedProvider:
     scripted = ScriptedProvider([stalled("Hello")])
-    monkeypatch.setattr("copilot_admin.live_copilots.make_provider", lambda spec: scripted)
+    monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: scripted)
     make_published(slug="news")
     return scripted
 
@@ -59,7 +61,7 @@ def test_a_server_that_stops_says_so_and_records_interrupted(provider):
     with serving(application) as url, Line(url + QUERY, body=HELLO) as line:
         assert line.read_until(b"Hello")
         (run,) = run_task.RUNNING
-        asyncio.run_coroutine_threadsafe(runs.interrupt_all(), run.task.get_loop()).result(10)
+        asyncio.run_coroutine_threadsafe(open_run.interrupt_all(), run.task.get_loop()).result(10)
         body = line.read_all()
     assert body.startswith(b"event: copilotMessageChunk\n")
     assert b"The server is restarting" in body
@@ -102,7 +104,7 @@ def test_the_last_frame_waits_for_the_commit(monkeypatch):
     # The engine pauses once before it ends, as an upstream does that ends in a later packet; by
     # then the first words have left, so the words after them are what is held.
     scripted = ScriptedProvider([text("All ", "of it.")])
-    monkeypatch.setattr("copilot_admin.live_copilots.make_provider", lambda spec: scripted)
+    monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: scripted)
     make_published(slug="news")
     finish, allowed = JOURNAL.finish, threading.Event()
 
@@ -128,7 +130,7 @@ def test_a_client_that_stops_reading_is_given_up(provider, monkeypatch):
         question = run_task.Question(
             live=live, caller=caller, query=read(HELLO), ids=new_ids(b"chat-1")
         )
-        await (await runs.open_run(question)).task
+        await (await open_run.open_run(question)).task
 
     asyncio.run(scenario())
     run = Run.objects.get()
@@ -136,7 +138,7 @@ def test_a_client_that_stops_reading_is_given_up(provider, monkeypatch):
 
 
 def test_the_stream_of_a_revoked_key_ends_with_a_sentence(provider, monkeypatch):
-    monkeypatch.setattr(maintenance, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(housekeeping, "HEARTBEAT_SECONDS", 0.05)
     key, secret = EndpointKey.issue("desk")
     headers = {"X-API-Key": secret}
     with serving(application) as url, Line(url + QUERY, body=HELLO, headers=headers) as line:
@@ -170,7 +172,7 @@ class TestDrain:
 
             running = {Running(asyncio.ensure_future(work()), lambda: order.append("stopped"))}
             monkeypatch.setattr(shutdown, "RUNNING", running)
-            monkeypatch.setattr(runs, "RUNNING", set())
+            monkeypatch.setattr(open_run, "RUNNING", set())
             await shutdown.drain(lambda: order.append("server stops"), seconds=5)
 
         asyncio.run(scenario())
@@ -190,7 +192,7 @@ class TestDrain:
 
             running = {Running(waiting, told)}
             monkeypatch.setattr(shutdown, "RUNNING", running)
-            monkeypatch.setattr(runs, "RUNNING", running)
+            monkeypatch.setattr(open_run, "RUNNING", running)
             await shutdown.drain(lambda: order.append("server stops"), seconds=0)
 
         asyncio.run(scenario())
@@ -211,14 +213,14 @@ async def _call(function: Any) -> None:
 
 def test_starting_puts_in_order_what_another_process_left(monkeypatch):
     calls: list[Any] = []
-    monkeypatch.setattr(maintenance, "replay_spool", lambda: calls.append("spool"))
-    monkeypatch.setattr(maintenance, "reap", lambda *, every_other_boot: calls.append("reaped"))
-    monkeypatch.setattr(maintenance, "drain_on_signal", lambda: calls.append("signals"))
+    monkeypatch.setattr(housekeeping, "replay_spool", lambda: calls.append("spool"))
+    monkeypatch.setattr(housekeeping, "reap", lambda *, every_other_boot: calls.append("reaped"))
+    monkeypatch.setattr(housekeeping, "drain_on_signal", lambda: calls.append("signals"))
 
     async def scenario() -> None:
-        await maintenance.start()
-        await maintenance.stop()
-        runs.stop_draining()
+        await housekeeping.start()
+        await housekeeping.stop()
+        open_run.stop_draining()
 
     asyncio.run(scenario())
     assert calls == ["signals", "spool", "reaped"]
@@ -233,11 +235,11 @@ def test_hearts_beat_and_the_dead_are_found_all_the_time(monkeypatch):
         if len(beats) > 1:
             second.set()
 
-    monkeypatch.setattr(maintenance, "beat", beat)
-    monkeypatch.setattr(maintenance, "HEARTBEAT_SECONDS", 0.0)
+    monkeypatch.setattr(housekeeping, "beat", beat)
+    monkeypatch.setattr(housekeeping, "HEARTBEAT_SECONDS", 0.0)
 
     async def scenario() -> None:
-        task = asyncio.ensure_future(maintenance._keep_house())
+        task = asyncio.ensure_future(housekeeping._keep_house())
         assert await asyncio.to_thread(second.wait, WAIT_SECONDS)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

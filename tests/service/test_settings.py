@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
-from copilot_admin import origins
-from copilot_admin.databases import database
-from copilot_admin.encryption import new_key
-from copilot_admin.env import BadSetting, Environment
-from copilot_admin.key_files import kept_secret
-from copilot_admin.secret_settings import encryption_keys, secret_key
+from copilot_admin.config import origins
+from copilot_admin.config.databases import database
+from copilot_admin.config.encryption import new_key
+from copilot_admin.config.env import BadSetting, Environment
+from copilot_admin.config.kept_secrets import kept_secret
+from copilot_admin.config.secrets import encryption_keys, secret_key
 from tests.production_check import production_environment
 
 ROOT = Path(__file__).parent.parent.parent

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
-from copilot_admin.outbox import Outbox
-from copilot_admin.speaker import FIRST_EVENT_SECONDS, PING_SECONDS, Speaker
+from copilot_admin.answering.outbox import Outbox
+from copilot_admin.answering.speaker import FIRST_EVENT_SECONDS, PING_SECONDS, Speaker
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.generations import Generation
 from protocol.sse import PING, encode_chunk

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.models import Conversation, DailyUsage, Node, Outcome, Run
-from copilot_admin.statements import Delete, Insert, Select, Update
+from copilot_admin.storage.statements import Delete, Insert, Select, Update
 from tests.factories import make_version
 
 pytestmark = pytest.mark.django_db

@@ -6,12 +6,12 @@ from django.core.management import CommandError, call_command
 from django.test import AsyncClient, Client
 import pytest
 
+from copilot_admin.config.roles import Role
 from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.copilot_file.importing import import_values
+from copilot_admin.copilots.publishing import Problem, has_changes, problems
 from copilot_admin.models import Access, Copilot, Provider, Run
-from copilot_admin.publishing import Problem, has_changes, problems
-from copilot_admin.roles import Role
 from tests.engine.scripted import ScriptedProvider, text
 from tests.factories import make_copilot, make_provider, make_published, make_user
 from tests.service.pages import submit
@@ -40,7 +40,7 @@ def speaking(monkeypatch: pytest.MonkeyPatch) -> dict[str, ScriptedProvider]:
     both = {name: ScriptedProvider([text(f"By {name}.")]) for name in ("Desk", "Web")}
     # A renamed provider is the same one.
     monkeypatch.setattr(
-        "copilot_admin.live_copilots.make_provider",
+        "copilot_admin.copilots.live.make_provider",
         lambda spec: both.get(spec.name, both["Web"]),
     )
     return both
@@ -89,7 +89,7 @@ def test_a_key_that_is_changed_counts_from_the_next_question_on(web, monkeypatch
         seen.append(f"{spec.name} {spec.base_url}")
         return ScriptedProvider([text("Yes.")])
 
-    monkeypatch.setattr("copilot_admin.live_copilots.make_provider", made)
+    monkeypatch.setattr("copilot_admin.copilots.live.make_provider", made)
     published()
     asked(on=True)
     web.base_url = "http://127.0.0.1:9/v1"

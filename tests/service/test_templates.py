@@ -13,11 +13,11 @@ from django.core.management.base import CommandError
 from django.test import AsyncClient
 import pytest
 
-from copilot_admin.copilot_templates import free_slug, templates
+from copilot_admin.copilot_file.templates import free_slug, templates
+from copilot_admin.copilots.publishing import publish
 from copilot_admin.engine.llm.text_tools import TextTools
 from copilot_admin.engine.values.model_call import ToolCall
 from copilot_admin.models import Copilot, Feedback, Provider, Turn
-from copilot_admin.publishing import publish
 from tests.engine.sample_files import SENTENCE, base64, pdf
 from tests.engine.scripted import ScriptedProvider, Step, call, text
 from tests.factories import make_copilot, make_provider
@@ -495,7 +495,7 @@ def test_a_model_without_tool_calling_uses_the_same_tools_in_words(monkeypatch):
     Provider.objects.update(tool_calling="text")
     scripted = ScriptedProvider([text("Here:\n```tool\n", wish, "\n```"), text("It rose.")])
     monkeypatch.setattr(
-        "copilot_admin.live_copilots.make_provider", lambda spec: TextTools(scripted)
+        "copilot_admin.copilots.live.make_provider", lambda spec: TextTools(scripted)
     )
     [events] = Workspace(path="/v1/copilots/tables/query").ask("As a table.")
     assert [name for name, _ in events] == [

@@ -10,10 +10,11 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin import blobs, models
+from copilot_admin import models
 from copilot_admin.engine.values.engine_input import Memory, Recollection
 from copilot_admin.journal.opening import accept, prepare
 from copilot_admin.models import Blob, Conversation, Logging, Node, Outcome, Run, Turn, TurnState
+from copilot_admin.storage import blobs
 from copilot_admin.threads import attaching, finding
 from copilot_admin.threads.similarity import likeness
 from copilot_admin.threads.walk import ALIKE

@@ -15,11 +15,11 @@ from django.test import override_settings
 import pytest
 from redis.exceptions import RedisError
 
-from copilot_admin import announce as announcing
-from copilot_admin.announce import Change, announce, group_of
-from copilot_admin.live import websocket_urlpatterns
+from copilot_admin.answering import announce as announcing
+from copilot_admin.answering.announce import Change, announce, group_of
+from copilot_admin.answering.watching import websocket_urlpatterns
+from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation
-from copilot_admin.roles import Role
 from tests.factories import make_user
 from tests.service.journaling import Client
 

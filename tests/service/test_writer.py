@@ -10,10 +10,10 @@ from django.db import DatabaseError, IntegrityError, OperationalError, connectio
 from django.db.backends.base.base import BaseDatabaseWrapper
 import pytest
 
-from copilot_admin import writer as writer_module
-from copilot_admin.database_thread import DatabaseThread, JournalDown
 from copilot_admin.models import Blob, Event, Provider
-from copilot_admin.writer import Writer
+from copilot_admin.storage import writer as writer_module
+from copilot_admin.storage.database_thread import DatabaseThread, JournalDown
+from copilot_admin.storage.writer import Writer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WAIT = 10

@@ -8,9 +8,9 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from copilot_admin import serving
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.first_start import FirstLogin, first_start
+from copilot_admin.server import serving
+from copilot_admin.server.first_start import FirstLogin, first_start
 
 
 class Command(BaseCommand):

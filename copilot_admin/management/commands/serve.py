@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from copilot_admin import serving
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.server import serving
 
 
 class Command(BaseCommand):

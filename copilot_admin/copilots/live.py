@@ -5,7 +5,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 
-from copilot_admin.callers import Caller, identify
+from copilot_admin.copilots.callers import Caller, identify
+from copilot_admin.copilots.providers import provider_spec
+from copilot_admin.copilots.switched_providers import of_version
 from copilot_admin.engine.llm.choosing import switched_provider
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.engine.values.document import spec_from_document
@@ -13,9 +15,7 @@ from copilot_admin.engine.values.model_call import Provider as ModelProvider
 from copilot_admin.engine.values.spec import CopilotSpec
 from copilot_admin.errors import ConfigurationError, NotFound, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider
-from copilot_admin.other_providers import of_version
-from copilot_admin.providers import provider_spec
-from copilot_admin.statements import Select
+from copilot_admin.storage.statements import Select
 from protocol.query import Query
 
 _READ_COPILOT = Select(Copilot, "id", "access", "logging", "live_id", where=("slug", "enabled"))

@@ -6,15 +6,20 @@ from functools import partial
 
 from django.db import DatabaseError, connection
 
-from copilot_admin.background import spawn
-from copilot_admin.component_calls import stop_all
+from copilot_admin.answering.open_run import (
+    end_revoked,
+    interrupt_all,
+    start_draining,
+    stop_draining,
+)
+from copilot_admin.answering.run import RUNNING
+from copilot_admin.answering.tasks import spawn
+from copilot_admin.component_calls.call import stop_all
 from copilot_admin.engine.providers.registry import aclose_all
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import beat, reap, replay_spool
-from copilot_admin.run_task import RUNNING
-from copilot_admin.runs import end_revoked, interrupt_all, start_draining, stop_draining
-from copilot_admin.shutdown import drain_on_signal
-from copilot_admin.writer import READER, WRITER
+from copilot_admin.server.shutdown import drain_on_signal
+from copilot_admin.storage.writer import READER, WRITER
 
 # A sixth of the 30 s after which a silent run counts as dead; also how long the stream of a
 # revoked key may go on.

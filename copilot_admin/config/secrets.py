@@ -3,10 +3,10 @@
 from pathlib import Path
 import secrets
 
-from copilot_admin.encryption import EncryptionKey, new_key, read_key
-from copilot_admin.env import BadSetting, Environment
+from copilot_admin.config.encryption import EncryptionKey, new_key, read_key
+from copilot_admin.config.env import BadSetting, Environment
+from copilot_admin.config.kept_secrets import kept_secret
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.key_files import kept_secret
 
 SHORTEST_SECRET_KEY = 50  # characters, with at least five different ones: Django's own measure
 FEWEST_DIFFERENT = 5

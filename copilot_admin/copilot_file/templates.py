@@ -20,7 +20,7 @@ from copilot_admin.copilot_file.loading import load
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, Provider
 
-FOLDER = Path(__file__).resolve().parent / "samples" / "templates"
+FOLDER = Path(__file__).resolve().parent.parent / "samples" / "templates"
 REHEARSAL = "rehearsal"  # the kind of the provider that needs nothing, and its one model
 
 

@@ -10,10 +10,10 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DatabaseError
 
+from copilot_admin.copilots.providers import api_key_of
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Provider
-from copilot_admin.providers import api_key_of
 
 OTHERS = 0o077  # the permissions of everybody but the owner
 

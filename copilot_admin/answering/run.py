@@ -11,9 +11,12 @@ import logging
 
 from django.conf import settings
 
-from copilot_admin.announce import Change, announce
-from copilot_admin.background import spawn
-from copilot_admin.callers import Caller
+from copilot_admin.answering.announce import Change, announce
+from copilot_admin.answering.outbox import Outbox
+from copilot_admin.answering.speaker import Speaker
+from copilot_admin.answering.tasks import spawn
+from copilot_admin.copilots.callers import Caller
+from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.engine.answer import answer
 from copilot_admin.engine.fetching.egress import Egress
 from copilot_admin.engine.llm.choosing import choose_model
@@ -35,11 +38,8 @@ from copilot_admin.engine.warning_events import warning_events
 from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable
 from copilot_admin.ids import Ids
 from copilot_admin.journal import JOURNAL, Opening
-from copilot_admin.live_copilots import LiveCopilot
+from copilot_admin.journal.recorder import Ending, Recorder
 from copilot_admin.models import Logging, Outcome
-from copilot_admin.outbox import Outbox
-from copilot_admin.recorder import Ending, Recorder
-from copilot_admin.speaker import Speaker
 from protocol.events import Event, FunctionCall, MessageChunk
 from protocol.query import Query
 

@@ -8,8 +8,8 @@ the answer ends is held until the run's final state is stored.
 import asyncio
 from collections.abc import Sequence
 
+from copilot_admin.answering.outbox import Outbox
 from copilot_admin.engine.llm.ticker import Beat
-from copilot_admin.outbox import Outbox
 from protocol.dialects import say
 from protocol.events import Event
 from protocol.generations import Generation

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from copilot_admin import logs
-from copilot_admin.encryption import Place, seal, unseal
+from copilot_admin.config import logs
+from copilot_admin.config.encryption import Place, seal, unseal
+from copilot_admin.config.env import BadSetting, process_environment
 from copilot_admin.engine.values.spec import ProviderSpec, Timeouts, ToolCalling
-from copilot_admin.env import BadSetting, process_environment
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset
 from copilot_admin.models import Provider
 from protocol.json import Json

@@ -1,11 +1,11 @@
 """How published copilots present themselves to Workspace."""
 
-from copilot_admin.callers import identify
+from copilot_admin.copilots.callers import identify
+from copilot_admin.copilots.remote_images import copy_of, is_address
 from copilot_admin.engine.values.document import spec_from_document
 from copilot_admin.engine.values.spec import CopilotSpec, ProviderSpec
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
-from copilot_admin.remote_images import copy_of, is_address
 from protocol.manifest import CopilotCard, ModelChoice
 
 

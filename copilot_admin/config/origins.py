@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from copilot_admin.env import BadSetting
+from copilot_admin.config.env import BadSetting
 
 # Source: the origins of OpenBB Workspace: web, its preview, desktop, Excel, local and self-hosted.
 WORKSPACE_ORIGINS = (

@@ -7,7 +7,7 @@ from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.contrib.auth.models import AnonymousUser, User
 from django.urls import path
 
-from copilot_admin.announce import group_of
+from copilot_admin.answering.announce import group_of
 from copilot_admin.models import Conversation
 
 VIEW = "copilot_admin.view_conversation"

@@ -14,7 +14,7 @@ from copilot_admin.copilot_file.yaml_text import read_yaml
 from copilot_admin.models import Access
 from protocol.json import Json
 
-SAMPLES = Path(__file__).parent / "samples" / "copilots.yaml"
+SAMPLES = Path(__file__).resolve().parent.parent / "samples" / "copilots.yaml"
 USERNAME = "admin"
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_PROVIDER = "OpenAI"

@@ -13,10 +13,12 @@ from typing import Any
 
 from django.conf import settings
 
-from copilot_admin.background import spawn
-from copilot_admin.component_access import Grant
-from copilot_admin.component_files import read_files
-from copilot_admin.component_records import keep
+from copilot_admin.answering.open_run import is_draining
+from copilot_admin.answering.tasks import spawn
+from copilot_admin.component_calls.access import Grant
+from copilot_admin.component_calls.files import read_files
+from copilot_admin.component_calls.records import keep
+from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.engine.component_runs.run import ComponentRun, arguments_in
 from copilot_admin.engine.components.inputs import DOCUMENTS, MODEL, ModelDoor, from_server
 from copilot_admin.engine.fetching.egress import Egress
@@ -30,9 +32,7 @@ from copilot_admin.errors import (
     Unavailable,
 )
 from copilot_admin.ids import Ids
-from copilot_admin.live_copilots import LiveCopilot
 from copilot_admin.models import CallStatus, ComponentCall, Logging
-from copilot_admin.runs import is_draining
 from protocol.components import ComponentOutput, from_caller
 from protocol.json import JsonObject
 

@@ -12,10 +12,10 @@ from types import FrameType
 
 from django.conf import settings
 
-from copilot_admin.background import spawn
-from copilot_admin.component_calls import CALLS, stop_all
-from copilot_admin.run_task import RUNNING
-from copilot_admin.runs import interrupt_all, is_draining, start_draining
+from copilot_admin.answering.open_run import interrupt_all, is_draining, start_draining
+from copilot_admin.answering.run import RUNNING
+from copilot_admin.answering.tasks import spawn
+from copilot_admin.component_calls.call import CALLS, stop_all
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 

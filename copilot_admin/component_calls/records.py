@@ -8,7 +8,7 @@ import logging
 
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import ComponentCall
-from copilot_admin.writer import WRITER
+from copilot_admin.storage.writer import WRITER
 from protocol.json import Json
 from protocol.redaction import redact, redact_text
 

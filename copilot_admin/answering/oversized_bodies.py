@@ -6,14 +6,14 @@ from functools import partial
 from django.db import DatabaseError
 from django.utils.datastructures import CaseInsensitiveMapping
 
-from copilot_admin.callers import key_in
+from copilot_admin.copilots.callers import key_in
+from copilot_admin.copilots.live import admit
 from copilot_admin.edge.asgi_types import Scope, is_query
 from copilot_admin.edge.ids import SCOPE_KEY
 from copilot_admin.errors import BodyTooLarge, RequestError
 from copilot_admin.ids import Ids
 from copilot_admin.journal import JOURNAL, Refusal
-from copilot_admin.live_copilots import admit
-from copilot_admin.writer import READER
+from copilot_admin.storage.writer import READER
 
 
 async def record_oversized(scope: Scope, error: BodyTooLarge) -> None:

@@ -9,6 +9,8 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
+from copilot_admin.copilots.providers import provider_spec
+from copilot_admin.copilots.switched_providers import keep, missing, up_to_date
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
 from copilot_admin.engine.prompt.placeholders import unknown_placeholders
@@ -19,8 +21,6 @@ from copilot_admin.engine.values.document import spec_from_document
 from copilot_admin.engine.values.spec import CopilotSpec, ProviderSpec
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
-from copilot_admin.other_providers import keep, missing, up_to_date
-from copilot_admin.providers import provider_spec
 from protocol.features import FEATURES
 from protocol.json import Json
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import dj_database_url
 
-from copilot_admin.env import BadSetting
+from copilot_admin.config.env import BadSetting
 
 SQLITE = "django.db.backends.sqlite3"
 LOCK_WAIT_SECONDS = 20  # how long a writer of SQLite waits for another one

@@ -20,8 +20,8 @@ from django.middleware.security import SecurityMiddleware
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
 
-from copilot_admin.api.request_ids import request_id_of
 from copilot_admin.edge.asgi_types import error_body
+from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import UnknownHost
 
 # Middleware is called in either mode, so what it returns may have to be awaited.

@@ -7,7 +7,7 @@ from django.conf import settings
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
-from copilot_admin.databases import SQLITE
+from copilot_admin.config.databases import SQLITE
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.errors import ConfigurationError
 

@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from functools import partial
 import threading
 
-from copilot_admin.announce import Change
-from copilot_admin.callers import valid_keys
+from copilot_admin.answering.announce import Change
+from copilot_admin.answering.run import RUNNING, Question, Run, Stop
+from copilot_admin.copilots.callers import valid_keys
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL, Accepted, Refusal
-from copilot_admin.run_task import RUNNING, Question, Run, Stop
-from copilot_admin.writer import READER
+from copilot_admin.storage.writer import READER
 
 _draining = threading.Event()
 

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from django.db import DatabaseError, InterfaceError, OperationalError, connections, transaction
 
-from copilot_admin.database_thread import DatabaseThread, JournalDown
+from copilot_admin.storage.database_thread import DatabaseThread, JournalDown
 
 T = TypeVar("T")
 
