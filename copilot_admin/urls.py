@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from copilot_admin.admin.site import site
+from copilot_admin.admin.frame.site import site
 from copilot_admin.api.app import api
 from copilot_admin.api.health import alive, ready
 

@@ -2,7 +2,7 @@
 
 from django import template
 
-from copilot_admin.admin.transcript_words import Words, outcome_words, state_words
+from copilot_admin.admin.transcripts.words import Words, outcome_words, state_words
 from copilot_admin.rendering import text
 
 register = template.Library()

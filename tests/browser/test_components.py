@@ -9,7 +9,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, expect
 import pytest
 
-from copilot_admin.admin import component_words
+from copilot_admin.admin.common import component_words
 from copilot_admin.config.roles import Role
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import Registry

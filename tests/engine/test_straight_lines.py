@@ -345,9 +345,9 @@ DOORS = (
 # Modules with expressions that no long text reaches, and why.
 BOUNDED = {
     "copilot_admin.ids": "its expression has a longest match",
-    "copilot_admin.admin.copilot_rows": "fields of a form with a longest length",
-    "copilot_admin.admin.data_rows": "fields of a form with a longest length",
-    "copilot_admin.admin.provider_form": "fields of a form with a longest length",
+    "copilot_admin.admin.copilots.rows": "fields of a form with a longest length",
+    "copilot_admin.admin.copilots.data_rows": "fields of a form with a longest length",
+    "copilot_admin.admin.providers.form": "fields of a form with a longest length",
     "copilot_admin.models.copilots": "a field with a longest length",
     "copilot_admin.copilot_file.parts": "pydantic's expressions have no backtracking",
     "copilot_admin.copilot_file.schema": "pydantic's expressions have no backtracking",

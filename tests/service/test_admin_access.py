@@ -10,7 +10,7 @@ from django.urls import URLPattern, URLResolver, reverse
 from django.utils import timezone
 import pytest
 
-from copilot_admin.admin.site import site
+from copilot_admin.admin.frame.site import site
 from copilot_admin.config.roles import Role, create_roles
 from copilot_admin.models import Conversation, Copilot, EndpointKey, Provider
 from tests.factories import make_call, make_key, make_published, make_user

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 import pytest
 
-from copilot_admin.admin import component_calls
+from copilot_admin.admin.transcripts import component_calls
 from copilot_admin.models import CallStatus, ComponentCall
 from tests.factories import make_call, make_copilot, make_key
 

@@ -10,10 +10,10 @@ from django.test import AsyncClient, Client
 from django.utils.translation import get_language
 import pytest
 
-from copilot_admin.admin import component_trial, component_trial_form, component_trial_views
-from copilot_admin.admin.component_trial import Trial
-from copilot_admin.admin.component_trial_form import TrialForm
-from copilot_admin.admin.component_words import component_or_404 as find
+from copilot_admin.admin.common.component_words import component_or_404 as find
+from copilot_admin.admin.components import trial, trial_form, trial_views
+from copilot_admin.admin.components.trial import Trial
+from copilot_admin.admin.components.trial_form import TrialForm
 from copilot_admin.config.roles import Role
 from copilot_admin.engine.component_runs.run import ComponentRun
 from copilot_admin.engine.components.base import Component
@@ -60,7 +60,7 @@ class Shows(Component):
 @pytest.fixture(autouse=True)
 def components(monkeypatch: pytest.MonkeyPatch) -> None:
     found = Registry((Shows, Echo))
-    monkeypatch.setattr("copilot_admin.admin.component_words.registry", lambda: found)
+    monkeypatch.setattr("copilot_admin.admin.common.component_words.registry", lambda: found)
 
 
 @pytest.fixture
@@ -229,7 +229,7 @@ def test_the_result_is_in_the_language_of_the_reader(
         seen.append(get_language())
         return "<p>drawn</p>"
 
-    monkeypatch.setattr(component_trial_views, "render_to_string", spy)
+    monkeypatch.setattr(trial_views, "render_to_string", spy)
     path = f"{COMPONENTS}shows/v2/try/stream/"
     frames = streamed(user, path, body, **{"Accept-Language": "de"})
     assert (seen, frames[-1][1]["html"]) == (["de"], "<p>drawn</p>")
@@ -248,7 +248,7 @@ def test_a_refusal_is_streamed_as_one():
 
 @pytest.mark.django_db(transaction=True)
 def test_of_many_outputs_the_first_are_listed(monkeypatch: pytest.MonkeyPatch):
-    for module in (component_trial, component_trial_views):
+    for module in (trial, trial_views):
         monkeypatch.setattr(module, "MOST_LISTED", 2)
     user, body = make_user(Role.BUILDERS), {"arguments": '{"word": "x"}'}
     *outputs, (_, result) = streamed(user, f"{COMPONENTS}shows/v2/try/stream/", body)
@@ -266,7 +266,7 @@ def test_large_outputs_are_cut():
     )
     async_to_sync(trial.finish)()
     (listed,) = trial.result().listed
-    assert len(listed) == component_trial.MOST_RAW
+    assert len(listed) == trial.MOST_RAW
 
 
 def test_a_copilot_lends_its_model(builder: Client, monkeypatch: pytest.MonkeyPatch):
@@ -281,7 +281,9 @@ def test_a_copilot_lends_its_model(builder: Client, monkeypatch: pytest.MonkeyPa
             yield create_output("text", "".join(said))
 
     url = f"{COMPONENTS}asks/v1/try/"
-    monkeypatch.setattr("copilot_admin.admin.component_words.registry", lambda: Registry((Asks,)))
+    monkeypatch.setattr(
+        "copilot_admin.admin.common.component_words.registry", lambda: Registry((Asks,))
+    )
     assert "broke down" in builder.post(url, {"arguments": "{}"}).content.decode()
     copilot = make_copilot(name="Desk")
     values = read(builder, url)
@@ -329,8 +331,10 @@ class Reads(Component):
 def test_documents_are_written_or_uploaded(
     builder: Client, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], found: str
 ):
-    monkeypatch.setattr("copilot_admin.admin.component_words.registry", lambda: Registry((Reads,)))
-    monkeypatch.setattr(component_trial_form, "MOST_BYTES", 100)
+    monkeypatch.setattr(
+        "copilot_admin.admin.common.component_words.registry", lambda: Registry((Reads,))
+    )
+    monkeypatch.setattr(trial_form, "MOST_BYTES", 100)
     if "file" in given:
         given = {**given, "file": SimpleUploadedFile(*given["file"])}
     url = f"{COMPONENTS}reads/v1/try/"

@@ -9,8 +9,14 @@ from django.test import Client
 from pydantic import Field
 import pytest
 
-from copilot_admin.admin import component_views, component_words
-from copilot_admin.admin.component_words import first_sentence, in_words, parameters, sample_call
+from copilot_admin.admin.common import component_words
+from copilot_admin.admin.common.component_words import (
+    first_sentence,
+    in_words,
+    parameters,
+    sample_call,
+)
+from copilot_admin.admin.components import catalogue
 from copilot_admin.config.roles import Role
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.calculator import Calculator
@@ -80,7 +86,7 @@ def weather(monkeypatch: pytest.MonkeyPatch) -> Registry:
 def use(monkeypatch: pytest.MonkeyPatch, *classes: type[Component]) -> Registry:
     """Makes these the components of the server."""
     found = Registry(classes)
-    for module in (component_views, component_words):
+    for module in (catalogue, component_words):
         monkeypatch.setattr(module, "registry", lambda: found)
     return found
 

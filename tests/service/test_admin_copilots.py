@@ -7,9 +7,9 @@ from django.urls import reverse
 from django.utils import timezone
 import pytest
 
-from copilot_admin.admin.copilot_copies import duplicate
-from copilot_admin.admin.states import CopilotState, standing
+from copilot_admin.admin.copilots.copies import duplicate
 from copilot_admin.config.roles import Role
+from copilot_admin.copilots.standing import CopilotState, standing
 from copilot_admin.models import Conversation, Copilot
 from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
 from tests.service.pages import messages_of

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.data_rows import SCHEMA_BUTTON, with_schema
+from copilot_admin.admin.copilots.data_rows import SCHEMA_BUTTON, with_schema
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot
 from tests.factories import make_copilot, make_user

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin import provider_trial
+from copilot_admin.admin.providers import trial
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.providers import api_key_of, set_api_key
 from copilot_admin.engine.providers import registry
@@ -282,7 +282,7 @@ def test_a_provider_without_models_wants_one_named(
 def test_a_silent_provider_is_given_up(
     operator: Client, scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(provider_trial, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(trial, "PATIENCE_S", 0.0)
     monkeypatch.setattr(scripted, "is_silent", True)
     response = operator.post(
         url_of(make_provider(kind="scripted"), "test"), {"model": "m-1"}, follow=True

@@ -6,8 +6,8 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.drafts import changes_between, in_words
 from copilot_admin.config.roles import Role
+from copilot_admin.copilots.drafts import changes_between, in_words
 from copilot_admin.models import Copilot
 from tests.factories import make_copilot, make_published, make_user
 from tests.service.pages import messages_of, submit, values_in

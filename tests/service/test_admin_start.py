@@ -6,7 +6,7 @@ from django.test import Client
 from django.utils import timezone
 import pytest
 
-from copilot_admin.admin.navigation import navigation
+from copilot_admin.admin.frame.navigation import navigation
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation
 from tests.factories import make_copilot, make_provider, make_published, make_user

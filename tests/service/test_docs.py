@@ -10,7 +10,7 @@ from django.core.management import get_commands
 from django.test import AsyncClient
 import pytest
 
-from copilot_admin.admin.copilot_form import CopilotForm
+from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.copilot_file.importing import import_file
 from copilot_admin.copilot_file.loading import load
 from copilot_admin.copilot_file.templates import templates

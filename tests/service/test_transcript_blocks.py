@@ -6,8 +6,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from copilot_admin.admin.transcript_attempts import attempts_of
-from copilot_admin.admin.transcript_block_kinds import (
+from copilot_admin.admin.blocks.blocks import blocks_of
+from copilot_admin.admin.blocks.contents import ALONE, ON_THE_PAGE, Content, content_of
+from copilot_admin.admin.blocks.kinds import (
     ArtifactBlock,
     CallBlock,
     CitationsBlock,
@@ -22,12 +23,11 @@ from copilot_admin.admin.transcript_block_kinds import (
     TextBlock,
     ToolBlock,
 )
-from copilot_admin.admin.transcript_blocks import blocks_of
-from copilot_admin.admin.transcript_contents import ALONE, ON_THE_PAGE, Content, content_of
-from copilot_admin.admin.transcript_paths import Siblings, children_of, chosen_path, siblings_of
-from copilot_admin.admin.transcript_raw import raw_events
-from copilot_admin.admin.transcript_results import results_of
-from copilot_admin.admin.transcript_words import Words, outcome_words, state_words
+from copilot_admin.admin.blocks.results import results_of
+from copilot_admin.admin.transcripts.attempts import attempts_of
+from copilot_admin.admin.transcripts.paths import Siblings, children_of, chosen_path, siblings_of
+from copilot_admin.admin.transcripts.raw import raw_events
+from copilot_admin.admin.transcripts.words import Words, outcome_words, state_words
 from copilot_admin.models import EventType, Outcome, TurnState
 from copilot_admin.reading import CallView, EventView, MessageView, RunView, TurnView, UsageView
 from protocol.json import JsonObject

@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.transcript_list import COUNTED, EPOCH, key_of, row_key
-from copilot_admin.admin.transcript_words import OUTCOMES, STATES
+from copilot_admin.admin.transcripts.list import COUNTED, EPOCH, key_of, row_key
+from copilot_admin.admin.transcripts.words import OUTCOMES, STATES
 from copilot_admin.models import Conversation, Copilot, Outcome
 from tests.factories import make_copilot, make_user
 

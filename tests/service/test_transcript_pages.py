@@ -10,7 +10,7 @@ from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.admin.transcript_page import MOST_FORMATTED_PER_PAGE, page_of
+from copilot_admin.admin.transcripts.page import MOST_FORMATTED_PER_PAGE, page_of
 from copilot_admin.engine.values.engine_input import DataSeen
 from copilot_admin.models import Conversation, Event, EventType, Logging, Outcome, Run, Turn
 from copilot_admin.reading import read_conversation

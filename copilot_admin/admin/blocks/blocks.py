@@ -1,0 +1,244 @@
+"""An answer as a sequence of blocks: text, steps, artifacts, citations and calls, in their order."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Protocol
+from uuid import UUID
+
+from copilot_admin.admin.blocks.contents import ON_THE_PAGE, Content, Room, content_of
+from copilot_admin.admin.blocks.fields import (
+    list_in,
+    number_in,
+    object_in,
+    objects_in,
+    text_in,
+)
+from copilot_admin.admin.blocks.files import file_line
+from copilot_admin.admin.blocks.kinds import (
+    Answered,
+    ArtifactBlock,
+    Block,
+    CallBlock,
+    CitationsBlock,
+    ComponentBlock,
+    DataBlock,
+    FilesBlock,
+    OtherBlock,
+    ReasoningBlock,
+    SeenData,
+    Source,
+    Step,
+    StepsBlock,
+    SuggestionsBlock,
+    TextBlock,
+    ToolBlock,
+)
+from copilot_admin.admin.blocks.results import results_of
+from copilot_admin.models import EventType
+from copilot_admin.reading import CallView, EventView, MessageView
+from copilot_admin.rendering.charts import chart_of
+from copilot_admin.rendering.tables import are_rows, table_of
+from copilot_admin.rendering.text import cell_text
+from protocol.data import taken_apart
+from protocol.json import Json, JsonObject
+from protocol.plain_text import html_text
+
+MOST_HTML = 200_000  # characters of an HTML artifact that are read for their text
+
+
+class Said(Protocol):
+    """What was put out: by a run, or by whatever else says things as a run does."""
+
+    @property
+    def id(self) -> UUID:
+        """Sets its blocks apart on their page."""
+
+    @property
+    def answer(self) -> str:
+        """All of the text."""
+
+    @property
+    def events(self) -> Sequence[EventView]:
+        """Everything that is not text."""
+
+    @property
+    def call(self) -> CallView | None:
+        """The client function call that it ended in."""
+
+
+def blocks_of(run: Said, *, room: Room = ON_THE_PAGE, formatted: bool = True) -> Iterator[Block]:
+    """What a run put out, text and everything else in the order in which the user saw it."""
+    said = 0
+    for offset, events in groupby(_shown(run), key=lambda event: event.text_offset):
+        yield from _text(run.answer[said:offset], formatted)
+        said = offset
+        yield from _events(run, list(events), room)
+    yield from _text(run.answer[said:], formatted)
+    if run.call is not None:
+        yield _call(run, run.call, room)
+
+
+def _shown(run: Said) -> list[EventView]:
+    """Events with content; the call is shown from the conversation, where its result is known."""
+    return sorted(
+        (
+            event
+            for event in run.events
+            if event.payload is not None
+            and not (event.type == EventType.FUNCTION_CALL and run.call is not None)
+        ),
+        key=lambda event: (event.text_offset, event.ord),
+    )
+
+
+def _text(text: str, formatted: bool) -> Iterator[TextBlock]:
+    if text.strip():
+        yield TextBlock(text, formatted)
+
+
+def _events(run: Said, events: list[EventView], room: Room) -> Iterator[Block]:
+    """Steps, files and Data messages that follow each other are one block."""
+    for kind, group in groupby(events, key=lambda event: event.type):
+        if kind == EventType.STATUS:
+            yield StepsBlock(tuple(_step(event, _key(run, event), room) for event in group))
+        elif kind == EventType.FILE:
+            yield FilesBlock(tuple(file_line(event.payload or {}) for event in group))
+        elif kind == EventType.DATA:
+            yield DataBlock(tuple(_seen(event, _key(run, event), room) for event in group))
+        else:
+            for event in group:
+                yield from _block(event, _key(run, event), room)
+
+
+def _key(run: Said, event: EventView) -> str:
+    return f"r{run.id.hex}-{event.ord}"
+
+
+def _block(event: EventView, key: str, room: Room) -> Iterator[Block]:
+    payload = event.payload or {}
+    match event.type:
+        case EventType.ARTIFACT:
+            yield _artifact(payload, key, room)
+        case EventType.CITATION:
+            yield CitationsBlock(tuple(_sources(payload, key, room)))
+        case EventType.TOOL:
+            yield ToolBlock(
+                key=key,
+                name=text_in(payload, "name"),
+                arguments=content_of(payload.get("arguments"), key=f"{key}-a", room=room),
+                result=content_of(payload.get("result"), key=key, room=room),
+            )
+        case EventType.COMPONENT:
+            yield _component(payload, key, room)
+        case EventType.REASONING:
+            yield ReasoningBlock(key=key, text=text_in(payload, "text"))
+        case EventType.SUGGESTIONS:
+            found = list_in(payload, "suggestions")
+            yield SuggestionsBlock(tuple(one for one in found if isinstance(one, str)))
+        case other:
+            yield OtherBlock(key=key, type=other, content=content_of(payload, key=key, room=room))
+
+
+def _seen(event: EventView, key: str, room: Room) -> SeenData:
+    kind, instance, rest = taken_apart(text_in(event.payload or {}, "text"))
+    content = content_of(rest, key=key, room=room)
+    return SeenData(key=key, kind=kind, instance=instance, content=content)
+
+
+def _component(payload: JsonObject, key: str, room: Room) -> ComponentBlock:
+    def content(name: str) -> Content:
+        return content_of(payload.get(name), key=f"{key}-{name}", room=room)
+
+    return ComponentBlock(
+        key=key,
+        name=text_in(payload, "name"),
+        version=text_in(payload, "version"),
+        arguments=content("arguments"),
+        result=content("result"),
+        error=text_in(payload, "error"),
+        outputs=number_in(payload, "outputs"),
+        ms=number_in(payload, "ms"),
+        usage=content("usage"),
+        metrics=content("metrics"),
+    )
+
+
+def _step(event: EventView, key: str, room: Room) -> Step:
+    payload = event.payload or {}
+    details = [
+        content_of(detail, key=f"{key}-d{index}", room=room)
+        for index, detail in enumerate(_joined_rows(list_in(payload, "details")))
+    ]
+    artifacts = [
+        content_of(artifact.get("content"), key=f"{key}-f{index}", room=room)
+        for index, artifact in enumerate(objects_in(payload, "artifacts"))
+    ]
+    return Step(
+        message=text_in(payload, "message"),
+        is_warning=text_in(payload, "eventType") != "INFO",
+        hidden=payload.get("hidden") is True,
+        details=tuple(one for one in (*details, *artifacts) if not one.is_empty),
+    )
+
+
+def _joined_rows(details: Sequence[Json]) -> Sequence[Json]:
+    """Details that are all objects are one table; other details stand by themselves."""
+    return [details] if are_rows(details) else details
+
+
+def _artifact(payload: JsonObject, key: str, room: Room) -> ArtifactBlock:
+    raw, kind = payload.get("content"), text_in(payload, "type")
+    chart, source = None, ""
+    content = content_of(raw, key=key, room=room)
+    if kind == "chart" and are_rows(raw):
+        chart = chart_of(object_in(payload, "chart_params"), raw)
+        if chart is not None:
+            columns = tuple(dict.fromkeys(chart.drawn_columns))
+            table = table_of(raw, most_rows=room.rows, most_cell=room.cell, columns=columns)
+            content = Content(key=key, table=table, is_cut=table.is_cut)
+    elif kind == "html" and isinstance(raw, str):
+        source = raw[: room.text]
+        text = html_text(raw[:MOST_HTML])
+        content = Content(key=key, text=text[: room.text], is_cut=len(raw) > room.text)
+    return ArtifactBlock(
+        key=key,
+        type=kind,
+        name=text_in(payload, "name"),
+        description=text_in(payload, "description"),
+        content=content,
+        chart=chart,
+        source=source,
+    )
+
+
+def _sources(payload: JsonObject, key: str, room: Room) -> Iterator[Source]:
+    for index, citation in enumerate(objects_in(payload, "citations")):
+        info = object_in(citation, "source_info")
+        arguments = object_in(object_in(info, "metadata"), "input_args")
+        place = " / ".join(filter(None, (text_in(info, "origin"), text_in(info, "widget_id"))))
+        details = list_in(citation, "details")
+        yield Source(
+            name=text_in(info, "name") or place or text_in(info, "type"),
+            place=place,
+            arguments=tuple(_pairs(arguments)),
+            details=content_of(list(details), key=f"{key}-c{index}", room=room),
+        )
+
+
+def _pairs(arguments: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+    for name, value in arguments.items():
+        yield name, cell_text(value)
+
+
+def _call(run: Said, call: CallView, room: Room) -> CallBlock:
+    return CallBlock(
+        key=f"r{run.id.hex}-call",
+        call=call,
+        arguments=content_of(call.arguments, key=f"r{run.id.hex}-call", room=room),
+        results=tuple(answered(message, room=room) for message in call.results),
+    )
+
+
+def answered(message: MessageView, *, room: Room = ON_THE_PAGE) -> Answered:
+    """A function result, source by source."""
+    return Answered(message=message, sources=tuple(results_of(message, room=room)))

@@ -1,0 +1,237 @@
+"""The kinds of blocks that an answer is made of; each knows the template that draws it."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+from django.utils.safestring import SafeString
+
+from copilot_admin.admin.blocks.contents import Content
+from copilot_admin.admin.blocks.results import SourceResult
+from copilot_admin.reading import CallView, MessageView
+from copilot_admin.rendering.charts import Chart
+from copilot_admin.rendering.markdown import safe_html
+
+FOLDER = "admin/copilot_admin/conversation/blocks"
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """A piece of the answer's text; unformatted where a page holds too much of it."""
+
+    template: ClassVar[str] = f"{FOLDER}/text.html"
+
+    text: str
+    formatted: bool
+
+    @property
+    def html(self) -> SafeString:
+        """The text as Markdown says it should look."""
+        return safe_html(self.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A line of the steps that Workspace shows beside an answer."""
+
+    message: str
+    is_warning: bool
+    hidden: bool
+    details: tuple[Content, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepsBlock:
+    """Steps that followed each other."""
+
+    template: ClassVar[str] = f"{FOLDER}/steps.html"
+
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactBlock:
+    """A table, a chart or a document within the answer."""
+
+    template: ClassVar[str] = f"{FOLDER}/artifact.html"
+
+    key: str
+    type: str
+    name: str
+    description: str
+    content: Content
+    chart: Chart | None
+    source: str  # of an HTML artifact, as it was sent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A cited source."""
+
+    name: str
+    place: str
+    arguments: tuple[tuple[str, str], ...]
+    details: Content
+
+
+@dataclass(frozen=True, slots=True)
+class CitationsBlock:
+    """The sources of an answer."""
+
+    template: ClassVar[str] = f"{FOLDER}/citations.html"
+
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """One result of a call."""
+
+    message: MessageView
+    sources: tuple[SourceResult, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether any source gave an error."""
+        return any(source.failed for source in self.sources)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallBlock:
+    """A function call that the client ran, and what it sent back."""
+
+    template: ClassVar[str] = f"{FOLDER}/call.html"
+
+    key: str
+    call: CallView
+    arguments: Content
+    results: tuple[Answered, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether any result has an error."""
+        return any(result.failed for result in self.results)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolBlock:
+    """A tool that the server ran."""
+
+    template: ClassVar[str] = f"{FOLDER}/tool.html"
+
+    key: str
+    name: str
+    arguments: Content
+    result: Content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentBlock:
+    """A component that the server ran, and what it cost."""
+
+    template: ClassVar[str] = f"{FOLDER}/component.html"
+
+    key: str
+    name: str
+    version: str
+    arguments: Content
+    result: Content
+    error: str
+    outputs: int
+    ms: int
+    usage: Content
+    metrics: Content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasoningBlock:
+    """What a model thought before it spoke."""
+
+    template: ClassVar[str] = f"{FOLDER}/reasoning.html"
+
+    key: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenData:
+    """A Data message that the model was shown."""
+
+    key: str
+    kind: str
+    instance: str
+    content: Content
+
+
+@dataclass(frozen=True, slots=True)
+class DataBlock:
+    """The Data messages that the model was shown, one after the other."""
+
+    template: ClassVar[str] = f"{FOLDER}/data.html"
+
+    messages: tuple[SeenData, ...]
+
+    @property
+    def key(self) -> str:
+        """Sets the block apart on its page."""
+        return self.messages[0].key
+
+    @property
+    def kinds(self) -> tuple[tuple[str, int], ...]:
+        """How many messages there are of each kind, in the order in which they were shown."""
+        return tuple(Counter(message.kind for message in self.messages).items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileLine:
+    """A file that came with the question; `facts` say what it is, in words."""
+
+    name: str
+    facts: tuple[str, ...]
+    note: str
+    fault: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilesBlock:
+    """Files that were read before the model was asked."""
+
+    template: ClassVar[str] = f"{FOLDER}/files.html"
+
+    files: tuple[FileLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionsBlock:
+    """Questions that the copilot offered."""
+
+    template: ClassVar[str] = f"{FOLDER}/suggestions.html"
+
+    suggestions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherBlock:
+    """Anything else, as it is."""
+
+    template: ClassVar[str] = f"{FOLDER}/other.html"
+
+    key: str
+    type: str
+    content: Content
+
+
+Block: TypeAlias = (
+    TextBlock
+    | StepsBlock
+    | ArtifactBlock
+    | CitationsBlock
+    | CallBlock
+    | ToolBlock
+    | ComponentBlock
+    | ReasoningBlock
+    | DataBlock
+    | FilesBlock
+    | SuggestionsBlock
+    | OtherBlock
+)

@@ -1,0 +1,169 @@
+"""Lists of small records as rows of fields, so that nobody has to write JSON.
+
+`RowsField` is one field of a form; its value is a list of dicts, its widget a formset. Without
+JavaScript there are blank rows, a number for the order and a box for removal; with it, buttons.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.forms.formsets import (
+    DELETION_FIELD_NAME,
+    ORDERING_FIELD_NAME,
+    BaseFormSet,
+    formset_factory,
+)
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.admin.common.widgets import PageWidget
+
+MOST_ROWS = 100  # of one list; a copilot with more has been made by a script, and edited by one
+
+LIST_FIELDS = frozenset({DELETION_FIELD_NAME, ORDERING_FIELD_NAME})
+Row = Mapping[str, Any]
+
+
+class RowForm(forms.Form):
+    """The fields of one row.
+
+    Attributes:
+        noun: What one row is, for the names of buttons and groups.
+    """
+
+    noun: ClassVar[str | Promise] = _("row")
+    use_required_attribute = False
+
+    @classmethod
+    def initial_of(cls, row: Row) -> dict[str, Any]:
+        """The values of the fields that show a stored row."""
+        return dict(row)
+
+    def has_changed(self) -> bool:
+        """Whether anything is in the row; its place in the list is nothing."""
+        return bool(set(self.changed_data) - LIST_FIELDS)
+
+    def row(self) -> dict[str, Any]:
+        """The row to store, from `cleaned_data`."""
+        return {name: self.cleaned_data[name] for name in self.fields if name not in LIST_FIELDS}
+
+    def own_fields(self) -> list[forms.BoundField]:
+        """The fields without those of the list itself."""
+        return [self[name] for name in self.fields if name not in LIST_FIELDS]
+
+
+class RowFormSet(BaseFormSet):  # type: ignore[type-arg]  # generic in the stubs only
+    """Rows that can be added, removed and put in order.
+
+    Attributes:
+        unique: A field whose values must differ, as those of a key must.
+    """
+
+    unique: ClassVar[str] = ""
+    form: type[RowForm]
+
+    def add_fields(self, form: forms.Form, index: int | None) -> None:
+        """Names the two fields of the list for those who do without JavaScript."""
+        super().add_fields(form, index)
+        form.fields[ORDERING_FIELD_NAME].label = _("Position")
+        form.fields[DELETION_FIELD_NAME].label = _("Remove")
+
+    def clean(self) -> None:
+        """Refuses two rows with one key, next to the second."""
+        if not self.unique or not self.is_valid():
+            return
+        seen: set[str] = set()
+        for form in self.ordered_forms:
+            value = str(form.cleaned_data.get(self.unique, "")).lower()
+            if value in seen:
+                form.add_error(self.unique, _("Another row has this already. Choose another."))
+                raise ValidationError(_("Two rows are the same."))
+            seen.add(value)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows in their order. Call it on valid rows only."""
+        return [form.row() for form in self.ordered_forms]
+
+    def initial_form_count(self) -> int:
+        """None of the rows that were sent must be filled: an emptied row is one less."""
+        return 0 if self.is_bound else super().initial_form_count()
+
+
+class RowsWidget(PageWidget, forms.Widget):
+    """Draws the rows of a formset."""
+
+    template_name = "admin/widgets/rows.html"
+    use_fieldset = True
+
+    def __init__(self, formset: type[RowFormSet], *, add_label: str | Promise) -> None:
+        super().__init__()
+        self.formset = formset
+        self.add_label = add_label
+
+    def value_from_datadict(self, data: Mapping[str, Any], files: object, name: str) -> RowFormSet:
+        """The rows as they were sent."""
+        return self.formset(data, prefix=name)
+
+    def value_omitted_from_data(self, data: Mapping[str, Any], files: object, name: str) -> bool:
+        """Whether the form was sent without this list."""
+        return f"{name}-TOTAL_FORMS" not in data
+
+    def get_context(self, name: str, value: object, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        """What the template draws."""
+        context = super().get_context(name, None, attrs)
+        formset = value if isinstance(value, RowFormSet) else self.unbound(name, value)
+        context["widget"] |= {"formset": formset, "add_label": self.add_label}
+        context["widget"]["noun"] = formset.form.noun
+        return context
+
+    def unbound(self, name: str, value: object) -> RowFormSet:
+        """The rows as they are stored."""
+        rows = value if isinstance(value, list) else []
+        initial = [self.formset.form.initial_of(row) for row in rows if isinstance(row, dict)]
+        return self.formset(initial=initial, prefix=name)
+
+    def id_for_label(self, id_: str) -> str:
+        """Rows are a group: there is no one control for the label."""
+        return ""
+
+
+class RowsField(forms.Field):
+    """A list of records, edited as rows."""
+
+    widget: RowsWidget
+
+    def __init__(
+        self,
+        form: type[RowForm],
+        *,
+        add_label: str | Promise,
+        unique: str = "",
+        blank_rows: int = 1,
+        **options: Any,
+    ) -> None:
+        formset: type[RowFormSet] = formset_factory(  # type: ignore[assignment]  # of the class given
+            form,
+            formset=type(f"{form.__name__}Set", (RowFormSet,), {"unique": unique}),
+            extra=blank_rows,
+            can_order=True,
+            can_delete=True,
+            max_num=MOST_ROWS,
+            validate_max=True,
+        )
+        super().__init__(required=False, widget=RowsWidget(formset, add_label=add_label), **options)
+
+    def clean(self, value: RowFormSet) -> list[dict[str, Any]]:
+        """The rows to store.
+
+        Raises:
+            ValidationError: A row is wrong; the row itself says what.
+        """
+        if not value.is_valid():
+            raise ValidationError([*value.non_form_errors(), _("See the marked rows below.")])
+        return value.rows()
+
+    def has_changed(self, initial: Sequence[Row] | None, data: Any) -> bool:
+        """Whether the rows differ from what is stored."""
+        return not data.is_valid() or data.rows() != list(initial or [])

@@ -1,0 +1,151 @@
+"""Tries a component as a copilot would call it: what it yields, and what becomes of that."""
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import ClassVar
+from uuid import UUID, uuid4
+
+from copilot_admin.admin.blocks.blocks import blocks_of
+from copilot_admin.admin.blocks.contents import Room
+from copilot_admin.admin.blocks.kinds import Block
+from copilot_admin.engine.component_runs.events import ComponentEvents
+from copilot_admin.engine.component_runs.run import ComponentRun
+from copilot_admin.engine.server_tools import title_of, told_of
+from copilot_admin.errors import BadArguments, ComponentError, WrongArguments
+from copilot_admin.journal.recorder import Ending, Recorder
+from copilot_admin.models import Outcome
+from copilot_admin.reading import CallView, EventView
+from copilot_admin.rendering.text import pretty_json, shortened
+from protocol.components import ComponentOutput
+from protocol.events import CitationCollection, Event
+from protocol.json import JsonObject
+from protocol.storable import clean_text
+
+ROOM = Room(rows=200, cell=1_000, text=100_000)  # nothing else is on the page
+MOST_RAW = 4_000  # characters of one output
+MOST_LISTED = 200  # outputs
+DEVELOPERS = {"content": {"__all__": {"raw_data"}}}  # shown to nobody else
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the user of a copilot would see, as a transcript would keep it."""
+
+    call: ClassVar[CallView | None] = None
+
+    id: UUID
+    answer: str
+    events: tuple[EventView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialResult:
+    """What came of a try.
+
+    Attributes:
+        listed: The first outputs as JSON.
+        outputs: How many there were.
+        refusal: Why the arguments are wrong; empty when they are not.
+        problem: What went wrong besides; empty when all went well.
+        usage: The tokens of the models that were asked.
+    """
+
+    listed: tuple[str, ...]
+    outputs: int
+    blocks: tuple[Block, ...]
+    for_model: str
+    merged: str
+    refusal: str
+    problem: str
+    usage: tuple[JsonObject, ...]
+    ms: int
+
+
+class Trial:
+    """One try of a component."""
+
+    def __init__(self, run: ComponentRun) -> None:
+        self._run = run
+        self._error: ComponentError | None = None
+
+    async def outputs(self) -> AsyncGenerator[ComponentOutput, None]:
+        """What the component yields; an error ends it and becomes part of the result."""
+        try:
+            async with aclosing(self._run.stream()) as outputs:
+                async for output in outputs:
+                    yield output
+        except ComponentError as error:
+            self._error = error
+
+    async def finish(self) -> None:
+        """Takes in all that the component yields."""
+        async with aclosing(self.outputs()) as outputs:
+            async for _ in outputs:
+                pass
+
+    def result(self) -> TrialResult:
+        """What came of it, once it has ended."""
+        run, error = self._run, self._error
+        sentence = error.public if error else ""
+        is_refused = isinstance(error, BadArguments)
+        return TrialResult(
+            listed=tuple(map(raw, run.outputs[:MOST_LISTED])),
+            outputs=len(run.outputs),
+            blocks=tuple(blocks_of(_answer_of(run), room=ROOM)),
+            for_model=shortened(clean_text(self._told()), most=ROOM.text),
+            merged=shortened(_json(run.merged), most=ROOM.text),
+            refusal=sentence if is_refused else "",
+            problem="" if is_refused else sentence,
+            usage=tuple(map(dict, run.usage)),
+            ms=round(run.seconds * 1000),
+        )
+
+    def _told(self) -> str:
+        """What a model would read."""
+        if isinstance(self._error, WrongArguments):
+            return self._error.public
+        return told_of(self._run)
+
+
+def raw(output: ComponentOutput) -> str:
+    """An output as JSON, or its beginning."""
+    return shortened(_json(output), most=MOST_RAW)
+
+
+def _json(output: ComponentOutput) -> str:
+    return clean_text(pretty_json(output.model_dump(mode="json", exclude=DEVELOPERS)))
+
+
+def _answer_of(run: ComponentRun) -> Answer:
+    recorder, id = Recorder(), uuid4()
+    for event in _events_of(run, id):
+        recorder.add(event, at_ms=0)
+    record = recorder.record(Ending(outcome=Outcome.COMPLETED, ms=0, ttft_ms=None))
+    events = tuple(
+        EventView(
+            ord=order,
+            type=entry.type.value,
+            payload=entry.payload,
+            text_offset=entry.text_offset,
+            at_ms=0,
+        )
+        for order, entry in enumerate(record.entries)
+    )
+    return Answer(id=id, answer=record.text, events=events)
+
+
+def _events_of(run: ComponentRun, id: UUID) -> Iterator[Event]:
+    """What a client would be sent, with all that a copilot can switch on."""
+    events = ComponentEvents(
+        title=title_of(run.component.name),
+        description=run.component.summary(),
+        id=id,
+        stream_all_text=True,
+        show_steps=True,
+    )
+    for output in run.outputs:
+        yield from events.take(output)
+    yield from events.end()
+    if events.citations:
+        yield CitationCollection(tuple(events.citations.values()))

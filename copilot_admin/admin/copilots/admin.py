@@ -1,0 +1,239 @@
+"""Copilots in the admin: the list, and the page in which one is made."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.core.files.base import ContentFile
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.loader import render_to_string
+from django.urls import URLPattern, path, reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from copilot_admin.admin.common.fieldsets import Fieldsets, without
+from copilot_admin.admin.common.no_popups import NoPopups
+from copilot_admin.admin.copilots import actions as actions
+from copilot_admin.admin.copilots.deletion import deletion_of, revoke_keys_of
+from copilot_admin.admin.copilots.filters import StateFilter
+from copilot_admin.admin.copilots.form import CopilotForm
+from copilot_admin.admin.copilots.page import page_context
+from copilot_admin.admin.copilots.templates import TemplateViews
+from copilot_admin.admin.frame.site import site
+from copilot_admin.copilots.drafts import problems_by_field, standing_of
+from copilot_admin.copilots.uploaded_images import random_name
+from copilot_admin.models import Access, Copilot
+
+FIELDSETS: Fieldsets = [
+    (
+        gettext_lazy("Identity"),
+        {"fields": ["name", "slug", "description", "upload", "remove_image", "image_url"]},
+    ),
+    (gettext_lazy("Instructions"), {"fields": ["system_prompt"]}),
+    (
+        gettext_lazy("Model"),
+        {
+            "fields": [
+                ("provider", "model"),
+                ("temperature", "max_tokens"),
+                ("top_p", "reasoning_effort"),
+                "more_parameters",
+                "model_choices",
+            ]
+        },
+    ),
+    (gettext_lazy("Features"), {"fields": ["features", "custom_features"]}),
+    (
+        gettext_lazy("Data and tools"),
+        {"fields": ["widget_data", "tools", "citations", "sees_images", "max_data_tokens"]},
+    ),
+    (
+        gettext_lazy("Components"),
+        {
+            "fields": ["components", "stream_all_text"],
+            "description": gettext_lazy("Work that the server does when the model asks for it."),
+        },
+    ),
+    (
+        gettext_lazy("Data notes"),
+        {
+            "fields": ["data_notes", "data_messages"],
+            "description": gettext_lazy(
+                "Data that the model keeps at hand while a conversation lasts."
+            ),
+        },
+    ),
+    (
+        gettext_lazy("Steps and starters"),
+        {"fields": ["show_steps", "reasoning_steps", "steps", "starters"]},
+    ),
+    (
+        gettext_lazy("Access and logging"),
+        {
+            "fields": ["enabled", "access", "logging"],
+            "description": gettext_lazy(
+                "These act as soon as you save; they do not wait for publishing."
+            ),
+        },
+    ),
+]
+# What somebody who may look but not change is shown.
+VIEW_ONLY = [
+    "name",
+    "slug",
+    "description",
+    "system_prompt",
+    "provider",
+    "model",
+    "widget_data",
+    "citations",
+    "sees_images",
+    "stream_all_text",
+    "show_steps",
+    "reasoning_steps",
+    "max_data_tokens",
+    "enabled",
+    "access",
+    "logging",
+]
+
+
+@admin.register(Copilot, site=site)
+class CopilotAdmin(NoPopups, TemplateViews):
+    """The pages of copilots."""
+
+    form: type[CopilotForm] = CopilotForm
+    change_form_template = "admin/copilot_admin/copilot/change_form.html"
+    change_list_template = "admin/copilot_admin/copilot/change_list.html"
+    list_display = ("card", "state", "model", "who_may_ask", "last_published")
+    list_display_links = None
+    list_filter = (StateFilter, "access", "provider")
+    list_select_related = ("provider", "live", "live__provider")
+    list_per_page = 50
+    search_fields = ("name", "slug", "description", "model")
+    search_help_text = gettext_lazy("Name, slug, description or model")
+    show_facets = admin.ShowFacets.NEVER  # counting states would ask each copilot once more
+    ordering = ("name",)
+    empty_state = gettext_lazy(
+        "There is no copilot yet. It takes a name, a prompt and a model; the rehearsal model needs "
+        "no key."
+    )
+    actions = [
+        actions.publish_chosen,
+        actions.duplicate_chosen,
+        actions.enable_chosen,
+        actions.disable_chosen,
+    ]
+
+    @admin.display(description=gettext_lazy("Copilot"), ordering="name")
+    def card(self, copilot: Copilot) -> SafeString:
+        """Image, name and slug."""
+        return render_to_string(
+            "admin/copilot_admin/copilot/list_card.html",
+            {"copilot": copilot, "url": self.change_url(copilot), "image": self.image_of(copilot)},
+        )
+
+    @admin.display(description=gettext_lazy("State"))
+    def state(self, copilot: Copilot) -> SafeString:
+        """How it stands, in words."""
+        return render_to_string(
+            "admin/copilot_admin/copilot/state.html", {"standing": standing_of(copilot)}
+        )
+
+    @admin.display(description=gettext_lazy("Access"), ordering="access")
+    def who_may_ask(self, copilot: Copilot) -> str:
+        """Open or by key, in a word."""
+        return _("Open") if copilot.access == Access.OPEN else _("With a key")
+
+    @admin.display(description=gettext_lazy("Last published"), ordering="live__published_at")
+    def last_published(self, copilot: Copilot) -> SafeString | str:
+        """Version and day of what is live."""
+        if copilot.live is None:
+            return "-"
+        return render_to_string(
+            "admin/copilot_admin/copilot/published.html", {"version": copilot.live}
+        )
+
+    def get_urls(self) -> list[URLPattern]:
+        """The stock addresses, and ours before them."""
+        wrap = self.admin_site.admin_view
+        own = [
+            path("publish/", wrap(self.publish_view), name="copilot_admin_copilot_publish"),
+            path("preview/", wrap(self.preview_view), name="copilot_admin_copilot_preview"),
+            path("models/", wrap(self.models_view), name="copilot_admin_copilot_models"),
+            path("<int:pk>/image/", wrap(self.image_view), name="copilot_admin_copilot_image"),
+        ]
+        return self.template_urls() + own + super().get_urls()
+
+    def get_fieldsets(self, request: HttpRequest, obj: Copilot | None = None) -> Any:
+        """The sections of the page."""
+        may_edit = (
+            self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
+        )
+        if not may_edit:
+            return [(None, {"fields": VIEW_ONLY})]
+        return FIELDSETS if obj and obj.image else without(FIELDSETS, "remove_image")
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Ours first, deletion last."""
+        found = super().get_actions(request)
+        deletion = found.pop("delete_selected", None)
+        return found | ({"delete_selected": deletion} if deletion else {})
+
+    def save_model(
+        self, request: HttpRequest, obj: Copilot, form: CopilotForm, change: bool
+    ) -> None:
+        """Saves the draft; a new picture gets a new name, as live versions keep theirs."""
+        if form.png is not None:
+            obj.image.save(random_name(), ContentFile(form.png), save=False)
+        super().save_model(request, obj, form, change)
+        self.fetch_images(request, [obj])
+
+    def response_add(
+        self, request: HttpRequest, obj: Copilot, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """Says what was done, and goes where the button said."""
+        return self._after_saving(request, obj)
+
+    def response_change(self, request: HttpRequest, obj: Copilot) -> HttpResponse:
+        """Says what was done, and goes where the button said."""
+        return self._after_saving(request, obj)
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """Adds the state of the draft, the preview and the versions."""
+        context |= page_context(self, request, context["adminform"].form, context["original"])
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """What goes with the copilots, in numbers: a list of each message would have no end."""
+        return deletion_of(objs, user=request.user)
+
+    def delete_model(self, request: HttpRequest, obj: Copilot) -> None:
+        """Deletes one, and revokes the keys that were for it alone."""
+        revoke_keys_of([obj.pk])
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Copilot]) -> None:
+        """Deletes several, and revokes the keys that were for them alone."""
+        revoke_keys_of(list(queryset.values_list("pk", flat=True)))
+        super().delete_queryset(request, queryset)
+
+    def _after_saving(self, request: HttpRequest, copilot: Copilot) -> HttpResponse:
+        if "_publish" in request.POST:
+            return HttpResponseRedirect(self.publish_url([copilot.pk]))
+        open_points = sum(map(len, problems_by_field(copilot).values()))
+        if open_points:
+            text = ngettext(
+                "Draft saved. One thing must be mended before it can be published.",
+                "Draft saved. %(count)d things must be mended before it can be published.",
+                open_points,
+            ) % {"count": open_points}
+            self.message_user(request, text, level="warning")
+        else:
+            self.message_user(request, _("Draft saved. What is live has not changed."))
+        if "_continue" in request.POST:
+            return HttpResponseRedirect(self.change_url(copilot))
+        return HttpResponseRedirect(reverse("admin:copilot_admin_copilot_changelist"))

@@ -1,0 +1,119 @@
+"""The card and the composer of a copilot as Workspace shows them, from a form as it stands."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from django.utils.translation import gettext
+
+from copilot_admin.admin.common.rows import RowForm, RowFormSet
+from copilot_admin.admin.copilots.form import CopilotForm
+from copilot_admin.copilots.remote_images import is_address
+from copilot_admin.engine.values.document import data_note
+from copilot_admin.models import Copilot
+from protocol.data import folded, render
+from protocol.features import FEATURES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What the preview draws. Half-written rows are left out, as they cannot be shown."""
+
+    name: str
+    description: str
+    image: str
+    linked_image: str  # its address, if it has one; it may be half-written
+    features: frozenset[str]
+    models: tuple[str, ...]
+    controls: tuple[Mapping[str, Any], ...]
+    starters: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_link(self) -> bool:
+        """Whether the address of the image may be followed."""
+        return is_address(self.linked_image)
+
+    @property
+    def feature_labels(self) -> tuple[str, ...]:
+        """The names of the features that are on."""
+        return tuple(gettext(feature.label) for feature in FEATURES if feature.key in self.features)
+
+    @property
+    def picks_widgets(self) -> bool:
+        """Whether users may attach widgets with @."""
+        return "widget-dashboard-select" in self.features
+
+    @property
+    def sees_everything(self) -> bool:
+        """Whether the options hold Workspace's own switch for global data."""
+        return "widget-global-search" in self.features
+
+
+def preview_of(copilot: Copilot, *, image: str) -> Preview:
+    """The preview of a stored draft.
+
+    Args:
+        copilot: As it is stored.
+        image: Address of its image on this server; empty when there is none.
+    """
+    return Preview(
+        name=copilot.name,
+        description=copilot.description,
+        image=image,
+        linked_image="" if copilot.image else copilot.image_url,
+        features=frozenset(
+            feature.key
+            for feature in FEATURES
+            if copilot.features.get(feature.key, feature.default)
+        ),
+        models=tuple(row["name"] for row in copilot.model_choices),
+        controls=tuple(copilot.custom_features),
+        starters=tuple(copilot.starters),
+        notes=_notes(copilot.data_notes, merging=copilot.data_messages.get("merge", True)),
+    )
+
+
+def preview_of_form(form: CopilotForm, *, image: str) -> Preview:
+    """The preview of what somebody is typing, whatever is still missing or wrong."""
+    copilot, address = form.instance, str(form["image_url"].value() or "").strip()
+    removed = "remove_image" in form.fields and form["remove_image"].value()
+    uploaded = bool(copilot.image) and not removed
+    shown = image if uploaded or (not copilot.image and address == form.stored_address) else ""
+    return Preview(
+        name=form["name"].value() or "",
+        description=form["description"].value() or "",
+        image=shown,
+        linked_image="" if uploaded else address,
+        features=frozenset(form["features"].value() or ()),
+        models=tuple(row["name"] for row in _good_rows(form["model_choices"].value())),
+        controls=tuple(_good_rows(form["custom_features"].value())),
+        starters=tuple(row["text"] for row in _good_rows(form["starters"].value())),
+        notes=_notes(
+            _good_rows(form["data_notes"].value()),
+            merging="merge" in (form["data_messages"].value() or ()),
+        ),
+    )
+
+
+def _notes(rows: Sequence[Mapping[str, Any]], *, merging: bool) -> tuple[str, ...]:
+    """The data notes as the model is going to see them."""
+    notes = [data_note(row) for row in rows if row.get("enabled") is not False]
+    return tuple(map(render, folded(notes, merging=merging)))
+
+
+def _good_rows(formset: RowFormSet) -> Sequence[Mapping[str, Any]]:
+    formset.is_valid()
+    good = [form for form in formset.forms if _is_good(form)]
+    return [form.row() for form in sorted(good, key=_place)]
+
+
+def _is_good(form: RowForm) -> bool:
+    return form.has_changed() and form.is_valid() and not form.cleaned_data.get("DELETE")
+
+
+def _place(form: RowForm) -> float:
+    """Where the row stands; one without a place stands last, as when it is saved."""
+    place = form.cleaned_data.get("ORDER")
+    return inf if place is None else place

@@ -1,0 +1,151 @@
+"""New from template: a gallery of copilots to copy, and the few questions that a copy asks."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import URLPattern, path
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from copilot_admin.admin.copilots.views import CopilotViews
+from copilot_admin.copilot_file.templates import (
+    REHEARSAL,
+    Switched,
+    Template,
+    UnusableTemplate,
+    free_slug,
+    make_copilot,
+    templates,
+    usual_provider,
+)
+from copilot_admin.models import Access, Copilot, Provider
+
+FOLDER = "admin/copilot_admin/copilot"
+
+
+class TemplateForm(forms.Form):
+    """What a template leaves open."""
+
+    slug = forms.CharField(
+        label=gettext_lazy("Slug"),
+        max_length=60,
+        validators=Copilot._meta.get_field("slug").validators,
+        help_text=gettext_lazy("The last part of its address. Clients know the copilot by it."),
+    )
+    provider = forms.ModelChoiceField(
+        label=gettext_lazy("Provider"), queryset=Provider.objects.order_by("name"), empty_label=None
+    )
+    model = forms.CharField(
+        label=gettext_lazy("Model"),
+        max_length=200,
+        required=False,
+        help_text=gettext_lazy("Empty: the one model of the rehearsal provider."),
+    )
+    switched_model = forms.CharField(
+        label=gettext_lazy("Model while the control is on"),
+        max_length=200,
+        required=False,
+        help_text=gettext_lazy("Such as one that searches the web. Empty: you name it later."),
+    )
+    switched_provider = forms.ModelChoiceField(
+        label=gettext_lazy("Its provider"),
+        queryset=Provider.objects.order_by("name"),
+        required=False,
+        empty_label=gettext_lazy("The same provider"),
+    )
+    access = forms.ChoiceField(
+        label=gettext_lazy("Access"), choices=Access.choices, initial=Access.KEY
+    )
+
+    def __init__(self, *args: Any, template: Template, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not template.switched_model:
+            del self.fields["switched_model"], self.fields["switched_provider"]
+
+    @property
+    def switched(self) -> Switched | None:
+        """What answers while the template's control is on, if that was said."""
+        model, provider = map(self.cleaned_data.get, ("switched_model", "switched_provider"))
+        return Switched(model, provider.name if provider else "") if model else None
+
+    def clean(self) -> dict[str, Any]:
+        """A real provider has many models, so one has to be named."""
+        values: dict[str, Any] = super().clean() or self.cleaned_data
+        provider = values.get("provider")
+        if provider and provider.kind != REHEARSAL and not values.get("model"):
+            self.add_error("model", _("Name a model of this provider."))
+        return values
+
+
+class TemplateViews(CopilotViews):
+    """The pages of templates; whoever may add a copilot may copy one."""
+
+    def template_urls(self) -> list[URLPattern]:
+        """The addresses of the gallery."""
+        wrap = self.admin_site.admin_view
+        return [
+            path("templates/", wrap(self.gallery_view), name="copilot_admin_copilot_templates"),
+            path(
+                "templates/<slug:slug>/",
+                wrap(self.template_view),
+                name="copilot_admin_copilot_from_template",
+            ),
+        ]
+
+    def gallery_view(self, request: HttpRequest) -> HttpResponseBase:
+        """All templates, each with what it shows and what makes it."""
+        return self._page(request, "gallery.html", title=_("New from template"))
+
+    def template_view(self, request: HttpRequest, slug: str) -> HttpResponseBase:
+        """Asks what the template leaves open; a POST makes the draft."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        template = templates().get(slug)
+        if template is None:
+            raise Http404
+        form = TemplateForm(
+            request.POST or None,
+            template=template,
+            initial={"slug": free_slug(template.slug), "provider": usual_provider()},
+        )
+        if request.method == "POST" and form.is_valid():
+            copilot = self._made(request, template, form)
+            if copilot is not None:
+                return HttpResponseRedirect(self.change_url(copilot))
+        return self._page(
+            request, "from_template.html", title=template.name, template=template, form=form
+        )
+
+    def _made(self, request: HttpRequest, template: Template, form: TemplateForm) -> Copilot | None:
+        values = form.cleaned_data
+        user = request.user if isinstance(request.user, AbstractBaseUser) else None
+        try:
+            copilot = make_copilot(
+                template,
+                slug=values["slug"],
+                access=values["access"],
+                provider=values["provider"],
+                model=values["model"],
+                switched=form.switched,
+                user=user,
+            )
+        except UnusableTemplate as error:
+            form.add_error("slug", error.public)
+            return None
+        self.log_addition(request, copilot, f"Made of the template {template.slug}.")
+        text = _("“%(name)s” is a draft now. Change what you like, then publish it.")
+        messages.success(request, text % {"name": copilot.name})
+        return copilot
+
+    def _page(self, request: HttpRequest, name: str, **context: Any) -> HttpResponseBase:
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        everywhere = self.admin_site.each_context(request)
+        found = {"opts": self.opts, "templates": list(templates().values()), **context}
+        return render(request, f"{FOLDER}/{name}", {**everywhere, **found})

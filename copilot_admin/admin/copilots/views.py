@@ -1,0 +1,173 @@
+"""The pages of copilots that Django's admin does not have: publishing, preview, images, models."""
+
+from collections.abc import Iterable
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.exceptions import PermissionDenied
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseNotAllowed,
+    HttpResponseRedirect,
+    JsonResponse,
+)
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from copilot_admin.admin.common.generics import CopilotModelAdmin
+from copilot_admin.admin.copilots.form import CopilotForm
+from copilot_admin.admin.copilots.model_lists import fetch_models
+from copilot_admin.admin.copilots.preview import preview_of_form
+from copilot_admin.copilots.drafts import Draft, draft_of
+from copilot_admin.copilots.publishing import image_of, publish
+from copilot_admin.copilots.remote_images import fetch_copies, stored_image
+from copilot_admin.errors import ConfigurationError, RunError
+from copilot_admin.models import Copilot, Provider
+
+NO_ID = 0  # no row has it
+
+
+class CopilotViews(CopilotModelAdmin):
+    """Views of the copilot admin; each asks for its permission itself."""
+
+    def change_url(self, copilot: Copilot) -> str:
+        """Where a copilot is edited."""
+        return reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+
+    def publish_url(self, ids: Iterable[int]) -> str:
+        """Where publishing these is asked about."""
+        query = urlencode([("id", pk) for pk in ids])
+        return f"{reverse('admin:copilot_admin_copilot_publish')}?{query}"
+
+    def image_of(self, copilot: Copilot) -> str:
+        """Address of the image that this server has; empty when there is none."""
+        name = stored_image(image_of(copilot))
+        if not name:
+            return ""
+        address = reverse("admin:copilot_admin_copilot_image", args=[copilot.pk])
+        return f"{address}?{urlencode({'v': name[-12:-4]})}"
+
+    def fetch_images(self, request: HttpRequest, copilots: Iterable[Copilot]) -> None:
+        """Fetches the images that are only linked, once the database has what was changed."""
+        addresses = [image_of(copilot) for copilot in copilots]
+
+        def fetch() -> None:
+            for address, why in fetch_copies(addresses).items():
+                text = _(
+                    "The image stays a link, which Workspace loads by itself: %(address)s could not "
+                    "be fetched. %(why)s"
+                )
+                messages.warning(request, text % {"address": address, "why": why})
+
+        transaction.on_commit(fetch)
+
+    def publish_view(self, request: HttpRequest) -> HttpResponseBase:
+        """Says what would go live; a POST makes it so."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        drafts = [draft_of(copilot) for copilot in self._chosen(request)]
+        if request.method == "POST":
+            return self._publish(request, drafts)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Publish"),
+            "opts": self.opts,
+            "drafts": drafts,
+            "ready": [draft for draft in drafts if draft.may_go_live],
+        }
+        return render(request, "admin/copilot_admin/copilot/publish.html", context)
+
+    def preview_view(self, request: HttpRequest) -> HttpResponseBase:
+        """The preview of a form as it is being typed; nothing is saved."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not (self.has_add_permission(request) or self.has_change_permission(request)):
+            raise PermissionDenied
+        copilot = self.get_queryset(request).filter(pk=_number(request.GET.get("id"))).first()
+        form = CopilotForm(request.POST, instance=copilot)
+        preview = preview_of_form(form, image=self.image_of(copilot) if copilot else "")
+        return render(request, "admin/copilot_admin/copilot/preview.html", {"preview": preview})
+
+    def models_view(self, request: HttpRequest) -> HttpResponseBase:
+        """Asks a provider for its models; only what an operator set up is ever called."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not (self.has_add_permission(request) or self.has_change_permission(request)):
+            raise PermissionDenied
+        provider = Provider.objects.filter(pk=_number(request.POST.get("provider"))).first()
+        if provider is None:
+            return JsonResponse({"models": [], "sentence": _("Choose a provider first.")})
+        try:
+            found = fetch_models(provider)
+        except (RunError, ConfigurationError) as error:
+            return JsonResponse({"models": [], "sentence": error.public})
+        sentence = _("%(count)d models. Type to find one.") % {"count": len(found)}
+        return JsonResponse({"models": found, "sentence": sentence})
+
+    def image_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
+        """The image of a draft, uploaded or fetched: a PNG that this server wrote itself."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        copilot = get_object_or_404(self.get_queryset(request), pk=pk)
+        name = stored_image(image_of(copilot))
+        if not name:
+            raise Http404
+        try:
+            with default_storage.open(name, "rb") as file:
+                response = HttpResponse(file.read(), content_type="image/png")
+        except FileNotFoundError as error:
+            raise Http404 from error
+        response["X-Content-Type-Options"] = "nosniff"
+        response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+        response["Cache-Control"] = "private, max-age=3600"
+        return response
+
+    def _chosen(self, request: HttpRequest) -> list[Copilot]:
+        ids = [_number(value) for value in request.GET.getlist("id")]
+        rows = self.get_queryset(request).filter(pk__in=ids).select_related("provider", "live")
+        found = list(rows.order_by("name"))
+        if not found:
+            raise Http404
+        return found
+
+    def _publish(self, request: HttpRequest, drafts: list[Draft]) -> HttpResponse:
+        seen = {value.partition(":")[0]: value for value in request.POST.getlist("draft")}
+        with transaction.atomic():
+            for draft in drafts:
+                if str(draft.copilot.pk) in seen:
+                    shown = seen[str(draft.copilot.pk)].partition(":")[2]
+                    self._publish_one(request, draft, shown=shown)
+            self.fetch_images(request, [draft.copilot for draft in drafts])
+        if len(drafts) == 1:
+            return HttpResponseRedirect(self.change_url(drafts[0].copilot))
+        return HttpResponseRedirect(reverse("admin:copilot_admin_copilot_changelist"))
+
+    def _publish_one(self, request: HttpRequest, draft: Draft, *, shown: str) -> None:
+        name = {"name": draft.copilot}
+        if shown != draft.digest:
+            text = _("“%(name)s” was changed after you looked. Look again, then publish.") % name
+            messages.warning(request, text)
+        elif draft.problems:
+            text = _("“%(name)s” was not published: see the marked fields.") % name
+            messages.error(request, text)
+        elif not draft.changes:
+            messages.info(request, _("“%(name)s” is live exactly as it is.") % name)
+        elif version := publish(draft.copilot, user=_person(request)):
+            self.log_change(request, draft.copilot, f"Published version {version.number}.")
+            text = _("“%(name)s” is live: version %(number)d answers from the next question on.")
+            messages.success(request, text % {**name, "number": version.number})
+
+
+def _person(request: HttpRequest) -> AbstractBaseUser | None:
+    return request.user if isinstance(request.user, AbstractBaseUser) else None
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else NO_ID

@@ -1,0 +1,167 @@
+"""Providers in the admin: for operators only."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from copilot_admin.admin.common.fieldsets import Fieldsets, without
+from copilot_admin.admin.common.generics import ProviderModelAdmin
+from copilot_admin.admin.copilots.model_lists import fetch_models, known_models
+from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.providers.deletion import deletion_of
+from copilot_admin.admin.providers.form import ProviderForm
+from copilot_admin.admin.providers.trial import try_provider
+from copilot_admin.copilots.providers import provider_spec, set_api_key
+from copilot_admin.copilots.switched_providers import rename_in_drafts
+from copilot_admin.engine.providers.registry import make_provider, provider_kinds
+from copilot_admin.errors import ConfigurationError, RunError
+from copilot_admin.models import Provider
+
+FIELDSETS: Fieldsets = [
+    (None, {"fields": ["name", "kind", "base_url"]}),
+    (gettext_lazy("Key"), {"fields": ["api_key", "clear_key", "api_key_env"]}),
+    (gettext_lazy("Models"), {"fields": ["tool_calling"]}),
+    (
+        gettext_lazy("Patience"),
+        {"fields": [("connect", "first_token"), ("between_tokens", "total")]},
+    ),
+]
+VIEW_ONLY = ["name", "kind", "base_url", "api_key_env", "tool_calling"]
+
+
+@admin.register(Provider, site=site)
+class ProviderAdmin(ProviderModelAdmin):
+    """The pages of providers."""
+
+    form = ProviderForm
+    change_form_template = "admin/copilot_admin/provider/change_form.html"
+    list_display = ("name", "kind_label", "base_url", "key", "used_by")
+    search_fields = ("name", "base_url")
+    actions = None
+    empty_state = gettext_lazy(
+        "There is no provider yet. A provider is where models are: a service of the web, a server "
+        "of your own, or the built-in rehearsal, which needs neither."
+    )
+
+    @admin.display(description=gettext_lazy("Kind"), ordering="kind")
+    def kind_label(self, provider: Provider) -> str:
+        """The kind in words."""
+        return dict(provider_kinds()).get(provider.kind, provider.kind)
+
+    @admin.display(description=gettext_lazy("Key"))
+    def key(self, provider: Provider) -> str:
+        """What may be shown of the key: its end, or where it comes from."""
+        if provider.api_key_cipher:
+            return f"••••{provider.api_key_hint}"
+        return f"${provider.api_key_env}" if provider.api_key_env else "-"
+
+    @admin.display(description=gettext_lazy("Copilots"), ordering="n_copilots")
+    def used_by(self, provider: Provider) -> int:
+        """How many drafts use it."""
+        return int(getattr(provider, "n_copilots", 0))
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Provider]:
+        """Providers with the number of their copilots."""
+        return super().get_queryset(request).annotate(n_copilots=Count("copilots"))
+
+    def get_urls(self) -> list[URLPattern]:
+        """The stock addresses, and ours before them."""
+        wrap = self.admin_site.admin_view
+        own = [
+            path("<int:pk>/test/", wrap(self.test_view), name="copilot_admin_provider_test"),
+            path("<int:pk>/models/", wrap(self.models_view), name="copilot_admin_provider_models"),
+        ]
+        return own + super().get_urls()
+
+    def get_fieldsets(self, request: HttpRequest, obj: Provider | None = None) -> Any:
+        """The sections of the page; what does not apply is left out."""
+        may_edit = (
+            self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
+        )
+        if not may_edit:
+            return [(None, {"fields": VIEW_ONLY})]
+        if obj is not None and obj.api_key_cipher:
+            return FIELDSETS
+        return without(FIELDSETS, "clear_key")
+
+    def save_model(
+        self, request: HttpRequest, obj: Provider, form: ProviderForm, change: bool
+    ) -> None:
+        """Saves the provider, then its key: a key is sealed for the row that it belongs to."""
+        super().save_model(request, obj, form, change)
+        if "name" in form.changed_data:
+            rename_in_drafts(form.initial.get("name", ""), obj.name)
+        if form.new_key is not None:
+            set_api_key(obj, form.new_key)
+        if form.key_was_cleared:
+            self.message_user(
+                request,
+                _(
+                    "The address leads to another server, so the stored key was forgotten. "
+                    "Enter the key of the new one."
+                ),
+                level=messages.WARNING,
+            )
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """Adds the models that are known."""
+        original = context["original"]
+        context["known_models"] = known_models(original.pk) if original else ()
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Says in a sentence which copilots are in the way."""
+        return deletion_of(objs)
+
+    def test_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
+        """Asks the provider for one word."""
+        provider = self._for_operation(request, pk)
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        model = request.POST.get("model", "").strip()[:200]
+        try:
+            trial = try_provider(make_provider(provider_spec(provider)), model=model)
+            problem = trial.problem
+        except (RunError, ConfigurationError) as error:
+            problem = error.public
+        if problem:
+            self.message_user(request, _("Not working: %s") % problem, level=messages.ERROR)
+        else:
+            text = _("Working: %(model)s answered, first text after %(ms)d ms.")
+            values = {"model": trial.model, "ms": trial.first_token_ms}
+            self.message_user(request, text % values)
+        return self._back(provider)
+
+    def models_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
+        """Fetches the list of models, which builders then pick from."""
+        provider = self._for_operation(request, pk)
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        try:
+            found = fetch_models(provider)
+        except (RunError, ConfigurationError) as error:
+            self.message_user(request, error.public, level=messages.ERROR)
+        else:
+            text = ngettext("One model found.", "%(count)d models found.", len(found))
+            self.message_user(request, text % {"count": len(found)})
+        return self._back(provider)
+
+    def _for_operation(self, request: HttpRequest, pk: int) -> Provider:
+        provider = get_object_or_404(Provider, pk=pk)
+        if not self.has_change_permission(request, provider):
+            raise PermissionDenied
+        return provider
+
+    def _back(self, provider: Provider) -> HttpResponse:
+        address = reverse("admin:copilot_admin_provider_change", args=[provider.pk])
+        return HttpResponseRedirect(f"{address}#provider-trial")

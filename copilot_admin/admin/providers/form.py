@@ -1,0 +1,171 @@
+"""The form in which an operator sets up a provider; its key goes in and never comes out."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import SplitResult, urlsplit
+
+from django import forms
+from django.core.validators import RegexValidator
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.admin.common.generics import ProviderModelForm
+from copilot_admin.copilots.providers import is_own_variable
+from copilot_admin.engine.providers.registry import provider_kinds
+from copilot_admin.engine.values.spec import Timeouts
+from copilot_admin.models import Provider
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+LONGEST_TIMEOUT_S = 3600
+ENVIRONMENT_NAME = RegexValidator(
+    r"^[A-Za-z_][A-Za-z0-9_]*\Z", _("Write the name of the variable, not the key: LOCAL_LLM_KEY.")
+)
+
+
+def origin_of(url: str) -> tuple[str, str]:
+    """Scheme and host with port: where a key may be sent to."""
+    parts = urlsplit(url.strip())
+    return parts.scheme.lower(), parts.netloc.lower()
+
+
+class _Timeout(forms.FloatField):
+    def __init__(self, label: "_StrPromise", help_text: "_StrPromise") -> None:
+        super().__init__(
+            label=label,
+            help_text=help_text,
+            required=False,
+            min_value=0.1,
+            max_value=LONGEST_TIMEOUT_S,
+            widget=forms.NumberInput(attrs={"step": "any"}),
+        )
+
+
+class ProviderForm(ProviderModelForm):
+    """A provider: where it is, how to get in, how long to wait."""
+
+    kind = forms.ChoiceField(label=_("Kind"))
+    api_key = forms.CharField(
+        label=_("API key"),
+        required=False,
+        max_length=1000,
+        strip=True,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    clear_key = forms.BooleanField(label=_("Forget the stored key"), required=False)
+    connect = _Timeout(_("To connect"), _("Seconds until the provider has to pick up."))
+    first_token = _Timeout(_("To the first text"), _("Seconds of silence before an answer."))
+    between_tokens = _Timeout(_("Between two pieces"), _("Seconds of silence within an answer."))
+    total = _Timeout(_("For a whole answer"), _("Seconds, all in all."))
+
+    class Meta:
+        model = Provider
+        fields: ClassVar[list[str]] = [
+            "name",
+            "kind",
+            "base_url",
+            "api_key_env",
+            "tool_calling",
+        ]
+        widgets: ClassVar[dict[str, forms.Widget]] = {
+            "base_url": forms.TextInput(attrs={"inputmode": "url"})
+        }
+        labels: ClassVar[dict[str, str | Promise]] = {
+            "base_url": _("Address"),
+            "api_key_env": _("Key from the environment"),
+        }
+        help_texts: ClassVar[dict[str, str | Promise]] = {
+            "name": _("How builders know it."),
+            "base_url": _("Up to and with the version: http://127.0.0.1:9100/v1"),
+            "tool_calling": _(
+                "For models that cannot call tools: they are told of them in words, and write "
+                "what they want. Less reliable."
+            ),
+            "api_key_env": _(
+                "Name of a variable of the server's environment that holds the key. A key stored "
+                "here goes first."
+            ),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.key_was_cleared = False
+        self.initial = {**asdict(Timeouts()), **self.instance.timeouts, **self.initial}
+        self.fields["kind"].choices = provider_kinds()  # type: ignore[attr-defined]  # a ChoiceField
+        if "api_key_env" in self.fields:
+            self.fields["api_key_env"].validators.append(ENVIRONMENT_NAME)
+        self._describe_key()
+
+    def clean_base_url(self) -> str:
+        """Accepts a web address without a name and password in it."""
+        url: str = self.cleaned_data["base_url"].strip().rstrip("/")
+        parts = _parts(url)
+        if url and (parts is None or parts.scheme not in ("http", "https") or not parts.hostname):
+            raise forms.ValidationError(
+                _("Write the whole address: https://api.example.com/v1 or http://127.0.0.1:9100/v1")
+            )
+        if parts is not None and parts.username is not None:
+            raise forms.ValidationError(_("Leave name and password out; use the API key field."))
+        return url
+
+    def clean_api_key_env(self) -> str:
+        """Refuses a variable of this server: its value would go to the provider's address."""
+        name: str = self.cleaned_data["api_key_env"].strip()
+        if name and is_own_variable(name):
+            raise forms.ValidationError(
+                _("This variable belongs to this server. Put the key into one of its own.")
+            )
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        """Drops the stored key when the address leads somewhere else."""
+        values: dict[str, Any] = super().clean() or self.cleaned_data
+        before = str(self.initial.get("base_url", ""))
+        if self.instance.api_key_cipher and "base_url" in values:
+            moved = origin_of(before) != origin_of(values["base_url"])
+            self.key_was_cleared = moved and not values.get("api_key")
+        if values.get("clear_key") and values.get("api_key"):
+            self.add_error("clear_key", _("Either enter a new key or forget the old one."))
+        return values
+
+    def save(self, commit: bool = True) -> Provider:
+        """Puts the four timeouts together; only what differs from the defaults is stored."""
+        usual = asdict(Timeouts())
+        given = {name: self.cleaned_data.get(name) for name in usual}
+        self.instance.timeouts = {
+            name: value
+            for name, value in given.items()
+            if value is not None and value != usual[name]
+        }
+        return super().save(commit=commit)
+
+    @property
+    def new_key(self) -> str | None:
+        """The key to store; empty: forget the one there is; None: leave it alone."""
+        if self.cleaned_data.get("api_key"):
+            return str(self.cleaned_data["api_key"])
+        return "" if self.cleaned_data.get("clear_key") or self.key_was_cleared else None
+
+    def _describe_key(self) -> None:
+        hint = self.instance.api_key_hint
+        if self.instance.api_key_cipher:
+            self.fields["api_key"].widget.attrs["placeholder"] = f"••••{hint}"
+            self.fields["api_key"].help_text = _(
+                "A key is stored. Leave this empty to keep it. It goes only to the address above; "
+                "another address makes it forgotten."
+            )
+        else:
+            del self.fields["clear_key"]
+            self.fields["api_key"].help_text = _(
+                "Kept encrypted, and never shown again. It goes only to the address above."
+            )
+
+
+def _parts(url: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(url)
+        is_good = parts.port is None or parts.port > 0  # reading a bad port raises
+    except ValueError:
+        return None
+    return parts if is_good else None

@@ -1,0 +1,112 @@
+"""Transcripts in the admin: the list, and the page of a conversation."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.transcripts.filters import CopilotFilter, JudgedFilter
+from copilot_admin.admin.transcripts.list import TranscriptList
+from copilot_admin.admin.transcripts.views import VIEW, TranscriptViews
+from copilot_admin.admin.transcripts.words import outcome_words
+from copilot_admin.models import Conversation
+from copilot_admin.rendering.text import duration
+
+FOLDER = "admin/copilot_admin/conversation"
+
+
+@admin.register(Conversation, site=site)
+class ConversationAdmin(TranscriptViews):
+    """Transcripts are read here, and changed nowhere.
+
+    A column more is a method with `@admin.display` and its name in `list_display`.
+    """
+
+    change_list_template = f"{FOLDER}/change_list.html"
+    list_display = (
+        "question",
+        "outcome",
+        "copilot_name",
+        "when",
+        "n_turns",
+        "n_tokens",
+        "ttft",
+        "judged",
+    )
+    list_display_links = ("question",)
+    list_filter = (CopilotFilter, "last_outcome", "has_error", JudgedFilter, "last_at")
+    list_select_related = ("copilot",)
+    list_per_page = 50
+    search_fields = ("title", "=trace_id")
+    search_help_text = _("First question, or a whole trace id")
+    show_facets = admin.ShowFacets.NEVER  # counts of each choice would read the whole log
+    sortable_by = ()
+    actions = None
+    ordering = ("-last_at", "-id")
+
+    @admin.display(description=_("First question"))
+    def question(self, conversation: Conversation) -> SafeString:
+        """The title, in its own direction of writing."""
+        return _cell("question", conversation=conversation)
+
+    @admin.display(description=_("Copilot"))
+    def copilot_name(self, conversation: Conversation) -> str:
+        """Who was asked."""
+        return conversation.copilot.name
+
+    @admin.display(description=_("When"))
+    def when(self, conversation: Conversation) -> SafeString:
+        """The last activity."""
+        return _cell("when", at=conversation.last_at)
+
+    @admin.display(description=_("Outcome"))
+    def outcome(self, conversation: Conversation) -> SafeString:
+        """How the last answer ended; whether an earlier one went wrong."""
+        return _cell(
+            "outcome",
+            words=outcome_words(conversation.last_outcome),
+            conversation=conversation,
+        )
+
+    @admin.display(description=_("Tokens"))
+    def n_tokens(self, conversation: Conversation) -> SafeString:
+        """Of all answers."""
+        return _cell("number", number=conversation.tokens)
+
+    @admin.display(description=_("First token"))
+    def ttft(self, conversation: Conversation) -> str:
+        """How long the last answer took to begin."""
+        return "–" if conversation.ttft_ms is None else duration(conversation.ttft_ms)  # noqa: RUF001  # a dash
+
+    @admin.display(description=_("Feedback"))
+    def judged(self, conversation: Conversation) -> SafeString:
+        """The thumbs of the people who asked."""
+        return _cell("judged", conversation=conversation)
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[TranscriptList]:
+        """The list with pages by key."""
+        return TranscriptList
+
+    def has_view_permission(self, request: HttpRequest, obj: Conversation | None = None) -> bool:
+        """Reading is a permission of its own; being allowed to judge does not bring it."""
+        return request.user.has_perm(VIEW)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Conversations come from Workspace."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Conversation | None = None) -> bool:
+        """What was said stays said."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Conversation | None = None) -> bool:
+        """Evidence is not deleted row by row."""
+        return False
+
+
+def _cell(name: str, **context: object) -> SafeString:
+    return render_to_string(f"{FOLDER}/cells/{name}.html", context)

@@ -1,0 +1,144 @@
+"""Calls of components over HTTP: a list, and a page for each; nothing can be changed."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.contrib import admin
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.utils.functional import Promise, cached_property
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from copilot_admin.admin.common.generics import CallModelAdmin
+from copilot_admin.admin.frame.site import site
+from copilot_admin.engine.components.registry import registry
+from copilot_admin.models import CallStatus, ComponentCall
+from copilot_admin.rendering.text import duration, pretty_json
+
+COUNTED = 5_000  # of the newest; older ones are found by a filter
+TONES: Mapping[str, str] = {
+    CallStatus.DONE: "good",
+    CallStatus.REFUSED: "warn",
+    CallStatus.FAILED: "bad",
+    CallStatus.CANCELLED: "muted",
+}
+
+
+class NewestPages(Paginator):  # type: ignore[type-arg]  # generic in the stubs only
+    """Pages of the newest rows: to count all of a long log takes a second."""
+
+    @cached_property
+    def count(self) -> int:
+        """Rows that have pages."""
+        rows: Any = self.object_list
+        return int(rows.order_by()[:COUNTED].count())
+
+
+class ComponentFilter(admin.SimpleListFilter):
+    """Calls of one component."""
+
+    title = gettext_lazy("component")
+    parameter_name = "component"
+
+    def lookups(self, request: HttpRequest, model_admin: object) -> Iterable[tuple[str, str]]:
+        """Those of this server, called or not: to ask the log would read all of it."""
+        return [(name, name) for name in registry().names()]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[ComponentCall]
+    ) -> QuerySet[ComponentCall] | None:
+        """The calls of the chosen one."""
+        wanted = self.value()
+        return None if wanted is None else queryset.filter(component=wanted)
+
+
+@admin.register(ComponentCall, site=site)
+class ComponentCallAdmin(CallModelAdmin):
+    """Calls are read here, and changed nowhere."""
+
+    list_display = ("called", "pin", "state", "took", "events", "key", "copilot")
+    list_filter = (ComponentFilter, "status", "created_at")
+    list_select_related = ("key", "copilot")
+    list_per_page = 50
+    search_fields = ("=trace_id", "=request_id")
+    search_help_text = gettext_lazy("A whole trace id or request id")
+    show_facets = admin.ShowFacets.NEVER
+    show_full_result_count = False
+    paginator = NewestPages
+    sortable_by = ()
+    actions = None
+    empty_state: str | Promise = gettext_lazy(
+        "Nobody has called a component over HTTP yet. POST /v2/components/calculator does."
+    )
+    fields = (
+        "pin",
+        "action",
+        "state",
+        "error",
+        "called",
+        "took",
+        "events",
+        "key",
+        "copilot",
+        "trace_id",
+        "request_id",
+        "arguments_text",
+        "usage_text",
+    )
+    readonly_fields = fields
+
+    @admin.display(description=gettext_lazy("Called"))
+    def called(self, call: ComponentCall) -> SafeString:
+        """When it began."""
+        cell = "admin/copilot_admin/conversation/cells/when.html"
+        return render_to_string(cell, {"at": call.created_at})
+
+    @admin.display(description=gettext_lazy("Component"))
+    def pin(self, call: ComponentCall) -> str:
+        """Name and version, as people write them."""
+        return f"{call.component}@{call.version}"
+
+    @admin.display(description=gettext_lazy("Status"))
+    def state(self, call: ComponentCall) -> SafeString:
+        """How it ended, in words."""
+        badge = {"label": call.get_status_display(), "tone": TONES.get(call.status, "muted")}
+        return render_to_string("admin/includes/badge.html", badge)
+
+    @admin.display(description=gettext_lazy("Took"))
+    def took(self, call: ComponentCall) -> str:
+        """How long."""
+        return duration(call.ms)
+
+    @admin.display(description=gettext_lazy("Arguments"))
+    def arguments_text(self, call: ComponentCall) -> str | SafeString:
+        """What was sent, without secrets."""
+        if call.arguments is None:
+            return _("Not kept: the copilot logs no content.")
+        return _block(call.arguments)
+
+    @admin.display(description=gettext_lazy("Tokens"))
+    def usage_text(self, call: ComponentCall) -> str | SafeString:
+        """What the models that it asked have counted."""
+        return _block(call.usage) if call.usage else _("It asked no model.")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Calls come over HTTP."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: ComponentCall | None = None) -> bool:
+        """What was called stays called."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: ComponentCall | None = None) -> bool:
+        """Evidence is not deleted row by row."""
+        return False
+
+
+def _block(value: Any) -> SafeString:
+    text = value if isinstance(value, str) else pretty_json(value)
+    return format_html('<pre class="ca-pre" dir="ltr" tabindex="0">{}</pre>', text)

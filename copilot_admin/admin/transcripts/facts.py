@@ -1,0 +1,65 @@
+"""What is said about a conversation as a whole."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from copilot_admin.admin.transcripts.words import Words, outcome_words
+from copilot_admin.models import Conversation, EndpointKey, Logging, Outcome, Turn, TurnState
+
+# A page tells news for as long as its reader may expect a next question.
+NEWS_FOR = timedelta(minutes=30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """The head of a conversation's page.
+
+    Attributes:
+        caller: The key that asked, by name; or that nobody said who asked.
+        keeps_content: Whether its copilot's conversations are kept as a whole now.
+        is_recent: News may come.
+    """
+
+    conversation: Conversation
+    caller: str
+    outcome: Words
+    keeps_content: bool
+    is_recent: bool
+
+
+def facts_of(conversation: Conversation) -> Facts:
+    """Reads what the head needs; the conversation comes with its copilot."""
+    return Facts(
+        conversation=conversation,
+        caller=_caller(conversation.principal),
+        outcome=outcome_words(conversation.last_outcome),
+        keeps_content=conversation.copilot.logging == Logging.EVERYTHING,
+        is_recent=timezone.now() - conversation.last_at < NEWS_FOR
+        or conversation.last_outcome == Outcome.RUNNING,
+    )
+
+
+def live_turns(conversation: Conversation) -> list[int]:
+    """The turns that are being answered, or wait for the client."""
+    waiting = Turn.objects.filter(
+        conversation=conversation, state__in=(TurnState.OPEN, TurnState.AWAITING_RESULT)
+    )
+    running = Turn.objects.filter(conversation=conversation, runs__outcome=Outcome.RUNNING)
+    return sorted({row.pk for rows in (waiting, running) for row in rows.only("pk")})
+
+
+def latest_turn(conversation: Conversation) -> int | None:
+    """The turn that was asked last."""
+    newest = Turn.objects.filter(conversation=conversation).order_by("-id")
+    return newest.values_list("pk", flat=True).first()
+
+
+def _caller(principal: str) -> str:
+    kind, _colon, key_id = principal.partition(":")
+    if kind != "key" or not key_id.isdecimal():
+        return _("Anonymous")
+    name = EndpointKey.objects.filter(pk=int(key_id)).values_list("name", flat=True).first()
+    return _("Key “%(name)s”") % {"name": name} if name else _("A key that is gone")

@@ -1,0 +1,161 @@
+"""The pages of one conversation: the whole, a turn, a run as it was, one piece of data."""
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from copilot_admin.admin.common.generics import ConversationModelAdmin
+from copilot_admin.admin.transcripts.facts import facts_of, latest_turn, live_turns
+from copilot_admin.admin.transcripts.page import content_by_key, page_of, part_of
+from copilot_admin.admin.transcripts.raw import MOST_SHOWN, raw_events, raw_messages
+from copilot_admin.models import Conversation
+from copilot_admin.reading import ConversationView, RunView, read_conversation, read_request
+from copilot_admin.rendering.text import pretty_json
+
+FOLDER = "admin/copilot_admin/conversation"
+VIEW = "copilot_admin.view_conversation"
+
+read_only = method_decorator([require_safe, never_cache])
+
+
+class TranscriptViews(ConversationModelAdmin):
+    """What the stock admin has no page for; every view asks for the permission first."""
+
+    def get_urls(self) -> list[URLPattern]:
+        """The stock addresses, and ours before them."""
+        wrap = self.admin_site.admin_view
+        # Numbers and ids are plain texts: what is no id is asked for permission first, then a 404.
+        name = "copilot_admin_conversation_{}".format
+        own = [
+            path("<str:pk>/turns/<str:turn>/", wrap(self.turn_view), name=name("turn")),
+            path("<str:pk>/state/", wrap(self.state_view), name=name("state")),
+            path("<str:pk>/runs/<str:run>/", wrap(self.run_view), name=name("run")),
+            path("<str:pk>/runs/<str:run>/request/", wrap(self.request_view), name=name("request")),
+            path("<str:pk>/parts/<str:key>/", wrap(self.part_view), name=name("part")),
+        ]
+        return own + super().get_urls()
+
+    @read_only
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """The whole conversation, or one way through its branches."""
+        conversation = self._conversation(request, object_id)
+        all_branches = request.GET.get("branches") == "all"
+        page = page_of(
+            read_conversation(conversation),
+            through=number_in(request.GET.get("turn", "")),
+            all_branches=all_branches,
+        )
+        return self._page(request, "page.html", conversation, page=page, all_branches=all_branches)
+
+    @read_only
+    def turn_view(self, request: HttpRequest, pk: str, turn: str) -> HttpResponse:
+        """One turn and the facts of its conversation, for a page that is open."""
+        conversation = self._conversation(request, pk)
+        number = number_in(turn)
+        view = read_conversation(conversation, contents_of=number)
+        part = part_of(view, number) if number is not None else None
+        if part is None:
+            raise Http404
+        context = {"part": part, "facts": facts_of(conversation), "conversation": conversation}
+        return render(request, f"{FOLDER}/turn_fragment.html", context)
+
+    @read_only
+    def state_view(self, request: HttpRequest, pk: str) -> HttpResponse:
+        """What is running, for a page that cannot be told."""
+        conversation = self._conversation(request, pk)
+        return JsonResponse({"live": live_turns(conversation), "latest": latest_turn(conversation)})
+
+    @read_only
+    def run_view(self, request: HttpRequest, pk: str, run: str) -> HttpResponse:
+        """A run as it was: request and events."""
+        conversation = self._conversation(request, pk)
+        view, asked = self._run(conversation, run)
+        whole = pretty_json(_request_of(view, asked))
+        context = {
+            "run": asked,
+            "events": list(raw_events(asked)),
+            "request_text": whole[:MOST_SHOWN],
+            "request_is_cut": len(whole) > MOST_SHOWN,
+        }
+        if "fragment" in request.GET:
+            context["conversation"] = conversation
+            return render(request, f"{FOLDER}/raw.html", context)
+        return self._page(request, "run.html", conversation, **context)
+
+    @read_only
+    def request_view(self, request: HttpRequest, pk: str, run: str) -> HttpResponse:
+        """The whole request of a run as a file."""
+        conversation = self._conversation(request, pk)
+        view, asked = self._run(conversation, run)
+        response = HttpResponse(
+            pretty_json(_request_of(view, asked)), content_type="application/json"
+        )
+        response["Content-Disposition"] = f'attachment; filename="request-{asked.id}.json"'
+        return response
+
+    @read_only
+    def part_view(self, request: HttpRequest, pk: str, key: str) -> HttpResponse:
+        """All of a piece of data that the page shows the beginning of."""
+        conversation = self._conversation(request, pk)
+        content = content_by_key(read_conversation(conversation), key)
+        if content is None:
+            raise Http404
+        if "fragment" in request.GET:
+            context = {"content": content, "conversation": conversation, "whole": True}
+            return render(request, f"{FOLDER}/content.html", context)
+        return self._page(request, "part.html", conversation, content=content, whole=True)
+
+    def _conversation(self, request: HttpRequest, pk: str) -> Conversation:
+        if not request.user.has_perm(VIEW):
+            raise PermissionDenied
+        rows = Conversation.objects.select_related("copilot")
+        return get_object_or_404(rows, pk=number_in(pk))
+
+    def _run(self, conversation: Conversation, run: str) -> tuple[ConversationView, RunView]:
+        view = read_conversation(conversation)
+        asked = [one for turn in view.turns for one in turn.runs if str(one.id) == run]
+        if not asked:
+            raise Http404
+        return view, asked[0]
+
+    def _page(
+        self, request: HttpRequest, template: str, conversation: Conversation, **context: object
+    ) -> TemplateResponse:
+        return TemplateResponse(
+            request,
+            f"{FOLDER}/{template}",
+            {
+                **self.admin_site.each_context(request),
+                "title": conversation.title or _("Conversation"),
+                "conversation": conversation,
+                "facts": facts_of(conversation),
+                "opts": self.opts,
+                **context,
+            },
+        )
+
+
+def number_in(text: str) -> int | None:
+    """An id out of an address; None when it cannot be one."""
+    # 18 digits fit into the 64 bits of both databases.
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
+
+
+def _request_of(view: ConversationView, run: RunView) -> Any:
+    env = read_request(run.id) if run.has_request else None
+    rest = env if isinstance(env, dict) else {}
+    return {"messages": raw_messages(view, run), **rest}

@@ -1,0 +1,174 @@
+"""What publishing a draft would change, and what stands in its way."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+import hashlib
+import json
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from copilot_admin.copilots.providers import provider_spec
+from copilot_admin.copilots.publishing import document_of, has_changes, problems
+from copilot_admin.copilots.standing import Standing, standing
+from copilot_admin.engine.providers.registry import make_provider
+from copilot_admin.engine.values.document import spec_from_document
+from copilot_admin.errors import ConfigurationError, RunError
+from copilot_admin.models import Copilot
+from protocol.features import FEATURES
+
+LONGEST_VALUE = 600  # characters of a value on the page that asks for a yes
+
+LABELS: Mapping[str, str | Promise] = {
+    "name": gettext_lazy("Name"),
+    "description": gettext_lazy("Description"),
+    "image": gettext_lazy("Image"),
+    "system_prompt": gettext_lazy("System prompt"),
+    "provider": gettext_lazy("Provider"),
+    "model": gettext_lazy("Model"),
+    "models": gettext_lazy("Model picker"),
+    "parameters": gettext_lazy("Parameters"),
+    "widget_data": gettext_lazy("Widget data"),
+    "features": gettext_lazy("Workspace features"),
+    "custom_features": gettext_lazy("Controls of your own"),
+    "tools": gettext_lazy("Tools"),
+    "components": gettext_lazy("Components"),
+    "stream_all_text": gettext_lazy("Show results of components"),
+    "citations": gettext_lazy("Citations"),
+    "images": gettext_lazy("Look at images"),
+    "show_steps": gettext_lazy("Show steps"),
+    "reasoning_steps": gettext_lazy("Show reasoning"),
+    "max_data_tokens": gettext_lazy("Most data"),
+    "steps": gettext_lazy("Fixed steps"),
+    "starters": gettext_lazy("Starter questions"),
+    "data": gettext_lazy("Data notes"),
+    "data_messages": gettext_lazy("Data messages"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A field whose draft differs from what is live, both in words."""
+
+    label: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A draft on its way to be published.
+
+    Attributes:
+        problems: Sentences under the name of the form field they are about.
+        digest: Of the draft's document, to notice that it changed after it was shown.
+    """
+
+    copilot: Copilot
+    is_first: bool
+    changes: tuple[Change, ...]
+    problems: Mapping[str, tuple[str, ...]]
+    digest: str
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All problems, one after the other."""
+        return tuple(text for texts in self.problems.values() for text in texts)
+
+    @property
+    def may_go_live(self) -> bool:
+        """Whether publishing it would make a new version."""
+        return bool(self.changes) and not self.problems
+
+
+def draft_of(copilot: Copilot) -> Draft:
+    """Compares a draft with what is live."""
+    document = document_of(copilot)
+    live = copilot.live.document if copilot.live else {}
+    return Draft(
+        copilot=copilot,
+        is_first=copilot.live is None,
+        changes=changes_between(live, document),
+        problems=problems_by_field(copilot),
+        digest=hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest(),
+    )
+
+
+def changes_between(live: Mapping[str, Any], draft: Mapping[str, Any]) -> tuple[Change, ...]:
+    """The fields that differ, in the order of the form."""
+    names = [*LABELS, *(name for name in draft if name not in LABELS)]
+    return tuple(
+        Change(
+            label=str(LABELS.get(name, name)),
+            before=_value_in_words(name, live.get(name)),
+            after=_value_in_words(name, draft.get(name)),
+        )
+        for name in names
+        if live.get(name) != draft.get(name) and (live or _value_in_words(name, draft.get(name)))
+    )
+
+
+def in_words(value: object) -> str:
+    """A value of a document as people read it; never JSON."""
+    match value:
+        case None:
+            text = ""
+        case bool():
+            text = _("yes") if value else _("no")
+        case Mapping():
+            text = ", ".join(f"{name}: {in_words(item)}" for name, item in value.items())
+        case list() | tuple():
+            text = "\n".join(in_words(item) for item in value)
+        case _:
+            text = str(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+
+
+def _value_in_words(name: str, value: object) -> str:
+    if name == "image" and isinstance(value, str) and value and "://" not in value:
+        return _("an uploaded image")
+    if name == "features" and isinstance(value, Mapping):
+        return "\n".join(_(feature.label) for feature in FEATURES if value.get(feature.key) is True)
+    return in_words(value)
+
+
+def problems_by_field(copilot: Copilot) -> Mapping[str, tuple[str, ...]]:
+    """What must be mended before publishing, under the form field it is about."""
+    found: dict[str, tuple[str, ...]] = {}
+    for problem in problems(copilot):
+        field = FIELD_OF.get(problem.field, problem.field)
+        found[field] = (*found.get(field, ()), problem.sentence)
+    return found
+
+
+# Keys of the copilot file whose form field has another name.
+FIELD_OF = {
+    "models": "model_choices",
+    "image": "image_url",
+    "images": "sees_images",
+    "parameters": "more_parameters",
+}
+
+
+def standing_of(copilot: Copilot) -> Standing:
+    """How a copilot stands; `live` and its provider should be loaded with it."""
+    return standing(
+        enabled=copilot.enabled,
+        is_live=copilot.live is not None,
+        has_changes=copilot.live is not None and has_changes(copilot),
+        problem=live_problem(copilot),
+    )
+
+
+def live_problem(copilot: Copilot) -> str:
+    """Why the live version cannot be listed or cannot answer; empty when it can."""
+    if copilot.live is None:
+        return ""
+    try:
+        provider = provider_spec(copilot.live.provider)
+        make_provider(spec_from_document(copilot.slug, copilot.live.document, provider).provider)
+    except (ConfigurationError, RunError) as error:
+        return error.public
+    return ""
