@@ -8,7 +8,10 @@ from typing import Any
 from hypothesis import settings as hypothesis_settings
 import pytest
 
+from copilot_admin.storage.writer import READER, WRITER
 from tests.services import missing
+
+pytest_plugins = ["tests.fixtures"]
 
 SERVICES = ("browser", "postgres", "redis")
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "", None})
@@ -25,6 +28,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if os.environ.get("REQUIRE_ALL"):
             pytest.fail(missing(service), pytrace=False)
         pytest.skip(missing(service))
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    """Ends the threads of the journal before their database is dropped."""
+    yield
+    for thread in (WRITER, READER):
+        assert thread.stop(timeout=10)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -6,7 +6,6 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import pytest
 
 from copilot_admin.asgi import application
-from copilot_admin.storage.writer import READER, WRITER
 from tests.live_server import serving
 from tests.services import chromium
 
@@ -17,14 +16,6 @@ CHROMIUM_FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _database_threads_end(django_db_setup: None) -> Iterator[None]:
-    """Ends the threads of the journal before their database is dropped."""
-    yield
-    for thread in (WRITER, READER):
-        assert thread.stop(timeout=10)
 
 
 @pytest.fixture(scope="module")

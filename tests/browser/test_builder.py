@@ -11,9 +11,9 @@ from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot, EndpointKey
 from protocol.features import FEATURES
 from tests.browser.visits import PHONE, Visit, visit
-from tests.engine.sample_images import image
+from tests.copilot_file.test_templates import files_served
+from tests.engine.files.sample_images import image
 from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
-from tests.service.test_templates import files_served
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FORM = "/admin/copilot_admin/copilot/{}/change/"

@@ -7,11 +7,11 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation, Turn
+from tests.admin.transcripts.test_pages import hostile_conversation
+from tests.admin.transcripts.transcript_rows import long_conversation, rich_conversation
 from tests.browser.visits import PHONE, Visit, visit
 from tests.factories import make_user
-from tests.service.hostile_texts import PAYLOADS
-from tests.service.test_transcript_pages import hostile_conversation
-from tests.service.transcript_rows import long_conversation, rich_conversation
+from tests.rendering.hostile_texts import PAYLOADS
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LIST = "/admin/copilot_admin/conversation/"

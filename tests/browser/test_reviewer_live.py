@@ -18,8 +18,8 @@ from protocol.events import MessageChunk, StatusUpdate
 from protocol.sse import decode
 from tests.browser.visits import Visit, visit
 from tests.factories import make_published, make_user
+from tests.journal.journaling import Asked, Client, ai
 from tests.live_server import serving
-from tests.service.journaling import Asked, Client, ai
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

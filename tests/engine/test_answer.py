@@ -35,7 +35,7 @@ from protocol.generations import Generation
 from protocol.messages import HumanMessage
 from protocol.query import Query
 from protocol.widgets import Widgets
-from tests.engine.asks import (
+from tests.engine.engine_inputs import (
     GENERATIONS,
     asked_arguments,
     data,

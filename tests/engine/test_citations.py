@@ -18,7 +18,7 @@ from protocol.messages import (
     SourceError,
 )
 from protocol.widgets import WidgetParam, Widgets
-from tests.engine.asks import data, fetched_pair, make_query, make_widget, second_leg
+from tests.engine.engine_inputs import data, fetched_pair, make_query, make_widget, second_leg
 
 ANSWER = UUID(int=7)
 

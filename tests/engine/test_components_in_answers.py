@@ -27,8 +27,8 @@ from protocol.events import (
 )
 from protocol.messages import AiMessage, DataItem, FileReference, HumanMessage, SourceData
 from protocol.query import ContextItem
-from tests.engine.asks import NOW, make_ask, make_query, make_spec, outputs_of
-from tests.engine.sample_components import sample_components
+from tests.engine.components.sample_components import sample_components
+from tests.engine.engine_inputs import NOW, make_ask, make_query, make_spec, outputs_of
 from tests.engine.scripted import ScriptedProvider, Step, broken, call, text
 
 __all__ = ["sample_components"]

@@ -12,7 +12,8 @@ from copilot_admin.engine.values.spec import ComponentUse, WidgetDataMode
 from protocol.events import FunctionCall, StatusUpdate
 from protocol.messages import HumanMessage
 from protocol.widgets import Widgets
-from tests.engine.asks import (
+from tests.engine.components.sample_components import sample_components
+from tests.engine.engine_inputs import (
     KEY,
     NOW,
     data,
@@ -23,7 +24,6 @@ from tests.engine.asks import (
     make_spec,
     make_widget,
 )
-from tests.engine.sample_components import sample_components
 from tests.engine.scripted import ScriptedProvider, Step, call, text
 
 __all__ = ["sample_components"]

@@ -16,7 +16,7 @@ from openbb_ai.models import (
     StatusUpdateSSE,
 )
 
-from tests.service.wire import Line
+from tests.wire import Line
 from tests.workspace.screen import Screen
 from tests.workspace.stream import events_of
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from protocol.generations import Generation
-from tests.service.wire import Line
+from tests.wire import Line
 from tests.workspace.client import Event, named, text_of
 from tests.workspace.stream import events_of
 

@@ -1,0 +1,159 @@
+"""Endpoint keys: shown once, kept as a hash, revoked at once."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.admin.models import LogEntry
+from django.contrib.sessions.models import Session
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.copilots.callers import identify
+from copilot_admin.errors import Unauthorized
+from copilot_admin.models import EndpointKey
+from tests.admin.pages import messages_of, read_form, submit
+from tests.factories import make_copilot, make_key, make_user
+
+pytestmark = pytest.mark.django_db
+ADD = "/admin/copilot_admin/endpointkey/add/"
+LIST = "/admin/copilot_admin/endpointkey/"
+FORM = "endpointkey_form"
+
+
+@pytest.fixture
+def operator(client: Client) -> Client:
+    client.force_login(make_user(Role.OPERATORS))
+    return client
+
+
+def make(client: Client, **changes: Any) -> Any:
+    return submit(client, ADD, {"name": "Desk", **changes}, form_id=FORM, button="_save")
+
+
+def url_of(key: EndpointKey, page: str = "change") -> str:
+    return reverse(f"admin:copilot_admin_endpointkey_{page}", args=[key.pk])
+
+
+def test_a_key_is_shown_once_and_works(operator: Client) -> None:
+    copilot = make_copilot()
+    response = make(operator, copilots=[copilot.pk], expires_at="2099-01-01T00:00")
+    text = response.context["text"]
+    assert text in response.content.decode()
+    assert "no-store" in response["Cache-Control"]
+    caller = identify(text)
+    assert caller.copilot_ids == frozenset({copilot.pk})
+    key = EndpointKey.objects.get()
+    assert key.expires_at is not None
+    assert key.expires_at.isoformat() == "2099-01-01T00:00:00+00:00"
+
+
+def test_the_key_is_found_nowhere_afterwards(operator: Client) -> None:
+    text = make(operator).context["text"]
+    key = EndpointKey.objects.get()
+    for url in (LIST, url_of(key), url_of(key, "history"), url_of(key, "revoke"), "/admin/"):
+        assert text not in operator.get(url).content.decode()
+    stored: list[object] = [*EndpointKey.objects.values_list(), *LogEntry.objects.values_list()]
+    stored += [session.get_decoded() for session in Session.objects.all()]
+    assert text not in str(stored)
+
+
+def test_a_key_without_copilots_is_for_all_of_them(operator: Client) -> None:
+    assert identify(make(operator).context["text"]).copilot_ids is None
+    assert "every copilot" in operator.get(LIST).content.decode()
+
+
+def test_a_key_never_grows_because_its_copilots_went(operator: Client) -> None:
+    copilot = make_copilot()
+    text = make(operator, copilots=[copilot.pk]).context["text"]
+    copilot.delete()
+    assert identify(text).copilot_ids == frozenset()
+    assert "none: its copilots were deleted" in operator.get(LIST).content.decode()
+    response = submit(
+        operator, url_of(EndpointKey.objects.get()), {"copilots": []}, form_id=FORM, button="_save"
+    )
+    assert "This key is for some copilots." in response.content.decode()
+    assert identify(text).copilot_ids == frozenset()
+
+
+def test_the_scope_of_a_key_can_be_changed(operator: Client) -> None:
+    one, other = make_copilot(), make_copilot()
+    text = make(operator, copilots=[one.pk]).context["text"]
+    changes = {"copilots": [other.pk]}
+    submit(operator, url_of(EndpointKey.objects.get()), changes, form_id=FORM, button="_save")
+    assert identify(text).copilot_ids == frozenset({other.pk})
+
+
+def test_a_moment_that_has_passed_is_refused(operator: Client) -> None:
+    response = make(operator, expires_at="2001-01-01T00:00")
+    assert response.context["adminform"].form.errors == {
+        "expires_at": ["This moment has passed. Choose a later one."]
+    }
+    assert not EndpointKey.objects.exists()
+
+
+def test_a_key_keeps_its_text_when_its_scope_changes(operator: Client) -> None:
+    key, text = make_key()
+    copilot = make_copilot(name="News")
+    submit(operator, url_of(key), {"copilots": [copilot.pk]}, form_id=FORM, button="_save")
+    assert identify(text).copilot_ids == frozenset({copilot.pk})
+    assert "News" in operator.get(LIST).content.decode()
+
+
+def test_an_expired_key_may_be_renamed(operator: Client) -> None:
+    key, _ = make_key(expires_at=timezone.now() - timedelta(days=1))
+    submit(operator, url_of(key), {"name": "Old desk"}, form_id=FORM, button="_save")
+    key.refresh_from_db()
+    assert key.name == "Old desk"
+
+
+def test_revoking_asks_first_and_acts_at_once(operator: Client) -> None:
+    key, text = make_key("Desk")
+    page = operator.get(url_of(key, "revoke")).content.decode()
+    assert f"The key that begins with {key.shown} stops working at once" in page
+    assert identify(text).key_id == key.pk
+    response = operator.post(url_of(key, "revoke"), follow=True)
+    assert messages_of(response) == [
+        f"“Desk ({key.shown}…)” is revoked. Requests with it are refused from now on."
+    ]
+    with pytest.raises(Unauthorized):
+        identify(text)
+
+
+def test_revoking_twice_keeps_the_first_moment(operator: Client) -> None:
+    key, _ = make_key()
+    operator.post(url_of(key, "revoke"))
+    key.refresh_from_db()
+    first = key.revoked_at
+    assert "It is revoked already." in operator.get(url_of(key, "revoke")).content.decode()
+    operator.post(url_of(key, "revoke"))
+    key.refresh_from_db()
+    assert key.revoked_at == first
+
+
+def test_the_list_says_what_opens_and_what_does_not(operator: Client) -> None:
+    assert "There is no key yet." in operator.get(LIST).content.decode()
+    make_key("valid")
+    make_key("expired", expires_at=timezone.now() - timedelta(days=1))
+    revoked, _ = make_key("revoked")
+    operator.post(url_of(revoked, "revoke"))
+    page = operator.get(LIST).content.decode()
+    for words in ("Valid", "Expired", "Revoked"):
+        assert f">{words}</span>" in page
+
+
+def test_keys_are_not_deleted(operator: Client) -> None:
+    key, _ = make_key()
+    assert operator.get(url_of(key, "delete")).status_code == 403
+    assert operator.post(url_of(key, "delete"), {"post": "yes"}).status_code == 403
+
+
+def test_the_form_of_a_key_holds_no_secret(operator: Client) -> None:
+    key, _ = make_key()
+    assert set(read_form(operator, url_of(key), form_id=FORM)) == {
+        "csrfmiddlewaretoken",
+        "name",
+        "expires_at",
+    }

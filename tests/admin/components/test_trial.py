@@ -1,0 +1,349 @@
+"""Trying a component in the admin: the form, the whole result, and the result while it comes."""
+
+from collections.abc import AsyncGenerator
+import json
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import AsyncClient, Client
+from django.utils.translation import get_language
+import pytest
+
+from copilot_admin.admin.common.component_words import component_or_404 as find
+from copilot_admin.admin.components import trial, trial_form, trial_views
+from copilot_admin.admin.components.trial import Trial
+from copilot_admin.admin.components.trial_form import TrialForm
+from copilot_admin.config.roles import Role
+from copilot_admin.engine.component_runs.run import ComponentRun
+from copilot_admin.engine.components.base import Component
+from copilot_admin.engine.components.inputs import DOCUMENTS, MODEL, SourceDocument
+from copilot_admin.engine.components.registry import Registry
+from copilot_admin.errors import ComponentFailed
+from protocol.components import ComponentOutput, create_output
+from protocol.sse import decode
+from tests.admin.pages import Values, merged, values_in
+from tests.engine.components.sample_components import Echo, Player
+from tests.factories import make_copilot, make_provider, make_user
+
+pytestmark = pytest.mark.django_db
+COMPONENTS = "/admin/components/"
+FORM = "trial-form"
+
+
+class Shows(Component):
+    """Gives one of everything."""
+
+    name = "shows"
+    version = "v2"
+    samples = ({"word": "<b>one</b>"}, {"word": "two"})
+
+    async def tool_eval(self, word: str, **kwargs: Any) -> AsyncGenerator[ComponentOutput, None]:
+        """Shows a word.
+
+        Args:
+            word: Which; "break" breaks down, "refuse" is refused.
+        """
+        if word == "refuse":
+            raise ValueError("Say another <i>word</i>.")
+        yield create_output("text", word, visible_scope="llm", raw_data={"secret": "hidden"})
+        if word == "break":
+            raise ComponentFailed("It <i>broke</i>.")
+        yield create_output("text", f"**{word}**", visible_scope="user")
+        yield create_output("json", {"data": [{"word": word}]}, visible_scope="user", name="Words")
+        yield create_output("urls", "https://example.org/a", visible_scope="user")
+        reference = {"title": f"About {word}", "content": "Much.", "source": "Library"}
+        yield create_output("references", reference)
+        yield create_output("text", "", usage={"total_tokens": 7, "name": "small"}, name="end")
+
+
+@pytest.fixture(autouse=True)
+def components(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Registry((Shows, Echo))
+    monkeypatch.setattr("copilot_admin.admin.common.component_words.registry", lambda: found)
+
+
+@pytest.fixture
+def builder(client: Client) -> Client:
+    client.force_login(make_user(Role.BUILDERS))
+    return client
+
+
+def read(client: Client, url: str) -> Values:
+    return values_in(client.get(url).content.decode(), form_id=FORM)
+
+
+def tried(client: Client, word: str, **changes: Any) -> str:
+    url = f"{COMPONENTS}shows/v2/try/"
+    given = {"arguments": json.dumps({"word": word}), **changes}
+    response = client.post(url, merged(read(client, url), given))
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def part(page: str, start: str, end: str) -> str:
+    return page[page.index(start) : page.index(end, page.index(start))]
+
+
+def streamed(user: Any, path: str, body: dict[str, Any], **headers: str) -> list[Any]:
+    @async_to_sync
+    async def ask() -> bytes:
+        client = AsyncClient()
+        await client.aforce_login(user)
+        response: Any = await client.post(path, body, headers=headers)
+        assert response.status_code == 200
+        assert response["Content-Type"].startswith("text/event-stream")
+        return b"".join([piece async for piece in response])
+
+    return [(name, json.loads(data)) for name, data in decode(ask())]
+
+
+def test_the_form_begins_with_the_first_sample(builder: Client):
+    assert json.loads(read(builder, f"{COMPONENTS}shows/v2/try/")["arguments"][0]) == {
+        "word": "<b>one</b>"
+    }
+
+
+@pytest.mark.parametrize(
+    ("number", "word"),
+    [("2", "two"), ("0", "<b>one</b>"), ("x", "<b>one</b>"), ("²", "<b>one</b>")],
+)
+def test_another_sample_is_a_link_away(builder: Client, number: str, word: str):
+    values = read(builder, f"{COMPONENTS}shows/v2/try/?sample={number}")
+    assert json.loads(values["arguments"][0]) == {"word": word}
+
+
+def test_a_sample_that_is_none_leaves_the_form_empty(builder: Client):
+    assert read(builder, f"{COMPONENTS}shows/v2/try/?sample=9")["arguments"] == ["{}"]
+
+
+def test_without_scripts_the_page_comes_back_with_the_result(builder: Client):
+    page = tried(builder, "<b>x</b>")
+    assert "6 outputs" in page and "7 tokens of small" in page
+    seen = part(page, "What the user sees", "What the model reads")
+    assert "<strong>&lt;b&gt;x&lt;/b&gt;</strong>" in seen
+    assert "Words" in seen and "<table" in seen
+    assert "About &lt;b&gt;x&lt;/b&gt;" in seen
+    told = part(page, "What the model reads", "The merged result")
+    assert "&lt;b&gt;x&lt;/b&gt;" in told
+    assert page.count("<li><pre") == 6
+    assert "hidden" not in part(page, 'id="merged"', "data-ca-trial-more")
+    assert "<b>x" not in page
+
+
+def test_what_the_arguments_lack_is_said_next_to_them(builder: Client):
+    page = tried(builder, "refuse")
+    assert "Say another &lt;i&gt;word&lt;/i&gt;." in part(page, 'role="alert"', "</div>")
+    assert "No output" not in page and "0 outputs" in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("{", "This is no JSON."),
+        ("[1]", "Write one JSON object, in braces."),
+        ("", "This field is required."),
+        ('{"word": 1}', "Wrong arguments for shows: $.word: 1 is not of type"),
+        ('{"more": 1}', "shows has no parameter &#x27;more&#x27;."),
+    ],
+)
+def test_arguments_that_are_none_are_said_too(builder: Client, arguments: str, sentence: str):
+    page = tried(builder, "x", arguments=arguments)
+    assert sentence in part(page, 'role="alert"', "</div>")
+
+
+def test_what_broke_is_said_with_what_came_before(builder: Client):
+    page = tried(builder, "break")
+    assert '<p class="ca-note ca-note-bad">It &lt;i&gt;broke&lt;/i&gt;.</p>' in page
+    assert "One output" in page
+    assert "Chart maker" not in page
+
+
+@pytest.mark.parametrize(
+    ("word", "read_by_model"),
+    [
+        ("break", "break\nerror: It &lt;i&gt;broke&lt;/i&gt;."),
+        ("refuse", "error: Say another &lt;i&gt;word&lt;/i&gt;."),
+        (5, "Wrong arguments for shows: $.word: 5 is not of type &#x27;string&#x27;."),
+    ],
+)
+def test_what_the_model_would_read_of_a_failure_is_shown(builder: Client, word: Any, read_by_model):
+    assert read_by_model in part(tried(builder, word), "What the model reads", "The merged result")
+
+
+def test_what_has_no_form_in_utf_8_is_replaced(builder: Client):
+    assert "a\ufffd" in part(tried(builder, "a\ud800"), "What the model reads", "The merged")
+
+
+def test_only_builders_try_and_only_what_there_is(client: Client):
+    client.force_login(make_user(Role.REVIEWERS, Role.OPERATORS))
+    for path in ("shows/v2/try/", "shows/v2/try/stream/"):
+        assert client.post(COMPONENTS + path, {"arguments": "{}"}).status_code == 403
+    client.force_login(make_user(Role.BUILDERS))
+    for path in ("shows/v9/try/", "nobody/v1/try/"):
+        assert client.get(COMPONENTS + path).status_code == 404
+    assert client.get(f"{COMPONENTS}shows/v2/try/stream/").status_code == 405
+    assert client.delete(f"{COMPONENTS}shows/v2/try/").status_code == 405
+
+
+def test_a_foreign_page_cannot_make_a_try():
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(make_user(Role.BUILDERS))
+    for path in ("shows/v2/try/", "shows/v2/try/stream/"):
+        assert client.post(COMPONENTS + path, {"arguments": "{}"}).status_code == 403
+
+
+@pytest.mark.django_db(transaction=True)
+def test_outputs_stream_as_they_come_and_the_result_last():
+    user = make_user(Role.BUILDERS)
+    body = {"arguments": '{"word": "<b>"}'}
+    *outputs, (name, result) = streamed(user, f"{COMPONENTS}shows/v2/try/stream/", body)
+    assert [name for name, _ in outputs] == ["output"] * 6
+    first = json.loads(outputs[0][1]["json"])
+    assert first == {
+        "role": "tool",
+        "content": [
+            {
+                "name": "",
+                "visible_scope": "llm",
+                "usage": {},
+                "metrics": {},
+                "type": "text",
+                "text": {"info": "<b>"},
+            }
+        ],
+    }
+    assert (name, result["more"]) == ("result", False)
+    assert "&lt;b&gt;" in result["html"] and "<b>" not in result["html"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_result_is_in_the_language_of_the_reader(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+):
+    settings.LANGUAGES = [("en", "English"), ("de", "Deutsch")]
+    user, body = make_user(Role.BUILDERS), {"arguments": '{"word": "x"}'}
+    seen: list[str | None] = []
+
+    def spy(*_: Any) -> str:
+        seen.append(get_language())
+        return "<p>drawn</p>"
+
+    monkeypatch.setattr(trial_views, "render_to_string", spy)
+    path = f"{COMPONENTS}shows/v2/try/stream/"
+    frames = streamed(user, path, body, **{"Accept-Language": "de"})
+    assert (seen, frames[-1][1]["html"]) == (["de"], "<p>drawn</p>")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_refusal_is_streamed_as_one():
+    user, path = make_user(Role.BUILDERS), f"{COMPONENTS}shows/v2/try/stream/"
+    refusal, (name, _) = streamed(user, path, {"arguments": '{"word": "refuse"}'})
+    assert refusal == ("refusal", {"sentence": "Say another <i>word</i>."})
+    assert name == "result"
+    assert streamed(user, path, {"arguments": "[]"}) == [
+        ("refusal", {"sentence": "Write one JSON object, in braces."})
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_outputs_the_first_are_listed(monkeypatch: pytest.MonkeyPatch):
+    for module in (trial, trial_views):
+        monkeypatch.setattr(module, "MOST_LISTED", 2)
+    user, body = make_user(Role.BUILDERS), {"arguments": '{"word": "x"}'}
+    *outputs, (_, result) = streamed(user, f"{COMPONENTS}shows/v2/try/stream/", body)
+    assert (len(outputs), result["more"]) == (2, True)
+    client = Client()
+    client.force_login(user)
+    page = tried(client, "x")
+    assert page.count("<li><pre") == 2
+    assert "More outputs came; they are part of the result.</p>" in page
+
+
+def test_large_outputs_are_cut():
+    trial = Trial(
+        ComponentRun(Player, {}, config={"outputs": [create_output("text", "x" * 10_000)]})
+    )
+    async_to_sync(trial.finish)()
+    (listed,) = trial.result().listed
+    assert len(listed) == trial.MOST_RAW
+
+
+def test_a_copilot_lends_its_model(builder: Client, monkeypatch: pytest.MonkeyPatch):
+    class Asks(Component):
+        name = "asks"
+        uses = (MODEL,)
+        samples = ({},)
+
+        async def tool_eval(self, **kwargs: Any) -> AsyncGenerator[ComponentOutput, None]:
+            """Asks."""
+            said = [piece async for piece in kwargs[MODEL].ask("Who are you?")]
+            yield create_output("text", "".join(said))
+
+    url = f"{COMPONENTS}asks/v1/try/"
+    monkeypatch.setattr(
+        "copilot_admin.admin.common.component_words.registry", lambda: Registry((Asks,))
+    )
+    assert "broke down" in builder.post(url, {"arguments": "{}"}).content.decode()
+    copilot = make_copilot(name="Desk")
+    values = read(builder, url)
+    assert values["copilot"] == [str(copilot.pk)]
+    assert "This is a rehearsal" in builder.post(url, merged(values, {})).content.decode()
+
+    gone = make_provider(kind="telepathy")
+    broken = make_copilot(provider=gone)
+    page = builder.post(url, merged(values, {"copilot": broken.pk})).content.decode()
+    assert "There is no kind of provider called &#x27;telepathy&#x27;." in page
+    keyless = make_provider(kind="openai_compatible", api_key_env="COPILOT_NO_SUCH_KEY")
+    broken = make_copilot(provider=keyless)
+    page = builder.post(url, merged(values, {"copilot": broken.pk})).content.decode()
+    assert "it belongs to this service" in page
+
+
+class Reads(Component):
+    """Gives back what it finds in documents."""
+
+    name = "reads"
+    uses = (DOCUMENTS,)
+    samples = ({},)
+
+    async def tool_eval(self, **kwargs: Any) -> AsyncGenerator[ComponentOutput, None]:
+        """Reads."""
+        documents: tuple[SourceDocument, ...] = kwargs[DOCUMENTS]
+        yield create_output("text", " / ".join(f"{one.name}: {one.parts}" for one in documents))
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({}, ""),
+        ({"document": "words"}, "Document: ((&#x27;&#x27;, &#x27;words&#x27;),)"),
+        (
+            {"document": "words", "file": ("notes.txt", b"more")},
+            "Document: ((&#x27;&#x27;, &#x27;words&#x27;),) / "
+            "notes.txt: ((&#x27;&#x27;, &#x27;more&#x27;),)",
+        ),
+        ({"file": ("a.exe", b"more")}, "Its name must end in one of: csv,"),
+        ({"file": ("a.pdf", b"more")}, "is no PDF"),
+        ({"file": ("a.txt", b"x" * 101)}, "The file is larger than 20 MB."),
+    ],
+)
+def test_documents_are_written_or_uploaded(
+    builder: Client, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], found: str
+):
+    monkeypatch.setattr(
+        "copilot_admin.admin.common.component_words.registry", lambda: Registry((Reads,))
+    )
+    monkeypatch.setattr(trial_form, "MOST_BYTES", 100)
+    if "file" in given:
+        given = {**given, "file": SimpleUploadedFile(*given["file"])}
+    url = f"{COMPONENTS}reads/v1/try/"
+    page = builder.post(url, {"arguments": "{}", **given}).content.decode()
+    assert found in page
+    assert 'accept=".csv,' in page
+
+
+def test_only_what_a_component_uses_is_asked():
+    assert [*TrialForm(Echo).fields] == ["arguments"]
+    assert [*TrialForm(Reads).fields] == ["arguments", "document", "file"]
+    assert find("echo", "v1") is Echo

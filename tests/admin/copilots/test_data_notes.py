@@ -1,0 +1,245 @@
+"""A builder writes data notes: what is stored, what is refused and where, what the model will see."""
+
+import json
+import re
+from typing import Any
+
+from django.db import connection
+from django.http import QueryDict
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+import pytest
+
+from copilot_admin.admin.copilots.data_rows import SCHEMA_BUTTON, with_schema
+from copilot_admin.config.roles import Role
+from copilot_admin.models import Copilot
+from tests.admin.pages import merged, read_form, submit, values_in
+from tests.factories import make_copilot, make_user
+
+pytestmark = pytest.mark.django_db
+FORM = "copilot_form"
+
+
+@pytest.fixture
+def builder(client: Client) -> Client:
+    client.force_login(make_user(Role.BUILDERS, username="ada"))
+    return client
+
+
+def save(client: Client, copilot: Copilot, *rows: dict[str, Any], **changes: Any) -> Any:
+    sent: dict[str, Any] = {"data_notes-TOTAL_FORMS": str(len(rows)), **changes}
+    for index, row in enumerate(rows):
+        sent |= {f"data_notes-{index}-{name}": value for name, value in row.items()}
+    url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+    return submit(client, url, sent, form_id=FORM)
+
+
+def row_errors(response: Any) -> list[dict[str, list[str]]]:
+    formset = response.context["adminform"].form["data_notes"].value()
+    formset.is_valid()
+    return [dict(form.errors) for form in formset.forms]
+
+
+def test_notes_are_stored_in_their_order(builder: Client) -> None:
+    copilot = make_copilot()
+    save(
+        builder,
+        copilot,
+        {"kind": "state", "data": "null", "off": "on", "instance": "a", "ORDER": "2"},
+        {
+            "kind": "user",
+            "description": "Who asks.",
+            "data": '{"b": 1, "a": 2}',
+            "schema": '{"type": "object"}',
+            "ORDER": "1",
+        },
+        data_messages=["widgets"],
+    )
+    copilot.refresh_from_db()
+    assert json.dumps(copilot.data_notes) == json.dumps(
+        [
+            {
+                "kind": "user",
+                "description": "Who asks.",
+                "data": {"b": 1, "a": 2},
+                "schema": {"type": "object"},
+            },
+            {"kind": "state", "data": None, "instance": "a", "enabled": False},
+        ]
+    )
+    assert copilot.data_messages == {"widgets": True, "merge": False}
+
+
+def test_what_is_stored_is_shown_and_saved_again_as_it_is(builder: Client) -> None:
+    notes = [
+        {"kind": "user", "data": {"a": 1}, "schema": {"type": "object"}},
+        {"kind": "state", "enabled": False},
+    ]
+    copilot = make_copilot(data_notes=notes, data_messages={"context": True})
+    url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+
+    submit(builder, url, {}, form_id=FORM)
+
+    copilot.refresh_from_db()
+    assert copilot.data_notes == notes
+    assert copilot.data_messages == {"context": True}
+
+
+@pytest.mark.parametrize(
+    ("row", "errors"),
+    [
+        (
+            {"kind": "a b"},
+            {"kind": ["Begin with a letter, then letters, digits, '.', '-' and '_': house-rules."]},
+        ),
+        (
+            {"kind": "a", "data": "{x"},
+            {
+                "data": [
+                    "This is no JSON. The body is not valid JSON (line 1, column 2: Expecting "
+                    "property name enclosed in double quotes). Send one JSON object."
+                ]
+            },
+        ),
+        (
+            {"kind": "a", "schema": '{"type": "numeral"}'},
+            {
+                "schema": [
+                    "This is no JSON Schema. $.type: 'numeral' is not valid under any of the "
+                    "given schemas"
+                ]
+            },
+        ),
+    ],
+    ids=["kind", "no JSON", "no schema"],
+)
+def test_what_is_wrong_stands_next_to_its_field(
+    builder: Client, row: dict[str, Any], errors: dict[str, list[str]]
+) -> None:
+    assert row_errors(save(builder, make_copilot(), row)) == [errors]
+
+
+def test_data_that_does_not_fit_is_stored_and_told_with_its_path(builder: Client) -> None:
+    copilot = make_copilot()
+    schema = '{"properties": {"u": {"properties": {"age": {"type": "number"}}}}}'
+    save(builder, copilot, {"kind": "a", "data": '{"u": {"age": "x"}}', "schema": schema})
+
+    copilot.refresh_from_db()
+    assert copilot.data_notes[0]["data"] == {"u": {"age": "x"}}
+    page = builder.get(reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]))
+    assert (
+        "The data does not fit the schema. $.u.age: &#x27;x&#x27; is not of type &#x27;number&#x27;"
+        in page.content.decode()
+    )
+
+
+def test_the_preview_shows_what_the_model_will_see(builder: Client) -> None:
+    copilot = make_copilot(
+        data_notes=[
+            {"kind": "user", "data": {"name": "<b>"}},
+            {"kind": "user", "data": {"age": 3}},
+            {"kind": "user", "data": {"age": 4}, "enabled": False},
+        ]
+    )
+    page = builder.get(reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]))
+
+    assert (
+        "## Data: ¶user\n{\n  &quot;name&quot;: &quot;&lt;b&gt;&quot;,\n  &quot;age&quot;: 3\n}</pre>"
+        in page.content.decode()
+    )
+
+
+def test_the_page_needs_the_same_queries_for_1_note_and_for_20(builder: Client) -> None:
+    def queries(notes: int) -> int:
+        rows = [
+            {"kind": f"k{n}", "data": {"n": n}, "schema": {"type": "object"}} for n in range(notes)
+        ]
+        copilot = make_copilot(name=f"Notes {notes}", slug=f"notes-{notes}", data_notes=rows)
+        url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+        builder.get(url)
+        with CaptureQueriesContext(connection) as captured:
+            assert builder.get(url).status_code == 200
+        return len(captured)
+
+    assert queries(1) == queries(20)
+
+
+def test_saving_needs_the_same_queries_for_1_note_and_for_20(builder: Client) -> None:
+    def queries(notes: int) -> int:
+        copilot = make_copilot(name=f"Notes {notes}", slug=f"notes-{notes}")
+        rows = [{"kind": f"k{n}", "data": f'{{"n": {n}}}'} for n in range(notes)]
+        with CaptureQueriesContext(connection) as captured:
+            save(builder, copilot, *rows)
+        copilot.refresh_from_db()
+        assert len(copilot.data_notes) == notes
+        return len(captured)
+
+    assert queries(1) == queries(20)
+
+
+def ask_for_schema(client: Client, copilot: Copilot, row: dict[str, Any]) -> Any:
+    url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+    sent: dict[str, Any] = {"data_notes-TOTAL_FORMS": "1", SCHEMA_BUTTON: "data_notes-0"}
+    sent |= {f"data_notes-0-{name}": value for name, value in row.items()}
+    values = merged(read_form(client, url, form_id=FORM), sent)
+    return client.post(url, values)
+
+
+def test_a_schema_is_made_from_the_data_by_a_button_alone(builder: Client) -> None:
+    copilot = make_copilot(name="Before")
+    row = {"kind": "user", "data": '{"age": 30, "tags": ["a"]}', "schema": "5"}
+
+    page = ask_for_schema(builder, copilot, row)
+
+    shown = values_in(page.content.decode(), form_id=FORM)
+    assert json.loads(shown["data_notes-0-schema"][0]) == {
+        "type": "object",
+        "properties": {
+            "age": {"type": "integer"},
+            "tags": {"type": "array", "items": {"type": "string"}},
+        },
+    }
+    assert shown["data_notes-0-data"] == ['{"age": 30, "tags": ["a"]}']
+    assert "errornote" not in page.content.decode()
+    copilot.refresh_from_db()
+    assert copilot.data_notes == []  # nothing is saved before it was looked at
+
+
+@pytest.mark.parametrize("data", ["", "{x", "\ud800"])
+def test_no_schema_is_made_from_what_is_no_json(builder: Client, data: str) -> None:
+    sent = QueryDict(mutable=True)
+    sent.update({SCHEMA_BUTTON: "data_notes-0", "data_notes-0-data": data})
+
+    assert with_schema(sent) is sent
+    assert "data_notes-0-schema" not in sent
+
+
+def test_the_enter_key_saves_and_makes_no_schema(builder: Client) -> None:
+    """A browser presses the first button of a form."""
+    url = reverse("admin:copilot_admin_copilot_change", args=[make_copilot().pk])
+    page = builder.get(url).content.decode()
+    form = page[page.index('id="copilot_form"') :]
+
+    (first, *_) = re.findall(r'<(?:button|input)[^>]* type="submit"[^>]*>', form)
+
+    assert 'name="_continue"' in first
+
+
+def test_the_preview_shows_the_rows_in_the_order_of_their_places(builder: Client) -> None:
+    copilot = make_copilot()
+    sent: dict[str, Any] = {"data_notes-TOTAL_FORMS": "4"}
+    for index, (by, place) in enumerate((("last", ""), ("late", "3"), ("early", "1"), ("x", "2"))):
+        row = {"kind": "user", "data": json.dumps({by: by, "by": by}), "ORDER": place}
+        sent |= {f"data_notes-{index}-{name}": value for name, value in row.items()}
+    sent["data_notes-3-DELETE"] = "on"
+    url = reverse("admin:copilot_admin_copilot_preview") + f"?id={copilot.pk}"
+    change = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+
+    page = builder.post(url, merged(read_form(builder, change, form_id=FORM), sent))
+
+    assert (
+        "## Data: ¶user\n{\n  &quot;early&quot;: &quot;early&quot;,\n  &quot;by&quot;: &quot;last"
+        in page.content.decode()
+    )
+    assert "&quot;x&quot;" not in page.content.decode()

@@ -1,0 +1,498 @@
+"""A builder makes a copilot: every field, what is refused, and what is never lost."""
+
+from typing import Any
+
+from django.test import Client
+from django.urls import reverse
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.models import Copilot
+from tests.admin.pages import messages_of, read_form, submit
+from tests.factories import make_copilot, make_provider, make_published, make_user
+
+pytestmark = pytest.mark.django_db
+ADD = "/admin/copilot_admin/copilot/add/"
+FORM = "copilot_form"
+
+
+@pytest.fixture
+def builder(client: Client) -> Client:
+    """The browser of somebody who makes copilots."""
+    client.force_login(make_user(Role.BUILDERS, username="ada"))
+    return client
+
+
+def change_url(copilot: Copilot) -> str:
+    return reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+
+
+def save(client: Client, copilot: Copilot, **changes: Any) -> Any:
+    return submit(client, change_url(copilot), changes, form_id=FORM)
+
+
+def errors_of(response: Any) -> dict[str, list[str]]:
+    return dict(response.context["adminform"].form.errors)
+
+
+def row_errors(response: Any, name: str) -> list[dict[str, list[str]]]:
+    formset = response.context["adminform"].form[name].value()
+    formset.is_valid()
+    return [dict(form.errors) for form in formset.forms]
+
+
+def test_copilot_is_made_from_a_name_a_provider_and_a_model(builder: Client) -> None:
+    provider = make_provider()
+    response = submit(
+        builder,
+        ADD,
+        {"name": "News Reader", "slug": "news-reader", "provider": provider.pk, "model": "m-1"},
+        form_id=FORM,
+    )
+    assert messages_of(response) == ["Draft saved. What is live has not changed."]
+    copilot = Copilot.objects.get()
+    assert (copilot.name, copilot.slug, copilot.model) == ("News Reader", "news-reader", "m-1")
+    assert copilot.live is None
+    assert (copilot.parameters, copilot.features, copilot.custom_features) == ({}, {}, [])
+    assert (copilot.widget_data, copilot.access, copilot.enabled) == ("ask", "key", True)
+
+
+def test_closing_leads_back_to_the_list(builder: Client) -> None:
+    copilot = make_copilot()
+    response = submit(builder, change_url(copilot), {}, form_id=FORM, button="_save")
+    assert response.redirect_chain == [("/admin/copilot_admin/copilot/", 302)]
+
+
+def test_every_field_is_stored_as_the_copilot_file_has_it(builder: Client) -> None:
+    copilot = make_copilot()
+    save(
+        builder,
+        copilot,
+        description="Says what matters.",
+        image_url="https://example.com/a.png",
+        system_prompt="You are {{ copilot.name }}.",
+        temperature="0.2",
+        max_tokens="800",
+        top_p="0.9",
+        reasoning_effort="low",
+        features=["widget-dashboard-select"],
+        widget_data="fetch",
+        tools=["table"],
+        citations="off",
+        sees_images="on",
+        show_steps=None,
+        access="key",
+        logging="metadata",
+        enabled=None,
+        **{
+            "more_parameters-0-name": "seed",
+            "more_parameters-0-value": "7",
+            "model_choices-0-id": "m-1",
+            "starters-0-text": "What moved today?",
+            "steps-0-message": "Starting",
+            "steps-0-details": "key1: value1\nrows: 3",
+        },
+    )
+    copilot.refresh_from_db()
+    assert copilot.parameters == {
+        "temperature": 0.2,
+        "max_tokens": 800,
+        "top_p": 0.9,
+        "reasoning_effort": "low",
+        "seed": 7,
+    }
+    assert copilot.features == {"widget-dashboard-select": True}
+    assert copilot.model_choices == [{"id": "m-1", "name": "m-1"}]
+    assert copilot.starters == ["What moved today?"]
+    assert copilot.steps == [
+        {
+            "at": "start",
+            "type": "INFO",
+            "message": "Starting",
+            "details": {"key1": "value1", "rows": 3},
+        }
+    ]
+    assert (copilot.widget_data, copilot.tools, copilot.citations) == ("fetch", ["table"], "off")
+    assert (copilot.show_steps, copilot.enabled, copilot.logging) == (False, False, "metadata")
+    assert copilot.sees_images is True
+    assert copilot.image_url == "https://example.com/a.png"
+
+
+CUSTOM_FEATURES = [
+    {
+        "key": "deep-research",
+        "label": "Deep Research",
+        "type": "toggle",
+        "description": "Takes longer.",
+        "default": True,
+        "states": {"on": "Enabled", "off": "Disabled"},
+    },
+    {
+        "key": "tone",
+        "label": "Tone",
+        "type": "select",
+        "options": [{"label": "Short", "value": "brief"}, {"label": "long", "value": "long"}],
+        "default": "brief",
+    },
+    {
+        "key": "house-view",
+        "label": "House view",
+        "type": "text",
+        "default": "",
+        "placeholder": "e.g. bullish",
+    },
+]
+
+
+def test_saving_a_page_as_it_is_changes_nothing(builder: Client) -> None:
+    copilot = make_copilot(
+        custom_features=CUSTOM_FEATURES,
+        parameters={"temperature": 0.5, "stop": ["a", "b"], "user": "7", "logprobs": True},
+        steps=[{"at": "end", "type": "WARNING", "message": "Done", "details": {"a": [1, "x"]}}],
+        starters=["One?", "Two?"],
+        model_choices=[{"id": "a", "name": "A"}],
+        features={"widget-global-search": True},
+        tools=["chart"],
+        system_prompt="\n  kept \n as it is\n",
+    )
+    before: dict[str, Any] = {**Copilot.objects.values().get(pk=copilot.pk)}
+    response = save(builder, copilot)
+    after: dict[str, Any] = {**Copilot.objects.values().get(pk=copilot.pk)}
+    assert "Draft saved" in messages_of(response)[0]
+    prompt = after.pop("system_prompt")
+    assert prompt.replace("\r\n", "\n").strip() == before.pop("system_prompt").strip()
+    assert after | {"updated_at": None} == before | {"updated_at": None}
+
+
+def test_custom_features_are_made_without_writing_json(builder: Client) -> None:
+    copilot = make_copilot(custom_features=CUSTOM_FEATURES[:1])
+    save(
+        builder,
+        copilot,
+        **{
+            "custom_features-1-label": "Tone",
+            "custom_features-1-type": "select",
+            "custom_features-1-options": "Short = brief\n\nlong",
+        },
+    )
+    copilot.refresh_from_db()
+    assert copilot.custom_features == CUSTOM_FEATURES[:2]
+
+
+def test_rows_are_put_in_order_and_removed_without_javascript(builder: Client) -> None:
+    copilot = make_copilot(starters=["One?", "Two?", "Three?"])
+    save(
+        builder,
+        copilot,
+        **{"starters-0-ORDER": "9", "starters-1-DELETE": "on", "starters-2-ORDER": "1"},
+    )
+    copilot.refresh_from_db()
+    assert copilot.starters == ["Three?", "One?"]
+
+
+def test_an_emptied_row_is_one_less(builder: Client) -> None:
+    copilot = make_copilot(starters=["One?", "Two?"])
+    save(builder, copilot, **{"starters-0-text": ""})
+    copilot.refresh_from_db()
+    assert copilot.starters == ["Two?"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "sentence"),
+    [
+        ({"name": ""}, "name", "This field is required."),
+        (
+            {"slug": "News Reader"},
+            "slug",
+            "Use lower-case letters and digits, with single hyphens between them: news-reader.",
+        ),
+        (
+            {"image_url": "javascript:alert(1)"},
+            "image_url",
+            "Write the whole address, beginning with https:// — or upload the image.",
+        ),
+        ({"temperature": "3"}, "temperature", "Ensure this value is less than or equal to 2."),
+        ({"temperature": "warm"}, "temperature", "Enter a number."),
+        ({"max_tokens": "0"}, "max_tokens", "Ensure this value is greater than or equal to 1."),
+        (
+            {"more_parameters-0-name": "temperature", "more_parameters-0-value": "1"},
+            "more_parameters",
+            "“temperature” has a field of its own above.",
+        ),
+        (
+            {"more_parameters-0-name": "stream", "more_parameters-0-value": "1"},
+            "more_parameters",
+            "“stream” is set by the server. Take it out.",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_next_to_the_field(
+    builder: Client, changes: dict[str, str], field: str, sentence: str
+) -> None:
+    response = save(builder, make_copilot(), **changes)
+    assert errors_of(response) == {field: [sentence]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "errors"),
+    [
+        (
+            {"more_parameters-0-name": "seed", "more_parameters-0-value": "many"},
+            {"value": ["This is no number. Write 0.5 or 200."]},
+        ),
+        (
+            {"more_parameters-0-name": "seed", "more_parameters-0-value": "1e999"},
+            {"value": ["This number has no end. Write 0.5 or 200."]},
+        ),
+        (
+            {
+                "more_parameters-0-name": "a",
+                "more_parameters-0-kind": "switch",
+                "more_parameters-0-value": "maybe",
+            },
+            {"value": ["Write yes or no."]},
+        ),
+        (
+            {
+                "more_parameters-0-name": "a",
+                "more_parameters-0-kind": "structure",
+                "more_parameters-0-value": "[" * 4000,
+            },
+            {
+                "value": [
+                    "This list or group cannot be read. Take it over as it was, or choose another "
+                    "kind."
+                ]
+            },
+        ),
+        (
+            {"more_parameters-0-name": "a b", "more_parameters-0-value": "1"},
+            {
+                "name": [
+                    "Use letters, digits and underscores, as the provider's manual does: "
+                    "frequency_penalty."
+                ]
+            },
+        ),
+    ],
+)
+def test_a_wrong_parameter_is_marked_in_its_row(
+    builder: Client, changes: dict[str, str], errors: dict[str, list[str]]
+) -> None:
+    response = save(builder, make_copilot(), **changes)
+    assert errors_of(response) == {"more_parameters": ["See the marked rows below."]}
+    assert row_errors(response, "more_parameters")[0] == errors
+
+
+@pytest.mark.parametrize(
+    ("row", "errors"),
+    [
+        (
+            {"label": "Tone", "type": "select"},
+            {"options": ["Write at least one choice, each on a line of its own."]},
+        ),
+        (
+            {"label": "Tone", "type": "select", "options": "A = x\nB = x"},
+            {"options": ["Two choices have the same value. Make them differ."]},
+        ),
+        (
+            {"label": "Tone", "type": "select", "options": "A = x", "default": "y"},
+            {"default": ["No choice has this value. Use one of: x."]},
+        ),
+        (
+            {"label": "Upload", "key": "file-upload"},
+            {"key": ["Workspace has a feature of its own with this key. Choose another."]},
+        ),
+        (
+            {"label": "Tone", "key": "The Tone"},
+            {
+                "key": [
+                    "Use lower-case letters and digits, with single hyphens between them: "
+                    "deep-research."
+                ]
+            },
+        ),
+    ],
+)
+def test_a_wrong_control_is_marked_in_its_row(
+    builder: Client, row: dict[str, str], errors: dict[str, list[str]]
+) -> None:
+    changes = {f"custom_features-0-{name}": value for name, value in row.items()}
+    response = save(builder, make_copilot(), **changes)
+    assert row_errors(response, "custom_features")[0] == errors
+
+
+def test_two_controls_of_one_key_are_refused_at_the_second(builder: Client) -> None:
+    copilot = make_copilot(custom_features=CUSTOM_FEATURES[2:])
+    response = save(
+        builder,
+        copilot,
+        **{"custom_features-1-label": "Other", "custom_features-1-key": "house-view"},
+    )
+    assert row_errors(response, "custom_features")[1] == {
+        "key": ["Another row has this already. Choose another."]
+    }
+
+
+def test_a_step_with_a_line_that_is_no_pair_is_marked(builder: Client) -> None:
+    response = save(
+        builder, make_copilot(), **{"steps-0-message": "Hi", "steps-0-details": "no colon"}
+    )
+    assert row_errors(response, "steps")[0] == {
+        "details": ["Write “name: value”; this line has no colon: no colon"]
+    }
+
+
+@pytest.mark.parametrize("details", ['a: "\\u0000"', "a: 1e999", 'a: "\\ud800"', "a: NaN"])
+def test_details_that_no_database_stores_stay_text(builder: Client, details: str) -> None:
+    copilot = make_copilot()
+    save(builder, copilot, **{"steps-0-message": "Hi", "steps-0-details": details})
+    copilot.refresh_from_db()
+    assert copilot.steps[0]["details"] == {"a": details.removeprefix("a: ")}
+
+
+def test_a_name_that_differs_in_case_only_is_refused_next_to_the_name(builder: Client) -> None:
+    make_copilot(name="News Reader")
+    response = save(builder, make_copilot(), name="NEWS reader")
+    assert errors_of(response) == {"name": ["Another copilot has this name. Choose another."]}
+
+
+def test_the_slug_is_fixed_once_published(builder: Client) -> None:
+    copilot = make_published(slug="news")
+    save(builder, copilot, slug="other")
+    copilot.refresh_from_db()
+    assert copilot.slug == "news"
+
+
+def test_unknown_placeholders_are_saved_and_flagged_next_to_the_prompt(builder: Client) -> None:
+    copilot = make_copilot()
+    response = save(builder, copilot, system_prompt="Hello {{ nobody }}")
+    assert messages_of(response) == [
+        "Draft saved. One thing must be mended before it can be published."
+    ]
+    field = response.context["adminform"].form.fields["system_prompt"]
+    assert field.open_problems == ("The prompt has the unknown placeholder {{ nobody }}.",)
+    assert "The prompt has the unknown placeholder {{ nobody }}." in response.content.decode()
+
+
+def test_saving_never_changes_what_is_live(builder: Client) -> None:
+    copilot = make_published(system_prompt="Old")
+    response = save(builder, copilot, system_prompt="New")
+    copilot.refresh_from_db()
+    assert copilot.live is not None
+    assert copilot.live.document["system_prompt"] == "Old"
+    assert copilot.versions.count() == 1
+    assert "Unpublished changes" in response.content.decode()
+
+
+def test_switches_that_are_not_versioned_act_at_once(builder: Client) -> None:
+    copilot = make_published()
+    save(builder, copilot, enabled=None)
+    assert not Copilot.objects.published().exists()
+
+
+def test_somebody_elses_save_in_between_is_told_and_the_text_is_kept(builder: Client) -> None:
+    copilot = make_copilot(system_prompt="Mine")
+    values = read_form(builder, change_url(copilot), form_id=FORM)
+    other = Client()
+    other.force_login(make_user(Role.BUILDERS, username="grace"))
+    save(other, copilot, system_prompt="Theirs")
+
+    mine = {**values, "system_prompt": "Mine, longer", "_continue": "x"}
+    response = builder.post(change_url(copilot), mine)
+    copilot.refresh_from_db()
+    assert copilot.system_prompt == "Theirs"
+    page = response.content.decode()
+    assert "grace saved this while you were editing. Your text is still here" in page
+    assert "Mine, longer" in page
+
+    again = {**mine, "seen": response.context["adminform"].form["seen"].value()}
+    builder.post(change_url(copilot), again)
+    copilot.refresh_from_db()
+    assert copilot.system_prompt == "Mine, longer"
+
+
+def test_a_copilot_that_a_program_changed_is_told_without_a_name(builder: Client) -> None:
+    copilot = make_copilot()
+    values = read_form(builder, change_url(copilot), form_id=FORM)
+    copilot.save()
+    response = builder.post(change_url(copilot), {**values, "_continue": "x"})
+    assert "Somebody saved this while you were editing." in response.content.decode()
+
+
+def test_the_form_shows_no_json(builder: Client) -> None:
+    copilot = make_copilot(custom_features=CUSTOM_FEATURES, parameters={"seed": 7})
+    page = builder.get(change_url(copilot)).content.decode()
+    assert "{&#x27;" not in page
+    assert "{&quot;" not in page
+
+
+def test_the_preview_is_drawn_from_what_is_typed_and_stores_nothing(builder: Client) -> None:
+    copilot = make_copilot(custom_features=CUSTOM_FEATURES)
+    values = read_form(builder, change_url(copilot), form_id=FORM)
+    address = f"{reverse('admin:copilot_admin_copilot_preview')}?id={copilot.pk}"
+    response = builder.post(
+        address,
+        {
+            **values,
+            "name": "<b>Bold</b>",
+            "description": "New words",
+            "features": ["widget-dashboard-select", "widget-global-search"],
+            "starters-0-text": "First?",
+            "model_choices-0-id": "m-1",
+            "model_choices-0-name": "Model one",
+            "custom_features-3-label": "",
+            "custom_features-3-description": "half a row",
+            "image_url": "https://example.com/a.png",
+        },
+    )
+    page = response.content.decode()
+    for text in ("&lt;b&gt;Bold&lt;/b&gt;", "New words", "Selected widgets", "Global data"):
+        assert text in page
+    for text in ("First?", "Model one", "Deep Research", "e.g. bullish", "https://example.com/a"):
+        assert text in page
+    assert "half a row" not in page
+    assert "<img" not in page
+    copilot.refresh_from_db()
+    assert copilot.description == ""
+
+
+def test_the_preview_takes_no_other_method(builder: Client) -> None:
+    assert builder.get(reverse("admin:copilot_admin_copilot_preview")).status_code == 405
+
+
+def test_the_palette_offers_the_controls_of_the_copilot(builder: Client) -> None:
+    copilot = make_copilot(custom_features=CUSTOM_FEATURES)
+    page = builder.get(change_url(copilot)).content.decode()
+    for name in ("copilot.name", "options.tone", "options.deep-research.state"):
+        assert f'data-insert="{{{{ {name} }}}}"' in page
+    assert "options.tone.state" not in page
+
+
+def test_components_are_switched_on_by_version_and_keep_what_a_file_configured(
+    builder: Client,
+) -> None:
+    rows = [
+        {"name": "calculator", "version": "latest"},
+        {"name": "returns_toolkit", "version": "v1", "config": {"window": 21}},
+        {"name": "abacus", "version": "v1"},
+    ]
+    copilot = make_copilot(components=rows)
+    page = builder.get(change_url(copilot)).content.decode()
+    assert "Always the newest version." in page
+    assert "This server has no such component. Switch it off." in page
+    chosen = ["calculator@v1", "returns_toolkit@v1", "chart_maker@v1"]
+    save(builder, copilot, components=chosen, stream_all_text="on")
+    copilot.refresh_from_db()
+    assert copilot.stream_all_text is True
+    assert sorted(copilot.components, key=lambda row: row["name"]) == [
+        {"name": "calculator", "version": "v1"},
+        {"name": "chart_maker", "version": "v1"},
+        {"name": "returns_toolkit", "version": "v1", "config": {"window": 21}},
+    ]
+
+
+def test_two_versions_of_one_component_are_refused(builder: Client) -> None:
+    copilot = make_copilot(components=[{"name": "calculator", "version": "latest"}])
+    response = save(builder, copilot, components=["calculator@latest", "calculator@v1"])
+    assert errors_of(response) == {"components": ["Choose one version of “Calculator”."]}

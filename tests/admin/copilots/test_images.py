@@ -1,0 +1,170 @@
+"""Uploaded pictures are decoded, freed of everything but their pixels, and never run."""
+
+from io import BytesIO
+from typing import Any
+import zlib
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from PIL import Image, PngImagePlugin
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.copilots.uploaded_images import LARGEST_SIDE, MOST_BYTES, harmless_png
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import Copilot
+from tests.admin.pages import read_form
+from tests.factories import make_copilot, make_user
+
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+UNUSABLE = "This file is no image that can be used. Choose a PNG, JPEG or WebP file."
+
+
+def picture(kind: str = "PNG", size: tuple[int, int] = (8, 4), **options: Any) -> bytes:
+    out = BytesIO()
+    Image.new("RGB", size, (200, 30, 40)).save(out, format=kind, **options)
+    return out.getvalue()
+
+
+def secretive_png() -> bytes:
+    info = PngImagePlugin.PngInfo()
+    info.add_text("Comment", "<script>alert(1)</script> canary-text")
+    return picture(pnginfo=info)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+def test_the_three_formats_become_png_of_the_same_size(kind: str) -> None:
+    clean = Image.open(BytesIO(harmless_png(picture(kind))))
+    assert (clean.format, clean.size) == ("PNG", (8, 4))
+
+
+def test_nothing_but_pixels_stays() -> None:
+    exif = Image.Exif()
+    exif[0x010E] = "canary-exif"
+    for data in (secretive_png(), picture("JPEG", exif=exif), picture() + b"<script>canary"):
+        clean = harmless_png(data)
+        assert b"canary" not in clean
+        assert Image.open(BytesIO(clean)).info == {}
+
+
+def test_large_pictures_are_scaled_down_in_proportion() -> None:
+    clean = Image.open(BytesIO(harmless_png(picture(size=(2000, 1000)))))
+    assert clean.size == (LARGEST_SIDE, LARGEST_SIDE // 2)
+
+
+def chunk(name: bytes, body: bytes) -> bytes:
+    crc = zlib.crc32(name + body).to_bytes(4, "big")
+    return len(body).to_bytes(4, "big") + name + body + crc
+
+
+def bomb(width: int, height: int) -> bytes:
+    """A PNG of a few hundred bytes that says it is huge."""
+    size = width.to_bytes(4, "big") + height.to_bytes(4, "big")
+    header = chunk(b"IHDR", size + b"\x08\x02\x00\x00\x00")
+    data = chunk(b"IDAT", zlib.compress(b"\0" * 100))
+    return b"\x89PNG\r\n\x1a\n" + header + data + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"GIF89a" + b"\0" * 50,
+        SVG,
+        b"<html><script>alert(1)</script></html>",
+        b"\x89PNG\r\n\x1a\n" + SVG,
+        picture()[:40],
+        picture("JPEG")[:100],
+        picture("BMP"),
+        picture("GIF"),
+        picture("TIFF"),
+        bomb(60_000, 60_000),
+    ],
+    ids=lambda data: repr(data[:12]),
+)
+def test_anything_else_is_refused_in_one_sentence(data: bytes) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        harmless_png(data)
+    assert caught.value.public == UNUSABLE
+
+
+def test_too_many_pixels_are_refused_before_they_are_decoded() -> None:
+    with pytest.raises(ConfigurationError, match="2001 by 2000 pixels; 4 million in all"):
+        harmless_png(bomb(2001, 2000))
+
+
+def test_too_many_bytes_are_refused_unread() -> None:
+    with pytest.raises(ConfigurationError, match=r"The image has 2\.0 MB; 1 MB is the most\."):
+        harmless_png(b"\0" * (2 * MOST_BYTES))
+
+
+def test_every_cut_of_a_picture_is_refused_or_harmless() -> None:
+    data = secretive_png()
+    for length in range(len(data)):
+        try:
+            clean = harmless_png(data[:length])
+        except ConfigurationError:
+            continue
+        assert b"canary" not in clean
+
+
+@pytest.fixture
+def builder(client: Client, settings: Any, tmp_path: Any) -> Client:
+    settings.MEDIA_ROOT = tmp_path
+    client.force_login(make_user(Role.BUILDERS))
+    return client
+
+
+def upload(client: Client, copilot: Copilot, data: bytes, **changes: str) -> Any:
+    url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+    values = read_form(client, url, form_id="copilot_form")
+    file = SimpleUploadedFile("../../evil.svg", data, content_type="image/svg+xml")
+    return client.post(url, {**values, "upload": file, "_continue": "x", **changes}, follow=True)
+
+
+@pytest.mark.django_db
+def test_an_uploaded_picture_is_kept_under_a_random_name_and_served_inert(builder: Client) -> None:
+    copilot = make_copilot()
+    upload(builder, copilot, secretive_png())
+    copilot.refresh_from_db()
+    name = str(copilot.image.name)
+    assert name.startswith("copilots/")
+    assert name.endswith(".png")
+    assert "evil" not in name
+
+    response = builder.get(reverse("admin:copilot_admin_copilot_image", args=[copilot.pk]))
+    body = response.content
+    assert body.startswith(b"\x89PNG")
+    assert b"canary" not in body
+    assert response["Content-Type"] == "image/png"
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["Content-Security-Policy"] == "default-src 'none'; sandbox"
+
+
+@pytest.mark.django_db
+def test_a_refused_picture_is_told_next_to_the_field(builder: Client) -> None:
+    copilot = make_copilot()
+    response = upload(builder, copilot, SVG)
+    assert response.context["adminform"].form.errors == {"upload": [UNUSABLE]}
+    copilot.refresh_from_db()
+    assert not copilot.image
+
+
+@pytest.mark.django_db
+def test_an_image_is_removed_by_its_box(builder: Client) -> None:
+    copilot = make_copilot()
+    upload(builder, copilot, picture())
+    url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+    values = read_form(builder, url, form_id="copilot_form")
+    builder.post(url, {**values, "remove_image": "on", "_continue": "x"})
+    copilot.refresh_from_db()
+    assert not copilot.image
+
+
+@pytest.mark.django_db
+def test_no_image_and_a_lost_image_are_not_found(builder: Client) -> None:
+    bare, lost = make_copilot(), make_copilot(image="copilots/lost.png")
+    for copilot in (bare, lost):
+        url = reverse("admin:copilot_admin_copilot_image", args=[copilot.pk])
+        assert builder.get(url).status_code == 404

@@ -1,0 +1,228 @@
+"""The list of copilots: how each stands, and what can be done with several."""
+
+from typing import Any
+
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+import pytest
+
+from copilot_admin.admin.copilots.copies import duplicate
+from copilot_admin.config.roles import Role
+from copilot_admin.copilots.standing import CopilotState, standing
+from copilot_admin.models import Conversation, Copilot
+from tests.admin.pages import messages_of
+from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/copilot_admin/copilot/"
+
+
+@pytest.fixture
+def builder(client: Client) -> Client:
+    client.force_login(make_user(Role.BUILDERS))
+    return client
+
+
+def make_broken(**changes: Any) -> Copilot:
+    provider = make_provider()
+    copilot = make_published(provider=provider, **changes)
+    provider.api_key_env = "A_VARIABLE_THAT_IS_NOT_SET"
+    provider.save()
+    return copilot
+
+
+def make_changed(**changes: Any) -> Copilot:
+    copilot = make_published(**changes)
+    copilot.description = "Other words"
+    copilot.save()
+    return copilot
+
+
+def names_in(response: Any) -> list[str]:
+    return [copilot.name for copilot in response.context["cl"].result_list]
+
+
+def act(client: Client, action: str, *copilots: Copilot, **more: str) -> Any:
+    ids = [copilot.pk for copilot in copilots]
+    data = {"action": action, "_selected_action": ids, **more}
+    return client.post(LIST, data, follow=True)
+
+
+@pytest.mark.parametrize(
+    ("facts", "state"),
+    [
+        ({"is_live": False, "enabled": True}, CopilotState.DRAFT),
+        ({"is_live": False, "enabled": False}, CopilotState.DRAFT),
+        ({"enabled": False, "problem": "x"}, CopilotState.DISABLED),
+        ({"problem": "x", "has_changes": True}, CopilotState.BROKEN),
+        ({"has_changes": True}, CopilotState.CHANGED),
+        ({}, CopilotState.PUBLISHED),
+    ],
+)
+def test_the_most_urgent_state_is_shown(facts: dict[str, Any], state: CopilotState) -> None:
+    usual = {"enabled": True, "is_live": True, "has_changes": False, "problem": ""}
+    assert standing(**{**usual, **facts}).state is state
+
+
+def test_each_state_is_said_in_words(builder: Client) -> None:
+    make_copilot()
+    make_published()
+    make_changed()
+    make_broken()
+    make_published(enabled=False)
+    page = builder.get(LIST).content.decode()
+    for words in ("Draft only", "Published", "Unpublished changes", "Broken", "Disabled"):
+        assert f">{words}</span>" in page
+    assert "A_VARIABLE_THAT_IS_NOT_SET, which is not set. Set it or enter a key." in page
+
+
+def test_a_version_that_this_release_cannot_read_is_shown_as_broken(builder: Client) -> None:
+    copilot = make_published()
+    assert copilot.live is not None
+    type(copilot.live).objects.filter(pk=copilot.live.pk).update(
+        document={**copilot.live.document, "widget_data": "telepathy"}
+    )
+    page = builder.get(LIST).content.decode()
+    assert ">Broken</span>" in page
+    assert "cannot be read by this release" in page
+
+
+@pytest.mark.parametrize("state", list(CopilotState))
+def test_the_list_is_filtered_by_state(builder: Client, state: CopilotState) -> None:
+    make_copilot(name="draft")
+    make_published(name="published")
+    make_changed(name="changed")
+    make_broken(name="broken")
+    make_published(name="disabled", enabled=False)
+    assert names_in(builder.get(LIST, {"state": state.value})) == [state.value]
+
+
+def test_the_list_is_searched(builder: Client) -> None:
+    make_copilot(name="News Reader")
+    make_copilot(name="Other")
+    assert names_in(builder.get(LIST, {"q": "news"})) == ["News Reader"]
+    empty = builder.get(LIST, {"q": "nothing like it"}).content.decode()
+    assert "Nothing matches." in empty
+
+
+def test_an_empty_list_says_the_next_step(builder: Client) -> None:
+    page = builder.get(LIST).content.decode()
+    assert "There is no copilot yet." in page
+    assert f'href="{LIST}add/"' in page
+
+
+def test_the_list_costs_the_same_however_long_it_is(
+    builder: Client, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(3):
+        make_published()
+    builder.get(LIST)
+    with django_assert_max_num_queries(12) as few:
+        builder.get(LIST)
+    for _ in range(12):
+        make_published()
+    with django_assert_max_num_queries(len(few.captured_queries)):
+        builder.get(LIST)
+
+
+def test_a_duplicate_has_a_name_and_slug_of_its_own_and_is_a_draft(builder: Client) -> None:
+    copilot = make_published(name="News", slug="news", system_prompt="Be brief.")
+    response = act(builder, "duplicate_chosen", copilot)
+    copy = Copilot.objects.get(slug="news-copy")
+    assert (copy.name, copy.system_prompt, copy.live) == ("News (copy)", "Be brief.", None)
+    assert response.redirect_chain[-1][0] == f"{LIST}{copy.pk}/change/"
+    assert messages_of(response) == ["One copy was made."]
+    act(builder, "duplicate_chosen", copilot)
+    assert Copilot.objects.filter(name="News (copy 2)", slug="news-copy-2").exists()
+
+
+def test_copies_fit_into_name_and_slug() -> None:
+    copilot = make_copilot(name="N" * 100, slug="s" * 60)
+    copy = duplicate(copilot)
+    assert copy.name == "N" * 93 + " (copy)"
+    assert copy.slug == "s" * 55 + "-copy"
+    copy.full_clean()
+
+
+def test_several_are_disabled_and_enabled_at_once(builder: Client) -> None:
+    one, other, off = make_published(), make_published(), make_published(enabled=False)
+    response = act(builder, "disable_chosen", one, other, off)
+    assert messages_of(response) == ["2 copilots were disabled."]
+    assert not Copilot.objects.filter(enabled=True).exists()
+    assert messages_of(act(builder, "enable_chosen", one)) == ["One copilot was enabled."]
+    assert list(Copilot.objects.published()) == [one]
+
+
+def test_publishing_several_asks_first_and_names_what_goes_live(builder: Client) -> None:
+    first, changed = make_copilot(name="First"), make_changed(name="Second")
+    wrong = make_copilot(name="Third", system_prompt="{{ nobody }}")
+    same = make_published(name="Fourth")
+    response = act(builder, "publish_chosen", first, changed, wrong, same)
+    page = response.content.decode()
+    assert response.redirect_chain[-1][0].startswith(f"{LIST}publish/?id=")
+    assert "This is its first version." in page
+    assert "Other words" in page
+    assert "The prompt has the unknown placeholder {{ nobody }}." in page
+    assert "The draft is exactly what is live." in page
+    assert not Copilot.objects.get(pk=first.pk).live
+
+
+def test_deleting_asks_first_in_numbers(builder: Client) -> None:
+    copilot = make_published(name="News")
+    page = act(builder, "delete_selected", copilot).content.decode()
+    assert "Copilots: 1" in page
+    assert "Versions: 1" in page
+    assert Copilot.objects.exists()
+    act(builder, "delete_selected", copilot, post="yes")
+    assert not Copilot.objects.exists()
+
+
+def make_conversation(copilot: Copilot) -> Conversation:
+    now = timezone.now()
+    return Conversation.objects.create(
+        copilot=copilot, principal="anonymous", first_at=now, last_at=now, title="Why?"
+    )
+
+
+def test_a_copilot_with_conversations_is_not_deleted_by_a_builder(builder: Client) -> None:
+    copilot = make_published(name="News")
+    make_conversation(copilot)
+    url = reverse("admin:copilot_admin_copilot_delete", args=[copilot.pk])
+    page = builder.get(url).content.decode()
+    assert "“News” has one conversation that reviewers may need. Disable it instead" in page
+    builder.post(url, {"post": "yes"})
+    act(builder, "delete_selected", copilot, post="yes")
+    assert Copilot.objects.filter(pk=copilot.pk).exists()
+
+
+def test_an_administrator_deletes_a_copilot_with_its_conversations(client: Client) -> None:
+    client.force_login(make_user(is_superuser=True))
+    copilot = make_published()
+    make_conversation(copilot)
+    url = reverse("admin:copilot_admin_copilot_delete", args=[copilot.pk])
+    assert "Transcripts: 1" in client.get(url).content.decode()
+    client.post(url, {"post": "yes"})
+    assert not Conversation.objects.exists()
+
+
+def test_a_key_for_a_deleted_copilot_alone_opens_nothing_else(builder: Client) -> None:
+    gone, stays = make_copilot(), make_copilot()
+    narrow, _ = make_key("narrow", copilots=(gone,))
+    wide, _ = make_key("wide", copilots=(gone, stays))
+    everything, _ = make_key("everything")
+    url = reverse("admin:copilot_admin_copilot_delete", args=[gone.pk])
+    builder.post(url, {"post": "yes"})
+    for key in (narrow, wide, everything):
+        key.refresh_from_db()
+    assert narrow.revoked_at is not None
+    assert (wide.revoked_at, everything.revoked_at) == (None, None)
+
+
+def test_hostile_names_stay_text(builder: Client) -> None:
+    hostile = "<script>alert(1)</script>"
+    copilot = make_copilot(name=hostile, description=hostile, model=hostile)
+    for url in (LIST, "/admin/", f"{LIST}{copilot.pk}/change/", f"{LIST}publish/?id={copilot.pk}"):
+        page = builder.get(url).content.decode()
+        assert hostile not in page
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page

@@ -1,0 +1,194 @@
+"""Publishing in the admin: asked for, refused with reasons, and never by accident."""
+
+from typing import Any
+
+from django.test import Client
+from django.urls import reverse
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.copilots.drafts import changes_between, in_words
+from copilot_admin.models import Copilot
+from tests.admin.pages import messages_of, submit, values_in
+from tests.factories import make_copilot, make_published, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def builder(client: Client) -> Client:
+    client.force_login(make_user(Role.BUILDERS, username="ada"))
+    return client
+
+
+def publish_url(*copilots: Copilot) -> str:
+    query = "&".join(f"id={copilot.pk}" for copilot in copilots)
+    return f"{reverse('admin:copilot_admin_copilot_publish')}?{query}"
+
+
+def confirm(client: Client, *copilots: Copilot) -> Any:
+    url = publish_url(*copilots)
+    values = values_in(client.get(url).content.decode(), form_id="publish-form")
+    return client.post(url, values, follow=True)
+
+
+def test_the_button_saves_the_draft_and_asks_before_anything_goes_live(builder: Client) -> None:
+    copilot = make_copilot(name="News")
+    url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+    response = submit(
+        builder, url, {"description": "New"}, form_id="copilot_form", button="_publish"
+    )
+    copilot.refresh_from_db()
+    assert (copilot.description, copilot.live) == ("New", None)
+    assert response.redirect_chain == [(publish_url(copilot), 302)]
+    assert "Publish News?" in response.content.decode()
+
+
+def test_confirming_makes_a_version_in_the_name_of_the_builder(builder: Client) -> None:
+    copilot = make_copilot(name="News")
+    response = confirm(builder, copilot)
+    copilot.refresh_from_db()
+    assert copilot.live is not None
+    assert copilot.live.published_by is not None
+    assert copilot.live.published_by.get_username() == "ada"
+    assert messages_of(response) == ["“News” is live: version 1 answers from the next question on."]
+    page = response.content.decode()
+    assert "Live: version 1, published 0\xa0minutes ago by ada" in " ".join(page.split(" "))
+
+
+def test_looking_changes_nothing(builder: Client) -> None:
+    copilot = make_copilot()
+    builder.get(publish_url(copilot))
+    copilot.refresh_from_db()
+    assert copilot.live is None
+
+
+def test_a_draft_with_problems_has_no_button_and_is_refused(builder: Client) -> None:
+    copilot = make_copilot(name="News", system_prompt="{{ nobody }}", model=" ")
+    page = builder.get(publish_url(copilot)).content.decode()
+    assert "The prompt has the unknown placeholder {{ nobody }}." in page
+    assert "Choose a model." in page
+    assert 'value="Publish"' not in page
+    builder.post(publish_url(copilot), {"draft": f"{copilot.pk}:whatever"})
+    copilot.refresh_from_db()
+    assert copilot.live is None
+
+
+def test_problems_that_came_up_after_looking_are_told(builder: Client) -> None:
+    copilot = make_copilot(name="News")
+    url = publish_url(copilot)
+    values = values_in(builder.get(url).content.decode(), form_id="publish-form")
+    provider = copilot.provider
+    provider.api_key_env = "A_VARIABLE_THAT_IS_NOT_SET"
+    provider.save()
+    response = builder.post(url, values, follow=True)
+    assert messages_of(response) == ["“News” was not published: see the marked fields."]
+    field = response.context["adminform"].form.fields["provider"]
+    assert "which is not set. Set it or enter a key." in field.open_problems[0]
+
+
+def test_a_draft_that_changed_after_looking_is_not_published(builder: Client) -> None:
+    copilot = make_copilot(name="News")
+    url = publish_url(copilot)
+    values = values_in(builder.get(url).content.decode(), form_id="publish-form")
+    copilot.description = "Changed by somebody else"
+    copilot.save()
+    response = builder.post(url, values, follow=True)
+    assert messages_of(response) == [
+        "“News” was changed after you looked. Look again, then publish."
+    ]
+    copilot.refresh_from_db()
+    assert copilot.live is None
+
+
+def test_an_unchanged_draft_makes_no_version(builder: Client) -> None:
+    copilot = make_published(name="News")
+    page = builder.get(publish_url(copilot)).content.decode()
+    assert "There is nothing to publish." in page
+    assert 'value="Publish"' not in page
+
+
+def test_pressing_twice_makes_one_version(builder: Client) -> None:
+    copilot = make_copilot(name="News")
+    url = publish_url(copilot)
+    values = values_in(builder.get(url).content.decode(), form_id="publish-form")
+    builder.post(url, values)
+    response = builder.post(url, values, follow=True)
+    assert messages_of(response) == [
+        "“News” is live: version 1 answers from the next question on.",
+        "“News” is live exactly as it is.",
+    ]
+    assert copilot.versions.count() == 1
+
+
+def test_only_drafts_that_were_shown_are_published(builder: Client) -> None:
+    shown, other = make_copilot(), make_copilot()
+    values = values_in(builder.get(publish_url(shown)).content.decode(), form_id="publish-form")
+    builder.post(publish_url(shown, other), values)
+    assert set(Copilot.objects.exclude(live=None)) == {shown}
+
+
+def test_several_are_published_together_and_lead_back_to_the_list(builder: Client) -> None:
+    drafts = make_copilot(), make_copilot()
+    response = confirm(builder, *drafts)
+    assert Copilot.objects.exclude(live=None).count() == 2
+    assert response.redirect_chain[-1][0] == "/admin/copilot_admin/copilot/"
+
+
+@pytest.mark.parametrize("query", ["", "id=0", "id=x", "id=99999999999999999999", "id=-1"])
+def test_publishing_nothing_is_not_found(builder: Client, query: str) -> None:
+    url = reverse("admin:copilot_admin_copilot_publish")
+    assert builder.get(f"{url}?{query}").status_code == 404
+
+
+def test_a_copilot_that_is_off_is_published_with_a_warning(builder: Client) -> None:
+    page = builder.get(publish_url(make_copilot(enabled=False))).content.decode()
+    assert "It is switched off, so nobody sees it until it is enabled." in page
+
+
+def test_versions_are_listed_and_say_which_is_live(builder: Client) -> None:
+    copilot = make_copilot()
+    confirm(builder, copilot)
+    copilot.refresh_from_db()
+    copilot.description = "Second"
+    copilot.save()
+    confirm(builder, copilot)
+    url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+    versions = builder.get(url).context["versions"]
+    assert [version.number for version in versions] == [2, 1]
+    page = builder.get(url).content.decode()
+    assert page.count(">Live</span>") == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, ""),
+        (True, "yes"),
+        (False, "no"),
+        ([], ""),
+        ({}, ""),
+        ({"temperature": 0.5, "stop": ["a"]}, "temperature: 0.5, stop: a"),
+        (["One?", "Two?"], "One?\nTwo?"),
+        ("x" * 601, "x" * 600 + "…"),
+    ],
+)
+def test_values_are_put_in_words(value: object, words: str) -> None:
+    assert in_words(value) == words
+
+
+def test_changes_name_the_field_and_both_sides() -> None:
+    live = {"name": "Old", "image": "https://a.b/c.png", "features": {}}
+    draft = {
+        "name": "New",
+        "image": "copilots/x.png",
+        "features": {"widget-dashboard-select": True, "widget-global-search": False},
+        "unheard-of": 1,
+    }
+    found = [(one.label, one.before, one.after) for one in changes_between(live, draft)]
+    assert found == [
+        ("Name", "Old", "New"),
+        ("Image", "https://a.b/c.png", "an uploaded image"),
+        ("Workspace features", "", "Selected widgets"),
+        ("unheard-of", "", "1"),
+    ]

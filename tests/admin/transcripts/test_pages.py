@@ -1,0 +1,449 @@
+"""The page of a conversation, as the server sends it."""
+
+import json
+import re
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.test import Client as Browser
+from django.test.utils import CaptureQueriesContext
+import pytest
+
+from copilot_admin.admin.transcripts.page import MOST_FORMATTED_PER_PAGE, page_of
+from copilot_admin.engine.values.engine_input import DataSeen
+from copilot_admin.models import Conversation, Event, EventType, Logging, Outcome, Run, Turn
+from copilot_admin.reading import read_conversation
+from protocol.events import ArtifactType
+from tests.admin.transcripts.transcript_rows import (
+    PRICES,
+    artifact,
+    call,
+    echo,
+    long_conversation,
+    results,
+    rich_conversation,
+)
+from tests.factories import make_copilot, make_key, make_version
+from tests.journal.journaling import Client, ai, call_echo, ending, human, result
+from tests.rendering.hostile_texts import PAYLOADS
+from tests.rendering.test_markdown import Tags
+
+pytestmark = pytest.mark.django_db
+NOBODY = UUID(int=1)
+
+
+def address(conversation: Conversation, rest: str = "change/") -> str:
+    return f"/admin/copilot_admin/conversation/{conversation.pk}/{rest}"
+
+
+def text_of(response: Any) -> str:
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+def test_the_page_shows_everything_of_a_conversation(reviewer: Browser):
+    page = text_of(reviewer.get(address(rich_conversation(), "change/?branches=all")))
+    for text in (
+        "How did **Apple** do in November?",
+        "<strong>16 %</strong>",
+        "get_widget_data",
+        "The widget is gone.",
+        "<bdi>chart.png</bdi>",
+        "PNG · 800 by 600 pixels · 33.7\xa0KB",
+        "PDF · 12 pages · 2.0\xa0MB",
+        "The file &#x27;old.pdf&#x27; could not be read.",
+        "The user wants closes. I have thirty rows.",
+        "Reading Apple prices",
+        '<svg class="ca-chart"',
+        "Show all 30 rows",
+        "Image not loaded: a chart (tracker.example)",
+        "Apple prices",
+        "And Microsoft?",
+        "Not all data could be read",
+        "HTML, shown as its text.",
+        "Answer 1, since replaced",
+        "Microsoft stayed flat, on second thought.",
+        "The provider is down. Try again.",
+        "ProviderUnavailable",
+        "ارتفعت",
+        "10 tokens in, 5 out",
+        "small-1",
+        "temperature",
+    ):
+        assert text in page, text
+    assert "tracker.example/pixel" not in page.replace("Image not loaded", "")
+
+
+def test_one_way_through_the_branches_is_shown_and_leads_to_the_others(reviewer: Browser):
+    conversation = rich_conversation()
+    page = text_of(reviewer.get(address(conversation)))
+    microsoft = Turn.objects.get(human_node__text="And Microsoft?")
+    assert "And Nvidia?" in page
+    assert "Version 2 of 2" in page
+    assert f'href="?turn={microsoft.pk}#turn-{microsoft.pk}"' in page
+    assert f'id="turn-{microsoft.pk}"' not in page
+    assert "One question on another branch is not shown here." in page
+    other = text_of(reviewer.get(address(conversation, f"change/?turn={microsoft.pk}")))
+    assert f'id="turn-{microsoft.pk}"' in other
+    assert "Version 1 of 2" in other
+    assert 'aria-label="Later version"' in other
+
+
+@pytest.mark.parametrize("turn", ["x", "-1", "9" * 30, "²"])
+def test_an_odd_turn_in_the_address_changes_nothing(reviewer: Browser, turn: str):
+    assert reviewer.get(address(rich_conversation(), f"change/?turn={turn}")).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["change/", "turns/{}/"])
+def test_the_page_needs_the_same_queries_for_3_turns_and_for_60(reviewer: Browser, path: str):
+    def queries(turns: int) -> int:
+        conversation = long_conversation(turns, rows=PRICES)
+        turn = Turn.objects.filter(conversation=conversation).latest("id")
+        reviewer.get(address(conversation, path.format(turn.pk)))
+        with CaptureQueriesContext(connection) as captured:
+            assert reviewer.get(address(conversation, path.format(turn.pk))).status_code == 200
+        return len(captured)
+
+    assert queries(3) == queries(60) <= 16
+
+
+def shown_data(count: int) -> Conversation:
+    client = Client(trace_id=f"data-{count}")
+    seen = (DataSeen(f"## Data: ¶widget_data\n_instance: <b>{n}\n{n}") for n in range(count))
+    return client.ask("Hi").answer(*seen, DataSeen('## Data: ¶a\n"</pre>"'), "Hello").conversation
+
+
+def test_the_data_that_the_model_saw_is_one_folded_section(reviewer: Browser):
+    page = text_of(reviewer.get(address(shown_data(2), "change/")))
+
+    words = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    assert "Data the model saw 3 messages ¶widget_data (2) ¶a" in words
+    assert page.count('<details class="ca-card-fold ca-seen"') == 1
+    assert page.count('id="seen-') == 3
+    assert "&lt;b&gt;0" in page
+    assert "<b>0" not in page
+    one = text_of(reviewer.get(address(shown_data(0), "change/")))
+    assert "Data the model saw 1 message ¶a" in " ".join(re.sub(r"<[^>]+>", " ", one).split())
+
+
+def test_the_rest_of_a_long_data_message_can_be_read(reviewer: Browser):
+    client = Client(trace_id="long")
+    asked = client.ask("Hi").answer(DataSeen("## Data: ¶a\n" + "x" * 5000 + " the end"))
+    page = text_of(reviewer.get(address(asked.conversation, "change/")))
+
+    (link,) = re.findall(r'href="([^"]+/parts/[^"]+)"', page)
+
+    assert "the end" not in page
+    assert "the end" in text_of(reviewer.get(link))
+
+
+@pytest.mark.parametrize("path", ["change/", "turns/{}/"])
+def test_the_page_needs_the_same_queries_for_1_data_message_and_for_200(
+    reviewer: Browser, path: str
+):
+    def queries(messages: int) -> int:
+        conversation = shown_data(messages)
+        turn = Turn.objects.filter(conversation=conversation).latest("id")
+        reviewer.get(address(conversation, path.format(turn.pk)))
+        with CaptureQueriesContext(connection) as captured:
+            assert reviewer.get(address(conversation, path.format(turn.pk))).status_code == 200
+        return len(captured)
+
+    assert queries(1) == queries(200) <= 16
+
+
+def test_a_turn_can_be_fetched_by_itself(reviewer: Browser):
+    conversation = long_conversation(3)
+    turn = Turn.objects.filter(conversation=conversation).latest("id")
+    fragment = text_of(reviewer.get(address(conversation, f"turns/{turn.pk}/")))
+    assert fragment.count("<article") == 1
+    assert f'id="turn-{turn.pk}"' in fragment
+    assert 'id="facts"' in fragment
+    assert "<html" not in fragment
+
+
+def test_a_turn_by_itself_is_the_turn_of_the_page(reviewer: Browser):
+    conversation = rich_conversation()
+    whole = read_conversation(conversation)
+    for turn in whole.turns:
+        alone = read_conversation(conversation, contents_of=turn.id)
+        assert next(one for one in alone.turns if one.id == turn.id) == turn
+
+
+def test_reading_one_turn_leaves_the_big_contents_of_others_out():
+    client = Client(trace_id="chat")
+    client.ask("One?").answer(artifact(ArtifactType.TABLE, PRICES * 20))
+    asked = client.ask("One?", ai(""), "Two?").answer("2")
+    view = read_conversation(asked.conversation, contents_of=asked.accepted.turn_id)
+    assert view.turns[0].runs[0].events[0].payload is None
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "turns/0/",
+        "turns/x/",
+        f"turns/{'9' * 40}/",
+        f"runs/{NOBODY}/",
+        "runs/x/",
+        f"runs/{NOBODY}/request/",
+        "parts/x/",
+        "parts/r1-2/",
+        f"parts/r{NOBODY.hex}-0/",
+        "parts/n0-0-0/",
+    ],
+)
+def test_what_is_not_there_is_not_found(reviewer: Browser, rest: str):
+    assert reviewer.get(address(rich_conversation(), rest)).status_code == 404
+
+
+def test_a_part_that_a_run_does_not_have_is_not_found(reviewer: Browser):
+    conversation = rich_conversation()
+    run = Run.objects.filter(conversation=conversation).latest("started_at")
+    assert reviewer.get(address(conversation, f"parts/r{run.pk.hex}-999/")).status_code == 404
+
+
+@pytest.mark.parametrize("pk", ["0", "x", "9" * 40, "²"])
+@pytest.mark.parametrize("rest", ["change/", "state/", "turns/1/", "runs/x/", "parts/x/"])
+def test_another_conversation_is_not_found(reviewer: Browser, pk: str, rest: str):
+    path = f"/admin/copilot_admin/conversation/{pk}/{rest}"
+    assert reviewer.get(path).status_code == 404
+
+
+def test_a_turn_or_run_of_another_conversation_is_not_found(reviewer: Browser):
+    one, other = long_conversation(1), long_conversation(1)
+    turn, run = Turn.objects.get(conversation=other), Run.objects.get(conversation=other)
+    assert reviewer.get(address(one, f"turns/{turn.pk}/")).status_code == 404
+    assert reviewer.get(address(one, f"runs/{run.pk}/")).status_code == 404
+
+
+@pytest.mark.parametrize("rest", ["change/", "state/", "turns/1/"])
+def test_pages_are_only_for_reading_and_kept_by_nobody(reviewer: Browser, rest: str):
+    conversation = long_conversation(1)
+    response = reviewer.post(address(conversation, rest))
+    assert response.status_code == 405
+    answer = reviewer.get(address(conversation))
+    assert "no-store" in answer["Cache-Control"]
+
+
+def test_the_state_names_what_runs(reviewer: Browser):
+    client = Client(trace_id="chat")
+    client.ask("One?").answer("1")
+    asked = client.ask("One?", ai("1"), "Two?")
+    turn = asked.accepted.turn_id
+    state = reviewer.get(address(asked.conversation, "state/")).json()
+    assert state == {"live": [turn], "latest": turn}
+    asked.answer(call())
+    assert reviewer.get(address(asked.conversation, "state/")).json()["live"] == [turn]
+
+
+def test_a_finished_conversation_has_nothing_live(reviewer: Browser):
+    conversation = long_conversation(2)
+    newest = Turn.objects.filter(conversation=conversation).latest("id").pk
+    assert reviewer.get(address(conversation, "state/")).json() == {"live": [], "latest": newest}
+    assert "data-live" not in text_of(reviewer.get(address(conversation)))
+
+
+def test_a_running_answer_says_that_it_is_being_written(reviewer: Browser):
+    asked = Client().ask("Hi?")
+    page = text_of(reviewer.get(address(asked.conversation)))
+    assert "The answer is being written." in page
+    assert "data-live" in page
+    assert "data-watch" in page
+
+
+@pytest.mark.parametrize(
+    "outcome", [one for one in Outcome if one not in (Outcome.RUNNING, Outcome.REFUSED)]
+)
+def test_every_ending_is_told(reviewer: Browser, outcome: Outcome):
+    asked = Client().ask("Hi?").answer("Half", ended=ending(outcome))
+    page = text_of(reviewer.get(address(asked.conversation)))
+    assert str(outcome.label) in page
+    assert ('class="ca-note ca-note-' in page) is (outcome is not Outcome.COMPLETED)
+
+
+def test_the_raw_page_shows_the_request_and_the_events(reviewer: Browser):
+    client = Client(trace_id="chat")
+    wish = call(symbol="AAPL")
+    client.ask("Price?", env={"timezone": "Europe/Berlin"}).answer(wish)
+    asked = client.ask("Price?", echo(wish), results(wish, "[1]")).answer("It is 42.")
+    later = client.ask("Price?", ai("It is 42."), "Sure?").answer("Yes")
+    run = address(asked.conversation, f"runs/{asked.run_id}/")
+    page = text_of(reviewer.get(run))
+    for text in ("copilotMessageChunk", "It is 42.", "get_widget_data", "<html"):
+        assert text in page, text
+    fragment = text_of(reviewer.get(f"{run}?fragment"))
+    assert "<html" not in fragment
+    download = reviewer.get(f"{run}request/")
+    assert download["Content-Disposition"] == f'attachment; filename="request-{asked.run_id}.json"'
+    assert download["Content-Type"] == "application/json"
+    messages = json.loads(download.content)["messages"]
+    assert [one["role"] for one in messages] == ["human", "ai", "tool"]
+    last = reviewer.get(address(asked.conversation, f"runs/{later.run_id}/request/"))
+    roles = [one["role"] for one in json.loads(last.content)["messages"]]
+    assert roles == ["human", "ai", "tool", "ai", "human"]
+
+
+def test_the_raw_request_holds_what_came_beside_the_messages(reviewer: Browser):
+    asked = Client().ask("Hi?", env={"timezone": "Europe/Berlin"}).answer("Hello")
+    request = reviewer.get(address(asked.conversation, f"runs/{asked.run_id}/request/"))
+    assert json.loads(request.content) == {
+        "messages": [{"role": "human", "content": "Hi?"}],
+        "timezone": "Europe/Berlin",
+    }
+
+
+def test_a_long_raw_request_is_cut_on_the_page(reviewer: Browser):
+    asked = Client().ask("x" * 300_000).answer("y")
+    page = text_of(reviewer.get(address(asked.conversation, f"runs/{asked.run_id}/?fragment")))
+    assert "the download has all of it" in page
+    assert len(page) < 300_000
+
+
+def test_a_cut_table_is_there_as_a_whole(reviewer: Browser):
+    conversation = rich_conversation()
+    page = text_of(reviewer.get(address(conversation)))
+    keys = re.findall(r'data-show-all href="([^"]*)"', page)
+    assert len(keys) == 3
+    for key in keys:
+        whole = text_of(reviewer.get(key))
+        assert whole.count("<tr>") == 31
+        assert "<html" in whole
+        assert "<html" not in text_of(reviewer.get(f"{key}?fragment"))
+
+
+def test_a_copilot_that_keeps_metadata_says_so_and_shows_no_text(reviewer: Browser):
+    version = make_version(make_copilot(logging=Logging.METADATA))
+    asked = (
+        Client(version=version, logging=Logging.METADATA)
+        .ask("Secret?")
+        .answer("Hidden", artifact(ArtifactType.TABLE, PRICES))
+    )
+    page = text_of(reviewer.get(address(asked.conversation)))
+    assert "what is said is not kept" in page
+    assert "The text is not kept." in page
+    assert "Secret" not in page
+    assert "Completed" in page
+
+
+def test_messages_from_before_are_folded_and_marked(reviewer: Browser):
+    foreign = call_echo("w-9"), result("Data of another", "w-9")
+    client = Client(trace_id="chat")
+    asked = client.ask("Old?", *foreign, ai("Told by another"), "New?").answer("Mine")
+    page = text_of(reviewer.get(address(asked.conversation)))
+    assert "4 messages from before this server" in page
+    assert "Told by another" in page
+    assert "Data of another" in page
+
+
+def test_the_caller_is_the_key_by_name(reviewer: Browser):
+    key, _ = make_key("Desk of Ada")
+    asked = Client(principal=f"key:{key.pk}").ask("Hi?").answer("Hello")
+    assert "Key “Desk of Ada”" in text_of(reviewer.get(address(asked.conversation)))
+    key.delete()
+    assert "A key that is gone" in text_of(reviewer.get(address(asked.conversation)))
+
+
+def test_a_conversation_without_turns_says_why(reviewer: Browser):
+    conversation = long_conversation(1)
+    Turn.objects.all().delete()
+    assert "Nothing is kept of this conversation" in text_of(reviewer.get(address(conversation)))
+
+
+def test_notes_tell_what_was_dropped(reviewer: Browser):
+    asked = Client().ask("Hi?", notes=("`widgets` was no list.",)).answer("Hello")
+    assert "`widgets` was no list." in text_of(reviewer.get(address(asked.conversation)))
+
+
+def test_very_long_conversations_are_formatted_from_the_end():
+    client = Client(trace_id="chat")
+    long = "**x** " * (MOST_FORMATTED_PER_PAGE // 12)
+    said: list[Any] = []
+    for number in range(3):
+        said.append(human(f"{number}?"))
+        asked = client.ask(*said).answer(long)
+        said.append(ai(long))
+    page = page_of(read_conversation(asked.conversation))
+    formatted = [part.answers[-1].legs[-1].blocks[0].formatted for part in page.parts]
+    assert formatted == [False, True, True] or formatted == [False, False, True]
+
+
+def hostile_conversation(payload: str) -> Conversation:
+    """A conversation that has one text in all its places."""
+    copilot = make_copilot(name=f"{payload[:80]} {Conversation.objects.count()}")
+    client = Client(version=make_version(copilot), trace_id="chat")
+    asked = client.ask(payload, notes=(payload,)).answer(
+        payload, ended=ending(Outcome.FAILED, error=payload, error_code=payload[:50])
+    )
+    run = Run.objects.get(pk=asked.run_id)
+    rows = [{payload: payload, "n": 1.0}, {payload: 2, "n": payload}]
+    info = {
+        "type": payload,
+        "name": payload,
+        "origin": payload,
+        "widget_id": payload,
+        "metadata": {"input_args": {payload: payload}},
+    }
+    chart = {"type": "chart", "name": payload, "description": payload, "content": rows}
+    params = [
+        {
+            "chartType": kind,
+            "xKey": payload,
+            "yKey": [payload, "n"],
+            "angleKey": "n",
+            "calloutLabelKey": payload,
+        }
+        for kind in ("line", "bar", "scatter", "pie", "donut")
+    ]
+    payloads: list[tuple[EventType, Any]] = [
+        (EventType.STATUS, {"eventType": payload, "message": payload, "details": [{payload: payload}, payload]}),
+        (EventType.CITATION, {"citations": [{"source_info": info, "details": [{payload: payload}]}]}),
+        (EventType.TOOL, {"name": payload, "arguments": {payload: payload}, "result": payload}),
+        (EventType.REASONING, {"text": payload}),
+        (EventType.DATA, {"text": f"## Data: ¶{payload}\n{payload}"}),
+        (EventType.FILE, {"name": payload, "type": payload, "note": payload, "fault": payload}),
+        (EventType.SUGGESTIONS, {"suggestions": [payload]}),
+        (EventType.COMPONENT, {payload: payload}),
+        (EventType.FUNCTION_CALL, {"function": payload, "input_arguments": {payload: payload}}),
+        (EventType.ARTIFACT, {"type": "table", "name": payload, "description": payload, "content": rows}),
+        (EventType.ARTIFACT, {"type": "html", "name": payload, "content": payload}),
+        (EventType.ARTIFACT, {"type": payload, "name": payload, "content": payload}),
+        *((EventType.ARTIFACT, {**chart, "chart_params": one}) for one in params),
+    ]  # fmt: skip
+    Event.objects.bulk_create(
+        Event(run=run, ord=100 + place, type=kind, payload=content)
+        for place, (kind, content) in enumerate(payloads)
+    )
+    Run.objects.filter(pk=run.pk).update(
+        model=payload[:200], provider=payload[:100], finish_reason=payload[:50],
+        params={payload: payload},
+    )  # fmt: skip
+    Conversation.objects.update(trace_id=payload[:128])
+    return asked.conversation
+
+
+# What no page of transcripts holds; the mark of the product is its only picture.
+FORBIDDEN = frozenset(
+    {"iframe", "object", "embed", "base", "style", "noscript", "textarea", "animate", "math"}
+)
+ADDRESSES = ("src", "href", "action", "data-load")
+SCHEMES = ("javascript:", "data:", "vbscript:")
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_no_text_in_any_place_becomes_markup(reviewer: Browser, payload: str):
+    conversation = hostile_conversation(payload)
+    run = Run.objects.get(conversation=conversation)
+    for rest in ("change/", f"runs/{run.pk}/", ""):
+        path = address(conversation, rest) if rest else "/admin/copilot_admin/conversation/"
+        page = text_of(reviewer.get(path))
+        for tag, attributes in Tags(page).found:
+            assert tag not in FORBIDDEN
+            assert tag != "img" or attributes["src"] == "/static/copilot_admin/img/mark.svg"
+            assert tag != "script" or str(attributes["src"]).startswith("/static/")
+            assert not any(name.startswith("on") or name == "style" for name in attributes)
+            for name in ADDRESSES:
+                target = (attributes.get(name) or "").lower()
+                assert not target.startswith(SCHEMES)
+                assert tag == "a" or "evil.example" not in target

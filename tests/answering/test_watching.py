@@ -1,0 +1,150 @@
+"""Watching a conversation: who is let in, what is told, and what happens when nobody can be told."""
+
+import asyncio
+from collections.abc import Iterator
+import logging
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from channels.exceptions import ChannelFull
+from channels.layers import channel_layers, get_channel_layer
+from channels.routing import URLRouter
+from channels.testing import WebsocketCommunicator
+from django.contrib.auth.models import AnonymousUser, Permission
+from django.test import override_settings
+import pytest
+from redis.exceptions import RedisError
+
+from copilot_admin.answering import announce as announcing
+from copilot_admin.answering.announce import Change, announce, group_of
+from copilot_admin.answering.watching import websocket_urlpatterns
+from copilot_admin.config.roles import Role
+from copilot_admin.models import Conversation
+from tests.factories import make_user
+from tests.journal.journaling import Client
+
+pytestmark = pytest.mark.django_db(transaction=True)
+MEMORY = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+
+
+@pytest.fixture(autouse=True)
+def _fresh_layer() -> Iterator[None]:
+    """A layer in memory of each test's own: its queues belong to one event loop."""
+    with override_settings(CHANNEL_LAYERS=MEMORY):
+        yield
+
+
+@pytest.fixture
+def conversation() -> Conversation:
+    return Client().ask("Hi?").answer("Hello").conversation
+
+
+def socket(user: Any, path: str) -> WebsocketCommunicator:
+    application = URLRouter(websocket_urlpatterns)
+    communicator = WebsocketCommunicator(application, path)
+    communicator.scope["user"] = user
+    return communicator
+
+
+@async_to_sync
+async def let_in(user: Any, path: str) -> bool:
+    communicator = socket(user, path)
+    accepted, _ = await communicator.connect()
+    await communicator.disconnect()
+    return bool(accepted)
+
+
+def path_of(conversation: Conversation) -> str:
+    return f"/ws/transcripts/{conversation.pk}/"
+
+
+def test_a_reviewer_may_watch(conversation: Conversation):
+    assert let_in(make_user(Role.REVIEWERS), path_of(conversation))
+
+
+@pytest.mark.parametrize("group", [Role.BUILDERS, Role.OPERATORS, "nobody"])
+def test_other_roles_may_not(conversation: Conversation, group: str):
+    assert not let_in(make_user(group), path_of(conversation))
+
+
+@pytest.mark.parametrize("lacks", ["is_staff", "is_active"])
+def test_nor_may_who_cannot_log_in_to_the_admin(conversation: Conversation, lacks: str):
+    assert not let_in(make_user(Role.REVIEWERS, **{lacks: False}), path_of(conversation))
+
+
+def test_nor_strangers_nor_who_may_judge_but_not_read(conversation: Conversation):
+    judge = make_user()
+    judge.user_permissions.add(Permission.objects.get(codename="change_conversation"))
+    assert not let_in(AnonymousUser(), path_of(conversation))
+    assert not let_in(judge, path_of(conversation))
+
+
+def test_what_does_not_exist_cannot_be_watched():
+    assert not let_in(make_user(Role.REVIEWERS), "/ws/transcripts/999999/")
+
+
+def test_watchers_are_told_which_turn_changed_and_nothing_else(conversation: Conversation):
+    reviewer = make_user(Role.REVIEWERS)
+
+    async def watch() -> list[Any]:
+        communicator = socket(reviewer, path_of(conversation))
+        assert (await communicator.connect())[0]
+        await communicator.send_to(text_data='{"turn": 1}')  # ignored, as is what is no JSON
+        await communicator.send_to(text_data="nonsense")
+        await communicator.send_to(bytes_data=b"\x00")
+        for kind in Change:
+            await announce(conversation.pk, turn_id=5, kind=kind)
+        await announce(conversation.pk + 1, turn_id=6, kind=Change.STARTED)
+        told = [await communicator.receive_json_from() for _ in Change]
+        assert await communicator.receive_nothing(timeout=0.05)
+        await communicator.disconnect()
+        return told
+
+    assert async_to_sync(watch)() == [
+        {"turn": 5, "kind": "started"},
+        {"turn": 5, "kind": "progress"},
+        {"turn": 5, "kind": "finished"},
+    ]
+
+
+def test_who_left_is_forgotten(conversation: Conversation):
+    reviewer = make_user(Role.REVIEWERS)
+
+    async def leave() -> dict[str, Any]:
+        communicator = socket(reviewer, path_of(conversation))
+        await communicator.connect()
+        layer = get_channel_layer()
+        assert group_of(conversation.pk) in layer.groups
+        await communicator.disconnect()
+        return dict(layer.groups)
+
+    assert async_to_sync(leave)() == {}
+
+
+class BrokenLayer:
+    """A layer that fails in one way."""
+
+    def __init__(self, error: BaseException | None) -> None:
+        self.error = error
+
+    async def group_send(self, group: str, message: dict[str, Any]) -> None:
+        if self.error is None:
+            await asyncio.Event().wait()
+        else:
+            raise self.error
+
+
+@pytest.mark.parametrize("error", [OSError("down"), RedisError("down"), ChannelFull(), None])
+def test_a_layer_that_is_down_costs_a_line_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception | None
+):
+    monkeypatch.setattr(announcing, "PATIENCE_SECONDS", 0.01)
+    channel_layers.set("default", BrokenLayer(error))
+    with caplog.at_level(logging.WARNING):
+        asyncio.run(announce(7, turn_id=1, kind=Change.STARTED))
+    assert caplog.messages == ["watchers of conversation 7 were not told"]
+
+
+def test_without_a_layer_nobody_is_told():
+    with override_settings(CHANNEL_LAYERS={}):
+        asyncio.run(announce(7, turn_id=1, kind=Change.STARTED))

@@ -1,0 +1,175 @@
+"""Streams of components: what a caller who leaves stops, and what a stream holds while it runs."""
+
+import asyncio
+from collections.abc import Callable
+import json
+from typing import Any
+
+from asgiref.sync import SyncToAsync
+import pytest
+
+from copilot_admin.asgi import application
+from copilot_admin.component_calls.call import CALLS, stop_all
+from copilot_admin.edge.signals import keep_start_in_event_loop
+from copilot_admin.models import CallStatus
+from copilot_admin.server.shutdown import drain
+from protocol.components import create_output
+from tests.component_calls.component_http import Stage, rows, served, settle
+from tests.edge.asgi_client import scope
+from tests.factories import make_key
+
+__all__ = ["served"]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("served")]
+
+PIECE = create_output("text", "piece")
+WAIT = "wait"
+
+
+class Caller:
+    """A client that can leave whenever the test wants it to."""
+
+    def __init__(self, body: Any, key: str) -> None:
+        self.has_left = asyncio.Event()
+        self.arrived = asyncio.Event()
+        self.messages: list[Any] = []
+        self._waiting = [{"type": "http.request", "body": json.dumps(body).encode()}]
+        headers = {"Host": "testserver", "Authorization": f"Bearer {key}"}
+        path = "/v2/components/stage"
+        self.request = scope(path, method="POST", headers=headers, query_string=b"")
+
+    async def call(self) -> None:
+        await application(self.request, self._receive, self._send)
+
+    async def _receive(self) -> dict[str, Any]:
+        if self._waiting:
+            return self._waiting.pop()
+        await self.has_left.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: Any) -> None:
+        self.messages.append(message)
+        if message.get("body"):
+            self.arrived.set()
+
+    @property
+    def text(self) -> str:
+        return b"".join(message.get("body", b"") for message in self.messages).decode()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Lets the loop turn until something is so."""
+    for _ in range(10_000):
+        if condition():
+            return
+        await asyncio.sleep(0.001)  # other threads have their part in it
+    raise AssertionError("it did not come to that")
+
+
+def test_a_caller_who_leaves_in_the_middle_stops_the_component_at_once():
+    Stage.script = (PIECE, WAIT)
+
+    async def leave() -> None:
+        caller = Caller({"stream": True}, key)
+        answering = asyncio.create_task(caller.call())
+        await caller.arrived.wait()
+        caller.has_left.set()
+        await answering
+        await until(lambda: Stage.was_closed and not CALLS)
+
+    _, key = make_key()
+    asyncio.run(leave())
+    (call,) = rows()
+    assert (call.status, call.events, call.error) == (CallStatus.CANCELLED, 1, "")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_caller_who_leaves_before_the_first_byte_stops_it_too(stream):
+    Stage.script = (WAIT,)
+
+    async def leave() -> None:
+        caller = Caller({"stream": stream}, key)
+        answering = asyncio.create_task(caller.call())
+        await until(lambda: bool(CALLS) and bool(Stage.seen))
+        caller.has_left.set()
+        await answering
+        await until(lambda: Stage.was_closed and not CALLS)
+        assert caller.messages == []
+
+    _, key = make_key()
+    asyncio.run(leave())
+    (call,) = rows()
+    assert (call.status, call.events) == (CallStatus.CANCELLED, 0)
+
+
+def test_a_call_that_runs_at_a_shutdown_ends_with_a_sentence():
+    Stage.script = (PIECE, WAIT)
+
+    async def go_down() -> str:
+        caller = Caller({"stream": True}, key)
+        answering = asyncio.create_task(caller.call())
+        await caller.arrived.wait()
+        await drain(lambda: None, seconds=0.05)
+        await answering
+        return caller.text
+
+    _, key = make_key()
+    *_, last, _end = asyncio.run(go_down()).split("\n\n")
+    said = json.loads(last.removeprefix("data: "))
+    assert (said["status"], said["code"]) == ("error", "draining")
+    assert said["message"] == "The server is restarting. Call again in a few seconds."
+    assert [call.status for call in rows()] == [CallStatus.CANCELLED]
+
+
+def test_stopping_without_calls_is_nothing():
+    asyncio.run(stop_all())
+    assert not CALLS
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_call_enters_no_thread_of_django_before_its_last_byte(monkeypatch, stream):
+    keep_start_in_event_loop()  # another test's client may have connected the receivers again
+    Stage.script = (PIECE, PIECE)
+    happened: list[str] = []
+    original = SyncToAsync.__call__
+
+    async def watched(self: Any, *args: Any, **kwargs: Any) -> Any:
+        happened.append("thread")
+        return await original(self, *args, **kwargs)
+
+    monkeypatch.setattr(SyncToAsync, "__call__", watched)
+    _, key = make_key()
+
+    async def follow() -> None:
+        caller = Caller({"stream": stream}, key)
+        send = caller._send
+
+        async def followed(message: Any) -> None:
+            is_last = message["type"] == "http.response.body" and not message.get("more_body")
+            happened.append("end" if is_last else message["type"])
+            await send(message)
+
+        await application(caller.request, caller._receive, followed)
+
+    asyncio.run(follow())
+    settle()
+    assert happened[0] == "http.response.start"
+    assert "thread" not in happened[: happened.index("end")]
+
+
+def test_a_stream_that_is_never_read_is_stopped_when_its_response_is_closed():
+    """What Django does when the client has left between the view and the first byte."""
+    Stage.script = (PIECE, WAIT)
+
+    async def close_unread() -> None:
+        caller = Caller({"stream": True}, key)
+
+        async def slow(message: Any) -> None:
+            caller.has_left.set()
+            await asyncio.Future()
+
+        await application(caller.request, caller._receive, slow)
+        await until(lambda: Stage.was_closed and not CALLS)
+
+    _, key = make_key()
+    asyncio.run(close_unread())
+    assert [call.status for call in rows()] == [CallStatus.CANCELLED]

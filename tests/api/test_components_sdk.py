@@ -1,0 +1,186 @@
+"""The vendor's public client calls our components, unmodified."""
+
+from collections.abc import Iterator
+import re
+from typing import Any
+
+import pytest
+
+from copilot_admin.asgi import application
+from protocol.components import ContentType, create_output
+from tests.api.appbuilder_sdk import need_sdk, run_sdk
+from tests.component_calls.component_http import MOMENT, UUID, Stage, served
+from tests.factories import make_key, make_published
+from tests.live_server import serving
+
+__all__ = ["served"]
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PAYLOADS: dict[ContentType, Any] = {
+    ContentType.TEXT: {"info": "hi"},
+    ContentType.CODE: {"code": "1 + 1"},
+    ContentType.FILES: {"filename": "a.csv", "url": "https://x.test/a.csv", "file_id": "f"},
+    ContentType.URLS: {"url": "https://x.test"},
+    ContentType.ORAL_TEXT: {"info": "hi"},
+    ContentType.REFERENCES: {"type": "web", "source": "s", "doc_id": "d", "title": "t"},
+    ContentType.IMAGE: {"filename": "a.png", "url": "https://x.test/a.png"},
+    ContentType.CHART: {"type": "bar", "data": "[]"},
+    ContentType.AUDIO: {"filename": "a.mp3", "url": "https://x.test/a.mp3"},
+    ContentType.JSON: {"data": "{}"},
+    ContentType.THOUGHT: {"info": "hm"},
+    ContentType.PLAN: {"goal": "g", "tasks": [{"id": "1", "name": "n"}]},
+    ContentType.FUNCTION_CALL: {"thought": "", "name": "f", "arguments": {"a": 1}},
+    ContentType.BROWSER: {"query": "q"},
+    ContentType.PROGRESS: {"progress": 0.5, "message": "half"},
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _sdk() -> None:
+    need_sdk()
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    with serving(application) as url:
+        yield url
+
+
+@pytest.fixture
+def home(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return tmp_path_factory.mktemp("sdk")
+
+
+def steady(value: Any) -> Any:
+    """A value in which ids and times, which are new in every answer, have names."""
+    if isinstance(value, dict):
+        return {key: "SECONDS" if key == "duration" else steady(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [steady(one) for one in value]
+    if isinstance(value, str):
+        return re.sub(MOMENT, "MOMENT", re.sub(UUID, "ID", re.sub(r"key:\d+", "KEY", value)))
+    return value
+
+
+def answer(status: str, *pieces: str) -> dict[str, Any]:
+    """What the models of the SDK hold of an answer in text."""
+    return {
+        "conversation_id": "c-1",
+        "message_id": "ID",
+        "trace_id": "ID",
+        "user_id": "KEY",
+        "end_user_id": "ada",
+        "status": status,
+        "role": "tool",
+        "content": [
+            {
+                "name": "",
+                "visible_scope": "all",
+                "raw_data": {},
+                "usage": {},
+                "metrics": {"begin_time": "MOMENT", "duration": "SECONDS"},
+                "type": "text",
+                "text": {"info": piece},
+                "event": {
+                    "id": "ID",
+                    "status": status,
+                    "name": "/component/echo/node/text",
+                    "created_time": "MOMENT",
+                },
+            }
+            for piece in pieces
+        ],
+        "request_id": "ID",
+    }
+
+
+def test_it_reads_whole_answers_and_streams_of_either_version(server, served, home):
+    calls = [
+        {
+            "component_id": "echo",
+            "sys_origin_query": "hi",
+            "version": version,
+            "stream": stream,
+            "sys_conversation_id": "c-1",
+            "sys_end_user_id": "ada",
+        }
+        for version in ("latest", "v1")
+        for stream in (False, True)
+    ]
+    told = run_sdk(calls, url=server, key=make_key()[1], home=home)
+    assert steady(told) == [
+        [answer("done", "hi")],
+        [answer("running", "h"), answer("running", "i"), answer("done")],
+        [answer("done", "hi")],
+        [answer("running", "hi"), answer("done")],
+    ]
+
+
+def test_what_it_sends_besides_arrives(server, served, home):
+    call = {
+        "component_id": "stage",
+        "sys_origin_query": "q",
+        "action": "tool_eval",
+        "sys_chat_history": [{"role": "user", "content": "x"}],
+        "size": 7,
+    }
+    (told,) = run_sdk([call], url=server, key=make_key()[1], home=home)
+    assert told[0]["status"] == "done"
+    assert Stage.seen["_sys_origin_query"] == "q"
+    assert Stage.seen["_sys_chat_history"] == call["sys_chat_history"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_its_models_read_every_type_of_content(server, served, home, stream):
+    assert PAYLOADS.keys() == set(ContentType)
+    Stage.script = tuple(create_output(kind, text) for kind, text in PAYLOADS.items())
+    call = {"component_id": "stage", "sys_origin_query": "", "stream": stream}
+    (told,) = run_sdk([call], url=server, key=make_key()[1], home=home)
+    elements = [element for one in told for element in one["content"]]
+    types = [kind.value for kind in PAYLOADS]
+    types[types.index("thought")] = "reasoning_content"
+    assert [element["type"] for element in elements] == types
+    for element, payload in zip(elements, PAYLOADS.values(), strict=True):
+        assert {key: element["text"][key] for key in payload if key != "tasks"} == {
+            key: value for key, value in payload.items() if key != "tasks"
+        }
+
+
+def test_its_exceptions_are_those_of_our_statuses(server, served, home):
+    echo = {"component_id": "echo", "sys_origin_query": "hi"}
+    Stage.script = (RuntimeError("x"),)
+    calls = [
+        {**echo, "component_id": "nothing"},
+        {**echo, "version": "v9"},
+        {**echo, "action": "fly"},
+        {**echo, "query": 1},
+        {**echo, "component_id": "stage"},
+    ]
+    told = run_sdk(calls, url=server, key=make_key()[1], home=home)
+    assert [one["error"] for one in told] == [
+        "NotFoundException",
+        "NotFoundException",
+        "BadRequestException",
+        "BadRequestException",
+        "InternalServerErrorException",
+    ]
+    for one in told:
+        assert re.match(f"request_id={UUID} , http status code is ", one["text"])
+        assert '"message": ' in one["text"]
+    (stranger,) = run_sdk([echo], url=server, key="cak_wrong", home=home)
+    assert stranger["error"] == "UnAuthorizedException"
+
+
+def test_the_components_of_this_server_answer_it(server, home):
+    make_published(slug="news")
+    calls = [
+        {"component_id": "calculator", "sys_origin_query": "2 + 2", "stream": stream}
+        for stream in (False, True)
+    ]
+    asked = {"component_id": "similar_question", "sys_origin_query": "Why?", "_sys_copilot": "news"}
+    whole, streamed, similar = run_sdk([*calls, asked], url=server, key=make_key()[1], home=home)
+    texts = [element["text"] for element in whole[0]["content"] if element["text"]["info"]]
+    assert texts == [{"info": "4"}]
+    assert next(element for one in streamed for element in one["content"])["text"] == texts[0]
+    assert similar[0]["status"] == "done"
+    assert similar[0]["content"]

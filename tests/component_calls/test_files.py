@@ -1,0 +1,174 @@
+"""The files that come with a call of a component."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from copilot_admin.component_calls import call as component_calls
+from copilot_admin.component_calls import files
+from copilot_admin.component_calls.files import read_files
+from copilot_admin.engine.components.inputs import DocumentOrigin, SourceDocument
+from copilot_admin.engine.documents.registry import Document, Page
+from copilot_admin.engine.fetching.egress import FetchFailed
+from copilot_admin.errors import BadCall
+from copilot_admin.models import CallStatus
+from tests.component_calls.component_http import Stage, ask, rows, served
+from tests.factories import make_key
+
+__all__ = ["served"]
+
+CSV = b"symbol,price\nTSLA,250\n"
+
+
+def read(parameters: dict[str, Any], *, data: bytes = CSV) -> tuple[SourceDocument, ...]:
+    async def fetch(url: str) -> bytes:
+        return data
+
+    return asyncio.run(read_files(parameters, fetch=fetch))
+
+
+def document(name: str, text: str) -> SourceDocument:
+    return SourceDocument(name, DocumentOrigin.FILE, (("", text),))
+
+
+def refusal(run: Callable[[], Any]) -> tuple[str, str]:
+    with pytest.raises(BadCall) as caught:
+        run()
+    return caught.value.code, caught.value.public
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"_sys_file_urls": {"a.txt": "https://x.test/1"}},
+        {"_sys_file_urls": {"a.txt": "https://x.test/a.txt?sig=1"}},
+        {"_sys_uploaded_files": [{"filename": "a.txt", "url": "https://x.test/1"}]},
+        {"_sys_uploaded_files": [{"url": "https://x.test/f/a.txt"}]},
+        {"uploaded_files": [{"filename": "a.txt", "url": "https://x.test/1", "file_id": "1"}]},
+        {"uploaded_files": {"filename": "a.txt", "url": "https://x.test/1"}},
+    ],
+)
+def test_files_are_named_in_any_of_three_ways(parameters):
+    assert read(parameters, data=b"hello") == (document("a.txt", "hello"),)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{}, {"_sys_file_urls": {}}, {"uploaded_files": []}, {"uploaded_files": ""}]
+)
+def test_without_files_there_are_no_documents(parameters):
+    assert read(parameters) == ()
+
+
+def test_the_kind_of_a_file_may_stand_in_its_address_alone():
+    parameters = {"_sys_file_urls": {"prices": "https://x.test/f/Prices.CSV?x=1"}}
+    (found,) = read(parameters)
+    assert (found.name, "TSLA" in found.parts[0][1]) == ("prices", True)
+
+
+@pytest.mark.parametrize(
+    ("pages", "parts"),
+    [
+        ((Page(number=1, text="a"),), (("", "a"),)),
+        ((Page(number=1, text="a", name="Prices"),), (("Prices", "a"),)),
+        (
+            (Page(number=1, text="a"), Page(number=2, text="b")),
+            (("page 1", "a"), ("page 2", "b")),
+        ),
+    ],
+)
+def test_pages_and_sheets_are_parts(monkeypatch, pages, parts):
+    def pretended(data: bytes, *, data_type: str, name: str) -> Document:
+        return Document(name=name, pages=pages)
+
+    monkeypatch.setattr(files, "read_document", pretended)
+    (found,) = read({"_sys_file_urls": {"a.pdf": "https://x.test/1"}})
+    assert found.parts == parts
+
+
+@pytest.mark.parametrize(
+    ("parameters", "example"),
+    [
+        ({"_sys_file_urls": ["https://x.test/a.csv"]}, '{"report.pdf": "https://..."}'),
+        ({"_sys_file_urls": {"a.csv": 1}}, '{"report.pdf": "https://..."}'),
+        ({"uploaded_files": ["https://x.test/a.csv"]}, '"url": "https://..."}]'),
+        ({"_sys_uploaded_files": [{"filename": "a.csv"}]}, '"url": "https://..."}]'),
+    ],
+)
+def test_files_that_are_named_otherwise_are_refused_with_an_example(parameters, example):
+    code, sentence = refusal(lambda: read(parameters))
+    assert code == "bad-parameters"
+    assert example in sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "why"),
+    [
+        ("a.exe", "https://x.test/1", "Its name must end in one of: csv, "),
+        ("a", "https://x.test", "Its name must end in one of: csv, "),
+        ("a", "http://[", "Its name must end in one of: csv, "),
+        ("a.pdf", "https://x.test/1", "is no PDF, or it is damaged"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named_with_the_reason(name, url, why):
+    code, sentence = refusal(lambda: read({"_sys_file_urls": {name: url}}))
+    assert code == "unreadable-file"
+    assert sentence.startswith(f"The file '{name}' could not be read. ")
+    assert why in sentence
+
+
+def test_a_file_that_cannot_be_fetched_is_named_with_the_reason():
+    async def fetch(url: str) -> bytes:
+        raise FetchFailed("The server answered 500.")
+
+    parameters = {"_sys_file_urls": {"a.csv": "https://x.test/1"}}
+    assert refusal(lambda: asyncio.run(read_files(parameters, fetch=fetch))) == (
+        "unreadable-file",
+        "The file 'a.csv' could not be read. The server answered 500.",
+    )
+
+
+def test_too_many_files_are_refused_before_one_is_fetched():
+    many = {f"{n}.csv": "https://x.test/1" for n in range(21)}
+    code, sentence = refusal(lambda: read({"_sys_file_urls": many}))
+    assert (code, sentence) == ("too-many-files", "At most 20 files are read in one call.")
+    assert len(read({"_sys_file_urls": dict(list(many.items())[:20])})) == 20
+
+
+def test_files_that_take_too_long_are_given_up(monkeypatch):
+    async def fetch(url: str) -> bytes:
+        await asyncio.Future()
+        return b""
+
+    monkeypatch.setattr(files, "MOST_SECONDS", 0.01)
+    parameters = {"_sys_file_urls": {"a.csv": "https://x.test/1"}}
+    code, sentence = refusal(lambda: asyncio.run(read_files(parameters, fetch=fetch)))
+    assert code == "unreadable-file"
+    assert sentence == "The files were not read within 0.01 seconds. Send fewer of them."
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("served")
+class TestOverHttp:
+    def test_the_component_finds_the_files_as_documents(self, monkeypatch):
+        async def fetch(self: Any, url: str) -> bytes:
+            return b"hello"
+
+        monkeypatch.setattr(component_calls.Egress, "fetch", fetch)
+        sent = {"_sys_file_urls": {"a.txt": "https://x.test/1"}}
+        assert ask("/stage", {"parameters": sent}, key=make_key()[1]).status == 200
+        assert Stage.seen["_sys_documents"] == (document("a.txt", "hello"),)
+
+    def test_nothing_is_fetched_from_a_private_network(self):
+        sent = {"_sys_file_urls": {"a.txt": "http://127.0.0.1:9/a.txt"}}
+        for stream in (False, True):
+            body = {"parameters": sent, "stream": stream}
+            reply = ask("/stage", body, key=make_key()[1])
+            assert (reply.status, reply.json["code"]) == (400, "unreadable-file")
+            assert "private network" in reply.json["message"]
+        assert [call.status for call in rows()] == [CallStatus.REFUSED] * 2
+
+    def test_a_component_that_reads_no_files_leaves_them_alone(self):
+        sent = {"_sys_file_urls": {"a.txt": "http://127.0.0.1:9/a.txt"}, "query": "hi"}
+        assert ask("/echo", {"parameters": sent}, key=make_key()[1]).words == "hi"

@@ -1,0 +1,187 @@
+"""A stranger's tests of the examples that show something, each against the template of its kind."""
+
+from typing import Any
+
+from openbb_ai import chart, table
+import pytest
+
+from copilot_admin.models import Run
+from tests.conformance.strangers import NEWS, Stranger, content, widgets
+from tests.workspace.client import named, text_of
+from tests.workspace.model_server import VENDORS, Reply, Vendor, calls, says
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# The rows and keys with which the example of OpenBB draws its five charts.
+POINTS = [{"x": 0, "y": 1}, {"x": 1, "y": 2}, {"x": 2, "y": 3}, {"x": 3, "y": 5}]
+SLICES = [{"value": 0, "label": "A"}, {"value": 1, "label": "B"}, {"value": 2, "label": "C"}]
+AXES = {"rows": POINTS, "x": "x", "y": ["y"]}
+ROUND = {"rows": SLICES, "x": "label", "y": ["value"]}
+
+
+# A card in the style of the example of OpenBB: white letters, readable only before its colours.
+CARD = (
+    '<div style="padding: 24px; background: linear-gradient(135deg, #667eea 0%, #764ba2 100%); '
+    'color: white;"><div style="display: grid; grid-template-columns: 1fr 1fr;">AAPL</div></div>'
+)
+
+
+def expected(made: Any) -> dict[str, Any]:
+    """The artifact that the package of OpenBB makes, without what differs each time."""
+    data = made.data.model_dump(exclude_none=True, mode="json")
+    return {key: one for key, one in data.items() if key not in ("uuid", "name")}
+
+
+def shown(artifact: dict[str, Any]) -> dict[str, Any]:
+    return {key: one for key, one in artifact.items() if key not in ("uuid", "name")}
+
+
+@pytest.mark.parametrize("kind", ["line", "bar", "scatter", "pie", "donut"])
+def test_a_chart_is_what_the_package_of_openbb_would_send(kind, service_url, model):
+    round_one = kind in ("pie", "donut")
+    drawn = ROUND if round_one else AXES
+    wish = calls("chart", name="Mine", description="Of the data.", type=kind, **drawn)
+    stranger = Stranger("charts", wish, says("Here it is."), service=service_url, model=model)
+    [events] = stranger.asks("Draw it.")
+    keys: dict[str, Any] = (
+        {"angle_key": "value", "callout_label_key": "label"}
+        if round_one
+        else {"x_key": "x", "y_keys": ["y"]}
+    )
+    data = SLICES if round_one else POINTS
+    theirs = chart(type=kind, data=data, name="Mine", description="Of the data.", **keys)  # type: ignore[arg-type]
+    [artifact] = named(events, "copilotMessageArtifact")
+    assert shown(artifact) == expected(theirs)
+    assert artifact["name"].startswith("Mine ")
+    assert [name for name, _ in events] == ["copilotMessageArtifact", "copilotMessageChunk"]
+    assert text_of(events) == "Here it is."
+
+
+def test_all_charts_of_one_answer_stand_between_their_words_with_names_of_their_own(
+    service_url, model
+):
+    kinds = ("line", "bar", "scatter", "pie", "donut")
+    replies = [
+        Reply(
+            words=(f"Here is a {kind} chart:",),
+            calls=(
+                (
+                    "chart",
+                    {
+                        "name": "Chart",
+                        "description": "",
+                        "type": kind,
+                        **(ROUND if kind in ("pie", "donut") else AXES),
+                    },
+                ),
+            ),
+        )
+        for kind in kinds
+    ]
+    stranger = Stranger("charts", *replies, says("Done."), service=service_url, model=model)
+    [events] = stranger.asks("All of them.")
+    each = ["copilotMessageChunk", "copilotMessageArtifact"]
+    assert [name for name, _ in events] == [*each * 5, "copilotMessageChunk"]
+    artifacts = named(events, "copilotMessageArtifact")
+    assert [one["chart_params"]["chartType"] for one in artifacts] == list(kinds)
+    assert len({one["name"] for one in artifacts}) == 5
+    results = [one for one in model.requests[-1]["messages"] if one["role"] == "tool"]
+    assert len(results) == 5
+
+
+def test_several_charts_called_at_once_are_all_shown(service_url, model):
+    both = Reply(
+        calls=tuple(
+            ("chart", {"name": name, "description": "", "type": "line", **AXES}) for name in "ab"
+        )
+    )
+    stranger = Stranger("charts", both, says("Two."), service=service_url, model=model)
+    [events] = stranger.asks("Both.")
+    assert [one["name"][0] for one in named(events, "copilotMessageArtifact")] == ["a", "b"]
+
+
+def test_a_table_is_what_the_package_of_openbb_would_send(service_url, model):
+    rows = [{"x": 0, "y": 1, "z": 2}, {"x": 1, "y": 2, "z": 3}]
+    wish = Reply(
+        words=("Here is an example table:",),
+        calls=(("table", {"name": "My Table", "description": "Data.", "rows": rows}),),
+    )
+    stranger = Stranger("tables", wish, says("That was it."), service=service_url, model=model)
+    [events] = stranger.asks("As a table.")
+    [artifact] = named(events, "copilotMessageArtifact")
+    theirs = table(data=rows, name="My Table", description="Data.")
+    assert shown(artifact) == expected(theirs)
+    assert list(artifact["content"][0]) == ["x", "y", "z"]
+    (
+        stranger.response()
+        .starts("copilotMessage")
+        .with_("Here is an example table:")
+        .then("copilotMessageArtifact")
+        .with_({"type": "table", "content": rows})
+        .then("copilotMessage")
+        .with_("That was it.")
+    )
+
+
+def test_html_keeps_inline_styles_and_loses_what_workspace_would_drop(service_url, model):
+    html = (
+        f"{CARD}<table><tr><td>5</td></tr></table>"
+        '<script>steal()</script><iframe src="https://example.org"></iframe>'
+        '<img src="x" onerror="steal()">'
+    )
+    wish = calls("html", name="Card", description="A card.", html=html)
+    stranger = Stranger("html-cards", wish, says("One figure."), service=service_url, model=model)
+    [events] = stranger.asks("As cards.")
+    [artifact] = named(events, "copilotMessageArtifact")
+    assert artifact["type"] == "html"
+    assert artifact["description"] == "A card."
+    assert artifact["uuid"]
+    assert artifact["content"].startswith(CARD)
+    assert "<td>5</td>" in artifact["content"]
+    for gone in ("script", "iframe", "onerror", "steal"):
+        assert gone not in artifact["content"]
+    assert text_of(events) == "One figure."
+
+
+def test_charts_are_drawn_of_the_data_of_a_widget(service_url, model):
+    rows = '[{"x": 0, "y": 1}, {"x": 1, "y": 2}]'
+    stranger = Stranger(
+        "charts",
+        calls("get_widget_data", widgets=[{"id": NEWS["uuid"]}]),
+        calls("chart", name="Of it", description="", type="line", **AXES),
+        says("It rises."),
+        service=service_url,
+        model=model,
+    )
+    first, second = stranger.asks(
+        "Draw it.", functions={"get_widget_data": content(rows)}, **widgets(NEWS)
+    )
+    assert [name for name, _ in first] == ["copilotFunctionCall"]
+    assert [name for name, _ in second] == ["copilotMessageArtifact", "copilotMessageChunk"]
+    assert rows in model.told(1)
+    assert {"chart", "get_widget_data"} <= set(model.tools(0))
+    schema = model.tools(0)["chart"]["parameters"]
+    assert schema["properties"]["type"]["enum"] == ["line", "bar", "scatter", "pie", "donut"]
+    assert set(schema["required"]) == {"name", "description", "type", "rows", "x", "y"}
+
+
+@pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.__name__)
+def test_every_vendors_way_of_streaming_gives_the_same_answer(vendor: Vendor, service_url, model):
+    model.vendor = vendor
+    both = Reply(
+        words=("Two ", "pictures:"),
+        calls=(
+            ("chart", {"name": "Chart", "description": "", "type": "line", **AXES}),
+            ("chart", {"name": "Pie", "description": "", "type": "pie", **ROUND}),
+        ),
+    )
+    stranger = Stranger("charts", both, says("There."), service=service_url, model=model)
+    [events] = stranger.asks("Both.")
+    assert text_of(events) == "Two pictures:There."
+    assert [one["name"].split()[0] for one in named(events, "copilotMessageArtifact")] == [
+        "Chart",
+        "Pie",
+    ]
+    run = Run.objects.get()
+    assert run.outcome == "completed"
+    assert run.input_tokens

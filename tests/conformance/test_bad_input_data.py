@@ -1,0 +1,247 @@
+"""Bad widgets and bad data over HTTP: clear words for the user or the model, and nothing lost."""
+
+from contextlib import closing
+from http.client import HTTPConnection
+import json
+from typing import Any
+
+import pytest
+
+from copilot_admin.models import Node, Outcome, Run, Turn
+from copilot_admin.storage.database_thread import JournalDown
+from tests.conformance.strangers import NEWS, PRICE, Stranger, content, import_template, widgets
+from tests.engine.files.sample_files import base64
+from tests.wire import Line
+from tests.workspace.client import named, text_of
+from tests.workspace.model_server import calls, says
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PDF = {"data_type": "pdf", "filename": "report.pdf"}
+
+
+def journaled(*outcomes: str) -> None:
+    """Makes sure that every leg is a run of the one turn, with these outcomes."""
+    runs = list(Run.objects.order_by("started_at"))
+    assert [run.outcome for run in runs] == list(outcomes)
+    assert {run.turn for run in runs} == {Turn.objects.get()}
+
+
+def test_a_widget_that_there_is_not_is_told_to_the_model_with_those_there_are(service_url, model):
+    unknown = "00000000-0000-4000-8000-000000000000"
+    stranger = Stranger(
+        "charts",
+        calls("get_widget_data", widgets=[{"id": unknown}]),
+        says("I do not have it."),
+        service=service_url,
+        model=model,
+    )
+    [events] = stranger.asks("Draw it.", **widgets(NEWS))
+    assert text_of(events) == "I do not have it."
+    told = f"There is no widget with the id '{unknown}'. Offered ids: {NEWS['uuid']}."
+    assert model.requests[1]["messages"][-1]["content"] == told
+    journaled(Outcome.COMPLETED)
+
+
+def test_a_model_that_insists_on_it_is_stopped_and_the_user_told(service_url, model):
+    wrong = calls("get_widget_data", widgets=[{"id": "nonsense"}])
+    stranger = Stranger("charts", wrong, wrong, says("Sorry."), service=service_url, model=model)
+    [events] = stranger.asks("Draw it.", **widgets(NEWS))
+    [warning] = named(events, "copilotStatusUpdate")
+    assert warning["eventType"] == "WARNING"
+    assert warning["message"] == (
+        "The model used its tools wrongly more than once, so it answers without them. The last "
+        f"problem: There is no widget with the id 'nonsense'. Offered ids: {NEWS['uuid']}."
+    )
+    assert text_of(events).endswith("Sorry.")
+    assert "tools" not in model.requests[2]
+    journaled(Outcome.COMPLETED)
+
+
+def test_a_parameter_that_a_widget_has_not_is_told_to_the_model(service_url, model):
+    stranger = Stranger(
+        "charts",
+        calls("get_widget_data", widgets=[{"id": NEWS["uuid"], "params": {"tick": "A"}}]),
+        says("Sorry."),
+        service=service_url,
+        model=model,
+    )
+    stranger.asks("Draw it.", **widgets(NEWS))
+    told = model.requests[1]["messages"][-1]["content"]
+    assert told.endswith("has no parameter 'tick'. Its parameters: ticker.")
+
+
+def without(widget: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: one for key, one in widget.items() if key not in keys}
+
+
+def test_a_widget_without_uuid_is_asked_for_by_origin_and_id(service_url, model):
+    stranger = Stranger("widget-citations", says("Up."), service=service_url, model=model)
+    first, second = stranger.asks(
+        "?", functions={"get_widget_data": content("[1]")}, **widgets(without(NEWS, "uuid"))
+    )
+    assert first[0][1]["input_arguments"] == {
+        "data_sources": [
+            {"origin": "openbb", "id": "company_news", "input_args": {"ticker": "AAPL"}}
+        ]
+    }
+    [[citation]] = [data["citations"] for data in named(second, "copilotCitationCollection")]
+    assert "uuid" not in citation["source_info"]
+    journaled(Outcome.COMPLETED, Outcome.COMPLETED)
+
+
+def test_a_widget_that_nothing_names_is_passed_over_and_the_others_fetched(service_url, model):
+    stranger = Stranger("widget-reader", says("Up."), service=service_url, model=model)
+    nameless = without(NEWS, "uuid", "widget_id", "origin")
+    first, _ = stranger.asks(
+        "?", functions={"get_widget_data": content("[1]")}, **widgets(nameless, PRICE)
+    )
+    sources = first[0][1]["input_arguments"]["data_sources"]
+    assert [one["id"] for one in sources] == ["stock_price"]
+
+
+def test_two_parameters_of_one_name_are_one_and_the_run_says_so(service_url, model):
+    double = {**NEWS, "params": [*NEWS["params"], {**NEWS["params"][0], "current_value": "TSLA"}]}  # type: ignore[misc,index,dict-item]
+    stranger = Stranger("widget-reader", says("Up."), service=service_url, model=model)
+    first, second = stranger.asks(
+        "?", functions={"get_widget_data": content("[1]")}, **widgets(double)
+    )
+    [source] = first[0][1]["input_arguments"]["data_sources"]
+    assert source["input_args"] in ({"ticker": "AAPL"}, {"ticker": "TSLA"})
+    assert text_of(second) == "Up."
+    assert any("ticker" in note for note in Run.objects.order_by("started_at")[0].notes)
+
+
+@pytest.mark.parametrize(
+    ("result", "told"),
+    [
+        (
+            [{"error_type": "gateway_error", "content": "hit '/news' and returned HTTP 502."}],
+            "(error gateway_error: hit '/news' and returned HTTP 502.)",
+        ),
+        ([{"error_type": "not_found"}], "(error not_found: no reason given)"),
+        ([{"items": [], "extra_citations": []}], "(nothing: the source returned no data)"),
+        (
+            [{"items": [{"content": "", "data_format": {}}]}],
+            "(nothing: the source returned no data)",
+        ),
+        ([], "(no result)"),
+        (None, "(no result)"),
+        ("nonsense", "nonsense"),
+    ],
+    ids=["error", "error without words", "no items", "no content", "no data", "null", "text"],
+)
+def test_errors_and_empty_results_are_told_to_the_model_in_words(result, told, service_url, model):
+    stranger = Stranger(
+        "widget-reader", says("It could not be had."), service=service_url, model=model
+    )
+    _, second = stranger.asks("?", functions={"get_widget_data": lambda _: result}, **widgets(NEWS))
+    assert second == [("copilotMessageChunk", {"delta": "It could not be had."})]
+    assert told in model.told()
+    journaled(Outcome.COMPLETED, Outcome.COMPLETED)
+
+
+def test_fifteen_megabytes_are_cut_between_rows_and_kept_whole_in_the_journal(service_url, model):
+    rows = json.dumps([{"day": f"d{number:06}", "price": number / 7} for number in range(330_000)])
+    assert 14_500_000 < len(rows) < 15_500_000
+    stranger = Stranger("widget-reader", says("Much."), service=service_url, model=model)
+    _, second = stranger.asks("?", functions={"get_widget_data": content(rows)}, **widgets(NEWS))
+    assert text_of(second) == "Much."
+    told = model.told()
+    assert len(told) < 500_000
+    assert "of 330000 rows left out: too much data]" in told
+    journaled(Outcome.COMPLETED, Outcome.COMPLETED)
+    assert Node.objects.filter(kind="result").count() == 1
+
+
+def test_fifty_megabytes_are_refused_with_a_sentence_and_a_run_says_so(service_url, model):
+    import_template("widget-reader", model)
+    body = json.dumps({"messages": [{"role": "human", "content": "x" * 50_000_000}]}).encode()
+    headers = {"Origin": "https://pro.openbb.co", "X-Trace-Id": "chat-1"}
+    url = f"{service_url}/v1/copilots/widget-reader/query"
+    with Line(url, body=body, headers=headers) as line:
+        answer = json.loads(line.read_all())
+    assert (line.status, answer["code"]) == (413, "body-too-large")
+    assert answer["detail"] == (
+        "The request body is larger than the 20 MB this server accepts. Send less data, or ask "
+        "the operator to raise COPILOT_MAX_BODY_MB."
+    )
+    assert line.headers["access-control-allow-origin"] == "https://pro.openbb.co"
+    run = Run.objects.get()
+    assert (run.outcome, run.error_code, run.error) == (
+        Outcome.REFUSED,
+        "body-too-large",
+        answer["detail"],
+    )
+    assert str(run.id) == line.headers["x-completion-id"]
+    assert model.requests == []
+
+
+@pytest.mark.parametrize(
+    ("path", "access"),
+    [
+        ("/v1/copilots/widget-reader/query", "key"),
+        ("/v1/copilots/nobody/query", "open"),
+        ("/v1/copilots/widget-reader/feedback", "open"),
+    ],
+)
+def test_who_may_not_ask_gets_the_same_words_and_leaves_no_run(path, access, service_url, model):
+    import_template("widget-reader", model, access=access)
+    with Line(service_url + path, body=b"x" * 21 * 1024 * 1024) as line:
+        answer = json.loads(line.read_all())
+    assert (line.status, answer["code"]) == (413, "body-too-large")
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "PROPFIND", "PUT"])
+@pytest.mark.parametrize(
+    "path",
+    ["/v1/copilots/widget-reader/query", "/agents.json", "/admin/", "/static/admin/css/base.css"],
+)
+def test_the_limit_holds_for_every_method_and_path_before_the_body_is_sent(
+    path, method, service_url, model
+):
+    import_template("widget-reader", model)
+    connection = HTTPConnection(service_url.removeprefix("http://"), timeout=30)
+    with closing(connection):
+        connection.putrequest(method, path)
+        connection.putheader("Content-Length", "600000000")
+        connection.endheaders()
+        assert connection.getresponse().status == 413
+    assert not Run.objects.exists()
+
+
+def test_a_journal_that_is_down_changes_nothing_of_a_refusal(service_url, model, monkeypatch):
+    async def down(refusal: object) -> None:
+        raise JournalDown
+
+    import_template("widget-reader", model)
+    monkeypatch.setattr("copilot_admin.answering.oversized_bodies.JOURNAL.refuse", down)
+    url = f"{service_url}/v1/copilots/widget-reader/query"
+    with Line(url, body=b"x" * 21 * 1024 * 1024) as line:
+        assert json.loads(line.read_all())["code"] == "body-too-large"
+
+
+@pytest.mark.parametrize(
+    ("item", "why"),
+    [
+        (
+            {"content": base64(b"This is no PDF.")},
+            "It is no PDF, or it is damaged. Attach it again.",
+        ),
+        ({"content": "%%%"}, "Its content is no base64."),
+        ({"url": "http://127.0.0.1:9/report.pdf"}, "into a private network"),
+    ],
+    ids=["no PDF", "no base64", "a private address"],
+)
+def test_a_pdf_that_is_none_is_told_to_the_user_and_to_the_model(item, why, service_url, model):
+    stranger = Stranger("pdf-reader", says("It cannot be read."), service=service_url, model=model)
+    result = [{"items": [{"data_format": PDF, **item}]}]
+    _, second = stranger.asks("?", functions={"get_widget_data": lambda _: result}, **widgets(NEWS))
+    [warning] = named(second, "copilotStatusUpdate")
+    assert warning["eventType"] == "WARNING"
+    assert warning["message"].startswith("The file 'report.pdf' could not be read. ")
+    assert why in warning["message"]
+    assert warning["message"] in model.told()
+    assert text_of(second) == "It cannot be read."
+    journaled(Outcome.COMPLETED, Outcome.COMPLETED)

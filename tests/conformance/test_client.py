@@ -1,0 +1,274 @@
+"""A stranger's tests of the other examples: what the client brings, and what it is shown."""
+
+import json
+from typing import Any
+
+from openbb_ai import reasoning_step
+import pytest
+
+from copilot_admin.models import Feedback, Turn
+from tests.conformance.strangers import NEWS, NEWS_SOURCE, Stranger, content, widgets
+from tests.wire import Line
+from tests.workspace.client import named, text_of
+from tests.workspace.model_server import calls, says
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TOOL = {
+    "server_id": "test_server",
+    "name": "Tool1_function one",
+    "url": "http://test.com",
+    "description": "Finds things.",
+    "input_schema": {
+        "type": "object",
+        "properties": {"q": {"type": "string", "description": "What."}},
+        "required": ["q"],
+    },
+    "auth_token": None,
+}
+HIT = {"execute_agent_tool": lambda _: [{"items": [{"content": "A hit."}], "extra_citations": []}]}
+
+
+def test_the_prompt_optimizer_streams_the_better_prompt(service_url, model):
+    stranger = Stranger(
+        "prompt-optimizer", says("Act as ", "an analyst."), service=service_url, model=model
+    )
+    [events] = stranger.asks("tell me about nvidia", **widgets(NEWS))
+    assert {name for name, _ in events} == {"copilotMessageChunk"}
+    assert text_of(events) == "Act as an analyst."
+    assert [one["role"] for one in model.requests[0]["messages"]] == ["system", "user"]
+    assert "tools" not in model.requests[0]
+    assert stranger.agent["features"]["widget-dashboard-select"] is False
+
+
+def test_reasoning_steps_are_what_the_package_of_openbb_would_send(service_url, model):
+    stranger = Stranger("reasoning-steps", says("A curve."), service=service_url, model=model)
+    [events] = stranger.asks("What is a yield curve?")
+    first, last = named(events, "copilotStatusUpdate")
+    details = {"copilot": "Reasoning Steps", "stage": "start"}
+    theirs = reasoning_step("Starting to answer the question...", details=details)
+    kept = ("eventType", "message", "group", "details")
+    assert first == theirs.data.model_dump(include=set(kept), mode="json")
+    assert (last["eventType"], last["group"]) == ("INFO", "reasoning")
+    (
+        stranger.response()
+        .starts("copilotStatusUpdate")
+        .with_("Starting to answer the question...")
+        .then("copilotMessage")
+        .with_("A curve.")
+        .then("copilotStatusUpdate")
+        .with_("Answering complete!")
+    )
+
+
+@pytest.mark.parametrize(
+    ("request_", "research", "web"),
+    [
+        ({}, "❌ Disabled", "✅ Enabled"),
+        (
+            {"workspace_options": {"deep-research": True, "web-search": False}},
+            "✅ Enabled",
+            "❌ Disabled",
+        ),
+        ({"workspace_options": {"deep-research": True}}, "✅ Enabled", "❌ Disabled"),
+        ({"workspace_options": ["deep-research", "web-search"]}, "✅ Enabled", "✅ Enabled"),
+    ],
+    ids=["nothing", "both", "off is absent", "list"],
+)
+def test_custom_features_reach_the_prompt_with_their_defaults(
+    request_, research, web, service_url, model
+):
+    stranger = Stranger("custom-options", says("Hello!"), service=service_url, model=model)
+    stranger.asks("Hello, what features are enabled?", **request_)
+    assert f"Deep Research: {research}\n" in model.system()
+    assert f"Web Search: {web}\n" in model.system()
+    features = stranger.agent["features"]
+    assert features["deep-research"]["default"] is False
+    assert features["web-search"]["default"] is True
+    assert features["tone"]["type"] == "select"
+    assert features["house-view"]["type"] == "text"
+
+
+def test_mcp_tools_are_called_by_their_full_name_and_their_result_comes_back(service_url, model):
+    stranger = Stranger(
+        "mcp-tools",
+        calls("Tool1_function_one", q="rates"),
+        says("Found."),
+        service=service_url,
+        model=model,
+    )
+    first, second = stranger.asks("Find it.", functions=HIT, tools=[TOOL])
+    assert first[0][1]["function"] == "execute_agent_tool"
+    assert first[0][1]["input_arguments"] == {
+        "server_id": "test_server",
+        "tool_name": "Tool1_function one",
+        "parameters": {"q": "rates"},
+    }
+    assert first[0][1]["extra_state"]["copilot_function_call_arguments"]
+    assert second == [("copilotMessageChunk", {"delta": "Found."})]
+    for number in (0, 1):
+        offered = model.tools(number)["Tool1_function_one"]
+        assert offered["description"] == "Finds things."
+        assert offered["parameters"] == TOOL["input_schema"]
+    assert "A hit." in model.told()
+    assert "MCP tools" in stranger.agent["description"]
+    assert stranger.agent["features"]["mcp-tools"] is True
+    assert stranger.agent["features"]["widget-dashboard-search"] is False
+
+
+@pytest.mark.parametrize("name", [TOOL["name"], "Tool1_function_one"])
+def test_a_model_that_knows_the_clients_own_function_may_call_that(name, service_url, model):
+    wish = calls(
+        "execute_agent_tool", server_id="test_server", tool_name=name, parameters={"q": "rates"}
+    )
+    stranger = Stranger("mcp-tools", wish, says("Found."), service=service_url, model=model)
+    first, second = stranger.asks("Find it.", functions=HIT, tools=[TOOL])
+    assert first[0][1]["input_arguments"] == {
+        "server_id": "test_server",
+        "tool_name": "Tool1_function one",
+        "parameters": {"q": "rates"},
+    }
+    assert text_of(second) == "Found."
+    assert "execute_agent_tool" not in model.tools(0)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"tool_name": "other"}, "There is no tool called 'other'. Tools: Tool1_function_one."),
+        (
+            {"tool_name": "Tool1_function_one", "server_id": "elsewhere"},
+            "There is no tool called 'Tool1_function_one'. Tools: Tool1_function_one.",
+        ),
+        (
+            {"tool_name": "Tool1_function_one", "parameters": {}},
+            "Wrong arguments for the tool 'Tool1_function_one': q must be given.",
+        ),
+    ],
+)
+def test_a_wrong_call_of_that_function_is_told(given, told, service_url, model):
+    wish = calls("execute_agent_tool", **given)
+    stranger = Stranger("mcp-tools", wish, says("Sorry."), service=service_url, model=model)
+    stranger.asks("Find it.", tools=[TOOL])
+    assert model.requests[1]["messages"][-1]["content"] == told
+
+
+def test_widget_data_comes_before_mcp_tools(service_url, model):
+    stranger = Stranger("mcp-tools", says("AAPL."), service=service_url, model=model)
+    request = {"widgets": {"primary": [NEWS]}, "tools": [TOOL]}
+    first, second = stranger.asks(
+        "Get AAPL data", functions={"get_widget_data": content("[1]")}, **request
+    )
+    (
+        stranger.response(0)
+        .starts("copilotFunctionCall")
+        .with_({"function": "get_widget_data"})
+        .with_({"input_arguments": {"data_sources": [NEWS_SOURCE]}})
+    )
+    assert len(first) == 1
+    assert second == [("copilotMessageChunk", {"delta": "AAPL."})]
+    assert list(model.tools(0)) == ["get_widget_data", "Tool1_function_one"]
+
+
+@pytest.mark.parametrize("tools", [None, []])
+def test_no_mcp_tools_is_no_obstacle(tools, service_url, model):
+    stranger = Stranger("mcp-tools", says("None."), service=service_url, model=model)
+    assert stranger.asks("Which?", tools=tools)[0] == [("copilotMessageChunk", {"delta": "None."})]
+
+
+CATALOG = [
+    {
+        "slug": "financial-analysis",
+        "description": "Analyze company financials and earnings",
+        "updatedAt": "2026-03-22T12:00:00Z",
+    }
+]
+SKILL = {
+    "slug": "financial-analysis",
+    "description": "Analyze company financials and earnings",
+    "contentMarkdown": "# Financial Analysis\n\nFocus on margins and revenue growth.",
+}
+
+
+def test_a_skill_of_the_catalog_is_asked_for_and_then_followed(service_url, model):
+    wanted = {"slug": "financial-analysis", "reason": "The user asked for it by name."}
+    stranger = Stranger(
+        "skills", calls("get_skill_content", **wanted), says("Margins."),
+        service=service_url, model=model,
+    )  # fmt: skip
+    loaded = [{"status": "success", "data": {"skill": SKILL}}]
+    first, second = stranger.asks(
+        "Use the financial-analysis skill to review AAPL.",
+        functions={"get_skill_content": lambda _: loaded},
+        skills_catalog=CATALOG,
+    )
+    call = first[0][1]
+    assert (call["function"], call["input_arguments"]) == ("get_skill_content", wanted)
+    assert call["extra_state"]["copilot_function_call_arguments"] == wanted
+    assert second == [("copilotMessageChunk", {"delta": "Margins."})]
+    assert "financial-analysis" in model.tools(0)["get_skill_content"]["description"]
+    assert "Focus on margins and revenue growth." in model.told(1)
+    assert "get_skill_content" not in model.tools(1), "one skill a turn"
+    assert "loads one skill" in stranger.agent["description"]
+    assert stranger.agent["features"]["widget-dashboard-select"] is False
+
+
+def test_a_selected_skill_is_followed_and_none_is_offered(service_url, model):
+    stranger = Stranger("skills", says("Margins."), service=service_url, model=model)
+    [events] = stranger.asks(
+        "Analyze AAPL with the selected skill.",
+        selected_skills=[{**SKILL, "source": "model_selected"}],
+        skills_catalog=CATALOG,
+    )
+    assert events == [("copilotMessageChunk", {"delta": "Margins."})]
+    assert "Focus on margins and revenue growth." in str(model.requests[0]["messages"])
+    assert "get_skill_content" not in model.tools(0)
+
+
+def test_a_result_without_the_call_before_it_is_used(service_url, model):
+    stranger = Stranger("skills", says("Margins."), service=service_url, model=model)
+    stranger.chat.messages = [
+        {"role": "human", "content": "Analyze AAPL with the loaded skill."},
+        {
+            "role": "tool",
+            "function": "get_skill_content",
+            "input_arguments": {"slug": "financial-analysis"},
+            "data": [{"status": "success", "data": {"skill": SKILL}}],
+        },
+    ]
+    [events] = stranger.chat.go_on()
+    assert text_of(events) == "Margins."
+    assert "Focus on margins" in model.told()
+    assert model.tools(0) == {}
+
+
+@pytest.mark.parametrize(
+    ("vote", "tags", "value"),
+    [
+        ("thumbs_up", [], 1),
+        ("thumbs_down", ["Not factually correct / Hallucinations / Inaccurate"], -1),
+    ],
+)
+def test_feedback_is_taken_and_lands_on_its_turn(vote, tags, value, service_url, model):
+    stranger = Stranger("feedback", says("Rates."), service=service_url, model=model)
+    stranger.asks("What moves bonds?")
+    judgement = {
+        "vote": vote,
+        "tags": tags,
+        "user_comment": "",
+        "ai_response": "Rates.",
+        "user_prompt": "What moves bonds?",
+        "trace_id": "",
+    }
+    assert posted(stranger.agent["endpoints"]["feedback"], judgement) == {"status": "ok"}
+    kept = Feedback.objects.get()
+    assert (kept.value, kept.tags, kept.turn) == (value, tags, Turn.objects.get())
+    assert stranger.agent["features"]["feedback"] is True
+
+
+def posted(url: str, body: Any) -> Any:
+    """The answer to a body, as Workspace posts feedback."""
+    with Line(url, body=body, headers={"X-Trace-Id": "chat-1"}) as line:
+        answer = json.loads(line.read_all())
+    assert line.status == 200
+    return answer

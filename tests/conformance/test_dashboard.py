@@ -1,0 +1,152 @@
+"""Everything that Workspace does for a copilot: calls as it reads them, results as it sends them."""
+
+from typing import Any
+
+import pytest
+
+from tests.conformance.strangers import NEWS, NEWS_SOURCE, PRICE, Stranger
+from tests.conformance.test_widgets import on_dashboard
+from tests.workspace.client import text_of
+from tests.workspace.model_server import calls, says
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ROWS = [{"day": "Mon", "price": 1.5}]
+SOURCE = {
+    "widget_uuid": PRICE["uuid"],
+    "origin": "OpenBB API",
+    "id": "stock_price",
+    "input_args": {},
+}
+DONE = [{"status": "success", "message": "Done."}]
+CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "add a widget": (
+        "add_widget_to_dashboard",
+        {"data_sources": [
+            {**NEWS_SOURCE, "input_args": {"ticker": "TSLA", "inner_tab": "overview"}}
+        ]},
+        {
+            "data_sources": [
+                {**NEWS_SOURCE, "input_args": {"ticker": "TSLA", "inner_tab": "overview"}}
+            ]
+        },
+    ),
+    "update a widget": (
+        "update_widget_in_dashboard",
+        {"data_sources": [{**NEWS_SOURCE, "input_args": {"ticker": "TSLA"}}]},
+        {"data_sources": [{**NEWS_SOURCE, "input_args": {"ticker": "TSLA"}}]},
+    ),
+    "a note": (
+        "add_generative_widget",
+        {"widget_type": "note", "name": "Three", "data": "1, 2, 3"},
+        {"widget_type": "note", "name": "Three", "data": "1, 2, 3"},
+    ),
+    "a table": (
+        "add_generative_widget",
+        {"widget_type": "table", "name": "T", "data": ROWS, "description": "Days."},
+        {"widget_type": "table", "name": "T", "data": ROWS, "description": "Days."},
+    ),
+    "a chart": (
+        "add_generative_widget",
+        {
+            "widget_type": "chart", "name": "C", "data": ROWS,
+            "chart_params": {"chartType": "line", "xKey": "day", "yKey": ["price"]},
+        },
+        {
+            "widget_type": "chart", "name": "C", "data": ROWS,
+            "chart_params": {"chartType": "line", "xKey": "day", "yKey": ["price"]},
+        },
+    ),
+    "new tabs": (
+        "manage_navigation_bar",
+        {"operation": "add_tabs", "tabs": [{"name": "Rates"}]},
+        {"operation": "add_tabs", "tabs": [{"name": "Rates"}]},
+    ),
+    "renamed tabs": (
+        "manage_navigation_bar",
+        {"operation": "rename_tabs", "rename_map": {"empty": "Rates"}},
+        {"operation": "rename_tabs", "rename_map": {"empty": "Rates"}},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_change_of_the_dashboard_leaves_as_workspace_reads_it(case, service_url, model):
+    function, given, sent = CASES[case]
+    stranger = Stranger(
+        "dashboard-explorer", calls(function, **given), says("It is there."),
+        service=service_url, model=model,
+    )  # fmt: skip
+    first, second = stranger.asks(
+        "Do it.",
+        functions={function: lambda _: DONE},
+        **on_dashboard(workspace_options={"generative-ui": True}),
+    )
+    [(name, call)] = first
+    assert (name, call["function"], call["input_arguments"]) == (
+        "copilotFunctionCall",
+        function,
+        sent,
+    )
+    assert call["extra_state"]["copilot_function_call_arguments"] == sent
+    assert "(success) Done." in model.told()
+    assert text_of(second) == "It is there."
+    made = model.requests[1]["messages"][-2]["tool_calls"][0]["function"]
+    assert made["name"] == function, "the model sees its call under the name it used"
+
+
+def test_a_change_that_fails_is_told_in_the_words_of_workspace(service_url, model):
+    wish = calls("manage_navigation_bar", operation="remove_tabs", tabs=[{"name": "Rates"}])
+    stranger = Stranger(
+        "dashboard-explorer", wish, says("There is none."), service=service_url, model=model
+    )
+    refused = [{"status": "error", "message": "Invalid manage_navigation_bar arguments: tabs"}]
+    stranger.asks(
+        "Remove it.",
+        functions={"manage_navigation_bar": lambda _: refused},
+        **on_dashboard(workspace_options={"generative-ui": True}),
+    )
+    assert "(error) Invalid manage_navigation_bar arguments: tabs" in model.told()
+
+
+def test_options_of_a_parameter_are_asked_for_before_the_data(service_url, model):
+    param = {"name": "ticker", "type": "endpoint", "get_options": True, "current_value": "AAPL",
+             "description": "", "options_params": []}  # fmt: skip
+    widget = {**NEWS, "params": [param]}
+    stranger = Stranger(
+        "dashboard-explorer",
+        calls("get_params_options", widget=NEWS["uuid"], param="ticker"),
+        says("TSLA is one."),
+        service=service_url,
+        model=model,
+    )
+    options = (
+        '{"param_options": [{"param": "ticker", "options": [{"label": "T", "value": "TSLA"}]}]}'
+    )
+    first, _ = stranger.asks(
+        "Which?",
+        functions={"get_params_options": lambda _: [{"items": [{"content": options}]}]},
+        widgets={"primary": [], "secondary": [widget], "extra": []},
+    )
+    [query] = first[0][1]["input_arguments"]["param_options_queries"]
+    assert (query["origin"], query["id"], query["param"]) == ("openbb", "company_news", "ticker")
+    assert "TSLA" in model.told()
+
+
+def test_a_widget_from_beyond_the_dashboard_is_found_and_fetched(service_url, model):
+    stranger = Stranger(
+        "dashboard-explorer",
+        calls("get_widget_data", widgets=[{"id": PRICE["uuid"]}]),
+        says("Up."),
+        service=service_url,
+        model=model,
+    )
+    first, _ = stranger.asks(
+        "Prices?",
+        functions={"get_extra_widget_data": lambda _: [{"items": [{"content": "[250]"}]}]},
+        widgets={"primary": [], "secondary": [], "extra": [PRICE]},
+    )
+    call = first[0][1]
+    assert call["function"] == "get_extra_widget_data"
+    assert call["input_arguments"] == {"data_sources": [SOURCE]}
+    assert "[250]" in model.told()

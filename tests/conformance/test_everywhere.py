@@ -1,0 +1,86 @@
+"""What a stranger expects of every example alike, asked of every template."""
+
+import json
+from typing import Any
+
+import pytest
+
+from copilot_admin.copilot_file.templates import templates
+from copilot_admin.models import Outcome, Run
+from tests.conformance.strangers import NEWS, Stranger, import_template, widgets
+from tests.wire import Line
+from tests.workspace.client import text_of
+from tests.workspace.model_server import calls, says
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ORIGIN = "https://pro.openbb.co"
+FLAGS = {
+    "streaming", "widget-dashboard-select", "widget-dashboard-search", "widget-global-search",
+    "file-upload", "generative-ui", "mcp-tools", "feedback",
+}  # fmt: skip
+READERS = [slug for slug, one in templates().items() if one.entry["widget_data"] != "off"]
+
+
+def test_agents_json_describes_each_as_workspace_wants_it(service_url, model):
+    for slug in templates():
+        import_template(slug, model)
+    with Line(f"{service_url}/agents.json", method="GET", headers={"Origin": ORIGIN}) as line:
+        agents = json.loads(line.read_all())
+    assert line.headers["access-control-allow-origin"] == ORIGIN
+    assert set(agents) == set(templates())
+    for slug, agent in agents.items():
+        entry = templates()[slug].entry
+        assert (agent["name"], agent["description"]) == (entry["name"], entry["description"])
+        assert agent["endpoints"]["query"] == f"{service_url}/v1/copilots/{slug}/query"
+        assert set(agent["features"]) >= FLAGS
+        on = {key for key in FLAGS if agent["features"][key] is True}
+        assert on == {"streaming", *entry.get("features", {})}
+        # A value of another type would make Workspace refuse the whole document.
+        assert all(isinstance(value, bool | dict) for value in agent["features"].values())
+
+
+def test_a_chat_of_several_turns_reaches_the_model_whole(service_url, model):
+    for number, slug in enumerate(templates()):
+        stranger = Stranger(slug, says("4"), service=service_url, model=model)
+        stranger.chat.trace_id = slug
+        stranger.chat.messages = [
+            {"role": "human", "content": "1 + 1?"},
+            {"role": "ai", "content": "2", "agent_id": slug},
+        ]
+        [events] = stranger.asks("And twice that?")
+        assert text_of(events) == "4"
+        stranger.response().has_any("copilotMessage", "4")
+        request = model.requests[number]
+        said = [(one["role"], one["content"]) for one in request["messages"][1:]]
+        assert said == [("user", "1 + 1?"), ("assistant", "2"), ("user", "And twice that?")]
+        assert (request["model"], request["stream"]) == ("scripted-1", True)
+
+
+def test_a_request_without_messages_is_refused_in_the_known_words(service_url, model):
+    for slug in templates():
+        import_template(slug, model)
+        for body in (b'{"messages": []}', b'{"messages": [], "tools": null}', b"{}"):
+            with Line(f"{service_url}/v1/copilots/{slug}/query", body=body) as line:
+                answer = json.loads(line.read_all())
+            assert line.status == 422
+            assert "messages list cannot be empty" in answer["detail"]
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize("slug", READERS)
+def test_a_client_that_forgets_the_call_is_not_driven_in_circles(slug, service_url, model):
+    """A client drops call and result in some cases, and then sends its question again."""
+    ask = calls("get_widget_data", widgets=[{"id": NEWS["uuid"]}])
+    asks = templates()[slug].entry["widget_data"] == "ask"
+    script = [ask, ask, says("Without it.")] if asks else [says("Without it.")]
+    stranger = Stranger(slug, *script, service=service_url, model=model)
+    stranger.chat.messages = [{"role": "human", "content": "What is new?"}]
+    first: Any = stranger.chat._post(widgets(NEWS))
+    assert first[0][0] == "copilotFunctionCall"
+    again: Any = stranger.chat._post(widgets(NEWS))
+    assert "copilotFunctionCall" not in dict(again)
+    [warning] = [data for name, data in again if data.get("eventType") == "WARNING"]
+    assert warning["message"].startswith("The dashboard sent the question again without the data")
+    assert text_of(again).endswith("Without it.")
+    assert [run.outcome for run in Run.objects.all()] == [Outcome.COMPLETED] * 2

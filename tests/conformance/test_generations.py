@@ -1,0 +1,190 @@
+"""Templates asked by the older clients: what their own example copilots would have sent them."""
+
+import json
+from typing import Any
+
+import pytest
+
+from copilot_admin.models import Run
+from protocol.generations import Generation
+from tests.conformance.strangers import NEWS, PRICE, import_template
+from tests.wire import Line
+from tests.workspace.client import Event, text_of
+from tests.workspace.model_server import ModelServer, Reply, calls, says
+from tests.workspace.older import OlderWorkspace
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ONE, TWO = Generation.ONE, Generation.TWO
+ROWS = [{"day": "Mon", "price": 1.5}, {"day": "Tue", "price": 2.5}]
+AS_MARKDOWN = "| day | price |\n| --- | --- |\n| Mon | 1.5 |\n| Tue | 2.5 |"
+BOTH = pytest.mark.parametrize("generation", [ONE, TWO], ids=["1", "2"])
+
+
+@pytest.fixture
+def old(service_url: str, model: ModelServer) -> Any:
+    """Imports a template and gives the chat that a client of a generation has with it."""
+
+    def begin(
+        slug: str, generation: Generation, *replies: Reply, widgets: Any = ()
+    ) -> OlderWorkspace:
+        import_template(slug, model)
+        model.plays(*replies)
+        with Line(f"{service_url}/copilots.json", method="GET") as line:
+            card = json.loads(line.read_all())[slug]
+        assert card["hasStreaming"] is True
+        return OlderWorkspace(
+            query_url=card["endpoints"]["query"],
+            generation=generation,
+            widgets=list(widgets),
+            data=lambda asked: f"the data of {asked}",
+        )
+
+    return begin
+
+
+def test_the_first_generation_is_asked_for_one_widget_after_the_other(old, model):
+    chat = old("widget-reader", ONE, says("It rose."), widgets=[NEWS, PRICE])
+    first, second, third = chat.ask("What moved?")
+    asked = [leg[0][1]["input_arguments"] for leg in (first, second)]
+    assert asked == [{"widget_uuid": NEWS["uuid"]}, {"widget_uuid": PRICE["uuid"]}]
+    assert all(leg[0][1]["function"] == "get_widget_data" for leg in (first, second))
+    assert third == [("copilotMessageChunk", {"delta": "It rose."})]
+    assert f"the data of {NEWS['uuid']}" in model.told()
+    assert f"the data of {PRICE['uuid']}" in model.told()
+    assert set(Run.objects.values_list("generation", flat=True)) == {1}
+
+
+def test_the_second_generation_is_asked_for_all_widgets_at_once(old, model):
+    chat = old("widget-reader", TWO, says("It rose."), widgets=[NEWS, PRICE])
+    first, second = chat.ask("What moved?")
+    [(name, call)] = first
+    assert (name, call["function"]) == ("copilotFunctionCall", "get_widget_data")
+    sources = call["input_arguments"]["data_sources"]
+    assert [(one["origin"], one["id"], one["input_args"]) for one in sources] == [
+        ("openbb", "company_news", {"ticker": "AAPL"}),
+        ("OpenBB API", "stock_price", {}),
+    ]
+    assert call["copilot_function_call_arguments"] == {
+        "data_sources": [
+            {"origin": "openbb", "widget_id": "company_news"},
+            {"origin": "OpenBB API", "widget_id": "stock_price"},
+        ]
+    }
+    assert second == [("copilotMessageChunk", {"delta": "It rose."})]
+    assert "the data of company_news" in model.told()
+    assert set(Run.objects.values_list("generation", flat=True)) == {2}
+
+
+@BOTH
+@pytest.mark.parametrize("kind", ["line", "pie"])
+def test_charts_come_as_far_as_a_generation_draws_them(kind, generation, old):
+    wish = calls(
+        "chart", name="Prices", description="By day.", type=kind, rows=ROWS, x="day", y=["price"]
+    )
+    [events] = old("charts", generation, wish, says("It rose.")).ask("Draw it.")
+    if generation is ONE:
+        assert {name for name, _ in events} == {"copilotMessageChunk"}
+        assert text_of(events) == f"\n\n{AS_MARKDOWN}\n\nIt rose."
+        return
+    name, artifact = events[0]
+    assert (name, artifact["content"]) == ("copilotMessageArtifact", ROWS)
+    if kind == "line":
+        assert artifact["type"] == "chart"
+        assert artifact["chart_params"] == {"chartType": "line", "xKey": "day", "yKey": ["price"]}
+    else:
+        assert artifact["type"] == "table"
+        assert "chart_params" not in artifact
+
+
+@BOTH
+def test_tables_come_as_a_table_or_as_markdown(generation, old):
+    wish = calls("table", name="Prices", description="By day.", rows=ROWS)
+    [events] = old("tables", generation, wish, says("It rose.")).ask("As a table.")
+    if generation is ONE:
+        assert text_of(events) == f"\n\n{AS_MARKDOWN}\n\nIt rose."
+    else:
+        assert [name for name, _ in events] == ["copilotMessageArtifact", "copilotMessageChunk"]
+        assert (events[0][1]["type"], events[0][1]["content"]) == ("table", ROWS)
+
+
+@BOTH
+def test_html_comes_as_its_words(generation, old):
+    wish = calls("html", name="Card", description="", html="<div><b>5</b> apples</div>")
+    [events] = old("html-cards", generation, wish, says("Few.")).ask("As cards.")
+    if generation is ONE:
+        assert "5 apples" in text_of(events)
+    else:
+        assert (events[0][1]["type"], events[0][1]["content"]) == ("text", "5 apples")
+    assert "<" not in json.dumps(events)
+
+
+@BOTH
+def test_citations_come_as_a_collection_or_as_a_line(generation, old):
+    chat = old("widget-citations", generation, says("It rose."), widgets=[NEWS])
+    *_, events = chat.ask("What moved?")
+    if generation is ONE:
+        assert {name for name, _ in events} == {"copilotMessageChunk"}
+        assert text_of(events).startswith("It rose.\n\nSources: Company News")
+        return
+    assert [name for name, _ in events] == ["copilotMessageChunk", "copilotCitationCollection"]
+    [citation] = events[1][1]["citations"]
+    assert set(citation) == {"source_info", "details"}
+    assert citation["source_info"]["widget_id"] == "company_news"
+    assert citation["details"] == [{"Name": "Company News", "ticker": "AAPL"}]
+
+
+@BOTH
+def test_reasoning_steps_are_for_those_who_know_them(generation, old):
+    [events] = old("reasoning-steps", generation, says("A curve.")).ask("What is it?")
+    if generation is ONE:
+        assert events == [("copilotMessageChunk", {"delta": "A curve."})]
+        return
+    first, words, last = events
+    assert words == ("copilotMessageChunk", {"delta": "A curve."})
+    assert first == (
+        "copilotStatusUpdate",
+        {
+            "eventType": "INFO",
+            "message": "Starting to answer the question...",
+            "group": "reasoning",
+            "details": [{"copilot": "Reasoning Steps", "stage": "start"}],
+        },
+    )
+    assert last[1]["message"] == "Answering complete!"
+
+
+@BOTH
+def test_what_only_newer_clients_can_do_is_not_offered(generation, old, model):
+    chat = old("dashboard-explorer", generation, says("Two."), widgets=[NEWS])
+    chat.ask("What is there?")
+    assert list(model.tools(0)) == ["get_widget_data"]
+
+
+@BOTH
+def test_a_model_may_ask_for_a_widget_before_it_draws(generation, old, model):
+    chat = old(
+        "tables",
+        generation,
+        calls("get_widget_data", widgets=[{"id": NEWS["uuid"]}]),
+        calls("table", name="T", description="", rows=ROWS),
+        says("There."),
+        widgets=[NEWS],
+    )
+    first, second = chat.ask("As a table.")
+    assert first[0][0] == "copilotFunctionCall"
+    assert text_of(second).endswith("There.")
+    assert "the data of " in model.told(1)
+
+
+@BOTH
+def test_a_failure_is_said_in_words_that_every_generation_shows(generation, old, model):
+    chat = old("widget-reader", generation, says(""))
+    [events] = chat.ask("?")
+    assert text_of(events).strip()
+    kinds: list[str] = [name for name, _ in _steps(events)]
+    assert kinds == ([] if generation is ONE else ["copilotStatusUpdate"])
+
+
+def _steps(events: list[Event]) -> list[Event]:
+    return [event for event in events if event[0] == "copilotStatusUpdate"]

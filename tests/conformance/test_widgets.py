@@ -1,0 +1,250 @@
+"""A stranger's tests of the examples that read widgets, each against the template of its kind."""
+
+import pytest
+
+from copilot_admin.models import Outcome, Run
+from tests.conformance.strangers import (
+    NEWS,
+    NEWS_SOURCE,
+    PRICE,
+    PRICE_SOURCE,
+    Stranger,
+    content,
+    widgets,
+)
+from tests.workspace.client import named
+from tests.workspace.model_server import ModelServer, calls, says
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_raw_widget_data_is_fetched_first_and_handed_to_the_model(service_url, model):
+    stranger = Stranger("widget-reader", says("Apple ", "rises."), service=service_url, model=model)
+    first, second = stranger.asks(
+        "What is new?",
+        functions={"get_widget_data": content("Apple Reports Record-Breaking Results", "[1, 2]")},
+        **widgets(NEWS, PRICE),
+    )
+    [(name, call)] = first
+    assert name == "copilotFunctionCall"
+    assert call["function"] == "get_widget_data"
+    assert call["input_arguments"] == {"data_sources": [NEWS_SOURCE, PRICE_SOURCE]}
+    assert set(call["extra_state"]) >= {"copilot_function_call_arguments"}
+    stranger.response(0).starts("copilotFunctionCall").with_({"function": "get_widget_data"})
+    assert second == [("copilotMessageChunk", {"delta": "Apple rises."})]
+    stranger.response().starts("copilotMessage").with_("Apple rises.").ends("copilotMessage")
+    assert "Apple Reports Record-Breaking Results" in model.told()
+    assert "[1, 2]" in model.told()
+    assert "an analyst who reads the widgets" in model.system()
+    assert model.requests[0]["stream"] is True
+    assert len(model.requests) == 1, "the model is asked only once the data is there"
+
+
+def test_both_legs_are_in_the_journal_with_what_the_model_used(service_url, model):
+    stranger = Stranger("widget-reader", says("It rises."), service=service_url, model=model)
+    stranger.asks("?", functions={"get_widget_data": content("[1]")}, **widgets(NEWS))
+    first, second = Run.objects.order_by("started_at")
+    assert (first.outcome, second.outcome) == (Outcome.COMPLETED, Outcome.COMPLETED)
+    assert (second.input_tokens, second.output_tokens) == (120, 30)
+
+
+def test_a_second_question_fetches_again_and_keeps_the_first_answer(service_url, model):
+    stranger = Stranger(
+        "widget-reader", says("One."), says("Two."), service=service_url, model=model
+    )
+    fetch = {"get_widget_data": content("[1]")}
+    stranger.asks("First?", functions=fetch, **widgets(NEWS))
+    legs = stranger.asks("Second?", functions=fetch, **widgets(NEWS))
+    assert [leg[0][0] for leg in legs] == ["copilotFunctionCall", "copilotMessageChunk"]
+    roles = [one["role"] for one in model.requests[1]["messages"]]
+    assert roles == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+        "assistant",
+        "tool",
+    ]
+    assert model.requests[1]["messages"][4]["content"] == "One."
+
+
+def test_without_widgets_the_reader_answers_at_once(service_url, model):
+    stranger = Stranger("widget-reader", says("2"), service=service_url, model=model)
+    [events] = stranger.asks("1 + 1?")
+    assert events == [("copilotMessageChunk", {"delta": "2"})]
+    assert "tools" not in model.requests[0]
+
+
+def test_widget_citations_follow_the_text_and_name_widget_and_arguments(service_url, model):
+    stranger = Stranger("widget-citations", says("It rises."), service=service_url, model=model)
+    _, events = stranger.asks(
+        "What moved?",
+        functions={"get_widget_data": content("[1]", "[2]")},
+        **widgets(NEWS, PRICE),
+    )
+    assert [name for name, _ in events] == ["copilotMessageChunk", "copilotCitationCollection"]
+    news, price = events[1][1]["citations"]
+    assert news.pop("id") != price.pop("id")
+    assert news["source_info"] == {
+        "type": "widget",
+        "uuid": NEWS["uuid"],
+        "origin": "openbb",
+        "widget_id": "company_news",
+        "name": "Company News",
+        "description": "News about a company",
+        "metadata": {"input_args": {"ticker": "AAPL"}},
+        "citable": True,
+    }
+    assert news["details"] == [{"Name": "Company News", "ticker": "AAPL"}]
+    assert price["source_info"]["metadata"] == {"input_args": {}}
+    stranger.response().ends("copilotCitationCollection")
+
+
+def test_a_widget_that_was_not_returned_is_not_cited(service_url, model):
+    stranger = Stranger("widget-citations", says("It rises."), service=service_url, model=model)
+    _, events = stranger.asks(
+        "?",
+        functions={
+            "get_widget_data": lambda _: [
+                {"error_type": "not_found", "content": "hit '/news' and returned HTTP 404."},
+                *content("[2]")({"data_sources": [0]}),
+            ]
+        },
+        **widgets(NEWS, PRICE),
+    )
+    [[citation]] = [data["citations"] for data in named(events, "copilotCitationCollection")]
+    assert citation["source_info"]["widget_id"] == "stock_price"
+
+
+def on_dashboard(**more: object) -> dict[str, object]:
+    """The dashboard of the examples: one widget on a tab, none selected."""
+    tabs = [
+        {"tab_id": "overview", "widgets": [{"widget_uuid": NEWS["uuid"], "name": "Company News"}]},
+        {"tab_id": "empty", "widgets": None},
+    ]
+    info = {"id": "1", "name": "Mine", "current_tab_id": "overview", "tabs": tabs}
+    return {
+        **widgets(secondary=(NEWS,)),
+        "workspace_state": {"current_dashboard_info": info},
+        **more,
+    }
+
+
+def test_widgets_of_the_dashboard_are_listed_with_tabs_and_parameters(service_url, model):
+    stranger = Stranger(
+        "dashboard-explorer", says("Company News is there."), service=service_url, model=model
+    )
+    [events] = stranger.asks("What widgets are available in the dashboard?", **on_dashboard())
+    stranger.response().has_any("copilotMessage", "Company News")
+    assert {name for name, _ in events} == {"copilotMessageChunk"}
+    system = model.system()
+    for told in (
+        "Company News",
+        "News about a company",
+        NEWS["uuid"],
+        "ticker",
+        "AAPL",
+        "overview",
+    ):
+        assert str(told) in system
+    assert stranger.agent["features"]["widget-dashboard-search"] is True
+
+
+CHANGES = {
+    "add_generative_widget",
+    "add_widget_to_dashboard",
+    "manage_navigation_bar",
+    "update_widget_in_dashboard",
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "may_change"),
+    [({"generative-ui": True}, True), (["generative-ui"], True), ({}, False), ([], False)],
+    ids=["on", "on in a list", "off", "off in a list"],
+)
+def test_the_dashboard_may_be_changed_only_while_the_user_lets_it(
+    options, may_change, service_url, model
+):
+    stranger = Stranger("dashboard-explorer", says("Well."), service=service_url, model=model)
+    stranger.asks("Change it.", **on_dashboard(workspace_options=options))
+    assert set(model.tools(0)) == {"get_widget_data", *(CHANGES if may_change else ())}
+
+
+def test_the_model_reads_a_widget_of_the_dashboard_with_other_arguments(service_url, model):
+    ask = calls("get_widget_data", widgets=[{"id": NEWS["uuid"], "params": {"ticker": "TSLA"}}])
+    stranger = Stranger("dashboard-explorer", ask, says("Up."), service=service_url, model=model)
+    first, second = stranger.asks(
+        "News of Tesla?", functions={"get_widget_data": content("Tesla rises.")}, **on_dashboard()
+    )
+    assert first[0][1]["input_arguments"] == {
+        "data_sources": [{**NEWS_SOURCE, "input_args": {"ticker": "TSLA"}}]
+    }
+    assert [name for name, _ in second] == ["copilotMessageChunk", "copilotCitationCollection"]
+    assert "Tesla rises." in model.told()
+    assert "get_widget_data" in model.tools(0)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"widget_uuid": NEWS["uuid"]},
+        {"widget_uuids": [NEWS["uuid"]]},
+        {"data_sources": [NEWS_SOURCE]},
+        {"data_sources": [{key: NEWS_SOURCE[key] for key in ("origin", "id")}]},
+        {"widgets": [{"id": "Company News"}]},
+    ],
+    ids=["uuid", "uuids", "sources", "source without uuid", "by name"],
+)
+def test_a_model_may_name_widgets_as_the_clients_function_does(given, service_url, model):
+    stranger = Stranger(
+        "dashboard-explorer", calls("get_widget_data", **given), says("Up."),
+        service=service_url, model=model,
+    )  # fmt: skip
+    first, _ = stranger.asks(
+        "?", functions={"get_widget_data": content("[1]")}, **widgets(secondary=(NEWS,))
+    )
+    [source] = first[0][1]["input_arguments"]["data_sources"]
+    assert (source["id"], source["input_args"]) == ("company_news", {"ticker": "AAPL"})
+
+
+def test_a_dashboard_without_tabs_is_no_obstacle(service_url, model):
+    stranger = Stranger("dashboard-explorer", says("Nothing."), service=service_url, model=model)
+    state = {"current_dashboard_info": {"id": "1", "name": "Mine", "tabs": None}}
+    [events] = stranger.asks("What is there?", **widgets(), workspace_state=state)
+    assert events == [("copilotMessageChunk", {"delta": "Nothing."})]
+
+
+@pytest.mark.parametrize("web_search", [True, False])
+def test_portfolio_commentary_fetches_comments_and_cites(
+    web_search, service_url, model: ModelServer
+):
+    stranger = Stranger(
+        "portfolio-commentary", says("It fell in June."), service=service_url, model=model
+    )
+    options = {"web-search": True} if web_search else {}
+    first, second = stranger.asks(
+        "Draft it.",
+        functions={"get_widget_data": content('[{"return": -1.5}]')},
+        workspace_options=options,
+        **widgets(PRICE),
+    )
+    assert first[0][1]["input_arguments"] == {"data_sources": [PRICE_SOURCE]}
+    assert [name for name, _ in second] == ["copilotMessageChunk", "copilotCitationCollection"]
+    assert ("Web search is on" in model.system()) is web_search
+    assert '[{"return": -1.5}]' in model.told()
+    assert stranger.agent["features"]["web-search"]["default"] is False
+
+
+def test_an_orchestrator_gives_a_task_which_is_answered_like_a_question(service_url, model):
+    stranger = Stranger("portfolio-commentary", says("It fell."), service=service_url, model=model)
+    task = {"role": "ai", "content": "Comment on June.", "agent_id": "openbb-copilot"}
+    stranger.chat.messages = [{"role": "human", "content": "Ask the others."}, task]
+    stranger.chat.request = widgets(PRICE)
+    stranger.chat.functions = {"get_widget_data": content("[7]")}
+    first, second = stranger.chat.go_on()
+    assert first[0][1]["input_arguments"] == {"data_sources": [PRICE_SOURCE]}
+    assert second[0] == ("copilotMessageChunk", {"delta": "It fell."})
+    assert "Comment on June." in model.told()

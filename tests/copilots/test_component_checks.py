@@ -1,0 +1,170 @@
+"""What breaks the contract of components is said before the first call, and stops the server."""
+
+from collections.abc import Generator, Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any, ClassVar
+
+from django.core.management import CommandError, call_command
+import pytest
+
+from copilot_admin.copilots import checks
+from copilot_admin.engine import components
+from copilot_admin.engine.components import registry as module
+from copilot_admin.engine.components.base import Component
+from copilot_admin.engine.components.registry import Registry, registry
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.management.commands import check_components
+from copilot_admin.server import serving
+from protocol.components import ComponentOutput, create_output
+from tests.engine.components.sample_components import Echo, EchoTwo
+
+LOADING = "The component file copilot_admin/engine/components/{}.py cannot be loaded: "
+
+
+class Strict(Component):
+    """Takes nothing of the system."""
+
+    name = "strict"
+
+    def tool_eval(self, traceid: str) -> Generator[ComponentOutput, None, None]:
+        """Breaks two rules.
+
+        Args:
+            traceid: Whose.
+        """
+        yield create_output("text", traceid)
+
+
+class Unsampled(Component):
+    """Has no samples."""
+
+    name = "unsampled"
+    samples: ClassVar[tuple[()]] = ()
+
+    def tool_eval(self, **kwargs: Any) -> Generator[ComponentOutput, None, None]:
+        """Gives nothing to try."""
+        yield create_output("text", "x")
+
+
+@pytest.fixture
+def use(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Makes these the components of the server."""
+
+    def use(*classes: type[Component]) -> None:
+        found = Registry(classes)
+        for one in (checks, serving, check_components):
+            monkeypatch.setattr(one, "registry", lambda: found)
+
+    return use
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder whose files are components too."""
+    monkeypatch.setattr(components, "__path__", [*components.__path__, str(tmp_path)])
+    registry.cache_clear()
+    yield tmp_path
+    registry.cache_clear()
+
+
+def checked(*names: str) -> list[str]:
+    out = StringIO()
+    call_command("check_components", *names, stdout=out)
+    return out.getvalue().splitlines()
+
+
+def test_the_components_of_this_release_have_no_fault():
+    assert checks.check_components(None) == []
+    serving.check_components()
+    lines = checked()
+    assert len(lines) == 6 * len(registry().all())
+    assert {line.partition(": ")[2] for line in lines} == {"kept"}
+
+
+def test_a_broken_rule_is_an_error_that_names_class_and_rule(use: Any):
+    use(Strict, Echo)
+    messages = checks.check_components(None)
+    assert [(message.id, message.msg) for message in messages] == [
+        (
+            "copilot.E011",
+            "The component tests.copilots.test_component_checks.Strict breaks "
+            "ToolEvalInputNameRule: the name 'traceid' is reserved for what the system passes. "
+            "Take another.",
+        ),
+        (
+            "copilot.E011",
+            "The component tests.copilots.test_component_checks.Strict breaks ToolEvalKwargsRule: "
+            "tool_eval must end with **kwargs.",
+        ),
+    ]
+    assert all(message.hint for message in messages)
+
+
+def test_a_broken_rule_stops_the_server_with_one_line(use: Any, capsys: Any):
+    use(Strict)
+    for command in (["serve", "--port", "0"], ["quickstart", "--no-serve"]):
+        with pytest.raises(CommandError) as refused:
+            call_command(*command)
+        assert str(refused.value) == (
+            "The component tests.copilots.test_component_checks.Strict breaks "
+            "ToolEvalInputNameRule: the name 'traceid' is reserved for what the system passes. "
+            "Take another. `manage.py check_components` names 1 more."
+        )
+    use(Echo, EchoTwo, EchoTwo)
+    with pytest.raises(ConfigurationError, match=r"two components echo v2\.$"):
+        serving.check_components()
+
+
+def test_the_command_says_each_finding_and_fails(use: Any, capsys: pytest.CaptureFixture[str]):
+    use(Strict, Unsampled, Echo)
+    with pytest.raises(CommandError, match=r"^The contract is broken in 3 places\.$"):
+        call_command("check_components")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "echo v1 ManifestValidRule: kept"
+    assert lines[11:] == [
+        "unsampled v1 ToolEvalOutputJsonRule: there is no sample to run it with.",
+        "strict v1 ManifestValidRule: kept",
+        "strict v1 ManifestMatchToolEvalRule: kept",
+        "strict v1 ToolEvalInputNameRule: the name 'traceid' is reserved for what the system "
+        "passes. Take another.",
+        "strict v1 ToolEvalKwargsRule: tool_eval must end with **kwargs.",
+        "strict v1 InitKwargsRule: kept",
+        "strict v1 ToolEvalOutputJsonRule: not run before the others are mended",
+    ]
+
+
+def test_the_command_checks_those_that_are_named(use: Any):
+    use(Strict, Echo, EchoTwo)
+    assert [line.split()[:2] for line in checked("echo")] == [["echo", "v1"]] * 6 + [
+        ["echo", "v2"]
+    ] * 6
+    with pytest.raises(CommandError, match=r"^There is no component 'nobody'\.$"):
+        checked("nobody", "strict")
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        (
+            "import no_such_module_here",
+            "ModuleNotFoundError: No module named 'no_such_module_here'",
+        ),
+        ("def x(:", "SyntaxError: invalid syntax (zz_broken.py, line 1)"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("raise ValueError('two\\nlines')", "ValueError: two lines"),
+    ],
+)
+def test_a_file_that_cannot_be_loaded_stops_the_server_and_is_named(
+    source: str, sentence: str, folder: Path
+):
+    (folder / "zz_broken.py").write_text(f"{source}\n")
+    whole = f"{LOADING.format('zz_broken')}{sentence}. Mend the file, or take it away."
+    with pytest.raises(ConfigurationError) as refused:
+        module.registry()
+    assert refused.value.public == whole
+    for command in (["serve", "--port", "0"], ["quickstart", "--no-serve"], ["check_components"]):
+        with pytest.raises(CommandError) as failed:
+            call_command(*command)
+        assert str(failed.value) == whole
+    assert [(one.id, one.msg) for one in checks.check_components(None)] == [("copilot.E010", whole)]

@@ -1,0 +1,227 @@
+"""Drafts become versions, whole and unchanged, or say in words why they cannot."""
+
+import pytest
+
+from copilot_admin.copilots import publishing
+from copilot_admin.copilots.providers import provider_spec
+from copilot_admin.copilots.publishing import (
+    NotPublishable,
+    Problem,
+    apply_document,
+    document_of,
+    has_changes,
+    problems,
+    publish,
+)
+from copilot_admin.engine.components.registry import Registry
+from copilot_admin.engine.values.document import spec_from_document
+from copilot_admin.engine.values.spec import WidgetDataMode
+from copilot_admin.models import Copilot, CopilotVersion
+from tests.engine.components.sample_components import Echo
+from tests.factories import make_copilot, make_provider, make_published, make_user
+
+pytestmark = pytest.mark.django_db
+
+EVERYTHING = {
+    "description": "Reads the news.",
+    "image_url": "https://example.com/news.png",
+    "system_prompt": "You are {{ copilot.name }}. Tone: {{ options.tone }}.",
+    "model_choices": [{"id": "rehearsal", "name": "Rehearsal"}],
+    "parameters": {"temperature": 0.2},
+    "widget_data": "fetch",
+    "features": {"widget-dashboard-select": True},
+    "custom_features": [
+        {
+            "key": "tone",
+            "label": "Tone",
+            "type": "select",
+            "default": "short",
+            "options": [{"label": "Short", "value": "short"}],
+        }
+    ],
+    "citations": "off",
+    "sees_images": True,
+    "show_steps": False,
+    "reasoning_steps": True,
+    "max_data_tokens": 5000,
+    "components": [{"name": "calculator", "version": "v1"}],
+    "stream_all_text": True,
+    "steps": [{"at": "end", "type": "INFO", "message": "Done", "details": {"a": "b"}}],
+    "starters": ["What moved?"],
+}
+
+
+def test_first_publishing_makes_version_one_and_puts_it_live():
+    copilot = make_copilot()
+    user = make_user()
+
+    version = publish(copilot, user=user)
+
+    assert version is not None
+    assert (version.number, version.published_by, version.provider) == (1, user, copilot.provider)
+    assert Copilot.objects.get().live == version
+    assert copilot.live == version
+
+
+def test_publishing_an_unchanged_draft_makes_no_version():
+    copilot = make_published()
+
+    assert publish(copilot, user=None) is None
+    assert copilot.versions.count() == 1
+
+
+def test_every_changed_draft_gets_the_next_number_and_leaves_the_old_version_alone():
+    copilot = make_published(system_prompt="one")
+    copilot.system_prompt = "two"
+    copilot.save()
+    assert has_changes(copilot)
+
+    version = publish(copilot, user=None)
+
+    assert version is not None and version.number == 2
+    assert [row.document["system_prompt"] for row in copilot.versions.order_by("number")] == [
+        "one",
+        "two",
+    ]
+
+
+def test_switches_that_act_at_once_are_no_changes():
+    copilot = make_published()
+    copilot.enabled, copilot.logging, copilot.access = False, "nothing", "key"
+    assert not has_changes(copilot)
+
+
+def test_another_provider_is_a_change_and_a_new_name_of_it_is_none():
+    copilot = make_published()
+    copilot.provider.name = "Renamed"
+    assert not has_changes(copilot)
+    copilot.provider = make_provider()
+    assert has_changes(copilot)
+
+
+def test_a_document_holds_everything_that_is_versioned():
+    copilot = make_copilot(**EVERYTHING, tools=["table"])
+    other = make_copilot(features={"widget-global-search": True})
+
+    document = document_of(copilot)
+    copilot.delete()
+    apply_document(other, document, provider=copilot.provider)
+    other.save()
+
+    assert document_of(Copilot.objects.get()) == document
+
+
+def test_an_uploaded_image_stands_in_the_document_by_its_name():
+    copilot = make_copilot(image="copilots/a.png", image_url="https://example.com/b.png")
+    assert document_of(copilot)["image"] == "copilots/a.png"
+
+
+def test_the_engine_reads_what_was_published():
+    copilot = make_published(**EVERYTHING)
+    assert copilot.live is not None
+
+    spec = spec_from_document(
+        copilot.slug, copilot.live.document, provider_spec(copilot.live.provider)
+    )
+
+    assert spec.widget_data is WidgetDataMode.FETCH
+    assert spec.features == {"widget-dashboard-select"}
+    assert spec.custom_features[0].options == (("Short", "short"),)
+    assert spec.models == (("rehearsal", "Rehearsal"),)
+    assert [(step.at, step.message, step.details) for step in spec.steps] == [
+        ("end", "Done", {"a": "b"})
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"model": " "}, Problem("model", "Choose a model.")),
+        (
+            {"parameters": {"stream": False, "temperature": 1}},
+            Problem("parameters", "The parameter 'stream' is set by the server. Take it out."),
+        ),
+        (
+            {"system_prompt": "{{ weather }}"},
+            Problem("system_prompt", "The prompt has the unknown placeholder {{ weather }}."),
+        ),
+        (
+            {"components": [{"name": "magic", "version": "v1"}]},
+            Problem("components", "There is no component 'magic@v1'. Switch it off."),
+        ),
+        (
+            {"tools": ["magic"]},
+            Problem("tools", "There is no tool named 'magic'. Switch it off."),
+        ),
+        (
+            {"custom_features": [{"key": "file-upload", "label": "Files"}]},
+            Problem("custom_features", "The key 'file-upload' is taken. Give the control another."),
+        ),
+        (
+            {"custom_features": [{"key": "a", "label": "A"}, {"key": "a", "label": "B"}]},
+            Problem("custom_features", "The key 'a' is taken. Give the control another."),
+        ),
+    ],
+)
+def test_a_problem_is_told_with_its_field(changes, expected):
+    assert problems(make_copilot(**changes)) == (expected,)
+
+
+def test_a_provider_that_cannot_work_is_a_problem_among_the_others():
+    provider = make_provider(api_key_env="HOPEFULLY_NOT_SET")
+    copilot = make_copilot(provider=provider, model="")
+
+    assert [problem.field for problem in problems(copilot)] == ["provider", "model"]
+
+
+def test_a_kind_that_no_longer_exists_is_a_problem():
+    copilot = make_copilot(provider=make_provider(kind="telepathy"))
+    assert [problem.field for problem in problems(copilot)] == ["provider"]
+
+
+def test_a_draft_with_problems_is_not_published():
+    copilot = make_copilot(model="")
+
+    with pytest.raises(NotPublishable) as refused:
+        publish(copilot, user=None)
+
+    assert refused.value.public == (
+        f"Copilot '{copilot.slug}' cannot be published. Choose a model."
+    )
+    assert copilot.versions.count() == 0
+
+
+def test_a_document_of_another_release_is_a_problem_and_no_crash():
+    copilot = make_copilot(citations="telepathy")
+    assert [problem.field for problem in problems(copilot)] == ["provider"]
+
+
+def test_a_version_of_an_earlier_release_is_no_change():
+    copilot = make_published()
+    document = dict(copilot.live.document)
+    document.pop("data_messages")
+    document["features"] = {"widget-dashboard-select": False}
+    CopilotVersion.objects.filter(pk=copilot.live.pk).update(document=document)
+    copilot = Copilot.objects.select_related("live").get(pk=copilot.pk)
+    assert has_changes(copilot) is False
+    copilot.features = {"feedback": True}
+    assert has_changes(copilot) is True
+    CopilotVersion.objects.filter(pk=copilot.live.pk).update(
+        document={**document, "features": None}
+    )
+    assert has_changes(Copilot.objects.select_related("live").get(pk=copilot.pk)) is False
+
+
+def test_a_component_with_the_name_of_a_tool_that_is_on_is_a_problem(monkeypatch):
+    class Table(Echo):
+        name = "table"
+        manifests = ({**Echo.manifests[0], "name": "table"},)
+
+    monkeypatch.setattr(publishing, "registry", lambda: Registry([Table]))
+    components = [{"name": "table", "version": "v1"}]
+    assert problems(make_copilot(components=components)) == ()
+    assert problems(make_copilot(components=components, tools=["table"])) == (
+        Problem(
+            "components", "The component 'table' has the name of a tool. Switch one of them off."
+        ),
+    )

@@ -1,0 +1,172 @@
+"""Images on the web are fetched once when a builder saves, kept, and shown from here."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.files.storage import default_storage
+from django.test import Client
+from django.urls import reverse
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.copilot_file.exporting import export_file
+from copilot_admin.copilot_file.importing import import_values
+from copilot_admin.copilots import remote_images
+from copilot_admin.copilots.remote_images import copy_of, fetch_copies, stored_image
+from copilot_admin.models import Copilot
+from tests.admin.pages import read_form
+from tests.copilot_file.test_templates import files_served
+from tests.engine.files.sample_images import image
+from tests.factories import make_copilot, make_published, make_user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+GONE = "The link has expired or is not open: the server answered 404."
+
+
+@pytest.fixture
+def server(settings: Any, tmp_path: Path) -> Iterator[str]:
+    settings.MEDIA_ROOT = tmp_path
+    settings.FETCH_ALLOW = ["127.0.0.1"]
+    served = {
+        "/a.png": image(),
+        "/b.png": image(size=(5, 5)),
+        "/large.png": b"\x89PNG" + b"\0" * 2**20,
+        "/logo.svg": b"<svg/>",
+    }
+    with files_served(served) as address:
+        yield address
+
+
+@pytest.fixture
+def builder(client: Client) -> Client:
+    client.force_login(make_user(Role.BUILDERS))
+    return client
+
+
+def change_url(copilot: Copilot) -> str:
+    return reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+
+
+def save(client: Client, copilot: Copilot, **changes: str) -> Any:
+    values = read_form(client, change_url(copilot), form_id="copilot_form")
+    return client.post(change_url(copilot), {**values, "_continue": "x", **changes}, follow=True)
+
+
+def sentences(response: Any) -> list[str]:
+    return [str(one) for one in response.context["messages"]]
+
+
+def test_an_image_is_fetched_once_and_kept_under_its_address(server):
+    address, other = f"{server}/a.png", f"{server}/b.png"
+    assert fetch_copies([address, address, other, "", "copilots/a.png"]) == {}
+    with default_storage.open(copy_of(address)) as file:
+        assert file.read().startswith(b"\x89PNG")
+    assert copy_of(address) != copy_of(other)
+    assert (stored_image(address), stored_image("a.png")) == (copy_of(address), "a.png")
+
+
+def test_what_is_kept_is_not_fetched_again(server, monkeypatch):
+    fetch_copies([f"{server}/a.png"])
+    monkeypatch.setattr(remote_images, "Egress", None)
+    assert fetch_copies([f"{server}/a.png"]) == {}
+
+
+def test_what_cannot_be_fetched_is_told_and_stays_a_link(server, settings):
+    gone, large, logo = (f"{server}/{name}" for name in ("no.png", "large.png", "logo.svg"))
+    assert fetch_copies([gone, large, logo]) == {
+        gone: GONE,
+        large: "It is larger than 1 MB.",
+        logo: "This file is no image that can be used. Choose a PNG, JPEG or WebP file.",
+    }
+    settings.FETCH_ALLOW = []
+    private = f"{server}/a.png"
+    assert "private network" in fetch_copies([private])[private]
+    assert [stored_image(one) for one in (gone, private)] == ["", ""]
+
+
+def test_saving_fetches_the_image_and_the_admin_shows_it_from_here(server, builder):
+    copilot = make_copilot()
+    address = f"{server}/a.png"
+    response = save(builder, copilot, image_url=address)
+    assert sentences(response) == ["Draft saved. What is live has not changed."]
+    page = response.content.decode()
+    shown = reverse("admin:copilot_admin_copilot_image", args=[copilot.pk])
+    assert f'src="{shown}?v=' in page
+    assert "The image was fetched from:" in page
+    assert f'href="{address}" target="_blank" rel="noopener noreferrer"' in page
+    assert f'src="{shown}"' in builder.get("/admin/").content.decode()
+    answer = builder.get(shown)
+    assert answer["Content-Type"] == "image/png"
+    assert answer.content.startswith(b"\x89PNG")
+
+
+def test_the_preview_shows_the_copy_only_while_its_address_stands_there(server, builder):
+    copilot = make_copilot(image_url=f"{server}/a.png")
+    fetch_copies([copilot.image_url])
+    values = read_form(builder, change_url(copilot), form_id="copilot_form")
+    url = f"{reverse('admin:copilot_admin_copilot_preview')}?id={copilot.pk}"
+    same = builder.post(url, values).content.decode()
+    other = builder.post(url, {**values, "image_url": f"{server}/b.png"}).content.decode()
+    wrong = builder.post(url, {**values, "image_url": "javascript:alert(1)"}).content.decode()
+    assert ["<img" in page for page in (same, other, wrong)] == [True, False, False]
+    assert "Workspace loads the image from:" in other
+    assert "javascript:alert(1)" in wrong
+    assert 'href="javascript' not in wrong
+
+
+def test_a_link_that_leads_nowhere_is_saved_with_a_warning(server, builder):
+    copilot = make_copilot()
+    address = f"{server}/no.png"
+    response = save(builder, copilot, image_url=address)
+    assert sentences(response) == [
+        "Draft saved. What is live has not changed.",
+        f"The image stays a link, which Workspace loads by itself: {address} could not be fetched. "
+        f"{GONE}",
+    ]
+    copilot.refresh_from_db()
+    assert copilot.image_url == address
+    assert "Workspace loads the image from:" in response.content.decode()
+    assert builder.get(
+        reverse("admin:copilot_admin_copilot_image", args=[copilot.pk])
+    ).status_code == 404  # fmt: skip
+
+
+def test_publishing_fetches_what_an_import_left_a_link(server, builder):
+    copilot = make_copilot(image_url=f"{server}/a.png", access="open")
+    url = f"{reverse('admin:copilot_admin_copilot_publish')}?id={copilot.pk}"
+    builder.post(url, read_form(builder, url, form_id="publish-form"))
+    copilot.refresh_from_db()
+    assert copilot.live is not None
+    assert copy_of(copilot.image_url)
+
+
+def test_workspace_loads_a_fetched_image_from_here_and_another_from_its_address(server, client):
+    address = f"{server}/a.png"
+    make_published(slug="seer", image_url=address, access="open")
+    assert client.get("/agents.json").json()["seer"]["image"] == address
+    assert client.get("/v1/copilots/seer/image").status_code == 404
+    fetch_copies([address])
+    assert client.get("/agents.json").json()["seer"]["image"].endswith("/v1/copilots/seer/image")
+    answer = client.get("/v1/copilots/seer/image")
+    assert answer["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert answer.content.startswith(b"\x89PNG")
+
+
+def test_a_file_is_imported_without_network_and_exported_as_it_came(server, monkeypatch):
+    monkeypatch.setattr(remote_images, "Egress", None)
+    address = f"{server}/a.png"
+    file = {
+        "format": 1,
+        "providers": [{"name": "P", "kind": "rehearsal"}],
+        "copilots": [
+            {"slug": "a", "name": "A", "provider": "P", "model": "rehearsal", "image": address}
+        ],
+    }
+    import_values(file, default_access="key", publishing=True)
+    assert export_file()["copilots"][0]["image"] == address
+    monkeypatch.undo()
+    fetch_copies([address])
+    assert export_file()["copilots"][0]["image"] == address
+    [_, again] = import_values(file, default_access="key", publishing=True)
+    assert (again.differences, again.published) == ((), None)

@@ -1,0 +1,180 @@
+"""A control of the chat lets a model of another provider answer."""
+
+from typing import Any
+
+from django.core.management import CommandError, call_command
+from django.test import AsyncClient, Client
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.copilot_file.exporting import export_file
+from copilot_admin.copilot_file.faults import BadCopilotFile
+from copilot_admin.copilot_file.importing import import_values
+from copilot_admin.copilots.publishing import Problem, has_changes, problems
+from copilot_admin.models import Access, Copilot, Provider, Run
+from tests.admin.pages import submit
+from tests.engine.scripted import ScriptedProvider, text
+from tests.factories import make_copilot, make_provider, make_published, make_user
+from tests.streams import read
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CONTROL = {
+    "key": "web-search",
+    "label": "Web search",
+    "type": "toggle",
+    "default": False,
+    "model": "online-1",
+    "provider": "Web",
+}
+
+
+@pytest.fixture
+def web() -> Provider:
+    return make_provider(name="Web")
+
+
+@pytest.fixture
+def speaking(monkeypatch: pytest.MonkeyPatch) -> dict[str, ScriptedProvider]:
+    """The copilot's own provider and the other, each with one answer."""
+    both = {name: ScriptedProvider([text(f"By {name}.")]) for name in ("Desk", "Web")}
+    # A renamed provider is the same one.
+    monkeypatch.setattr(
+        "copilot_admin.copilots.live.make_provider",
+        lambda spec: both.get(spec.name, both["Web"]),
+    )
+    return both
+
+
+def published(**changes: Any) -> Copilot:
+    fields: dict[str, Any] = {"slug": "news", "custom_features": [CONTROL], **changes}
+    return make_published(provider=make_provider(name="Desk"), **fields)
+
+
+def asked(*, on: bool) -> str:
+    options = {"workspace_options": ["web-search"] if on else []}
+    body = {"messages": [{"role": "human", "content": "What moved?"}], **options}
+    return "".join(
+        data["delta"] for _, data in read(AsyncClient(), "/v1/copilots/news/query", body)
+    )
+
+
+def test_while_it_is_on_the_other_provider_answers_with_its_model(web, speaking):
+    published()
+    assert (asked(on=False), asked(on=True)) == ("By Desk.", "By Web.")
+    assert speaking["Desk"].calls[0].model == "rehearsal"
+    assert speaking["Web"].calls[0].model == "online-1"
+    runs = Run.objects.order_by("started_at").values_list("provider", "model")
+    assert list(runs) == [("Desk", "rehearsal"), ("Web", "online-1")]
+
+
+def test_a_renamed_provider_still_answers_and_the_draft_follows(web, speaking, client: Client):
+    copilot = published()
+    client.force_login(make_user(is_superuser=True))
+    url = f"/admin/copilot_admin/provider/{web.pk}/change/"
+    submit(client, url, {"name": "Search engine"}, form_id="provider_form")
+    copilot.refresh_from_db()
+    assert copilot.custom_features == [{**CONTROL, "provider": "Search engine"}]
+    assert not has_changes(copilot)
+    assert asked(on=True) == "By Web."
+    exported = export_file(live=True)
+    assert [one["name"] for one in exported["providers"]] == ["Desk", "Search engine"]
+    assert exported["copilots"][0]["custom_features"][0]["provider"] == "Search engine"
+
+
+def test_a_key_that_is_changed_counts_from_the_next_question_on(web, monkeypatch):
+    seen: list[str] = []
+
+    def made(spec: Any) -> ScriptedProvider:
+        seen.append(f"{spec.name} {spec.base_url}")
+        return ScriptedProvider([text("Yes.")])
+
+    monkeypatch.setattr("copilot_admin.copilots.live.make_provider", made)
+    published()
+    asked(on=True)
+    web.base_url = "http://127.0.0.1:9/v1"
+    web.save()
+    asked(on=True)
+    assert [one for one in seen if one.startswith("Web")] == ["Web ", "Web http://127.0.0.1:9/v1"]
+
+
+def test_a_provider_that_a_version_needs_cannot_be_deleted(web, client: Client):
+    published()
+    client.force_login(make_user(is_superuser=True))
+    page = client.get(f"/admin/copilot_admin/provider/{web.pk}/delete/").content.decode()
+    assert "is used by" in page
+    client.post(f"/admin/copilot_admin/provider/{web.pk}/delete/", {"post": "yes"})
+    assert Provider.objects.filter(pk=web.pk).exists()
+
+
+def test_a_provider_that_is_not_there_keeps_a_draft_from_being_published():
+    found = problems(make_copilot(custom_features=[CONTROL]))
+    sentence = "There is no provider named 'Web', which a control lets answer."
+    assert found == (Problem("custom_features", sentence),)
+
+
+def test_a_file_may_bring_the_provider_or_name_one_that_is_here(web):
+    published()
+    file = export_file()
+    assert [one["name"] for one in file["providers"]] == ["Desk", "Web"]
+    assert file["copilots"][0]["custom_features"][0]["provider"] == "Web"
+    unknown = {**file, "providers": file["providers"][:1]}
+    unknown["copilots"][0]["custom_features"][0]["provider"] = "Moon"
+    with pytest.raises(BadCopilotFile) as refused:
+        import_values(unknown, default_access=Access.OPEN)
+    assert refused.value.public == (
+        "copilots[0].custom_features[0].provider: there is no provider 'Moon', neither in the file "
+        "nor here."
+    )
+
+
+def test_a_provider_without_a_model_is_refused_in_a_file(web):
+    file = export_file()
+    entry = {"slug": "a", "name": "A", "provider": "Web", "model": "m"}
+    control = {key: value for key, value in CONTROL.items() if key != "model"}
+    file = {"format": 1, "copilots": [{**entry, "custom_features": [control]}]}
+    with pytest.raises(BadCopilotFile, match="has a provider but no model"):
+        import_values(file, default_access=Access.OPEN)
+
+
+def test_the_form_refuses_a_provider_that_is_not_there_and_one_without_a_model(client: Client):
+    client.force_login(make_user(Role.BUILDERS))
+    copilot = make_copilot(custom_features=[CONTROL])
+    url = f"/admin/copilot_admin/copilot/{copilot.pk}/change/"
+    page = submit(client, url, {}, form_id="copilot_form").content.decode()
+    assert "There is no provider named “Web”." in page
+    changes = {"custom_features-0-model": "", "custom_features-0-provider": "Web"}
+    page = submit(client, url, changes, form_id="copilot_form").content.decode()
+    assert "Name the model of this provider that answers." in page
+
+
+def test_the_gallery_and_the_command_ask_what_answers_while_it_is_on(web, client: Client):
+    client.force_login(make_user(Role.BUILDERS))
+    gallery = "/admin/copilot_admin/copilot/templates/"
+    page = client.get(f"{gallery}charts/").content.decode()
+    assert "switched_model" not in page
+    chosen = {
+        "slug": "mine",
+        "provider": web.pk,
+        "model": "m-1",
+        "switched_model": "online-1",
+        "switched_provider": web.pk,
+    }
+    submit(client, f"{gallery}portfolio-commentary/", chosen, form_id="template-form")
+    call_command(
+        "copilots",
+        "new",
+        "portfolio-commentary",
+        slug="yours",
+        provider="Web",
+        model="m-1",
+        switched_model="online-2",
+    )
+    controls = {row.slug: row.custom_features[0] for row in Copilot.objects.all()}
+    assert (controls["mine"]["model"], controls["mine"]["provider"]) == ("online-1", "Web")
+    assert (controls["yours"]["model"], controls["yours"].get("provider")) == ("online-2", None)
+
+
+def test_the_command_refuses_a_model_for_a_template_without_such_a_control():
+    with pytest.raises(CommandError, match="No control of the template 'charts' lets a model"):
+        call_command("copilots", "new", "charts", slug="mine", switched_model="x")

@@ -1,0 +1,127 @@
+"""The documents keep their promises."""
+
+import json
+from pathlib import Path
+import re
+import shlex
+from typing import Any
+
+from django.core.management import get_commands
+from django.test import AsyncClient
+import pytest
+
+from copilot_admin.admin.copilots.form import CopilotForm
+from copilot_admin.copilot_file.importing import import_file
+from copilot_admin.copilot_file.loading import load
+from copilot_admin.copilot_file.templates import templates
+from copilot_admin.settings import BASE_DIR
+from protocol.features import FEATURES
+from tests.component_calls.component_http import ask
+from tests.factories import make_key
+from tests.streams import read
+
+TEMPLATE_PAGES = sorted((BASE_DIR / "docs" / "templates").glob("*.md"))
+DOCUMENTS = [BASE_DIR / "README.md", *sorted((BASE_DIR / "docs").glob("*.md")), *TEMPLATE_PAGES]
+LINK = re.compile(r"\]\(([^)#]+)\)")
+FILE = re.compile(r"`((?:copilot_admin|protocol|tests|docs|templates|benchmarks)/[\w./-]+)`")
+COMMAND = re.compile(r"manage\.py (\w+)")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+class TestEveryDocument:
+    def test_its_links_lead_somewhere(self, document: Path):
+        targets = [link for link in LINK.findall(document.read_text()) if "://" not in link]
+        missing = [link for link in targets if not (document.parent / link).exists()]
+        assert missing == []
+
+    def test_the_files_that_it_names_exist(self, document: Path):
+        missing = [
+            name for name in FILE.findall(document.read_text()) if not (BASE_DIR / name).exists()
+        ]
+        assert missing == []
+
+    def test_the_commands_that_it_names_exist(self, document: Path):
+        named = set(COMMAND.findall(document.read_text()))
+        assert named <= set(get_commands())
+
+
+def request_in(document: str) -> tuple[str, dict[str, str], dict[str, object]]:
+    """Path, headers and body of a document's curl."""
+    block = next(
+        block
+        for block in re.findall(r"```sh\n(.*?)```", (BASE_DIR / document).read_text(), re.DOTALL)
+        if block.startswith("curl")
+    )
+    words = shlex.split(block.replace("\\\n", " "))
+    path = next(word for word in words if word.startswith("http://127.0.0.1:7777"))
+    rows = [words[index + 1].split(": ", 1) for index, word in enumerate(words) if word == "-H"]
+    body = json.loads(words[words.index("-d") + 1])
+    return path.removeprefix("http://127.0.0.1:7777"), dict(rows), body
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_request_of_the_readme_is_answered_by_a_sample_copilot():
+    samples = (BASE_DIR / "copilot_admin" / "samples" / "copilots.yaml").read_bytes()
+    import_file(samples, default_access="open", publishing=True)
+    path, headers, body = request_in("README.md")
+    events = read(AsyncClient(), path, body, X_Trace_Id=headers["X-Trace-Id"])
+    assert events
+    assert {name for name, _ in events} <= {"copilotMessageChunk", "copilotStatusUpdate"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_request_of_the_components_page_is_answered():
+    path, headers, body = request_in("docs/components.md")
+    assert headers.pop("Authorization") == "Bearer KEY"
+    reply = ask(path.removeprefix("/v2/components"), body, key=make_key()[1])
+    assert (reply.status, reply.words) == (200, "220")
+
+
+def test_every_template_has_its_row_and_its_page():
+    text = (BASE_DIR / "docs" / "templates.md").read_text()
+    rows = re.findall(r"^\| \[`([\w-]+)`\]\(templates/([\w-]+)\.md\) \|", text, re.MULTILINE)
+    assert [slug for slug, _ in rows] == [page for _, page in rows]
+    assert {slug for slug, _ in rows} == set(templates())
+    assert {page.stem for page in TEMPLATE_PAGES} == set(templates())
+
+
+SWITCH = re.compile(r"^\| \*([^*]+)\*(?:: ([^|]+?))? \| `([^`]+)` \|", re.MULTILINE)
+CHOICES = ("widget_data", "citations")
+TEXTS = ("name", "description", "system_prompt", "starters")
+
+
+@pytest.mark.parametrize("page", TEMPLATE_PAGES, ids=lambda path: path.stem)
+class TestEveryTemplatePage:
+    def test_its_switches_are_those_of_the_template(self, page: Path):
+        entry = templates()[page.stem].entry
+        (block,) = re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
+        assert load(block.encode()) == {key: entry[key] for key in entry if key not in TEXTS}
+
+    def test_its_table_names_every_switch_as_the_admin_does(self, page: Path):
+        rows = SWITCH.findall(page.read_text())
+        labels = {str(field.label).lower() for field in CopilotForm.base_fields.values()}
+        labels |= {feature.label.lower() for feature in FEATURES}
+        assert [label for label, _, _ in rows if label.lower() not in labels] == []
+        entry = templates()[page.stem].entry
+        wanted = [key for key in entry if key not in (*TEXTS, "features")]
+        wanted += [key for key, is_on in entry.get("features", {}).items() if is_on]
+        assert sorted(said.partition(":")[0] for _, _, said in rows) == sorted(wanted)
+        for _, _, said in rows:
+            if ":" in said:
+                assert load(said.encode()).items() <= entry.items()
+
+    def test_what_the_admin_calls_a_choice_is_what_the_file_says(self, page: Path):
+        fields: Any = CopilotForm.base_fields
+        named = {fields[name].label: dict(fields[name].choices) for name in CHOICES}
+        rows = [row for row in SWITCH.findall(page.read_text()) if row[0] in named]
+        for label, choice, said in rows:
+            (value,) = load(said.encode()).values()
+            assert named[label][value] == choice
+
+    def test_its_questions_are_those_of_the_template(self, page: Path):
+        asked = re.findall(r"^> (.*)$", page.read_text(), re.MULTILINE)
+        assert asked
+        assert set(asked) <= set(templates()[page.stem].starters)
+
+    def test_what_it_says_of_a_new_copilot_can_be_done(self, page: Path):
+        assert f"copilots new {page.stem} --slug my-{page.stem} --publish" in page.read_text()

@@ -1,0 +1,220 @@
+"""The edge before Django: origins, bodies, headers, ids, start and stop."""
+
+import asyncio
+import threading
+from typing import Any
+from uuid import UUID
+
+from asgiref.sync import sync_to_async
+import pytest
+
+from copilot_admin.edge.cors import Cors
+from copilot_admin.edge.ids import SCOPE_KEY, RequestIds
+from copilot_admin.edge.lifespan import Lifespan
+from copilot_admin.edge.request_end import SharedRequestEnd
+from copilot_admin.edge.root_path import WithoutClientRootPath
+from copilot_admin.edge.security_headers import CONTENT_SECURITY_POLICY, SecurityHeaders
+from tests.edge.asgi_client import call, scope
+
+WORKSPACE = "https://pro.openbb.co"
+QUERY = "/v1/copilots/news/query"
+
+
+async def echo(request: Any, receive: Any, send: Any) -> None:
+    """Answers with the body that it got."""
+    message = await receive()
+    headers = request.get("answer_headers", [])
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": message.get("body", b"")})
+
+
+class TestCors:
+    app = Cors(echo, origins=[WORKSPACE], extra_headers=["x-firm"])
+
+    def test_a_known_origin_is_echoed_and_may_read_both_ids(self):
+        answer = call(self.app, scope(QUERY, method="POST", headers={"Origin": WORKSPACE}))
+        assert dict(answer.headers) == {
+            "access-control-allow-origin": WORKSPACE,
+            "access-control-expose-headers": "X-Trace-Id, X-Completion-Id",
+            "vary": "Origin",
+        }
+
+    def test_a_preflight_of_a_known_origin_names_what_is_allowed(self):
+        answer = call(
+            self.app,
+            scope(
+                QUERY,
+                method="OPTIONS",
+                headers={
+                    "Origin": WORKSPACE,
+                    "Access-Control-Request-Method": "POST",
+                    "Access-Control-Request-Headers": "content-type,x-trace-id",
+                    "Access-Control-Request-Private-Network": "true",
+                },
+            ),
+        )
+        assert (answer.status, answer.body) == (204, b"")
+        assert dict(answer.headers) == {
+            "access-control-allow-origin": WORKSPACE,
+            "access-control-allow-methods": "GET, POST, OPTIONS",
+            "access-control-allow-headers": (
+                "content-type, x-trace-id, authorization, x-api-key, x-firm"
+            ),
+            "access-control-allow-private-network": "true",
+            "access-control-expose-headers": "X-Trace-Id, X-Completion-Id",
+            "access-control-max-age": "600",
+            "vary": "Origin",
+        }
+
+    @pytest.mark.parametrize(
+        "origin",
+        [
+            "null",
+            "https://pro.openbb.co.evil.test",
+            "https://evil.test/https://pro.openbb.co",
+            "https://pro.openbb.co:443",
+            "https://pro.openbb.co/",
+            "http://pro.openbb.co",
+            "https://PRO.openbb.co",
+            "https://pro.openbb.co%00",
+            "https://xpro.openbb.co",
+            "https://pro.openbb.co, https://evil.test",
+            " https://pro.openbb.co",
+            "*",
+            "",
+        ],
+    )
+    @pytest.mark.parametrize("method", ["POST", "OPTIONS"])
+    def test_any_other_spelling_of_an_origin_is_a_stranger(self, origin, method):
+        headers = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+        answer = call(self.app, scope(QUERY, method=method, headers=headers))
+        assert dict(answer.headers) == {"vary": "Origin"}
+
+    def test_the_admin_has_none(self):
+        answer = call(self.app, scope("/admin/", headers={"Origin": WORKSPACE}))
+        assert answer.headers == []
+
+    def test_options_without_a_wish_is_an_ordinary_request(self):
+        answer = call(self.app, scope(QUERY, method="OPTIONS"), body=[b"asked"])
+        assert answer.body == b"asked"
+
+    def test_several_vary_headers_become_one(self):
+        request = scope("/agents.json", answer_headers=[(b"Vary", b"Authorization, X-API-Key")])
+        answer = call(self.app, request)
+        assert answer.header("vary") == "Authorization, X-API-Key, Origin"
+
+
+class TestSecurityHeaders:
+    app = SecurityHeaders(echo)
+
+    def test_every_answer_has_the_strict_policy(self):
+        headers = dict(call(self.app, scope("/admin/")).headers)
+        assert headers == {
+            "content-security-policy": CONTENT_SECURITY_POLICY,
+            "x-content-type-options": "nosniff",
+            "referrer-policy": "same-origin",
+            "x-frame-options": "DENY",
+            "cross-origin-opener-policy": "same-origin",
+        }
+
+    def test_an_answer_with_a_policy_of_its_own_keeps_it(self):
+        request = scope("/", answer_headers=[(b"Content-Security-Policy", b"sandbox")])
+        assert call(self.app, request).header("content-security-policy") == "sandbox"
+
+    def test_nothing_but_http_is_touched(self):
+        seen: list[str] = []
+
+        async def note(request: Any, receive: Any, send: Any) -> None:
+            seen.append(request["type"])
+
+        call(SecurityHeaders(note), {"type": "websocket", "path": "/"})
+        assert seen == ["websocket"]
+
+
+class TestIds:
+    def answer(self, headers: dict[str, str]) -> tuple[Any, Any]:
+        seen: list[Any] = []
+
+        async def note(request: Any, receive: Any, send: Any) -> None:
+            seen.append(request.get(SCOPE_KEY))
+            await echo(request, receive, send)
+
+        answer = call(RequestIds(note), scope(QUERY, method="POST", headers=headers))
+        return seen[0], answer
+
+    def test_a_trace_id_is_echoed_and_the_run_is_named(self):
+        ids, answer = self.answer({"X-Trace-Id": "chat-1.a_B"})
+        assert (ids.trace_id, ids.given) == ("chat-1.a_B", True)
+        assert answer.header("x-trace-id") == "chat-1.a_B"
+        assert UUID(answer.header("x-completion-id")) == ids.run_id
+
+    @pytest.mark.parametrize("value", ["", "a" * 129, "a b", "ä", "a\n", "../../etc", "a;b"])
+    def test_an_unusable_trace_id_counts_as_absent(self, value):
+        ids, answer = self.answer({"X-Trace-Id": value})
+        assert ids.given is False
+        assert UUID(ids.trace_id) == UUID(answer.header("x-trace-id"))
+
+    def test_the_discovery_documents_have_ids_too(self):
+        answer = call(RequestIds(echo), scope("/agents.json", headers={"X-Trace-Id": "chat-1"}))
+        assert answer.header("x-trace-id") == "chat-1"
+        assert UUID(answer.header("x-completion-id"))
+
+    def test_other_paths_have_no_ids(self):
+        assert call(RequestIds(echo), scope("/admin/")).headers == []
+
+
+def test_a_client_cannot_choose_the_root_path():
+    seen: list[Any] = []
+
+    async def note(request: Any, receive: Any, send: Any) -> None:
+        seen.append((request.get("root_path"), request["headers"]))
+
+    headers = {"Daphne-Root-Path": "/evil", "Accept": "*/*"}
+    call(WithoutClientRootPath(note), scope("/", headers=headers, root_path="/evil"))
+    call(WithoutClientRootPath(note), scope("/", headers={"Accept": "*/*"}, root_path="/mine"))
+    assert seen == [("", [(b"accept", b"*/*")]), ("/mine", [(b"accept", b"*/*")])]
+
+
+def test_the_lifespan_runs_its_hooks_in_order():
+    log: list[str] = []
+
+    async def start() -> None:
+        log.append("start")
+
+    async def stop() -> None:
+        log.append("stop")
+
+    async def scenario() -> None:
+        messages = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
+
+        async def receive() -> Any:
+            return messages.pop(0)
+
+        async def send(message: Any) -> None:
+            log.append(message["type"])
+
+        await Lifespan(echo, start=start, stop=stop)({"type": "lifespan"}, receive, send)
+
+    asyncio.run(scenario())
+    assert log == ["start", "lifespan.startup.complete", "stop", "lifespan.shutdown.complete"]
+
+
+def test_the_lifespan_hands_requests_on():
+    async def unused() -> None:
+        raise AssertionError
+
+    assert call(Lifespan(echo, start=unused, stop=unused), scope("/"), body=[b"x"]).body == b"x"
+
+
+def test_all_queries_end_on_one_thread_and_pages_on_their_own():
+    ended: list[str] = []
+
+    async def app(scope, receive, send):
+        ended.append(await sync_to_async(lambda: threading.current_thread().name)())
+
+    shared = SharedRequestEnd(app)
+    for path in ("/v1/copilots/a/query", "/v1/copilots/b/query"):
+        call(shared, scope(path, method="POST"))
+    assert ended == ["request-end_0", "request-end_0"]
+    call(shared, scope("/admin/"))
+    assert not ended[2].startswith("request-end")

@@ -1,0 +1,112 @@
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from copilot_admin.engine.client.extra_state import LIFETIME, SIGNED_MEMORY, seal, unseal
+from copilot_admin.engine.client.memory import completed, memory_of
+from copilot_admin.engine.values.engine_input import Exchange, Memory, Recollection
+from copilot_admin.engine.values.model_call import ToolCall
+from protocol.messages import HumanMessage
+from protocol.widgets import Widgets
+from tests.engine.engine_inputs import (
+    KEY,
+    NOW,
+    data,
+    fetched_pair,
+    make_ask,
+    make_query,
+    make_widget,
+)
+from tests.engine.scripted import ScriptedProvider
+
+MEMORY = Memory(
+    timezone="Asia/Seoul",
+    urls=("https://example.com/a",),
+    selected_skills=({"slug": "brief", "contentMarkdown": "Be brief. \ud83d"},),
+    exchanges=(Exchange("calculator", '{"expression": "1+1"}', "2"),),
+    waiting=(ToolCall(id="call-2", name="chart", arguments='{"x": "\ud83d"'),),
+)
+TOKEN = seal(MEMORY, signing_key=KEY, slug="macro", now=NOW)
+
+
+def opened(token, *, key=KEY, slug="macro", now=NOW):
+    return unseal({SIGNED_MEMORY: token}, signing_key=key, slug=slug, now=now)
+
+
+def carried(memory, **changes):
+    """A query whose client carries a memory, and the ask it belongs to."""
+    widget = make_widget()
+    token = seal(memory, signing_key=KEY, slug="macro", now=NOW)
+    query = make_query(
+        HumanMessage("q"),
+        *fetched_pair([widget], data("1"), extra_state={SIGNED_MEMORY: token}),
+        widgets=Widgets(primary=(widget,)),
+        **changes,
+    )
+    return make_ask(ScriptedProvider([]), query=query)
+
+
+def test_what_is_sealed_is_what_is_unsealed():
+    assert opened(TOKEN) == MEMORY
+
+
+def test_memory_lives_for_a_day():
+    assert opened(TOKEN, now=NOW + LIFETIME) == MEMORY
+    assert opened(TOKEN, now=NOW + LIFETIME + timedelta(seconds=1)) is None
+
+
+@pytest.mark.parametrize("place", range(0, len(TOKEN), 7))
+def test_any_altered_character_makes_it_foreign(place):
+    other = "A" if TOKEN[place] != "A" else "B"
+    assert opened(TOKEN[:place] + other + TOKEN[place + 1 :]) is None
+
+
+@pytest.mark.parametrize("token", [None, 7, "", "no", "a.b.c", "é", [TOKEN], TOKEN[:-1]])
+def test_anything_else_is_ignored(token):
+    assert opened(token) is None
+
+
+def test_another_key_or_copilot_does_not_open_it():
+    assert opened(TOKEN, key=b"another") is None
+    assert opened(TOKEN, slug="other") is None
+
+
+def test_nothing_sent_is_nothing_known():
+    assert unseal({}, signing_key=KEY, slug="macro", now=NOW) is None
+
+
+def test_empty_memory_survives():
+    token = seal(Memory(), signing_key=KEY, slug="macro", now=NOW)
+    assert opened(token) == Memory()
+
+
+def test_client_says_it_again_and_wins():
+    query = completed(carried(MEMORY, timezone="UTC"), Recollection(memory=MEMORY))
+    assert (query.timezone, query.urls) == ("UTC", MEMORY.urls)
+
+
+def test_journal_wins_over_what_the_client_carries():
+    known = Memory(timezone="Europe/Rome")
+    query = completed(carried(MEMORY), Recollection(memory=known))
+    assert memory_of(query) == Memory(
+        timezone="Europe/Rome", urls=MEMORY.urls, selected_skills=MEMORY.selected_skills
+    )
+
+
+def test_carried_memory_is_used_when_nothing_else_is_known():
+    mine = replace(MEMORY, exchanges=(), waiting=())  # the others stay with the call before
+    assert memory_of(completed(carried(MEMORY), Recollection())) == mine
+
+
+def test_foreign_memory_is_ignored_and_defaults_stay():
+    ask = carried(MEMORY)
+    foreign = make_ask(ask.provider, query=ask.query, spec=None)
+    object.__setattr__(foreign, "signing_key", b"another")
+    assert memory_of(completed(foreign, Recollection())) == Memory()
+
+
+def test_first_request_of_a_turn_takes_nothing_over():
+    query = make_query(widgets=Widgets(primary=(make_widget(),)))
+    ask = make_ask(ScriptedProvider([]), query=query)
+    assert completed(ask, Recollection(memory=MEMORY)) is query

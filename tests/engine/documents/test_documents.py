@@ -1,0 +1,133 @@
+"""Files of every kind become pages of text, and broken ones a sentence."""
+
+from itertools import count
+
+import pytest
+
+from copilot_admin.engine.documents import registry
+from copilot_admin.engine.documents.registry import UnreadableFile, data_types, read_document
+from copilot_admin.engine.files.quotes import page_of, quotes
+from tests.engine.files.sample_files import SENTENCE, archive, docx, pdf, xlsx
+
+FILES = {
+    "pdf": (pdf([SENTENCE]), f"[page 1]\n{SENTENCE}"),
+    "xlsx": (
+        xlsx({"Prices": [["day", "price"], ["Mon", 1.5], ["Tue", 2]], "Empty": []}),
+        "[sheet Prices]\nday,price\nMon,1.5\nTue,2\n[sheet Empty]\n",
+    ),
+    "docx": (docx("One.", "Two.", table=[["a", "b"], ["1", "2"]]), "One.\nTwo.\na | b\n1 | 2"),
+    "csv": (b"\xef\xbb\xbfday,price\nMon,1", "day,price\nMon,1"),
+    "txt": ("Käse".encode("cp1252"), "Käse"),
+    "md": ("# Käse".encode("utf-16"), "# Käse"),
+    "html": (b"<h1>Rates</h1><script>x()</script><p>rose</p>", "Rates\nrose"),
+}
+FILES["xls"] = FILES["xlsx"]  # what it really is shows in its first bytes
+
+
+def read(kind, data, name="report"):
+    return read_document(data, data_type=kind, name=name)
+
+
+def told(kind, data):
+    with pytest.raises(UnreadableFile) as refused:
+        read(kind, data)
+    return refused.value.public
+
+
+def test_all_kinds_have_an_example_here():
+    assert data_types() == set(FILES)
+
+
+@pytest.mark.parametrize("kind", sorted(FILES))
+def test_every_kind_becomes_text(kind):
+    data, text = FILES[kind]
+    assert read(kind, data).text.rstrip() == text.rstrip()
+
+
+@pytest.mark.parametrize("kind", sorted(set(FILES) - {"csv", "txt", "md", "html"}))
+@pytest.mark.parametrize(
+    "data", [b"", b"nothing like it", archive({"a.txt": "x"}), FILES["pdf"][0][:200]]
+)
+def test_what_is_no_such_file_is_told(kind, data):
+    assert told(kind, data).endswith(", or it is damaged. Attach it again.")
+
+
+def test_binary_data_is_no_text():
+    assert told("csv", b"a\0b") == "It is no text file, or it is damaged. Attach it again."
+
+
+def test_a_file_without_text_is_told():
+    assert "A scan has to be recognised first." in told("pdf", pdf([]))
+    assert "holds no text" in told("txt", b"  \n")
+
+
+def test_a_locked_pdf_is_told():
+    assert told("pdf", pdf([SENTENCE], encrypted=True)) == (
+        "The PDF is locked with a password. Attach one without."
+    )
+
+
+def test_an_archive_that_unpacks_to_too_much_is_refused(monkeypatch):
+    monkeypatch.setattr(registry, "MOST_UNPACKED", 1000)
+    for kind in ("docx", "xlsx"):
+        assert "more than 200 MB" in told(kind, FILES[kind][0])
+
+
+def test_pages_are_numbered_and_the_rest_of_a_long_file_is_left_out(monkeypatch):
+    data = pdf(["one"], ["two"], ["three"])
+    assert read("pdf", data).text == "[page 1]\none\n[page 2]\ntwo\n[page 3]\nthree"
+    monkeypatch.setattr(registry, "MOST_PAGES", 2)
+    assert read("pdf", data).text.endswith(
+        "two\n[only the first 2 pages were read; the file has more]"
+    )
+    monkeypatch.setattr(registry, "MOST_PAGES", 300)
+    monkeypatch.setattr(registry, "MOST_CHARACTERS", 4)
+    assert read("pdf", data).text.endswith("[only the first 2 pages were read: too much text]")
+
+
+def test_a_file_that_takes_too_long_is_read_as_far_as_it_goes(monkeypatch):
+    clock = count()
+    monkeypatch.setattr(registry.time, "monotonic", lambda: next(clock) * 15.0)
+    assert "only the first 2 pages" in read("pdf", pdf(["one"], ["two"], ["three"])).text
+
+
+# What an answer quotes
+
+
+def test_a_quote_has_a_box_for_each_line_where_it_stands():
+    document = read(
+        "pdf", pdf(["First page."], ["Before.", "The dividend per share", "rises to 1.20 euros."])
+    )
+    [quote] = quotes("It says: “the DIVIDEND per share rises to 1.20 euros” (page 2).", document)
+    first, second = quote
+    assert (first["text"], second["text"]) == ("The dividend per share", "rises to 1.20 euros.")
+    assert page_of(quote) == first["page"] == 2
+    word = document.pages[1].words[1]
+    assert (first["x0"], first["top"], first["bottom"]) == (word.x0, word.top, word.bottom)
+    assert first["x1"] > first["x0"]
+    assert second["top"] > first["top"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "The dividend rises.",
+        "The dividend of a share will rise to 1.20 euros",
+        "rises to 1.20 euros",
+    ],
+)
+def test_what_is_said_in_other_words_or_too_short_has_no_box(answer):
+    document = read("pdf", pdf(["The dividend per share", "rises to 1.20 euros."]))
+    assert quotes(answer, document) == ()
+
+
+def test_the_same_quote_is_marked_once_and_only_the_first_five_of_many():
+    lines = [f"sentence number {number} has five words" for number in range(9)]
+    document = read("pdf", pdf(lines))
+    assert len(quotes(f"{lines[0]}. And again: {lines[0]}", document)) == 1
+    assert len(quotes(". But: ".join(lines), document)) == 5
+
+
+def test_a_file_without_places_has_no_boxes():
+    assert quotes("one two three four five", read("txt", b"one two three four five")) == ()

@@ -1,0 +1,131 @@
+"""Files are fetched from the open network, and from nowhere that a caller should not reach."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+
+from copilot_admin.engine.fetching import egress
+from copilot_admin.engine.fetching.egress import Egress, FetchFailed
+from tests.engine.providers.upstream import serving
+
+
+def fetched(handler, *, allowed=("127.0.0.1",), path="/a.pdf"):
+    async def run():
+        async with serving(handler) as server:
+            return await Egress(allowed).fetch(server.url + path)
+
+    return asyncio.run(run())
+
+
+def refused(handler=None, *, url=None, allowed=("127.0.0.1",)):
+    with pytest.raises(FetchFailed) as error:
+        if url is not None:
+            asyncio.run(Egress(allowed).fetch(url))
+        else:
+            fetched(handler, allowed=allowed)
+    return error.value.public
+
+
+def answering(status=200, body=b"%PDF", **headers):
+    async def handler(request, reply):
+        await reply.start(status, type="application/pdf", **headers)
+        if body:
+            await reply.send(body)
+        await reply.end()
+
+    return handler
+
+
+@pytest.mark.parametrize("allowed", ["127.0.0.1", "127.0.0.0/8"])
+def test_a_file_is_fetched_where_the_operator_allows_it(allowed):
+    assert fetched(answering(), allowed=(allowed,)) == b"%PDF"
+
+
+@pytest.mark.parametrize("allowed", [(), ("10.0.0.0/8", "files.example")])
+def test_a_private_address_is_not_asked(allowed):
+    assert refused(answering(), allowed=allowed) == (
+        "The link leads into a private network, from which nothing is fetched."
+    )
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://169.254.169.254/latest/meta-data",
+        "http://[::ffff:169.254.169.254]/",
+        "http://[fe80::1]/",
+        "http://[::ffff:10.0.0.1]/",
+        "http://100.100.100.200/",
+        "http://0.0.0.0:1/",
+        "http://[::1]:1/",
+        "http://192.168.0.1/",
+        "http://localhost:1/",
+    ],
+)
+def test_private_and_metadata_addresses_are_refused_in_every_spelling(url):
+    assert "private network" in refused(url=url, allowed=())
+
+
+def test_a_metadata_address_is_never_allowed():
+    url = "http://169.254.169.254/"
+    assert "private network" in refused(url=url, allowed=("169.254.169.254", "169.254.0.0/16"))
+
+
+def test_a_host_name_may_be_allowed_and_only_it(monkeypatch):
+    async def run():
+        async with serving(answering()) as server:
+            port = server.url.rpartition(":")[2]
+            return await Egress(["localhost"]).fetch(f"http://localhost:{port}/a.pdf")
+
+    assert asyncio.run(run()) == b"%PDF"
+
+
+def test_a_redirect_into_a_private_network_is_not_followed():
+    assert "private network" in refused(
+        answering(302, b"", Location="http://192.168.0.1/"), allowed=("127.0.0.1",)
+    )
+
+
+def test_a_redirect_without_end_leads_nowhere():
+    assert refused(answering(302, b"", Location="/again")) == "The link leads nowhere."
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (403, "The link has expired or is not open: the server answered 403."),
+        (404, "The link has expired or is not open: the server answered 404."),
+        (500, "The server answered 500."),
+    ],
+)
+def test_a_link_that_has_expired_is_told(status, told):
+    assert refused(answering(status)) == told
+
+
+@pytest.mark.parametrize("url", ["ftp://a/b", "file:///etc/passwd", "http://[", "data:,x"])
+def test_only_http_is_fetched(url):
+    assert refused(url=url) == "The link is no http or https address."
+
+
+def test_an_address_that_is_none_leads_nowhere():
+    assert refused(url="http://127.0.0.1:99999/") == "The link leads nowhere."
+
+
+def test_a_server_that_does_not_answer_is_told():
+    assert refused(url="http://127.0.0.1:1/") == "The server behind the link could not be reached."
+
+
+def test_too_much_and_too_slow_is_told(monkeypatch):
+    monkeypatch.setattr(egress, "MOST_BYTES", 3)
+    assert "It is larger than" in refused(answering(body=b"%PDF"))
+    monkeypatch.setattr(egress, "SECONDS", 0.05)
+
+    @asynccontextmanager
+    async def nothing():
+        yield
+
+    async def silent(request, reply):
+        await reply.left.wait()
+
+    assert "did not arrive within" in refused(silent)

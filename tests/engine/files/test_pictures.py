@@ -1,0 +1,132 @@
+"""Images become what every model that sees takes, and broken or huge ones a sentence."""
+
+from base64 import b64decode
+from functools import partial
+from io import BytesIO
+
+from PIL import Image
+import pytest
+
+from copilot_admin.engine.documents.registry import UnreadableFile
+from copilot_admin.engine.files import pictures
+from copilot_admin.engine.files.pictures import LARGEST_SIDE, read_picture, size_of
+from tests.engine.files.sample_images import RED, image, speckled, turned
+
+
+def sent(data):
+    """What the model gets: the media type, the bytes, and the picture that they are."""
+    head, _, body = read_picture(data, name="a").url.partition(",")
+    shown = b64decode(body)
+    return head, shown, Image.open(BytesIO(shown))
+
+
+read_whole = partial(read_picture, name="a")
+
+
+def told(data, read=read_whole):
+    with pytest.raises(UnreadableFile) as refused:
+        read(data)
+    return refused.value.public
+
+
+@pytest.mark.parametrize(("kind", "media"), [("PNG", "png"), ("JPEG", "jpeg")])
+def test_small_pictures_of_the_usual_kinds_are_sent_as_they_came(kind, media):
+    assert sent(image(kind))[:2] == (f"data:image/{media};base64", image(kind))
+
+
+@pytest.mark.parametrize(
+    ("data", "media"),
+    [
+        (image("GIF"), "png"),
+        (image("WEBP", lossless=True), "png"),
+        (image("JPEG", mode="CMYK"), "jpeg"),
+        (image("PNG", (LARGEST_SIDE + 1, 10)), "png"),
+        (image("JPEG", (LARGEST_SIDE + 1, 10)), "jpeg"),
+    ],
+)
+def test_other_pictures_are_written_anew(data, media):
+    head, shown, picture = sent(data)
+    assert (head, shown != data) == (f"data:image/{media};base64", True)
+    found = picture.convert("RGB").getpixel((4, 2))
+    assert all(abs(one - wanted) < 12 for one, wanted in zip(found, RED, strict=True))
+
+
+def test_large_pictures_are_scaled_down_and_told_with_the_size_that_they_had():
+    read = read_picture(image("JPEG", (5000, 2500)), name="photo.jpg")
+    assert (read.name, read.width, read.height) == ("photo.jpg", 5000, 2500)
+    assert sent(image("JPEG", (5000, 2500)))[2].size == (LARGEST_SIDE, LARGEST_SIDE // 2)
+    assert sent(image("PNG", (3000, 30)))[2].size == (LARGEST_SIDE, 20)
+
+
+def test_a_picture_that_stays_large_as_png_becomes_a_photograph_on_white(monkeypatch):
+    monkeypatch.setattr(pictures, "MOST_SENT", 10_000)
+    head, _, picture = sent(speckled("PNG", (100, 100)))
+    assert (head, picture.mode, picture.size) == ("data:image/jpeg;base64", "RGB", (100, 100))
+    out = BytesIO()
+    Image.new("RGBA", (200, 100), (0, 0, 0, 0)).save(out, format="WEBP")
+    monkeypatch.setattr(pictures, "MOST_SENT", 10)
+    assert sent(out.getvalue())[2].getpixel((5, 5)) == (255, 255, 255)
+
+
+def test_pictures_are_turned_upright_and_lose_what_the_camera_noted():
+    _, _, picture = sent(turned())
+    assert (picture.size, dict(picture.getexif())) == ((4, 8), {})
+
+
+def test_what_it_is_shows_in_its_bytes_and_of_an_animation_the_first_picture_counts():
+    out = BytesIO()
+    first, second = (Image.new("RGB", (8, 4), colour) for colour in (RED, "blue"))
+    first.save(out, format="GIF", save_all=True, append_images=[second])
+    head, _, picture = sent(out.getvalue())
+    assert head == "data:image/png;base64"
+    assert picture.convert("RGB").getpixel((0, 0)) == RED
+
+
+def test_a_photograph_of_a_telephone_stays_one_without_the_pictures_behind_it():
+    out = BytesIO()
+    first, second = (Image.new("RGB", (30, 20), colour) for colour in (RED, "blue"))
+    first.save(out, format="MPO", save_all=True, append_images=[second])
+    assert Image.open(BytesIO(out.getvalue())).format == "MPO"
+    head, _, picture = sent(out.getvalue())
+    assert (head, picture.format) == ("data:image/jpeg;base64", "JPEG")
+
+
+def test_a_photograph_that_goes_over_its_pixels_again_and_again_is_refused(monkeypatch):
+    data = image("JPEG", progressive=True)
+    assert read_picture(data, name="a").width == 8
+    monkeypatch.setattr(pictures, "MOST_SCANS", data.count(b"\xff\xda") - 1)
+    assert "is no PNG" in told(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"%PDF-1.4 no picture",
+        b"\x89PNG\r\n\x1a\n" + b"\0" * 50,
+        speckled("PNG", (50, 50))[:-500],
+        image("JPEG", (300, 300))[:400],
+        image("BMP"),
+        image("TIFF"),
+        b'<svg xmlns="http://www.w3.org/2000/svg"/>',
+    ],
+)
+def test_what_is_no_picture_or_damaged_is_told(data):
+    sentence = "It is no PNG, JPEG, GIF or WebP image, or it is damaged. Attach it again."
+    assert told(data) == sentence
+
+
+def test_a_picture_of_too_many_pixels_is_told_before_it_is_decoded(monkeypatch):
+    monkeypatch.setattr(pictures, "MOST_PIXELS", 31)
+    for read in (read_whole, size_of):
+        assert told(image(), read) == (
+            "It has 8 by 4 pixels; 0 million in all are the most. Scale it down."
+        )
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
+    assert "is no PNG" in told(image())
+
+
+def test_the_size_alone_is_read_of_the_beginning():
+    data = image(size=(300, 200))
+    assert size_of(data[:-20]) == (300, 200)
+    assert "is no PNG" in told(b"nothing", size_of)

@@ -1,0 +1,139 @@
+"""Bodies of providers that are larger than anyone wants to read."""
+
+import asyncio
+import gzip
+import tracemalloc
+import zlib
+
+import pytest
+
+from copilot_admin.engine.providers import openai_compatible
+from copilot_admin.engine.values.model_call import ModelCall, ModelMessage, ModelRole
+from copilot_admin.errors import ProviderBroke, ProviderRefused, RunError
+from tests.engine.providers.upstream import serving
+
+CALL = ModelCall(model="small", messages=(ModelMessage(role=ModelRole.USER, text="Hi"),))
+MEGABYTE = 1024 * 1024
+ZEROS = bytes(64 * MEGABYTE)
+PACKED = gzip.compress(ZEROS)
+BODIES = {
+    "plain": ("identity", ZEROS),
+    "gzip": ("gzip", PACKED),
+    "deflate": ("deflate", zlib.compress(ZEROS)),
+    "gzip twice": ("gzip, gzip", gzip.compress(PACKED)),
+    "more after the end": ("gzip", gzip.compress(b"no") + ZEROS),
+    "nothing unpacked": ("deflate", b"\x78\x9c" + b"\0\0\0\xff\xff" * (8 * MEGABYTE)),
+    "brotli": ("br", ZEROS),
+    "zstd": ("zstd", ZEROS),
+    "unknown": ("compress", ZEROS),
+}
+assert len(PACKED) < 100_000
+
+
+def answering(status, encoding, body):
+    async def handler(request, reply):
+        await reply.start(status, type="application/json", Content_Encoding=encoding)
+        for place in range(0, len(body), MEGABYTE):
+            await reply.send(body[place : place + MEGABYTE])
+        await reply.end()
+
+    return handler
+
+
+async def ask(provider):
+    async for _ in provider.stream(CALL):
+        raise AssertionError
+
+
+async def list_models(provider):
+    await provider.models()
+
+
+def failed(handler, asked):
+    """The error, and the most memory that was taken meanwhile."""
+
+    async def run():
+        async with serving(handler) as server:
+            provider = server.provider()
+            tracemalloc.start()
+            try:
+                with pytest.raises(RunError) as caught:
+                    await asked(provider)
+                return caught.value, tracemalloc.get_traced_memory()[1]
+            finally:
+                tracemalloc.stop()
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("asked", [ask, list_models])
+@pytest.mark.parametrize("body", BODIES)
+def test_a_huge_refusal_is_read_in_part_and_takes_no_memory(body, asked):
+    error, peak = failed(answering(400, *BODIES[body]), asked)
+    assert isinstance(error, ProviderRefused)
+    assert "refused the request (HTTP 400)" in error.public
+    assert peak < 16 * MEGABYTE
+
+
+@pytest.mark.parametrize("asked", [ask, list_models])
+def test_a_refusal_without_end_is_hung_up_on(asked):
+    async def run():
+        hung_up = asyncio.Event()
+
+        async def handler(request, reply):
+            await reply.start(503, type="text/plain")
+            try:
+                while True:
+                    await reply.send(b"x" * MEGABYTE)
+            except ConnectionError:
+                hung_up.set()
+
+        async with serving(handler) as server:
+            with pytest.raises(RunError) as caught:
+                await asked(server.provider())
+            await hung_up.wait()
+        return caught.value
+
+    error = asyncio.run(run())
+    assert "a problem of its own (HTTP 503)" in error.public
+    assert error.detail == "x" * 500
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body", "said"),
+    [
+        ("gzip", gzip.compress(b"no such model"), "no such model"),
+        ("gzip", gzip.compress(b"no such model")[:-4], "no such model"),
+        ("gzip", b"no such model", ""),
+        ("identity", "é".encode("latin-1"), "\ufffd"),
+        ("identity", b"", ""),
+    ],
+    ids=["packed", "cut", "not packed", "no UTF-8", "empty"],
+)
+def test_a_refusal_is_read_as_far_as_it_goes(encoding, body, said):
+    async def handler(request, reply):
+        await reply.start(404, type="text/plain", Content_Encoding=encoding)
+        if body:
+            await reply.send(body)
+        await reply.end()
+
+    error, _ = failed(handler, ask)
+    assert isinstance(error, ProviderRefused)
+    assert error.detail == said
+
+
+def test_a_refusal_is_read_up_to_64_kilobytes():
+    words = b"x" * (64 * 1024 - 17) + b"maximum context"
+    cut, _ = failed(answering(400, "identity", words[:-1] + b"x" * 99 + b"maximum context"), ask)
+    whole, _ = failed(answering(400, "identity", words), ask)
+    assert "refused the request" in cut.public
+    assert "too long for the model" in whole.public
+
+
+@pytest.mark.parametrize("body", ["plain", "gzip", "gzip twice"])
+def test_a_huge_list_of_models_is_given_up(body, monkeypatch):
+    monkeypatch.setattr(openai_compatible, "_MOST_MODELS_BYTES", 2 * MEGABYTE)
+    error, peak = failed(answering(200, *BODIES[body]), list_models)
+    assert isinstance(error, ProviderBroke)
+    assert error.public == "The address lists more models than can be read. Enter the model."
+    assert peak < 16 * MEGABYTE

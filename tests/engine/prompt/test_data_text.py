@@ -1,0 +1,108 @@
+import base64
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+
+from copilot_admin.engine.prompt.data_text import EMPTY, result_text, shortened
+from protocol.messages import CommandResult, DataItem, FileReference, SourceData, SourceError
+from tests.engine.engine_inputs import data
+
+ROWS = json.dumps([{"day": 1, "close": 1.5}, {"day": 2, "close": 2.5}, {"day": 3}])
+
+
+def test_data_that_fits_is_given_as_it_came():
+    assert result_text(data(ROWS, "more"), limit=1000) == f"{ROWS}\nmore"
+
+
+@pytest.mark.parametrize("result", [SourceData(()), data(""), data("", "")])
+def test_source_without_data_says_so(result):
+    assert result_text(result, limit=1000) == EMPTY
+
+
+def test_error_reaches_the_model_as_text():
+    assert result_text(SourceError("not_found", "No such widget."), limit=10) == (
+        "(error not_found: No such widget.)"
+    )
+    assert result_text(SourceError("gateway_error", ""), limit=10) == (
+        "(error gateway_error: no reason given)"
+    )
+
+
+def test_outcome_of_a_command_is_said_in_one_line():
+    assert result_text(CommandResult("success"), limit=10) == "(success)"
+    assert result_text(CommandResult("error", "Full.", {"left": 0}), limit=10) == (
+        '(error) Full. {"left": 0}'
+    )
+
+
+@pytest.mark.parametrize("kind", ["pdf", "png", "jpg", "jpeg", "xlsx", "xls", "docx"])
+def test_file_is_named_and_not_dumped(kind):
+    item = data("AAAA", data_format={"data_type": kind, "filename": "report"})
+    assert result_text(item, limit=1000) == (
+        f"[the {kind} 'report', 4 characters encoded; not readable here]"
+    )
+
+
+@pytest.mark.parametrize("prefix", ["", "data:application/pdf;base64,"])
+def test_encoded_bytes_without_a_format_are_not_dumped_either(prefix):
+    content = prefix + base64.b64encode(bytes(300)).decode()
+    assert result_text(data(content), limit=1000) == (
+        f"[the file 'without a name', {len(content)} characters encoded; not readable here]"
+    )
+
+
+def test_text_files_are_given_as_text():
+    item = data("a,b\n1,2", data_format={"data_type": "csv", "filename": "x.csv"})
+    assert result_text(item, limit=1000) == "a,b\n1,2"
+
+
+def test_link_to_a_file_is_not_shown_because_it_may_be_signed():
+    item = FileReference(
+        url="https://files.example.com/x?signature=secret",
+        data_format={"data_type": "pdf", "filename": "x.pdf"},
+    )
+    assert result_text(SourceData((item,)), limit=1000) == (
+        "[the pdf 'x.pdf' is only linked; its content is not here]"
+    )
+
+
+def test_rows_are_left_out_whole_with_an_honest_notice():
+    assert shortened(ROWS, limit=60) == (
+        '{"day": 1, "close": 1.5}\n{"day": 2, "close": 2.5}\n[1 of 3 rows left out: too much data]'
+    )
+
+
+def test_no_room_keeps_the_notice():
+    assert shortened("one\ntwo", limit=0) == "[2 of 2 rows left out: too much data]"
+
+
+@pytest.mark.parametrize("text", ["[1, 2", '{"a": 1}\n{"b": 2}', "[" * 100_000])
+def test_text_that_is_no_list_is_cut_between_lines(text):
+    assert shortened(text, limit=4).endswith("rows left out: too much data]")
+
+
+def test_room_of_a_source_is_shared_by_its_items():
+    assert result_text(data("a" * 50, "b\n" * 50), limit=60) == (
+        "a" * 50 + "\n" + "b\nb\nb\nb\nb\n" + "[45 of 50 rows left out: too much data]"
+    )
+
+
+@given(
+    rows=st.lists(st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=20))),
+    limit=st.integers(0, 200),
+)
+def test_no_row_is_ever_cut(rows, limit):
+    text = json.dumps(rows)
+    result = shortened(text, limit=limit)
+    if result == text:
+        return
+    *kept, notice = result.split("\n")
+    assert [json.loads(row) for row in kept] == rows[: len(kept)]
+    assert notice == f"[{len(rows) - len(kept)} of {len(rows)} rows left out: too much data]"
+
+
+def test_items_without_room_still_say_what_they_were():
+    item = DataItem(content="long text")
+    assert result_text(SourceData((item,)), limit=0) == "[1 of 1 rows left out: too much data]"

@@ -1,0 +1,621 @@
+import asyncio
+from contextlib import aclosing
+import gzip
+import json
+
+import pytest
+
+from copilot_admin.engine.llm.openai_clients import connection_for
+from copilot_admin.engine.providers import openai_compatible
+from copilot_admin.engine.providers.openai_compatible import OpenAICompatible
+from copilot_admin.engine.values.model_call import (
+    ALIVE,
+    Alive,
+    Delta,
+    Finish,
+    ModelCall,
+    ModelMessage,
+    ModelRole,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    Usage,
+    UsageSource,
+)
+from copilot_admin.engine.values.spec import ProviderSpec
+from copilot_admin.errors import (
+    NotReady,
+    ProviderBroke,
+    ProviderBusy,
+    ProviderRefused,
+    ProviderUnavailable,
+    RunError,
+)
+from tests.engine.providers.upstream import finish_chunk, serving, text_chunk
+
+CALL = ModelCall(model="small", messages=(ModelMessage(role=ModelRole.USER, text="Hi"),))
+USAGE = {"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}}
+COUNTED = Usage(input_tokens=9, output_tokens=2)
+
+
+async def deltas_of(provider, call=CALL):
+    async with aclosing(provider.stream(call)) as deltas:
+        return [delta async for delta in deltas]
+
+
+def streamed(handler, *, key="sk-test"):
+    """What the provider makes of a server; texts are joined, since a network cuts as it likes."""
+
+    async def run():
+        async with serving(handler) as server:
+            return await deltas_of(server.provider(key=key)), server
+
+    deltas, server = asyncio.run(run())
+    return joined(deltas), server
+
+
+def joined(deltas):
+    found: list[Delta | Alive] = []
+    for delta in deltas:
+        if isinstance(delta, TextDelta) and found and isinstance(found[-1], TextDelta):
+            found[-1] = TextDelta(found[-1].text + delta.text)
+        else:
+            found.append(delta)
+    return found
+
+
+def failed(handler, *, key="sk-test"):
+    """The error that the provider makes of a server, and the deltas before it."""
+
+    async def run():
+        seen = []
+        async with serving(handler) as server:
+            with pytest.raises(RunError) as caught:
+                async for delta in server.provider(key=key).stream(CALL):
+                    seen.append(delta)
+            return caught.value, seen
+
+    return asyncio.run(run())
+
+
+def refusing(status, body, **headers):
+    async def handler(request, reply):
+        await reply.start(status, type="application/json", **headers)
+        await reply.send(json.dumps(body).encode())
+        await reply.end()
+
+    return handler
+
+
+async def hello(request, reply):
+    await reply.start()
+    await reply.events(text_chunk("Hel"), text_chunk("lo"))
+    await reply.events(finish_chunk(), USAGE, "[DONE]")
+    await reply.end()
+
+
+def test_answer_is_streamed_with_usage_and_finish():
+    deltas, server = streamed(hello)
+    assert deltas == [TextDelta("Hello"), COUNTED, Finish("stop")]
+    (request,) = server.requests
+    assert (request.method, request.path) == ("POST", "/v1/chat/completions")
+    assert request.headers["authorization"] == "Bearer sk-test"
+    assert request.json == {
+        "model": "small",
+        "messages": [{"role": "user", "content": "Hi"}],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+
+
+def test_chunks_of_one_read_are_one_delta():
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events(*map(text_chunk, "abcdef"), finish_chunk(), "[DONE]")
+        await reply.end()
+
+    async def run():
+        async with serving(handler) as server:
+            return await deltas_of(server.provider())
+
+    assert asyncio.run(run())[0] == TextDelta("abcdef")
+
+
+def test_words_that_follow_the_first_are_read_at_a_beat(monkeypatch):
+    asked, beat = asyncio.Event(), asyncio.Event()
+
+    class Held:
+        async def wait(self, loop):
+            asked.set()
+            await beat.wait()
+
+    monkeypatch.setattr(openai_compatible, "_READING", Held())
+
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events({"choices": [{"delta": {"role": "assistant", "content": ""}}]})
+        await reply.events(text_chunk("first"))
+        await asked.wait()
+        for word in (" second", " third"):
+            await reply.events(text_chunk(word))
+            for _ in range(10):  # turns of the loop in which a reader would have read
+                await asyncio.sleep(0)
+        beat.set()
+        await reply.events(finish_chunk(), "[DONE]")
+        await reply.end()
+
+    async def run():
+        async with serving(handler) as server:
+            return await deltas_of(server.provider())
+
+    deltas = [delta for delta in asyncio.run(run()) if isinstance(delta, TextDelta)]
+    assert deltas == [TextDelta("first"), TextDelta(" second third")]
+
+
+def test_every_byte_in_a_packet_of_its_own():
+    async def handler(request, reply):
+        await reply.start()
+        body = 'data: {"choices":[{"delta":{"content":"naïve 😀"}}]}\r\n\r\ndata: [DONE]\r\n\r\n'
+        for byte in body.encode():
+            await reply.send(bytes([byte]))
+            await asyncio.sleep(0)
+        await reply.end()
+
+    deltas, _ = streamed(handler)
+    assert [deltas[0], deltas[-1]] == [TextDelta("naïve 😀"), Finish("stop")]
+
+
+def test_tool_call_in_fragments_and_thoughts():
+    def fragment(**function):
+        call = {"index": 0, "function": function}
+        return {"choices": [{"delta": {"tool_calls": [call]}}]}
+
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events({"choices": [{"delta": {"reasoning_content": "hm"}}]})
+        await asyncio.sleep(0.05)
+        await reply.events(fragment(name="ta"), fragment(name="ble", arguments='{"a"'))
+        await asyncio.sleep(0.05)
+        await reply.events(fragment(arguments=": 1}"), finish_chunk("tool_calls"), USAGE)
+        await reply.end()
+
+    deltas, _ = streamed(handler)
+    assert ALIVE in deltas
+    assert [delta for delta in deltas if delta is not ALIVE] == [
+        ReasoningDelta("hm"),
+        ToolCall(id="made00000", name="table", arguments='{"a": 1}'),
+        COUNTED,
+        Finish("tool_calls"),
+    ]
+
+
+def test_server_that_does_not_stream_is_understood():
+    async def handler(request, reply):
+        await reply.start(type="application/json; charset=utf-8")
+        answer = {"message": {"content": "Hi"}, "finish_reason": "stop"}
+        body = {**USAGE, "choices": [answer]}
+        await reply.send(json.dumps(body).encode())
+        await reply.end()
+
+    deltas, _ = streamed(handler)
+    assert deltas == [TextDelta("Hi"), COUNTED, Finish("stop")]
+
+
+def test_stream_that_just_ends_is_not_complete():
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events(text_chunk("Half"))
+        await reply.end()
+
+    deltas, _ = streamed(handler)
+    assert deltas == [
+        TextDelta("Half"),
+        Usage(input_tokens=1, output_tokens=1, source=UsageSource.ESTIMATED),
+        Finish(None),
+    ]
+
+
+def test_connection_that_breaks_after_words_leaves_a_cut_answer():
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events(text_chunk("Half"))
+        await asyncio.sleep(0.05)
+        reply.cut()
+
+    deltas, _ = streamed(handler)
+    assert [deltas[0], deltas[-1]] == [TextDelta("Half"), Finish(None)]
+
+
+def test_connection_that_breaks_after_the_finish_loses_nothing():
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events(text_chunk("Whole"), finish_chunk())
+        await asyncio.sleep(0.05)
+        reply.cut()
+
+    deltas, _ = streamed(handler)
+    assert [deltas[0], deltas[-1]] == [TextDelta("Whole"), Finish("stop")]
+
+
+@pytest.mark.parametrize("head", [True, False])
+def test_connection_that_breaks_before_words_may_be_tried_again(head):
+    async def handler(request, reply):
+        if head:
+            await reply.start()
+        reply.cut()
+
+    error, seen = failed(handler)
+    assert (type(error), seen) == (ProviderUnavailable, [])
+
+
+def test_response_that_is_no_http_is_unavailable():
+    async def handler(request, reply):
+        await reply.raw(b"SSH-2.0-OpenSSH_9.2\r\n\r\n")
+        reply.cut()
+
+    error, _ = failed(handler)
+    assert isinstance(error, ProviderUnavailable)
+
+
+def test_nobody_listening_is_unavailable_and_says_what_to_do():
+    async def run():
+        provider = OpenAICompatible(
+            ProviderSpec(name="local", kind="x", base_url="http://127.0.0.1:1/v1")
+        )
+        with pytest.raises(ProviderUnavailable) as caught:
+            await deltas_of(provider)
+        await OpenAICompatible.aclose_shared()
+        return caught.value
+
+    error = asyncio.run(run())
+    assert error.public == (
+        "The provider 'local' could not be reached. Ask again in a moment; if it stays so, "
+        "whoever manages this copilot should check that the model server runs."
+    )
+    assert "Connect call failed" in error.detail
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://x/v1",
+        "http://169.254.169.254/v1",
+        "http://2852039166/",
+        "http://a b/",
+        "http://[v1.x]/",
+    ],
+)
+def test_addresses_that_cannot_be_asked_are_not(url):
+    async def run():
+        provider = OpenAICompatible(ProviderSpec(name="local", kind="x", base_url=url))
+        with pytest.raises(NotReady):
+            await deltas_of(provider)
+        await OpenAICompatible.aclose_shared()
+
+    asyncio.run(run())
+
+
+def test_host_name_that_leads_to_a_metadata_address_is_not_connected_to(monkeypatch):
+    async def resolved(self, host, port=0, family=0):
+        return [
+            {
+                "hostname": host,
+                "host": "169.254.169.254",
+                "port": port,
+                "family": 2,
+                "proto": 6,
+                "flags": 0,
+            }
+        ]
+
+    monkeypatch.setattr("aiohttp.resolver.ThreadedResolver.resolve", resolved)
+
+    async def run():
+        provider = OpenAICompatible(
+            ProviderSpec(name="local", kind="x", base_url="http://models.example.com/v1")
+        )
+        with pytest.raises(NotReady, match="link-local or metadata"):
+            await deltas_of(provider)
+        await OpenAICompatible.aclose_shared()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("key", ["sk one", "sk-é", "sk\x00"])
+def test_key_that_is_none_is_not_sent_and_not_repeated(key):
+    async def run():
+        with pytest.raises(NotReady) as caught:
+            await deltas_of(OpenAICompatible(ProviderSpec(name="local", kind="x", api_key=key)))
+        return caught.value
+
+    assert key not in str(asyncio.run(run()))
+
+
+def test_without_a_key_there_is_no_authorization_and_nothing_of_the_environment(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-environment")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-environment")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-environment")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    _, server = streamed(hello, key=" ")
+    (request,) = server.requests
+    assert "authorization" not in request.headers
+    assert not [value for value in request.headers.values() if "environment" in value]
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, ProviderRefused),
+        (401, ProviderRefused),
+        (403, ProviderRefused),
+        (404, ProviderRefused),
+        (429, ProviderBusy),
+        (500, ProviderUnavailable),
+        (503, ProviderUnavailable),
+    ],
+)
+def test_refusals_are_translated_without_the_key(status, kind):
+    body = {"error": {"message": "Incorrect API key provided: sk-test", "code": None}}
+    error, seen = failed(refusing(status, body, Retry_After="7"))
+    assert (type(error), seen) == (kind, [])
+    assert "sk-test" not in f"{error} {error.public} {error.detail} {error!r}"
+    assert "Incorrect API key provided: [key]" in error.detail
+    assert error.retry_after == (7 if error.retryable else None)
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "Invalid content type. image_url is only supported by certain models."),
+        (404, "No endpoints found that support image input"),
+        (500, "image input is not supported - hint: you may need to provide the mmproj"),
+        (400, "llama is not a multimodal model"),
+    ],
+)
+def test_a_model_that_does_not_take_images_is_named_as_the_reason(status, message):
+    error, _ = failed(refusing(status, {"error": {"message": message}}))
+    assert type(error) is ProviderRefused
+    assert error.public == (
+        "The model of the provider 'local' did not take the images of this question. Whoever "
+        "manages this copilot should choose one that can see, or switch “Look at images” off."
+    )
+
+
+def test_redirect_is_not_followed_with_the_key():
+    error, _ = failed(refusing(307, {}, Location="https://elsewhere.example.com/v1"))
+    assert "sends requests on to another address" in error.public
+
+
+def test_server_that_knows_no_usage_option_is_asked_without_and_only_once_in_vain():
+    async def handler(request, reply):
+        if "stream_options" in request.json:
+            body = {"detail": [{"loc": ["body", "stream_options"], "msg": "extra forbidden"}]}
+            await refusing(400, body)(request, reply)
+        else:
+            await hello(request, reply)
+
+    async def run():
+        async with serving(handler) as server:
+            first = await deltas_of(server.provider())
+            second = await deltas_of(server.provider())
+            return first, second, len(server.requests)
+
+    first, second, requests = asyncio.run(run())
+    assert (joined(first), joined(second), requests) == (
+        [TextDelta("Hello"), COUNTED, Finish("stop")],
+        [TextDelta("Hello"), COUNTED, Finish("stop")],
+        3,
+    )
+
+
+def test_other_bad_requests_are_not_sent_twice():
+    error, _ = failed(refusing(400, {"error": {"message": "temperature is too high"}}))
+    assert isinstance(error, ProviderRefused)
+
+
+@pytest.mark.parametrize(
+    ("error_object", "kind"),
+    [
+        ({"message": "slow down", "code": 429}, ProviderBusy),
+        ({"message": "slow down", "type": "rate_limit_error"}, ProviderBusy),
+        ({"message": "overloaded", "type": "overloaded_error"}, ProviderUnavailable),
+        ({"message": "no credit", "code": "insufficient_quota"}, ProviderRefused),
+        ({"message": "boom", "code": 42}, ProviderBroke),
+        ("boom", ProviderBroke),
+    ],
+)
+def test_error_in_the_stream_before_any_words(error_object, kind):
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events({"error": error_object})
+        await reply.end()
+
+    error, seen = failed(handler)
+    assert (type(error), seen) == (kind, [])
+
+
+def test_error_in_the_stream_after_words_is_final():
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events(text_chunk("Half"))
+        await asyncio.sleep(0.05)
+        await reply.events({"error": {"message": "sk-test is overloaded", "code": 503}})
+        await reply.end()
+
+    error, seen = failed(handler)
+    assert (type(error), seen) == (ProviderBroke, [TextDelta("Half")])
+    assert error.public == ("The provider 'local' reported an error while it answered. Ask again.")
+    assert "sk-test" not in error.detail
+
+
+def test_stream_that_is_no_chat_completion_broke():
+    async def handler(request, reply):
+        await reply.start()
+        await reply.send(b"data: <html>\n\n")
+        await reply.end()
+
+    error, _ = failed(handler)
+    assert isinstance(error, ProviderBroke)
+
+
+def test_compressed_stream_is_read_all_the_same():
+    async def handler(request, reply):
+        assert request.headers["accept-encoding"] == "identity"
+        await reply.start(Content_Encoding="gzip")
+        body = f"data: {json.dumps(text_chunk('Hi'))}\n\ndata: [DONE]\n\n"
+        await reply.send(gzip.compress(body.encode()))
+        await reply.end()
+
+    deltas, _ = streamed(handler)
+    assert deltas[0] == TextDelta("Hi")
+
+
+def test_closed_stream_hangs_up_on_the_server_within_a_moment():
+    async def run():
+        hung_up = asyncio.Event()
+
+        async def handler(request, reply):
+            await reply.start()
+            await reply.events(text_chunk("one"))
+            await reply.left.wait()
+            hung_up.set()
+
+        async with serving(handler) as server:
+            async with aclosing(server.provider().stream(CALL)) as deltas:
+                assert await anext(deltas) == TextDelta("one")
+            async with asyncio.timeout(0.5):
+                await hung_up.wait()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("words", [0, 1])
+def test_cancelled_stream_hangs_up_too(words):
+    async def run():
+        left = asyncio.Event()
+
+        async def handler(request, reply):
+            if words:
+                await reply.start()
+                await reply.events(text_chunk("one"))
+            asked.set()
+            await reply.left.wait()
+            left.set()
+
+        asked = asyncio.Event()
+        async with serving(handler) as server:
+            task = asyncio.ensure_future(deltas_of(server.provider()))
+            await asked.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            async with asyncio.timeout(0.5):
+                await left.wait()
+
+    asyncio.run(run())
+
+
+def test_connection_is_used_again_after_a_whole_answer():
+    async def run():
+        async with serving(hello) as server:
+            for _ in range(3):
+                await deltas_of(server.provider())
+            return len(server.requests), server.connections
+
+    assert asyncio.run(run()) == (3, 1)
+
+
+def test_server_that_keeps_the_connection_open_after_done_does_not_delay_the_end():
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events(text_chunk("Hi"), "[DONE]")
+        await asyncio.sleep(0.01)
+        await reply.send(b": late\n\n")
+        await reply.left.wait()
+
+    async def run():
+        async with serving(handler) as server, asyncio.timeout(1):
+            return await deltas_of(server.provider())
+
+    assert asyncio.run(run())[-1] == Finish("stop")
+
+
+def test_one_client_for_each_loop_address_and_key():
+    async def run():
+        one = await connection_for(base_url="http://a", api_key="k")
+        same = await connection_for(base_url="http://a", api_key="k")
+        other = await connection_for(base_url="http://a", api_key="l")
+        await OpenAICompatible.aclose_shared()
+        await OpenAICompatible.aclose_shared()
+        return one is same, one is other, one
+
+    same, other, first = asyncio.run(run())
+    assert (same, other) == (True, False)
+    assert asyncio.run(run())[2] is not first
+
+
+def test_clients_of_a_loop_that_ends_are_closed_with_it():
+    async def run():
+        client = (await connection_for(base_url="http://a", api_key="k")).client
+        assert not client.is_closed()
+        return client
+
+    assert asyncio.run(run()).is_closed()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"data": [{"id": "b"}, {"id": "a"}, {"id": 7}, "x", {"id": "a"}]},
+        {"models": [{"name": "a"}, {"name": "b"}]},
+        [{"id": "a"}, {"id": "b"}],
+    ],
+)
+def test_models_are_listed_in_order(body):
+    async def handler(request, reply):
+        assert (request.method, request.path) == ("GET", "/v1/models")
+        await refusing(200, body)(request, reply)
+
+    async def run():
+        async with serving(handler) as server:
+            return await server.provider().models()
+
+    assert asyncio.run(run()) == ("a", "b")
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"{}", b"7"])
+def test_address_that_lists_no_models_is_explained(body):
+    async def handler(request, reply):
+        await reply.start(type="text/html")
+        await reply.send(body)
+        await reply.end()
+
+    async def run():
+        async with serving(handler) as server:
+            with pytest.raises(ProviderBroke, match="often in /v1"):
+                await server.provider().models()
+
+    asyncio.run(run())
+
+
+def test_models_of_a_silent_or_refusing_server():
+    async def silent(request, reply):
+        await reply.left.wait()
+
+    async def run(handler, kind, **timeouts):
+        async with serving(handler) as server:
+            with pytest.raises(kind):
+                await server.provider(**timeouts).models()
+
+    asyncio.run(run(silent, ProviderUnavailable, first_token=0.05))
+    asyncio.run(run(refusing(401, {}), ProviderRefused))
+
+
+def test_models_that_are_refused_say_why():
+    async def run():
+        async with serving(refusing(401, '{"error": {"message": "no such key"}}')) as server:
+            with pytest.raises(ProviderRefused) as refused:
+                await server.provider().models()
+            return refused.value
+
+    assert "no such key" in asyncio.run(run()).detail

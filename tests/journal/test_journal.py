@@ -1,0 +1,640 @@
+"""A run is in the journal before its first byte, and whole in it before its last."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+import json
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import threading
+from types import MappingProxyType
+from uuid import UUID, uuid4
+
+from django.db import IntegrityError, OperationalError, connection, transaction
+from django.utils import timezone
+import pytest
+
+from copilot_admin.engine.values.model_call import Usage
+from copilot_admin.errors import Unavailable
+from copilot_admin.journal import JOURNAL, Journal, Refusal, beat, reap, replay_spool
+from copilot_admin.journal import journal as journal_module
+from copilot_admin.journal import usage as usage_module
+from copilot_admin.journal.checkpoints import pieces_of
+from copilot_admin.journal.checkpoints import store as store_pieces
+from copilot_admin.journal.finishing import finish
+from copilot_admin.journal.opening import accept, prepare, refuse
+from copilot_admin.journal.recorder import Piece, Recorder
+from copilot_admin.journal.sealing import LARGEST_INTEGER, from_json, seal, to_json
+from copilot_admin.journal.usage import Usage as Counted
+from copilot_admin.journal.usage import count
+from copilot_admin.models import (
+    Checkpoint,
+    Conversation,
+    DailyUsage,
+    Event,
+    Logging,
+    Node,
+    Outcome,
+    Run,
+    Turn,
+    TurnState,
+)
+from copilot_admin.storage import blobs
+from copilot_admin.storage.spool import SPOOL, Spool, SpoolFull
+from copilot_admin.storage.writer import WRITER
+from protocol.events import ArtifactType, MessageArtifact, MessageChunk, StatusUpdate
+from tests.factories import make_version
+from tests.journal.journaling import START, Client, ai, call_event, ending, record_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LATER = START + timedelta(seconds=5)
+
+
+@pytest.fixture(autouse=True)
+def spool(settings, tmp_path) -> Path:
+    settings.DATA_DIR = tmp_path
+    return Path(tmp_path) / "spool"
+
+
+def test_an_accepted_run_is_committed_with_its_turn():
+    opening = Client(trace_id="chat").opening("Hi", env={"timezone": "UTC"})
+    accepted = asyncio.run(JOURNAL.accept(opening))
+    run = Run.objects.get(pk=opening.run_id)
+    assert (run.conversation_id, run.turn_id) == (accepted.conversation_id, accepted.turn_id)
+    assert (run.outcome, run.model, run.params, run.generation) == (
+        Outcome.RUNNING,
+        "small-1",
+        {"temperature": 0.2},
+        3,
+    )
+    assert Turn.objects.get().state == TurnState.OPEN
+
+
+@pytest.mark.parametrize(
+    ("size", "in_loop"),
+    [(journal_module.PREPARE_INLINE_BYTES, True), (journal_module.PREPARE_INLINE_BYTES + 1, False)],
+)
+def test_only_a_big_request_is_made_ready_beside_the_event_loop(monkeypatch, size, in_loop):
+    threads = []
+
+    def watched(opening):
+        threads.append(threading.current_thread())
+        return prepare(opening)
+
+    monkeypatch.setattr(journal_module.opening, "prepare", watched)
+    asyncio.run(JOURNAL.accept(replace(Client().opening("Hi"), size=size)))
+    assert [thread is threading.main_thread() for thread in threads] == [in_loop]
+
+
+def test_a_run_is_accepted_once_however_often_it_is_written():
+    prepared = prepare(Client(trace_id="chat").opening("Hi"))
+    with transaction.atomic():
+        first = accept(prepared)
+    with transaction.atomic():
+        second = accept(prepared)
+    assert (first.turn_id, first.conversation_id) == (second.turn_id, second.conversation_id)
+    assert second.recollection.looped is False
+    conversation = Conversation.objects.get()
+    assert (conversation.n_runs, conversation.n_turns, Run.objects.count()) == (1, 1, 1)
+
+
+def test_a_journal_without_a_database_refuses_runs(monkeypatch):
+    async def refuse_all(job: object) -> None:
+        raise OperationalError("no such host")
+
+    monkeypatch.setattr(WRITER, "run", refuse_all)
+    opening = Client(logging=Logging.METADATA).opening("Hi")
+    with pytest.raises(Unavailable) as refused:
+        asyncio.run(JOURNAL.accept(opening))
+    assert refused.value.code == "journal-down"
+    assert opening.run_id not in JOURNAL._private
+
+
+def test_checkpoints_are_there_until_the_run_has_ended():
+    opening = Client().opening("Hi")
+
+    async def stream() -> None:
+        await JOURNAL.accept(opening)
+        recorder = Recorder()
+        for text in ("Hel", "lo"):
+            recorder.add(MessageChunk(text), at_ms=0)
+            piece = recorder.unsaved()
+            assert piece is not None
+            JOURNAL.checkpoint(opening.run_id, piece)
+        await WRITER.run(lambda: None)
+        assert await asyncio.to_thread(checkpoints) == 2
+        await JOURNAL.finish(opening.run_id, recorder.record(ending()))
+
+    asyncio.run(stream())
+    run = Run.objects.get(pk=opening.run_id)
+    assert (run.outcome, run.output_node.text, Checkpoint.objects.count()) == (
+        Outcome.COMPLETED,
+        "Hello",
+        0,
+    )
+
+
+def checkpoints() -> int:
+    try:
+        return Checkpoint.objects.count()
+    finally:
+        connection.close()
+
+
+def test_a_checkpoint_that_comes_late_is_dropped():
+    asked = Client().ask("Hi").answer("Hello")
+    recorder = Recorder()
+    recorder.add(MessageChunk("x"), at_ms=0)
+    JOURNAL.checkpoint(asked.run_id, recorder.unsaved())
+    WRITER.submit(lambda: None).result(10)
+    assert Checkpoint.objects.count() == 0
+
+
+def test_a_checkpoint_never_raises(monkeypatch, caplog):
+    recorder = Recorder()
+    recorder.add(MessageChunk("x"), at_ms=0)
+    piece = recorder.unsaved()
+
+    def fail(*args: object) -> None:
+        raise IntegrityError("told nobody")
+
+    monkeypatch.setattr(journal_module.checkpoints, "store", fail)
+    JOURNAL.checkpoint(uuid4(), piece)
+    WRITER.submit(lambda: None).result(10)
+    full = Journal(type(WRITER)("full", capacity=0), SPOOL)
+    full.checkpoint(uuid4(), piece)
+    full.checkpoint(uuid4(), piece)
+    assert "checkpoint failed: IntegrityError" in caplog.text
+    assert "told nobody" not in caplog.text
+    assert caplog.text.count("no room for a checkpoint") == 2
+
+
+def test_the_checkpoints_of_all_runs_that_come_together_are_one_job(monkeypatch):
+    client, stored = Client(), []
+    monkeypatch.setattr(
+        journal_module.checkpoints, "store", lambda pieces: stored.append(store_pieces(pieces))
+    )
+    asked = [client.ask("Hi"), client.ask("Ho")]
+    go = threading.Event()
+    WRITER.submit(lambda: go.wait(10))
+    for run in asked:
+        recorder = Recorder()
+        for text in ("one", "two"):
+            recorder.add(MessageChunk(text), at_ms=0)
+            JOURNAL.checkpoint(run.run_id, recorder.unsaved())
+    go.set()
+    WRITER.submit(lambda: None).result(10)
+    assert len(stored) == 1
+    rows = Checkpoint.objects.order_by("id").values_list("run_id", "ord")
+    assert list(rows) == [(run.run_id, order) for run in asked for order in (0, 1)]
+
+
+def test_pieces_are_stored_although_their_job_has_to_be_done_again(monkeypatch):
+    asked, recorder = Client().ask("Hi"), Recorder()
+    recorder.add(MessageChunk("one"), at_ms=0)
+    broken = [OperationalError("database is locked")]
+
+    def store_at_second_try(pieces):
+        if broken:
+            raise broken.pop()
+        store_pieces(pieces)
+
+    monkeypatch.setattr(journal_module.checkpoints, "store", store_at_second_try)
+    JOURNAL.checkpoint(asked.run_id, recorder.unsaved())
+    WRITER.submit(lambda: None).result(10)
+    assert pieces_of(asked.run_id) == [Piece(0, "one", ())]
+
+
+def test_silent_runs_beat_now_and_then(monkeypatch):
+    asked = Client().ask("Hi")
+    now = [100.0]
+    monkeypatch.setattr(journal_module.time, "monotonic", lambda: now[0])
+    journal = Journal(WRITER, SPOOL)
+    for second in range(4):
+        now[0] = 100.0 + second
+        journal.heartbeat(asked.run_id)
+    WRITER.submit(lambda: None).result(10)
+    assert asked.run.heartbeat_at == asked.at
+    now[0] = 105.0
+    journal.heartbeat(asked.run_id)
+    WRITER.submit(lambda: None).result(10)
+    assert asked.run.heartbeat_at > asked.at
+
+
+def test_beating_counts_the_runs_that_are_open():
+    client = Client()
+    open_run, ended = client.ask("Hi"), client.ask("Ho").answer("Yes")
+    assert beat([open_run.run_id, ended.run_id]) == 1
+    assert beat([]) == 0
+
+
+def test_a_run_is_finished_once():
+    asked = Client().ask("Hi").answer("Hello")
+    sealed = seal(record_of(MessageChunk("Again")), run_id=asked.run_id, at=LATER)
+    assert not store(sealed)
+    assert asked.run.output_node.text == "Hello"
+    assert asked.conversation.tokens == 15
+
+
+def store(sealed) -> bool:
+    with transaction.atomic():
+        return finish(sealed)
+
+
+def test_a_run_that_is_gone_is_no_error():
+    assert store(seal(record_of(), run_id=uuid4(), at=LATER)) is False
+
+
+def test_numbers_and_texts_fit_their_columns():
+    asked = Client().ask("Hi")
+    huge = Usage(input_tokens=2**70, output_tokens=-5)
+    record = record_of(huge, ended=ending(ms=2**40, error_code="x" * 90))
+    assert store(seal(record, run_id=asked.run_id, at=LATER))
+    run = asked.run
+    assert (run.input_tokens, run.output_tokens, run.ms) == (LARGEST_INTEGER, 0, LARGEST_INTEGER)
+    assert run.error_code == "x" * 50
+
+
+@pytest.mark.parametrize("rows", [1, 500], ids=["in the row", "in a blob"])
+def test_a_table_keeps_the_order_of_its_columns(rows):
+    table = MessageArtifact(
+        type=ArtifactType.TABLE,
+        uuid="u",
+        artifact_name="prices",
+        description="",
+        content=[{"symbol": "A", "price": 1.5, "day": "x", "a": None}] * rows,
+    )
+    asked = Client().ask("Hi").answer(table)
+    event = Event.objects.get(type="artifact")
+    assert (event.blob_id is None) is (rows == 1)
+    [view] = conversation_of(asked)
+    assert [list(row) for row in view["content"]] == [["symbol", "price", "day", "a"]] * rows
+
+
+def conversation_of(asked):
+    """The payloads of a run's events, as a reader gets them."""
+    events = Event.objects.filter(run_id=asked.run_id).order_by("ord")
+    return [
+        blobs.load([event.blob_id])[event.blob_id] if event.blob_id else event.payload
+        for event in events
+    ]
+
+
+def test_a_payload_may_be_any_mapping_and_nothing_else_that_is_no_json():
+    field = Event._meta.get_field("payload")
+    assert field.get_prep_value(MappingProxyType({"a": 1})) == '{"a": 1}'
+    with pytest.raises(TypeError, match="set is no JSON"):
+        field.get_prep_value({"a": {1}})
+
+
+def test_a_big_payload_is_a_blob():
+    asked = Client().ask("Hi").answer(StatusUpdate(message="x" * 5000), "Hello")
+    event = Event.objects.get()
+    assert (event.payload, event.blob is None) == (None, False)
+    assert asked.run.output_node.text == "Hello"
+
+
+def test_a_sealed_run_survives_the_spool():
+    record = record_of(
+        MessageChunk("Hi"),
+        StatusUpdate(message="s"),
+        call_event(),
+        Usage(input_tokens=3),
+        ended=ending(Outcome.FAILED, error="e", notes=("n",)),
+    )
+    sealed = seal(record, run_id=uuid4(), at=LATER)
+    assert from_json(json.loads(json.dumps(to_json(sealed)))) == sealed
+    assert sealed.is_call
+
+
+@pytest.fixture
+def no_database(monkeypatch) -> None:
+    async def fail(job: object) -> None:
+        raise OperationalError("the secret value is in the driver's message")
+
+    monkeypatch.setattr(WRITER, "run", fail)
+
+
+@pytest.mark.usefixtures("no_database")
+def test_what_the_database_cannot_take_is_spooled_and_stored_later(spool, caplog):
+    asked = Client().ask("Hi")
+    asyncio.run(JOURNAL.finish(asked.run_id, record_of(MessageChunk("Hello"))))
+    (path,) = spool.iterdir()
+    assert path.name == f"{asked.run_id}.json"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert "secret" not in caplog.text
+    assert asked.run.outcome == Outcome.RUNNING
+    assert replay_spool() == 1
+    assert (asked.run.outcome, asked.run.output_node.text) == (Outcome.COMPLETED, "Hello")
+    assert list(spool.iterdir()) == []
+    assert replay_spool() == 0
+
+
+@pytest.mark.usefixtures("no_database")
+def test_the_spool_holds_nothing_that_may_not_be_kept(spool):
+    client = Client(logging=Logging.METADATA)
+    opening = client.opening("canary")
+    JOURNAL._private.add(opening.run_id)
+    with transaction.atomic():
+        accept(prepare(opening))
+    asyncio.run(JOURNAL.finish(opening.run_id, record_of(MessageChunk("canary"), call_event())))
+    (path,) = spool.iterdir()
+    assert "canary" not in path.read_text()
+    assert "get_widget_data" not in path.read_text()
+    assert replay_spool() == 1
+    assert Node.objects.filter(role="ai").count() == 2
+
+
+def test_no_content_is_stored_even_if_the_recorder_kept_it():
+    opening = Client(logging=Logging.METADATA).opening("Hi")
+
+    async def stream() -> None:
+        await JOURNAL.accept(opening)
+        recorder = Recorder()
+        recorder.add(MessageChunk("canary"), at_ms=0)
+        JOURNAL.checkpoint(opening.run_id, recorder.unsaved())
+        await JOURNAL.finish(opening.run_id, recorder.record(ending()))
+
+    asyncio.run(stream())
+    assert Run.objects.get(pk=opening.run_id).output_node.text == ""
+    assert Checkpoint.objects.count() == 0
+
+
+@pytest.mark.usefixtures("no_database")
+def test_a_full_spool_is_told_and_ends_nothing(monkeypatch, caplog):
+    monkeypatch.setattr(JOURNAL, "_spool", Spool(max_bytes=10))
+    run_id = uuid4()
+    asyncio.run(JOURNAL.finish(run_id, record_of(MessageChunk("Hello"))))
+    assert f"run {run_id} is lost" in caplog.text
+
+
+def test_the_spool_has_a_limit(spool):
+    small = Spool(max_bytes=100)
+    small.put(UUID(int=1), {"a": "x" * 60})
+    with pytest.raises(SpoolFull):
+        small.put(UUID(int=2), {"a": "x" * 60})
+    assert [entry for _, entry in small.entries()] == [{"a": "x" * 60}]
+
+
+def test_a_spooled_end_replaces_the_guess_that_the_run_was_interrupted():
+    asked = Client().ask("Hi")
+    sealed = seal(record_of(MessageChunk("Hello"), StatusUpdate(message="s")), run_id=asked.run_id, at=LATER)  # fmt: skip
+    SPOOL.put(sealed.run_id, to_json(sealed))
+    Run.objects.update(boot_id="another")
+    assert reap(every_other_boot=True) == 1
+    assert asked.run.outcome == Outcome.INTERRUPTED
+    assert replay_spool() == 1
+    assert asked.run.outcome == Outcome.COMPLETED
+    assert Event.objects.count() == 1
+    assert DailyUsage.objects.get().runs == 1
+
+
+@pytest.mark.parametrize("content", [b"{not json", b"[]", b'{"run_id": "x"}'])
+def test_a_spooled_file_that_cannot_be_read_is_set_aside(spool, content, caplog):
+    spool.mkdir()
+    (spool / "run.json").write_bytes(content)
+    assert replay_spool() == 0
+    assert [path.name for path in spool.iterdir()] == ["run.bad"]
+    assert "was set aside" in caplog.text
+
+
+def test_a_spooled_file_that_another_process_took_is_no_error(spool, monkeypatch):
+    spool.mkdir()
+    (spool / "run.json").write_bytes(b"{}")
+
+    def taken(path: Path) -> bytes:
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(Path, "read_bytes", taken)
+    assert replay_spool() == 0
+
+
+def test_dead_runs_are_interrupted_and_keep_what_they_streamed():
+    asked = Client(trace_id="chat").ask("Hi")
+    recorder = Recorder()
+    for text in ("Hel", "lo"):
+        recorder.add(MessageChunk(text), at_ms=0)
+        recorder.add(StatusUpdate(message=f"after {text}"), at_ms=40)
+        store_pieces([(asked.run_id, recorder.unsaved())])
+    Run.objects.update(boot_id="another", heartbeat_at=asked.at + timedelta(seconds=3))
+    assert reap(every_other_boot=True) == 1
+    run = asked.run
+    assert (run.outcome, run.ms, run.ttft_ms) == (Outcome.INTERRUPTED, 3000, None)
+    assert run.output_node.text == "Hello"
+    assert list(run.events.values_list("text_offset", flat=True)) == [3, 5]
+    assert Checkpoint.objects.count() == 0
+    assert (asked.conversation.has_error, Turn.objects.get().state) == (True, TurnState.FAILED)
+    assert reap(every_other_boot=True) == 0
+
+
+def test_the_next_question_follows_an_interrupted_answer():
+    client = Client()
+    asked = client.ask("Hi")
+    recorder = Recorder()
+    recorder.add(MessageChunk("A long answer that was cut"), at_ms=0)
+    store_pieces([(asked.run_id, recorder.unsaved())])
+    Run.objects.update(boot_id="another")
+    reap(every_other_boot=True)
+    following = client.ask("Hi", ai("A long answer that was cut off later"), "Go on")
+    assert following.conversation == asked.conversation
+
+
+def test_runs_of_this_process_are_not_dead():
+    asked = Client().ask("Hi")
+    assert reap(every_other_boot=True) == 0
+    assert asked.run.outcome == Outcome.RUNNING
+
+
+def test_another_process_is_dead_after_half_a_minute_of_silence():
+    silent, alive = Client().ask("Hi"), Client().ask("Ho")
+    now = timezone.now()
+    Run.objects.update(boot_id="another", heartbeat_at=now - timedelta(seconds=25))
+    Run.objects.filter(pk=silent.run_id).update(heartbeat_at=now - timedelta(seconds=31))
+    assert reap(every_other_boot=False) == 1
+    assert (silent.run.outcome, alive.run.outcome) == (Outcome.INTERRUPTED, Outcome.RUNNING)
+
+
+def test_turns_that_wait_too_long_are_given_up():
+    Client().ask("Hi").answer(call_event())
+    Turn.objects.update(waiting_since=timezone.now() - timedelta(minutes=29))
+    reap(every_other_boot=False)
+    assert Turn.objects.get().state == TurnState.AWAITING_RESULT
+    Turn.objects.update(waiting_since=timezone.now() - timedelta(minutes=31))
+    reap(every_other_boot=False)
+    assert Turn.objects.get().state == TurnState.ABANDONED
+
+
+def refusal(logging: Logging) -> Refusal:
+    version = make_version()
+    return Refusal(
+        run_id=uuid4(),
+        copilot_id=version.copilot_id,
+        version_id=version.pk,
+        version_number=version.number,
+        logging=logging,
+        principal="key:1",
+        started_at=START,
+        error="Too many questions.",
+        error_code="LimitReached",
+    )
+
+
+@pytest.mark.parametrize(
+    ("logging", "error", "principal"),
+    [
+        (Logging.EVERYTHING, "Too many questions.", "key:1"),
+        (Logging.METADATA, "", "key:1"),
+        (Logging.NOTHING, "", ""),
+    ],
+)
+def test_a_refused_request_is_a_run_without_a_turn(logging, error, principal):
+    refused = refusal(logging)
+    asyncio.run(JOURNAL.refuse(refused))
+    refuse(refused)
+    run = Run.objects.get()
+    assert (run.outcome, run.error, run.error_code, run.principal, run.turn, run.conversation) == (
+        Outcome.REFUSED,
+        error,
+        "LimitReached",
+        principal,
+        None,
+        None,
+    )
+    assert DailyUsage.objects.get().runs == 1
+
+
+@pytest.mark.parametrize(
+    ("ttft_ms", "column"),
+    [
+        (0, "ttft_250ms"),
+        (250, "ttft_250ms"),
+        (251, "ttft_500ms"),
+        (1000, "ttft_1s"),
+        (2000, "ttft_2s"),
+        (5000, "ttft_5s"),
+        (10_000, "ttft_10s"),
+        (10_001, "ttft_more"),
+    ],
+)
+def test_the_day_counts_runs_by_their_first_token(ttft_ms, column):
+    Client().ask("Hi").answer("Hello", ended=ending(ttft_ms=ttft_ms))
+    day = DailyUsage.objects.get()
+    assert (day.runs, day.errors, day.tokens, getattr(day, column)) == (1, 0, 15, 1)
+    assert (day.day, day.model, day.principal, day.version) == (
+        START.date(),
+        "small-1",
+        "anonymous",
+        1,
+    )
+
+
+def test_the_day_counts_errors_and_runs_without_a_token():
+    client = Client()
+    client.ask("Hi").answer("x", ended=ending(Outcome.FAILED, ttft_ms=None))
+    client.ask("Ho").answer("y", ended=ending(Outcome.CANCELLED))
+    day = DailyUsage.objects.get()
+    assert (day.runs, day.errors, day.ttft_500ms, day.ttft_250ms) == (2, 1, 1, 0)
+
+
+def test_a_day_that_another_process_began_is_counted_on(monkeypatch):
+    version = make_version()
+    counted = Counted(
+        day=START.date(),
+        copilot_id=version.copilot_id,
+        version=1,
+        model="m",
+        principal="p",
+        outcome=Outcome.COMPLETED,
+    )
+    count(counted)
+    add, missed = usage_module._ADD, [True]
+
+    def miss_once(**values) -> int:
+        return 0 if missed and missed.pop() else add(**values)
+
+    monkeypatch.setattr(usage_module, "_ADD", miss_once)
+    count(counted)
+    assert DailyUsage.objects.get().runs == 2
+
+
+STREAM = """
+import asyncio, os, sys
+import django
+from django.conf import settings
+settings.configure(
+    DATABASES={"default": __import__("json").loads(sys.argv[1])}, SECRET_KEY="k" * 50,
+    INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "copilot_admin"],
+    USE_TZ=True, DATA_DIR=sys.argv[3],
+)
+django.setup()
+from copilot_admin.models import CopilotVersion
+from copilot_admin.journal import JOURNAL
+from copilot_admin.journal.recorder import Piece, Recorder
+from protocol.events import MessageChunk
+from tests.journal.journaling import Client, ending
+from django.utils import timezone
+
+async def run(client, number):
+    opening = client.opening("Question", number)
+    opening = __import__("dataclasses").replace(opening, started_at=timezone.now())
+    await JOURNAL.accept(opening)
+    recorder = Recorder()
+    for step in range(number % 5 + 1):
+        recorder.add(MessageChunk(f"word {step} "), at_ms=step)
+        JOURNAL.checkpoint(opening.run_id, recorder.unsaved())
+        await asyncio.sleep(0.002)
+    await JOURNAL.finish(opening.run_id, recorder.record(ending()))
+    print(opening.run_id, flush=True)
+
+async def main(client):
+    number = 0
+    while True:
+        await asyncio.gather(*(run(client, number + more) for more in range(8)))
+        number += 8
+
+version = CopilotVersion.objects.get(pk=sys.argv[2])
+client = Client(version=version)
+opening = client.opening
+client.opening = lambda text, number: opening(f"{text} {number}")
+asyncio.run(main(client))
+"""
+
+
+@pytest.mark.parametrize("kill", range(4))
+def test_a_killed_process_loses_no_finished_run(kill, tmp_path):
+    version = make_version()
+    database = dict(connection.settings_dict, OPTIONS={}, TEST={})
+    finished = stream_until_killed(
+        json.dumps(database, default=str), str(version.pk), str(tmp_path), lines=10 + 13 * kill
+    )
+    outcomes = dict(Run.objects.values_list("id", "outcome"))
+    assert finished
+    assert {outcomes[run_id] for run_id in finished} == {Outcome.COMPLETED}
+    running = [run_id for run_id, outcome in outcomes.items() if outcome == Outcome.RUNNING]
+    assert reap(every_other_boot=True) == len(running)
+    for run in Run.objects.filter(pk__in=running):
+        assert run.outcome == Outcome.INTERRUPTED
+        assert run.output_node is None or run.output_node.text.startswith("word 0 ")
+    assert set(Run.objects.values_list("outcome", flat=True)) <= {
+        Outcome.COMPLETED,
+        Outcome.INTERRUPTED,
+    }
+
+
+def stream_until_killed(*arguments: str, lines: int) -> list[UUID]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", STREAM, *arguments],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+        text=True,
+    )
+    assert process.stdout is not None
+    finished = [process.stdout.readline() for _ in range(lines)]
+    process.send_signal(signal.SIGKILL)
+    finished += process.stdout.read().splitlines(keepends=True)
+    process.stdout.close()
+    process.wait(10)
+    return [UUID(line.strip()) for line in finished if line.endswith("\n")]

@@ -1,0 +1,126 @@
+"""Markdown of strangers, and what is left of it."""
+
+from html.parser import HTMLParser
+
+from django.utils.safestring import SafeString
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+
+from copilot_admin.rendering.markdown import (
+    ATTRIBUTES,
+    MOST_BRACKETS,
+    MOST_FORMATTED,
+    TAGS,
+    host_of,
+    safe_html,
+)
+from tests.rendering.hostile_texts import FOREIGN, PAYLOADS
+
+
+class Tags(HTMLParser):
+    """Every element and attribute of a piece of HTML."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+def assert_harmless(html: str) -> None:
+    allowed = {name for names in ATTRIBUTES.values() for name in names}
+    for tag, attributes in Tags(html).found:
+        assert tag in TAGS
+        assert set(attributes) <= allowed | {"class", "rel", "target"}
+        if tag == "a" and "href" in attributes:
+            assert attributes["rel"] == "noopener noreferrer nofollow"
+            assert attributes["target"] == "_blank"
+            assert (attributes["href"] or "").split(":")[0] in {"http", "https", "mailto"}
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_a_hostile_text_becomes_harmless_html(payload: str):
+    html = safe_html(payload)
+    assert isinstance(html, SafeString)
+    assert_harmless(html)
+
+
+@pytest.mark.parametrize("one", PAYLOADS[::3])
+@pytest.mark.parametrize("other", PAYLOADS[1::3])
+def test_two_hostile_texts_together_are_harmless(one: str, other: str):
+    assert_harmless(safe_html(f"{one}{other}"))
+    assert_harmless(safe_html(f"- {one}\n\n> {other}"))
+
+
+@given(st.text(alphabet="<>/\"'=` \n[]()!*_&#;|:-ajscript\x00\u2028", max_size=60))
+def test_any_text_becomes_harmless_html(text: str):
+    assert_harmless(safe_html(text))
+
+
+def test_markdown_looks_as_it_should():
+    text = "# Prices\n\nUp **3 %**, ~~down~~.\nNext line.\n\n1. one\n\n```py\nx < 1\n```"
+    assert safe_html(text) == (
+        "<h4>Prices</h4><p>Up <strong>3 %</strong>, <s>down</s>.<br>\nNext line.</p>\n"
+        "<ol>\n<li>one</li>\n</ol>\n<pre><code>x &lt; 1\n</code></pre>\n"
+    )
+
+
+def test_headings_stay_below_those_of_the_page():
+    html = safe_html("# a\n\n### b\n\n###### c")
+    assert html == "<h4>a</h4><h6>b</h6><h6>c</h6>"
+
+
+def test_columns_of_a_table_are_aligned_without_a_style():
+    html = safe_html("|a|b|\n|:-:|---|\n|1|2|")
+    assert '<th class="ca-align-center">a</th>' in html
+    assert "<td>2</td>" in html
+    assert "style" not in html
+
+
+def test_a_link_says_where_it_leads_whatever_its_title_claims():
+    assert safe_html('[bank](https://evil.example/?a=1&b "bank.example")') == (
+        '<p><a href="https://evil.example/?a=1&amp;b" title="https://evil.example/?a=1&amp;b" '
+        'target="_blank" rel="noopener noreferrer nofollow">bank</a></p>\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("image", "words"),
+    [
+        (f"![a <b>chart</b>]({FOREIGN}/p.png)", "a &lt;b&gt;chart&lt;/b&gt; (evil.example)"),
+        ("![logo](/static/x.png)", "logo (no host)"),
+        ("![x](http://[::1/x)", "x (no host)"),
+    ],
+)
+def test_an_image_is_never_loaded(image: str, words: str):
+    assert safe_html(image) == (
+        f'<p><span class="ca-unloaded">Image not loaded: {words}</span></p>\n'
+    )
+
+
+@pytest.mark.parametrize("address", ["http://[half", "/path", ""])
+def test_what_is_no_address_has_no_host(address: str):
+    assert host_of(address) == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["**x** <b>\n" * (MOST_FORMATTED // 8), "[" * (MOST_BRACKETS + 1) + "**x** <b>"]
+)
+def test_texts_that_would_take_long_are_shown_plain(text: str):
+    html = safe_html(text)
+    assert "**x** &lt;b&gt;" in html
+    assert_harmless(html)
+
+
+AWKWARD = [
+    "*a _b ", "`a``b```", "> ", "- ", "&", "\\[", "**a*b", "|a", "|a|\n|-|\n", "[a]: x\n", "<"
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", AWKWARD)
+def test_patterns_that_are_hard_to_parse_come_out_harmless(pattern: str):
+    assert_harmless(safe_html((pattern * 5_000)[:5_000]))

@@ -1,0 +1,248 @@
+"""The whole application behind a real socket: leaving clients, shutdown, what the edge adds."""
+
+import asyncio
+from collections.abc import Callable
+import json
+import threading
+from typing import Any
+
+import pytest
+
+from copilot_admin.answering import open_run, outbox
+from copilot_admin.answering import run as run_task
+from copilot_admin.asgi import application
+from copilot_admin.copilots.live import admit
+from copilot_admin.ids import new_ids
+from copilot_admin.journal import JOURNAL
+from copilot_admin.models import EndpointKey, Node, Outcome, Run
+from copilot_admin.server import housekeeping, shutdown
+from copilot_admin.storage.database_thread import JournalDown
+from protocol.requests import read
+from tests.engine.scripted import ScriptedProvider, stalled, text
+from tests.factories import make_published
+from tests.live_server import serving
+from tests.wire import Line
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUERY = "/v1/copilots/news/query"
+HELLO = {"messages": [{"role": "human", "content": "Hello"}]}
+WAIT_SECONDS = 10.0
+
+
+@pytest.fixture
+def provider(monkeypatch) -> ScriptedProvider:
+    scripted = ScriptedProvider([stalled("Hello")])
+    monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: scripted)
+    make_published(slug="news")
+    return scripted
+
+
+def eventually(condition: Any) -> bool:
+    """Whether something becomes true within a few seconds."""
+    pause = threading.Event()
+    for _ in range(int(WAIT_SECONDS / 0.02)):
+        if condition():
+            return True
+        pause.wait(0.02)
+    return False
+
+
+def test_a_client_that_hangs_up_ends_the_run_and_the_call_to_the_model(provider):
+    with serving(application) as url:
+        with Line(url + QUERY, body=HELLO) as line:
+            assert line.read_until(b"Hello")
+        assert eventually(lambda: provider.open == 0)
+        assert eventually(lambda: Run.objects.get().outcome == Outcome.CANCELLED)
+    assert Node.objects.get(role="ai").text == "Hello"
+
+
+def test_a_server_that_stops_says_so_and_records_interrupted(provider):
+    with serving(application) as url, Line(url + QUERY, body=HELLO) as line:
+        assert line.read_until(b"Hello")
+        (run,) = run_task.RUNNING
+        asyncio.run_coroutine_threadsafe(open_run.interrupt_all(), run.task.get_loop()).result(10)
+        body = line.read_all()
+    assert body.startswith(b"event: copilotMessageChunk\n")
+    assert b"The server is restarting" in body
+    assert (provider.open, Run.objects.get().outcome) == (0, Outcome.INTERRUPTED)
+
+
+def test_an_error_has_ids_and_headers_for_the_browser():
+    make_published(slug="news")
+    headers = {"Origin": "https://pro.openbb.co", "X-Trace-Id": "chat-7"}
+    with serving(application) as url, Line(url + QUERY, body=b"{", headers=headers) as line:
+        assert set(json.loads(line.read_all())) == {"detail", "code"}
+    assert line.status == 400
+    assert line.headers["x-trace-id"] == "chat-7"
+    assert line.headers["x-completion-id"]
+    assert line.headers["access-control-allow-origin"] == "https://pro.openbb.co"
+    assert "script-src 'self'" in line.headers["content-security-policy"]
+
+
+def test_static_files_are_served_without_collecting_them():
+    path = "/static/copilot_admin/css/tokens.css"
+    with serving(application) as url, Line(url + path, method="GET") as line:
+        assert b"--ca-" in line.read_all()
+    assert (line.status, line.headers["content-type"]) == (200, 'text/css; charset="utf-8"')
+
+
+def test_where_the_journal_is_down_nothing_is_asked_and_nothing_leaves(provider, monkeypatch):
+    async def refuse(opening: Any) -> None:
+        raise JournalDown
+
+    monkeypatch.setattr(JOURNAL, "accept", refuse)
+    with serving(application) as url:
+        with Line(url + QUERY, body=HELLO) as line:
+            body = json.loads(line.read_all())
+        assert eventually(lambda: not run_task.RUNNING)
+    assert (line.status, body["code"], line.headers["retry-after"]) == (503, "journal-down", "5")
+    assert (provider.open, Run.objects.count()) == (0, 0)
+
+
+def test_the_last_frame_waits_for_the_commit(monkeypatch):
+    # The engine pauses once before it ends, as an upstream does that ends in a later packet; by
+    # then the first words have left, so the words after them are what is held.
+    scripted = ScriptedProvider([text("All ", "of it.")])
+    monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: scripted)
+    make_published(slug="news")
+    finish, allowed = JOURNAL.finish, threading.Event()
+
+    async def late(run_id: Any, record: Any) -> None:
+        await asyncio.to_thread(allowed.wait, WAIT_SECONDS)
+        await finish(run_id, record)
+
+    monkeypatch.setattr(JOURNAL, "finish", late)
+    with serving(application) as url, Line(url + QUERY, body=HELLO) as line:
+        assert not line.read_until(b"of it.", seconds=0.3)
+        allowed.set()
+        assert line.read_until(b"of it.")
+        assert Run.objects.get().outcome == Outcome.COMPLETED
+
+
+def test_a_client_that_stops_reading_is_given_up(provider, monkeypatch):
+    monkeypatch.setattr(outbox, "FULL_BYTES", 1)
+    monkeypatch.setattr(run_task, "SLOW_CLIENT_SECONDS", 0.05)
+    monkeypatch.setattr(provider, "_script", (text("Hello, ", "you who ", "do not read."),))
+    live, caller = admit("news", key=None)
+
+    async def scenario() -> None:
+        question = run_task.Question(
+            live=live, caller=caller, query=read(HELLO), ids=new_ids(b"chat-1")
+        )
+        await (await open_run.open_run(question)).task
+
+    asyncio.run(scenario())
+    run = Run.objects.get()
+    assert (run.outcome, run.error_code, provider.open) == (Outcome.CANCELLED, "ClientTooSlow", 0)
+
+
+def test_the_stream_of_a_revoked_key_ends_with_a_sentence(provider, monkeypatch):
+    monkeypatch.setattr(housekeeping, "HEARTBEAT_SECONDS", 0.05)
+    key, secret = EndpointKey.issue("desk")
+    headers = {"X-API-Key": secret}
+    with serving(application) as url, Line(url + QUERY, body=HELLO, headers=headers) as line:
+        assert line.read_until(b"Hello")
+        EndpointKey.objects.update(revoked_at=key.created_at)
+        assert b"The endpoint key was revoked" in line.read_all()
+    run = Run.objects.get()
+    assert (run.outcome, run.error_code, provider.open) == (Outcome.FAILED, "key-revoked", 0)
+
+
+class Running:
+    """A run that is a task and what happens when it is told to stop."""
+
+    def __init__(self, task: Any, told: Callable[[], object]) -> None:
+        self.task = task
+        self.told = told
+
+    def stop(self, reason: run_task.Stop) -> None:
+        assert reason is run_task.Stop.SHUTDOWN
+        self.told()
+
+
+class TestDrain:
+    def test_running_answers_may_finish_first(self, monkeypatch):
+        order: list[str] = []
+
+        async def scenario() -> None:
+            async def work() -> None:
+                await asyncio.sleep(0)
+                order.append("answered")
+
+            running = {Running(asyncio.ensure_future(work()), lambda: order.append("stopped"))}
+            monkeypatch.setattr(shutdown, "RUNNING", running)
+            monkeypatch.setattr(open_run, "RUNNING", set())
+            await shutdown.drain(lambda: order.append("server stops"), seconds=5)
+
+        asyncio.run(scenario())
+        assert order == ["answered", "server stops"]
+
+    def test_those_that_do_not_are_interrupted(self, monkeypatch):
+        order: list[str] = []
+
+        async def scenario() -> None:
+            stopped = asyncio.Event()
+
+            waiting = asyncio.ensure_future(stopped.wait())
+
+            def told() -> None:
+                order.append("told")
+                stopped.set()
+
+            running = {Running(waiting, told)}
+            monkeypatch.setattr(shutdown, "RUNNING", running)
+            monkeypatch.setattr(open_run, "RUNNING", running)
+            await shutdown.drain(lambda: order.append("server stops"), seconds=0)
+
+        asyncio.run(scenario())
+        assert order == ["told", "server stops"]
+
+    def test_a_server_in_a_thread_has_no_signals(self):
+        def start() -> None:
+            asyncio.run(_call(shutdown.drain_on_signal))
+
+        thread = threading.Thread(target=start)
+        thread.start()
+        thread.join()
+
+
+async def _call(function: Any) -> None:
+    function()
+
+
+def test_starting_puts_in_order_what_another_process_left(monkeypatch):
+    calls: list[Any] = []
+    monkeypatch.setattr(housekeeping, "replay_spool", lambda: calls.append("spool"))
+    monkeypatch.setattr(housekeeping, "reap", lambda *, every_other_boot: calls.append("reaped"))
+    monkeypatch.setattr(housekeeping, "drain_on_signal", lambda: calls.append("signals"))
+
+    async def scenario() -> None:
+        await housekeeping.start()
+        await housekeeping.stop()
+        open_run.stop_draining()
+
+    asyncio.run(scenario())
+    assert calls == ["signals", "spool", "reaped"]
+
+
+def test_hearts_beat_and_the_dead_are_found_all_the_time(monkeypatch):
+    beats: list[Any] = []
+    second = threading.Event()
+
+    def beat(running: Any) -> None:
+        beats.append(running)
+        if len(beats) > 1:
+            second.set()
+
+    monkeypatch.setattr(housekeeping, "beat", beat)
+    monkeypatch.setattr(housekeeping, "HEARTBEAT_SECONDS", 0.0)
+
+    async def scenario() -> None:
+        task = asyncio.ensure_future(housekeeping._keep_house())
+        assert await asyncio.to_thread(second.wait, WAIT_SECONDS)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(scenario())
+    assert beats[:2] == [(), ()]

@@ -1,0 +1,840 @@
+"""Stateless requests become conversations: each message once, nothing joined that is not one."""
+
+from concurrent.futures import ThreadPoolExecutor
+import contextlib
+from datetime import timedelta
+import json
+import threading
+
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+import pytest
+
+from copilot_admin import models
+from copilot_admin.engine.values.engine_input import Memory, Recollection
+from copilot_admin.journal.opening import accept, prepare
+from copilot_admin.models import Blob, Conversation, Logging, Node, Outcome, Run, Turn, TurnState
+from copilot_admin.storage import blobs
+from copilot_admin.threads import attaching, finding
+from copilot_admin.threads.similarity import likeness
+from copilot_admin.threads.walk import ALIKE
+from protocol.events import ArtifactType, FunctionCall, MessageArtifact, StatusUpdate
+from protocol.generations import Generation
+from protocol.messages import (
+    AiMessage,
+    CallMessage,
+    CommandResult,
+    FileReference,
+    HumanMessage,
+    ResultMessage,
+    SourceData,
+    SourceError,
+)
+from protocol.requests import read
+from tests.journal.journaling import (
+    Client,
+    ai,
+    call_echo,
+    call_event,
+    ending,
+    human,
+    result,
+    shape,
+)
+
+pytestmark = pytest.mark.django_db
+TRACES = pytest.mark.parametrize("trace_id", ["chat-1", None], ids=["trace id", "no trace id"])
+
+
+@TRACES
+def test_a_follow_up_continues_the_conversation(trace_id):
+    client = Client(trace_id=trace_id)
+    first = client.ask("Hi").answer("Hello")
+    second = client.ask("Hi", ai("Hello"), "And now?").answer("Bye")
+    assert second.conversation == first.conversation
+    assert shape(first.conversation) == [
+        (0, "human", "text", "Hi"),
+        (1, "ai", "text", "Hello"),
+        (2, "human", "text", "And now?"),
+        (3, "ai", "text", "Bye"),
+    ]
+    assert Turn.objects.count() == 2
+
+
+@TRACES
+def test_a_hundred_turns_store_two_hundred_messages(trace_id):
+    client = Client(trace_id=trace_id)
+    history = []
+    for number in range(100):
+        history.append(human(f"Question {number}"))
+        client.ask(*history).answer(f"Answer {number}")
+        history.append(ai(f"Answer {number}"))
+    assert (Conversation.objects.count(), Node.objects.count()) == (1, 200)
+
+
+@TRACES
+def test_a_function_call_splits_one_turn_into_two_runs(trace_id):
+    client = Client(trace_id=trace_id)
+    first = client.ask("Price?").answer(call_event())
+    second = client.ask("Price?", call_echo(), result()).answer("It is 42")
+    assert second.accepted.turn_id == first.accepted.turn_id
+    third = client.ask("Price?", call_echo(), result(), ai("It is 42"), "Thanks").answer("Welcome")
+    assert third.conversation == first.conversation
+    assert [row[1:3] for row in shape(first.conversation)] == [
+        ("human", "text"),
+        ("ai", "call"),
+        ("tool", "result"),
+        ("ai", "text"),
+        ("human", "text"),
+        ("ai", "text"),
+    ]
+
+
+def test_a_lone_first_question_is_a_new_conversation_each_time():
+    client = Client()
+    client.ask("Hi").answer("Hello")
+    client.ask("Hi").answer("Hello")
+    assert Conversation.objects.count() == 2
+
+
+@TRACES
+def test_an_edited_question_is_a_branch(trace_id):
+    client = Client(trace_id=trace_id)
+    client.ask("Hi").answer("Hello")
+    client.ask("Hi", ai("Hello"), "One").answer("First")
+    edited = client.ask("Hi", ai("Hello"), "Two").answer("Second")
+    conversation = edited.conversation
+    assert conversation.has_branch
+    assert [row[0] for row in shape(conversation)] == [0, 1, 2, 3, 2, 3]
+    assert (conversation.n_turns, conversation.n_runs) == (3, 3)
+
+
+def test_an_edited_first_question_is_a_branch_of_its_chat():
+    client = Client(trace_id="chat-1")
+    client.ask("Hi").answer("Hello")
+    edited = client.ask("Hey").answer("Hello you")
+    assert edited.conversation.has_branch
+    assert Conversation.objects.count() == 1
+
+
+@TRACES
+def test_a_regenerated_answer_is_a_second_run_of_the_same_turn(trace_id):
+    client = Client(trace_id=trace_id)
+    client.ask("Hi").answer("Hello")
+    first = client.ask("Hi", ai("Hello"), "Again?").answer("One")
+    second = client.ask("Hi", ai("Hello"), "Again?").answer("Two")
+    assert second.accepted.turn_id == first.accepted.turn_id
+    assert second.run.input_leaf_id == first.run.input_leaf_id
+    assert second.conversation.has_branch is False
+    assert (second.conversation.n_turns, second.conversation.n_runs) == (2, 3)
+    assert Node.objects.filter(role="human").count() == 2
+
+
+@TRACES
+@pytest.mark.parametrize(
+    "echo",
+    ["It rose by five per", "It rose by 5 % …", "**It rose** by five percent today."],
+    ids=["cut", "rendered", "bold"],
+)
+def test_an_altered_echo_is_marked_and_never_a_branch(trace_id, echo):
+    client = Client(trace_id=trace_id)
+    first = client.ask("What happened?").answer("It rose by five percent today.")
+    second = client.ask("What happened?", ai(echo), "Why?").answer("News")
+    assert second.conversation == first.conversation
+    assert Node.objects.count() == 4
+    assert [node.echo_differs for node in Node.objects.order_by("id")] == [
+        False,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_foreign_history_without_a_known_answer_is_kept_once():
+    client = Client()
+    client.ask("Hi").answer("Hello")
+    foreign = client.ask("Hi", ai("Completely unrelated words"), "And?").answer("Well")
+    assert Conversation.objects.count() == 2
+    history = foreign.conversation.nodes.order_by("id")
+    assert [node.from_history for node in history] == [True, True, False, False]
+    assert Run.objects.filter(conversation=foreign.conversation).count() == 1
+
+
+@TRACES
+def test_an_answer_split_into_bubbles_is_recognised(trace_id):
+    client = Client(trace_id=trace_id)
+    client.ask("Hi").answer("First part. ", StatusUpdate(message="Step"), "\nSecond part.")
+    asked = client.ask("Hi", ai("First part."), ai("Second part."), "More")
+    assert [row[1] for row in shape(asked.conversation)] == ["human", "ai", "human"]
+    assert not Node.objects.filter(echo_differs=True).exists()
+
+
+@TRACES
+def test_an_answer_with_the_markers_of_the_client_is_recognised(trace_id):
+    table = MessageArtifact(
+        type=ArtifactType.TABLE, uuid="u", artifact_name="t1", description="", content=[{"a": 1}]
+    )
+    client = Client(trace_id=trace_id)
+    client.ask("Hi").answer("Look: ", table, " done")
+    body = {
+        "messages": [
+            {"role": "human", "content": "Hi"},
+            {"role": "ai", "content": "Look:\n<|start_artifact_id|>t1<|end_artifact_id|>\ndone"},
+            {"role": "human", "content": "More"},
+        ]
+    }
+    asked = client.ask(*read(json.dumps(body).encode()).messages)
+    assert [row[1] for row in shape(asked.conversation)] == ["human", "ai", "human"]
+    assert not Node.objects.filter(echo_differs=True).exists()
+
+
+@TRACES
+@pytest.mark.parametrize("generation", list(Generation))
+def test_a_call_is_recognised_in_every_dialect(trace_id, generation):
+    client = Client(trace_id=trace_id, generation=generation)
+    client.ask("Price?").answer(call_event())
+    echo = {
+        Generation.ONE: CallMessage("get_widget_data", {"widget_uuid": "w-1"}),
+        Generation.TWO: CallMessage(
+            "get_widget_data", call_echo().input_arguments, {"copilot_function_call_arguments": {}}
+        ),
+        Generation.THREE: call_echo(),
+    }[generation]
+    asked = client.ask("Price?", echo, result()).answer("42")
+    assert [row[2] for row in shape(asked.conversation)] == ["text", "call", "result", "text"]
+    assert not Node.objects.filter(echo_differs=True).exists()
+
+
+def test_an_old_client_that_repeats_a_table_as_text_is_recognised():
+    table = MessageArtifact(
+        type=ArtifactType.TABLE, uuid="u", artifact_name="t", description="", content=[{"a": 1}]
+    )
+    client = Client(generation=Generation.ONE)
+    client.ask("Hi").answer("Look: ", table)
+    asked = client.ask("Hi", ai("Look: \n\n| a |\n| --- |\n| 1 |\n\n"), "More")
+    assert len(shape(asked.conversation)) == 3
+    assert not Node.objects.filter(echo_differs=True).exists()
+
+
+@TRACES
+def test_a_dropped_call_and_result_do_not_branch(trace_id):
+    client = Client(trace_id=trace_id)
+    client.ask("Price?").answer(call_event())
+    first = client.ask("Price?", call_echo(), result()).answer("It is 42")
+    second = client.ask("Price?", ai("It is 42"), "Sure?").answer("Yes")
+    third = client.ask("Price?", ai("It is 42"), "Sure?", ai("Yes"), "Good").answer("Fine")
+    assert first.conversation == second.conversation == third.conversation
+    assert [row[0] for row in shape(third.conversation)] == list(range(8))
+    assert not third.conversation.has_branch
+    assert not Node.objects.filter(echo_differs=True).exists()
+
+
+def test_migrated_calls_of_the_past_do_not_branch():
+    client = Client(trace_id="chat")
+    client.ask("Price?").answer(call_event())
+    client.ask("Price?", call_echo(), result()).answer("It is 42")
+    migrated = CallMessage("get_widget_data", {"widget_uuids": ["w-1"]})
+    renewed = ResultMessage("get_widget_data", {}, (SourceError("not_found", "gone"),))
+    asked = client.ask("Price?", migrated, renewed, ai("It is 42"), "Sure?")
+    assert [row[0] for row in shape(asked.conversation)] == list(range(5))
+    assert [node.echo_differs for node in Node.objects.order_by("id")] == [
+        False,
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_a_client_that_sends_only_the_last_messages_is_recognised_by_its_trace_id():
+    client = Client(trace_id="chat")
+    client.ask("One").answer("First")
+    client.ask("One", ai("First"), "Two").answer("Second")
+    client.ask("One", ai("First"), "Two", ai("Second"), "Three").answer("Third")
+    asked = client.ask("Two", ai("Second"), "Three", ai("Third"), "Four").answer("Fourth")
+    tail = client.ask(ai("Fourth"), "Five")
+    assert asked.conversation == tail.conversation
+    assert [row[0] for row in shape(tail.conversation)] == list(range(9))
+
+
+def test_a_summary_before_the_last_messages_is_no_hindrance():
+    client = Client(trace_id="chat")
+    client.ask("One").answer("First")
+    client.ask("One", ai("First"), "Two").answer("Second")
+    asked = client.ask("[Summary]", "Two", ai("Second"), "Three")
+    assert [row[3] for row in shape(asked.conversation)] == [
+        "One",
+        "First",
+        "Two",
+        "Second",
+        "Three",
+    ]
+
+
+def test_unknown_history_under_a_known_trace_id_is_kept_beside_the_known():
+    client = Client(trace_id="chat")
+    client.ask("One").answer("First")
+    asked = client.ask("Never", ai("heard"), "Three").answer("Third")
+    assert [row[0] for row in shape(asked.conversation)] == [0, 1, 0, 1, 2, 3]
+
+
+def test_the_copy_of_an_answer_that_is_still_being_written_is_no_message():
+    client = Client(trace_id="chat")
+    running = client.ask("One")
+    second = client.ask("One", ai("Fir"), "Two")
+    running.answer("First", ended=ending(Outcome.CANCELLED))
+    second.answer("Second")
+    third = client.ask("One", ai("Fir"), "Two", ai("Second"), "Three").answer("Third")
+    nodes = shape(third.conversation)
+    assert sorted(row[3] for row in nodes) == ["First", "One", "Second", "Third", "Three", "Two"]
+    assert Turn.objects.count() == 3
+
+
+def test_a_dropped_answer_does_not_branch():
+    client = Client(trace_id="chat")
+    client.ask("One").answer("First")
+    client.ask("One", ai("First"), "Two").answer("Second")
+    asked = client.ask("One", "Two", ai("Second"), "Three")
+    assert [row[0] for row in shape(asked.conversation)] == list(range(5))
+
+
+def test_the_same_question_after_another_answer_is_another_question():
+    client = Client(trace_id="chat")
+    client.ask("One").answer("First")
+    client.ask("One", ai("First"), "Two").answer("Second")
+    client.ask("One").answer("Other words")
+    asked = client.ask("One", ai("Other words"), "Two").answer("Second")
+    assert [row[3] for row in shape(asked.conversation)] == [
+        "One",
+        "First",
+        "Two",
+        "Second",
+        "Other words",
+        "Two",
+        "Second",
+    ]
+
+
+def test_two_callers_with_the_same_first_words_stay_apart():
+    one, other = Client(principal="key:1"), Client(principal="key:2")
+    other.version = one.version
+    one.ask("Hi").answer("Hello")
+    asked = other.ask("Hi", ai("Hello"), "And?")
+    assert asked.conversation.principal == "key:2"
+    assert [node.from_history for node in asked.conversation.nodes.order_by("id")] == [
+        True,
+        True,
+        False,
+    ]
+
+
+def test_two_copilots_stay_apart():
+    one, other = Client(trace_id="chat"), Client(trace_id="chat")
+    first = one.ask("Hi").answer("Hello")
+    second = other.ask("Hi", ai("Hello"), "And?")
+    assert first.conversation != second.conversation
+
+
+def test_of_equal_conversations_the_latest_one_that_nobody_went_on_with_is_continued():
+    client = Client()
+    first = client.ask("Hi").answer("Hello")
+    second = client.ask("Hi").answer("Hello")
+    assert client.ask("Hi", ai("Hello"), "A?").answer("a").conversation == second.conversation
+    assert client.ask("Hi", ai("Hello"), "B?").answer("b").conversation == first.conversation
+
+
+def test_two_chats_with_the_same_words_and_other_trace_ids_stay_apart():
+    client = Client(trace_id="chat-1")
+    client.ask("Hi").answer("Hello")
+    other = client.another(trace_id="chat-2")
+    asked = other.ask("Hi", ai("Hello"), "And?")
+    assert asked.conversation.trace_id == "chat-2"
+    assert Conversation.objects.count() == 2
+
+
+def test_a_trace_id_that_comes_later_names_the_conversation():
+    client = Client()
+    first = client.ask("Hi").answer("Hello")
+    named = client.another(trace_id="from-the-response")
+    second = named.ask("Hi", ai("Hello"), "And?").answer("Well")
+    assert second.conversation == first.conversation
+    assert second.conversation.trace_id == "from-the-response"
+
+
+def test_a_trace_id_that_is_lost_does_not_lose_the_conversation():
+    client = Client(trace_id="chat")
+    first = client.ask("Hi").answer("Hello")
+    second = client.another().ask("Hi", ai("Hello"), "And?")
+    assert second.conversation == first.conversation
+
+
+def test_another_agents_answers_in_the_same_chat_are_history():
+    client = Client(trace_id="chat")
+    client.ask("One").answer("First")
+    other = AiMessage("Not from here", agent_id="other-agent")
+    asked = client.ask("One", ai("First"), "Two", other, "Three").answer("Third")
+    nodes = asked.conversation.nodes.order_by("id")
+    assert [(node.text, node.from_history, node.agent) for node in nodes][2:5] == [
+        ("Two", True, ""),
+        ("Not from here", True, "other-agent"),
+        ("Three", False, ""),
+    ]
+    assert Turn.objects.count() == 2
+
+
+def test_an_orchestrators_task_is_a_question():
+    task = HumanMessage("Read the news", agent_id="openbb-copilot")
+    asked = Client().ask(task).answer("Done")
+    node = asked.conversation.nodes.get(role="human")
+    assert (node.text, node.agent) == ("Read the news", "openbb-copilot")
+    assert asked.conversation.title == "Read the news"
+
+
+def test_results_without_a_question_share_a_turn():
+    client = Client(trace_id="chat")
+    first = client.ask(call_echo("w-1"), result("1", "w-1")).answer(call_event("w-2"))
+    second = client.ask(
+        call_echo("w-1"), result("1", "w-1"), call_echo("w-2"), result("2", "w-2")
+    ).answer("3")
+    assert first.accepted.turn_id == second.accepted.turn_id
+    assert Turn.objects.get().human_node is None
+
+
+def test_a_result_whose_call_is_unknown_is_kept_in_its_turn():
+    client = Client(trace_id="chat")
+    client.ask("Hi").answer("Hello")
+    asked = client.ask("Hi", ai("Hello"), "Price?", call_echo(), result()).answer("42")
+    assert [row[1:3] for row in shape(asked.conversation)][2:] == [
+        ("human", "text"),
+        ("ai", "call"),
+        ("tool", "result"),
+        ("ai", "text"),
+    ]
+    assert Turn.objects.filter(runs=asked.run).get().human_node.text == "Price?"
+
+
+def test_a_long_foreign_history_is_stored_once_and_in_order():
+    history = [human(str(i)) if i % 2 == 0 else ai(str(i)) for i in range(301)]
+    client = Client(trace_id="chat")
+    asked = client.ask(*history).answer("301")
+    client.ask(*history, ai("301"), "302")
+    nodes = list(asked.conversation.nodes.order_by("id"))
+    assert [node.text for node in nodes] == [str(i) for i in range(303)]
+    assert [node.parent_id for node in nodes[1:]] == [node.pk for node in nodes[:-1]]
+
+
+def test_an_empty_answer_is_no_message():
+    client = Client(trace_id="chat")
+    client.ask("One").answer(StatusUpdate(message="only a step"))
+    asked = client.ask("One", ai(" "), "Two")
+    assert [row[3] for row in shape(asked.conversation)] == ["One", "Two"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state", "has_error"),
+    [
+        (Outcome.COMPLETED, TurnState.DONE, False),
+        (Outcome.TRUNCATED, TurnState.DONE, False),
+        (Outcome.FAILED, TurnState.FAILED, True),
+        (Outcome.CRASHED, TurnState.FAILED, True),
+        (Outcome.INTERRUPTED, TurnState.FAILED, True),
+        (Outcome.CANCELLED, TurnState.ABANDONED, False),
+    ],
+)
+def test_the_turn_ends_as_its_run(outcome, state, has_error):
+    asked = Client().ask("Hi").answer("Hello", ended=ending(outcome))
+    assert Turn.objects.get().state == state
+    assert (asked.conversation.last_outcome, asked.conversation.has_error) == (outcome, has_error)
+
+
+def test_a_turn_waits_for_the_result_of_a_call_and_goes_on_with_it():
+    client = Client()
+    client.ask("Price?").answer(call_event())
+    waiting = Turn.objects.get()
+    assert (waiting.state, waiting.waiting_since is None) == (TurnState.AWAITING_RESULT, False)
+    second = client.ask("Price?", call_echo(), result())
+    going = Turn.objects.get()
+    assert (going.state, going.waiting_since) == (TurnState.OPEN, None)
+    second.answer("42")
+    done = Turn.objects.get()
+    assert (done.state, done.tokens, done.ms, done.ttft_ms) == (TurnState.DONE, 30, 1800, 300)
+
+
+def test_the_conversation_counts_what_a_list_shows():
+    client = Client(trace_id="chat")
+    client.ask("What\n  moved?").answer("A")
+    asked = client.ask("What\n  moved?", ai("A"), "More").answer("B")
+    conversation = asked.conversation
+    assert conversation.title == "What moved?"
+    assert (conversation.n_turns, conversation.n_runs, conversation.tokens) == (2, 2, 30)
+    assert (conversation.ttft_ms, conversation.last_at) == (
+        300,
+        asked.at + timedelta(milliseconds=900),
+    )
+
+
+def test_memory_of_the_first_request_reaches_the_second():
+    client = Client(trace_id="chat")
+    skill = {"slug": "news", "contentMarkdown": "read " * 1000}
+    env = {"timezone": "Asia/Tokyo", "urls": ["https://a.example"], "selected_skills": [skill, {}]}
+    remembered = Memory(
+        timezone="Asia/Tokyo", urls=("https://a.example",), selected_skills=(skill,)
+    )
+    first = client.ask(
+        "Price?",
+        env=env,
+        timezone="Asia/Tokyo",
+        urls=("https://a.example",),
+        selected_skills=(skill,),
+    )
+    assert first.accepted.recollection == Recollection(memory=remembered)
+    first.answer(call_event())
+    second = client.ask("Price?", call_echo(), result(), env={"timezone": None})
+    assert second.accepted.recollection == Recollection(memory=remembered, client_calls=1)
+
+
+@pytest.mark.parametrize("env", [{}, {"timezone": 5, "urls": "x", "selected_skills": [1]}])
+def test_what_is_no_memory_is_not_remembered(env):
+    client = Client(trace_id="chat")
+    client.ask("Price?", env=env).answer(call_event())
+    second = client.ask("Price?", call_echo(), result())
+    assert second.accepted.recollection.memory == Memory()
+
+
+def test_calls_are_counted_along_the_way_to_the_leaf():
+    client = Client(trace_id="chat")
+    history = [human("Price?")]
+    for number in range(3):
+        client.ask(*history).answer(call_event(f"w-{number}"))
+        history += [call_echo(f"w-{number}"), result("1", f"w-{number}")]
+    assert client.ask(*history).accepted.recollection.client_calls == 3
+    assert client.ask(*history[:3]).accepted.recollection.client_calls == 1
+
+
+@pytest.mark.parametrize(("later", "looped"), [(57, True), (70, False)])
+def test_the_same_question_without_the_result_is_a_loop_for_a_minute(later, looped):
+    client = Client(trace_id="chat")
+    client.ask("Price?").answer(call_event())
+    client.now += timedelta(seconds=later)
+    assert client.ask("Price?").accepted.recollection.looped is looped
+
+
+def test_a_regenerated_answer_is_no_loop_when_the_result_came():
+    client = Client(trace_id="chat")
+    client.ask("Price?").answer(call_event())
+    client.ask("Price?", call_echo(), result()).answer("42")
+    assert client.ask("Price?").accepted.recollection.looped is False
+
+
+def test_a_regenerated_answer_is_no_loop_when_there_was_no_call():
+    client = Client(trace_id="chat")
+    client.ask("Hi").answer("Hello")
+    assert client.ask("Hi").accepted.recollection == Recollection(memory=Memory())
+
+
+def test_repeated_results_are_stored_once():
+    client = Client(trace_id="chat")
+    data = "row " * 75_000
+    history, sizes = [], []
+    for number in range(10):
+        history.append(human(f"Question {number}"))
+        client.ask(*history).answer(call_event())
+        history += [call_echo(), result(data)]
+        client.ask(*history).answer(f"Answer {number}")
+        history.append(ai(f"Answer {number}"))
+        sizes.append(sum(Blob.objects.values_list("size", flat=True)))
+    assert Node.objects.count() == 40
+    assert sizes[0] > 300_000
+    assert sizes[-1] - sizes[0] < 5_000
+
+
+def test_the_number_of_queries_does_not_depend_on_the_history():
+    client, history, counts = Client(trace_id="chat"), [], []
+    for number in range(60):
+        history.append(human(f"Question {number}"))
+        opening = prepare(client.opening(*history))
+        with CaptureQueriesContext(connection) as queries, transaction.atomic():
+            accept(opening)
+        counts.append(len(queries))
+        client.ask(*history).answer(f"Answer {number}")
+        history.append(ai(f"Answer {number}"))
+    assert set(counts[1:]) == {counts[1]}
+    assert counts[1] <= 16
+
+
+def test_secrets_do_not_reach_the_tables():
+    client = Client(trace_id="chat")
+    signed = "https://files.example/a.pdf?X-Amz-Signature=canary&page=2"
+    body = {
+        "messages": [
+            {"role": "human", "content": f"Read {signed}"},
+            {"role": "ai", "content": json.dumps({"function": "f", "input_arguments": {"api_key": "canary"}})},
+            {"role": "tool", "function": "f", "data": [{"items": [{"content": f"see {signed}"}]}]},
+        ],
+        "api_keys": {"openai_api_key": "canary"},
+        "tools": [{"name": "t", "url": signed, "auth_token": "canary"}],
+    }  # fmt: skip
+    query = read(json.dumps(body).encode())
+    client.ask(*query.messages, env=query.env).answer(f"It is at {signed}")
+    assert "canary" not in everything_stored()
+    assert "files.example" in everything_stored()
+
+
+@pytest.mark.parametrize("logging", [Logging.METADATA, Logging.NOTHING])
+def test_nothing_of_the_content_reaches_the_tables_where_none_is_kept(logging):
+    client = Client(trace_id="chat", logging=logging)
+    env = {"timezone": "canary", "widgets": {"primary": [{"name": "canary" * 900}]}}
+    failed = ending(Outcome.FAILED, error="canary", error_code="ProviderBroke", notes=("canary",))
+    client.ask("canary", env=env, notes=("canary",)).answer(
+        StatusUpdate(message="canary"), "canary ", call_event("canary")
+    )
+    echo = [human("canary"), ai("canary "), call_echo("canary"), result("canary" * 900, "canary")]
+    second = client.ask(*echo, env=env).answer("the canary sings", ended=failed)
+    assert "canary" not in everything_stored()
+    run = second.run
+    assert (run.outcome, run.error, run.error_code, run.input_tokens) == (
+        Outcome.FAILED,
+        "",
+        "ProviderBroke",
+        10,
+    )
+
+
+def test_conversations_are_recognised_without_their_content():
+    client = Client(logging=Logging.METADATA)
+    client.ask("Price?").answer(call_event())
+    first = client.ask("Price?", call_echo(), result()).answer("42")
+    second = client.ask("Price?", call_echo(), result(), ai("42"), "Sure?").answer("Yes")
+    assert first.conversation == second.conversation
+    assert [row[3] for row in shape(second.conversation)] == [""] * 6
+    assert first.accepted.recollection.client_calls == 1
+
+
+def test_hashes_of_what_is_not_kept_depend_on_the_secret_key(settings):
+    asked = Client(logging=Logging.METADATA).ask("Hi")
+    known = set(asked.conversation.nodes.values_list("chain_hash", flat=True))
+    client = Client(logging=Logging.METADATA, version=asked.run.copilot_version)
+    settings.SECRET_KEY = "another"
+    other = client.ask("Hi")
+    assert known.isdisjoint(other.conversation.nodes.values_list("chain_hash", flat=True))
+
+
+def test_a_copilot_that_keeps_nothing_keeps_a_bare_run():
+    asked = Client(trace_id="chat", logging=Logging.NOTHING).ask("Hi").answer("Hello")
+    run = asked.run
+    assert (asked.accepted.conversation_id, asked.accepted.turn_id) == (None, None)
+    assert (run.conversation, run.turn, run.env, run.principal, run.params) == (
+        None,
+        None,
+        None,
+        "",
+        {},
+    )
+    assert (run.outcome, run.ms, run.events.count()) == (Outcome.COMPLETED, 900, 0)
+    assert (Conversation.objects.count(), Node.objects.count()) == (0, 0)
+
+
+def test_an_altered_later_answer_is_marked_and_never_a_branch():
+    client = Client()
+    client.ask("One").answer("First")
+    client.ask("One", ai("First"), "Two").answer("Second")
+    asked = client.ask("One", ai("First"), "Two", ai("Nothing like it"), "Three")
+    assert [row[0] for row in shape(asked.conversation)] == list(range(5))
+    assert Node.objects.get(echo_differs=True).text == "Second"
+
+
+def test_of_conversations_that_begin_alike_the_one_with_the_answer_is_continued():
+    client = Client()
+    first = client.ask("Hi").answer("The weather in London is fine today")
+    client.ask("Hi").answer("Shares in Tokyo fell by two percent")
+    asked = client.ask("Hi", ai("The weather in London is fine"), "More")
+    assert asked.conversation == first.conversation
+
+
+def test_a_result_without_its_call_is_recognised():
+    client = Client(trace_id="chat")
+    client.ask("Price?").answer(call_event())
+    client.ask("Price?", call_echo(), result()).answer("42")
+    asked = client.ask("Price?", result(), ai("42"), "Sure?")
+    assert [row[0] for row in shape(asked.conversation)] == list(range(5))
+
+
+def test_an_answer_of_another_agent_that_comes_late_is_history():
+    client = Client(trace_id="chat")
+    client.ask("One", "Two").answer("Second")
+    asked = client.ask("One", ai("From elsewhere"), "Two").answer("Second")
+    assert [row[3] for row in shape(asked.conversation)] == [
+        "One",
+        "Two",
+        "Second",
+        "From elsewhere",
+        "Two",
+        "Second",
+    ]
+    assert not asked.conversation.has_branch
+
+
+def test_a_question_that_was_history_may_be_asked_again():
+    client = Client(trace_id="chat")
+    client.ask("Old", ai("From elsewhere"), "New").answer("Mine")
+    asked = client.ask("Old").answer("Mine too")
+    assert Turn.objects.get(runs=asked.run).human_node.text == "Old"
+    assert (asked.conversation.n_turns, Turn.objects.count()) == (2, 2)
+
+
+def test_only_the_newest_messages_of_an_endless_conversation_are_walked_along(monkeypatch):
+    monkeypatch.setattr(finding, "LOADED", 4)
+    client, history = Client(trace_id="chat"), []
+    for number in range(5):
+        history += [human(f"Question {number}")]
+        client.ask(*history).answer(f"Answer {number}")
+        history += [ai(f"Answer {number}")]
+    asked = client.ask(*history[-3:], "Five")
+    assert len(shape(asked.conversation)) == 11
+    lost = client.ask(ai("Answer 0"), "Question 1", ai("Answer 1"), "What?")
+    assert lost.conversation == asked.conversation
+
+
+def test_the_outcome_of_a_command_is_kept():
+    done = ResultMessage("add_widget_to_dashboard", {}, (CommandResult("success", "ok"),))
+    call = CallMessage("add_widget_to_dashboard", {})
+    asked = Client().ask("Add it", call, done)
+    node = asked.conversation.nodes.get(role="tool")
+    assert json.loads(node.text) == {
+        "function": "add_widget_to_dashboard",
+        "input_arguments": {},
+        "data": [{"status": "success", "message": "ok", "data": {}}],
+    }
+
+
+def test_files_and_citations_of_a_result_are_kept_without_signatures():
+    file = FileReference(url="https://f.example/a.pdf?sig=canary", data_format={"data_type": "pdf"})
+    data = SourceData((file,), ({"id": "c-1"},))
+    asked = Client().ask("Read", call_echo(), ResultMessage("get_widget_data", {}, (data,)))
+    stored = json.loads(asked.conversation.nodes.get(role="tool").text)
+    assert stored["data"] == [
+        {
+            "items": [
+                {
+                    "url": "https://f.example/a.pdf",
+                    "data_format": {"data_type": "pdf"},
+                    "citable": True,
+                }
+            ],
+            "extra_citations": [{"id": "c-1"}],
+        }
+    ]
+
+
+def test_a_big_call_is_kept_and_recognised():
+    def call(size: int) -> FunctionCall:
+        rows = [{"value": number} for number in range(size)]
+        return FunctionCall(function="add_generative_widget", input_arguments={"data": rows})
+
+    client = Client()
+    client.ask("Draw").answer(call(500))
+    echo = CallMessage("add_generative_widget", call(500).input_arguments)
+    asked = client.ask("Draw", echo, ResultMessage("add_generative_widget", {}, ()))
+    node = asked.conversation.nodes.get(kind="call")
+    assert (node.text, blobs.load([node.blob_id])[node.blob_id]) == (
+        "",
+        {"function": echo.function, "input_arguments": echo.input_arguments},
+    )
+    assert node.pk == asked.conversation.nodes.get(role="tool").parent_id
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("It rose by five percent", "It rose by", True),
+        ("**Bold** and `code`", "Bold and code", True),
+        ("東京の株価は下落しました", "東京の株価は", True),
+        ("ok", "OK!", True),
+        ("yes", "no", False),
+        ("", "anything", False),
+        ("***", "anything", False),
+        ("The weather in London is fine", "Shares in Tokyo fell", False),
+    ],
+)
+def test_answers_are_alike_when_cut_or_laid_out_anew(one, other, alike):
+    assert (likeness(one, other) >= ALIKE) is alike
+    assert likeness(one, other) == likeness(other, one)
+
+
+def blind_once(monkeypatch, seen=None):
+    """The first look sees what was there before another process committed."""
+    find, looks = attaching.find, [seen or finding.Found()]
+    monkeypatch.setattr(
+        attaching, "find", lambda *args, **options: looks.pop() if looks else find(*args, **options)
+    )
+
+
+def test_a_conversation_that_another_process_makes_meanwhile_is_joined(monkeypatch):
+    client = Client(trace_id="chat")
+    first = client.ask("Hi").answer("Hello")
+    blind_once(monkeypatch)
+    second = client.ask("Hi", ai("Hello"), "And?")
+    assert second.conversation == first.conversation
+    assert [row[0] for row in shape(first.conversation)] == [0, 1, 2]
+
+
+def test_a_turn_that_another_process_makes_meanwhile_is_shared(monkeypatch):
+    client = Client(trace_id="chat")
+    first = client.ask("Hi")
+    blind_once(monkeypatch, finding.Found(first.conversation))
+    second = client.ask("Hi")
+    assert second.accepted.turn_id == first.accepted.turn_id
+    assert second.conversation.n_turns == 1
+
+
+def test_a_trace_id_that_another_process_gives_away_meanwhile_is_respected(monkeypatch):
+    client = Client()
+    unnamed = client.ask("Hi").answer("Hello")
+    named = client.another(trace_id="chat")
+    first = named.ask("Ho").answer("Yes")
+    blind_once(monkeypatch, finding.Found(unnamed.conversation))
+    second = named.ask("Ho", ai("Yes"), "And?")
+    assert second.conversation == first.conversation
+    assert unnamed.conversation.trace_id == ""
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("history", [["Hi"], ["Hi", ai("Hello"), "More"]], ids=["first", "later"])
+def test_two_requests_of_one_conversation_at_once(history, monkeypatch):
+    client = Client(trace_id="chat")
+    if len(history) > 1:
+        client.ask("Hi").answer("Hello")
+    both_looked = threading.Barrier(2)
+    find = attaching.find
+
+    def find_at_the_same_time(*args, **options):
+        found = find(*args, **options)
+        # SQLite lets one in at a time, a locked row too: then there is nobody to wait for.
+        with contextlib.suppress(threading.BrokenBarrierError):
+            both_looked.wait(timeout=0.3)
+        return found
+
+    monkeypatch.setattr(attaching, "find", find_at_the_same_time)
+    openings = [client.opening(*history), client.opening(*history)]
+    with ThreadPoolExecutor(2) as threads:
+        accepted = list(threads.map(accept_alone, openings))
+    assert accepted[0].turn_id == accepted[1].turn_id
+    assert Conversation.objects.get().n_runs == Run.objects.count()
+    assert Conversation.objects.get().n_turns == Turn.objects.count() == (len(history) + 1) // 2
+    assert Node.objects.count() == len(history)
+
+
+def accept_alone(opening):
+    try:
+        with transaction.atomic():
+            return accept(prepare(opening))
+    finally:
+        connection.close()
+
+
+def everything_stored() -> str:
+    rows = [
+        str(list(getattr(models, name).objects.values_list()))
+        for name in ("Conversation", "Node", "Turn", "Run", "Event", "Checkpoint", "DailyUsage")
+    ]
+    return "".join(rows) + str(blobs.load(Blob.objects.values_list("pk", flat=True)))
