@@ -1,7 +1,5 @@
 """What can be done with several copilots of the list at once."""
 
-from typing import TYPE_CHECKING
-
 from django.contrib import admin
 from django.db import transaction
 from django.db.models import QuerySet
@@ -10,15 +8,13 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from copilot_admin.admin.copilots.copies import duplicate
+from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.models import Copilot
-
-if TYPE_CHECKING:
-    from copilot_admin.admin.copilots.admin import CopilotAdmin
 
 
 @admin.action(description=_("Publish…"), permissions=["change"])
 def publish_chosen(
-    model_admin: "CopilotAdmin", request: HttpRequest, queryset: QuerySet[Copilot]
+    model_admin: CopilotViews, request: HttpRequest, queryset: QuerySet[Copilot]
 ) -> HttpResponse:
     """Goes to the page that names what would go live."""
     return HttpResponseRedirect(model_admin.publish_url(queryset.values_list("pk", flat=True)))
@@ -26,7 +22,7 @@ def publish_chosen(
 
 @admin.action(description=_("Duplicate"), permissions=["add"])
 def duplicate_chosen(
-    model_admin: "CopilotAdmin", request: HttpRequest, queryset: QuerySet[Copilot]
+    model_admin: CopilotViews, request: HttpRequest, queryset: QuerySet[Copilot]
 ) -> HttpResponse | None:
     """Makes a draft like each; a single copy is opened."""
     with transaction.atomic():
@@ -43,7 +39,7 @@ def duplicate_chosen(
 
 @admin.action(description=_("Enable"), permissions=["change"])
 def enable_chosen(
-    model_admin: "CopilotAdmin", request: HttpRequest, queryset: QuerySet[Copilot]
+    model_admin: CopilotViews, request: HttpRequest, queryset: QuerySet[Copilot]
 ) -> None:
     """Switches copilots on; it acts at once."""
     _switch(model_admin, request, queryset, enabled=True)
@@ -51,14 +47,14 @@ def enable_chosen(
 
 @admin.action(description=_("Disable"), permissions=["change"])
 def disable_chosen(
-    model_admin: "CopilotAdmin", request: HttpRequest, queryset: QuerySet[Copilot]
+    model_admin: CopilotViews, request: HttpRequest, queryset: QuerySet[Copilot]
 ) -> None:
     """Switches copilots off; it acts at once."""
     _switch(model_admin, request, queryset, enabled=False)
 
 
 def _switch(
-    model_admin: "CopilotAdmin",
+    model_admin: CopilotViews,
     request: HttpRequest,
     queryset: QuerySet[Copilot],
     *,

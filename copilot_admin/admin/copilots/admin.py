@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.admin.common.fieldsets import Fieldsets, without
 from copilot_admin.admin.common.no_popups import NoPopups
-from copilot_admin.admin.copilots import actions as actions
+from copilot_admin.admin.copilots import actions
 from copilot_admin.admin.copilots.deletion import deletion_of, revoke_keys_of
 from copilot_admin.admin.copilots.filters import StateFilter
 from copilot_admin.admin.copilots.form import CopilotForm
