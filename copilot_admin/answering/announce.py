@@ -12,7 +12,7 @@ logger = logging.getLogger(__name__)
 PATIENCE_SECONDS = 2.0  # a page that misses one change sees the next
 
 
-class Change(StrEnum):
+class TurnChange(StrEnum):
     """What happened to a turn."""
 
     STARTED = "started"
@@ -25,7 +25,7 @@ def group_of(conversation_id: int) -> str:
     return f"transcript.{conversation_id}"
 
 
-async def announce(conversation_id: int, *, turn_id: int, kind: Change) -> None:
+async def announce(conversation_id: int, *, turn_id: int, kind: TurnChange) -> None:
     """Sends a change to all open pages of a conversation; a layer that is down costs nothing."""
     layer = get_channel_layer()
     if layer is None:

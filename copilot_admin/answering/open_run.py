@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from functools import partial
 import threading
 
-from copilot_admin.answering.announce import Change
-from copilot_admin.answering.run import RUNNING, Question, Run, Stop
+from copilot_admin.answering.announce import TurnChange
+from copilot_admin.answering.run import RUNNING, ActiveRun, AdmittedQuery, Stop
 from copilot_admin.copilots.callers import valid_keys
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL, Accepted, Refusal
@@ -22,7 +22,7 @@ from copilot_admin.storage.writer import READER
 _draining = threading.Event()
 
 
-async def open_run(question: Question) -> Run:
+async def open_run(question: AdmittedQuery) -> ActiveRun:
     """Starts answering; when it returns, the run is in the journal.
 
     The first write and the call to the model start together, so the commit hides behind the
@@ -37,18 +37,18 @@ async def open_run(question: Question) -> Run:
         )
         await JOURNAL.refuse(_refusal(question, error))
         raise error
-    run = Run(question)
+    run = ActiveRun(question)
     accepted: Accepted | None = None
     try:
         accepted = await asyncio.shield(run.acceptance)
     finally:
         if accepted is None:
             run.stop(Stop.CLIENT_GONE)
-    run.announce(Change.STARTED)
+    run.announce(TurnChange.STARTED)
     return run
 
 
-async def frames(run: Run) -> AsyncGenerator[bytes, None]:
+async def frames(run: ActiveRun) -> AsyncGenerator[bytes, None]:
     """The pump: hands the frames of a run to the server, and tells the run when nobody reads."""
     try:
         async with aclosing(run.outbox.taken()) as waiting:
@@ -93,7 +93,7 @@ async def end_revoked() -> None:
             run.stop(Stop.KEY_REVOKED)
 
 
-def _refusal(question: Question, error: Unavailable) -> Refusal:
+def _refusal(question: AdmittedQuery, error: Unavailable) -> Refusal:
     return Refusal(
         run_id=question.ids.run_id,
         copilot_id=question.live.id,

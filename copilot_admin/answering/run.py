@@ -11,7 +11,7 @@ import logging
 
 from django.conf import settings
 
-from copilot_admin.answering.announce import Change, announce
+from copilot_admin.answering.announce import TurnChange, announce
 from copilot_admin.answering.outbox import Outbox
 from copilot_admin.answering.speaker import Speaker
 from copilot_admin.answering.tasks import spawn
@@ -24,9 +24,9 @@ from copilot_admin.engine.llm.endings import truncation
 from copilot_admin.engine.llm.options import option_notes
 from copilot_admin.engine.llm.ticker import Beat
 from copilot_admin.engine.values.engine_input import (
-    Ask,
     ComponentCalled,
     DataSeen,
+    EngineInput,
     FileRead,
     Output,
     Recollection,
@@ -61,7 +61,7 @@ class Stop(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class AdmittedQuery:
     """A query that was let in: who asks whom, and what.
 
     Attributes:
@@ -76,10 +76,10 @@ class Question:
     user_email: str | None = None
 
 
-class Run:
+class ActiveRun:
     """One question being answered; lives in the event loop that opened it."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: AdmittedQuery) -> None:
         self.question = question
         self.id = question.ids.run_id
         self.outbox = Outbox()
@@ -111,7 +111,7 @@ class Run:
         if not self._done and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.stop, reason)
 
-    def announce(self, change: Change) -> None:
+    def announce(self, change: TurnChange) -> None:
         """Tells whoever watches the conversation that it changed."""
         if not self.acceptance.done():
             return
@@ -157,7 +157,7 @@ class Run:
                 return
             await JOURNAL.finish(self.id, self.recorder.record(ending))
             self.speaker.release()
-            self.announce(Change.FINISHED)
+            self.announce(TurnChange.FINISHED)
         finally:
             self._done = True
             self.outbox.close()
@@ -194,7 +194,7 @@ class Run:
         answerer = self._answerer
         if answerer is None:
             raise NotReady(self.question.live.problem)
-        ask = Ask(
+        engine_input = EngineInput(
             spec=answerer.spec,
             query=self.question.query,
             provider=answerer.provider,
@@ -206,7 +206,7 @@ class Run:
             user_email=self.question.user_email,
             principal=self.question.caller.principal,
         )
-        async with aclosing(answer(ask)) as outputs:
+        async with aclosing(answer(engine_input)) as outputs:
             async for output in outputs:
                 self._take(output)
                 if self.outbox.full:
@@ -286,10 +286,10 @@ class Run:
         piece = self.recorder.unsaved()
         if piece is not None:
             JOURNAL.checkpoint(self.id, piece)
-            self.announce(Change.PROGRESS)
+            self.announce(TurnChange.PROGRESS)
 
 
-def _tick_all(runs: Sequence[Run]) -> None:
+def _tick_all(runs: Sequence[ActiveRun]) -> None:
     """Lets all runs tick in one turn of the loop, so that their checkpoints are one commit.
 
     Each has a call of its own: one that breaks does not keep the others from it.
@@ -300,7 +300,7 @@ def _tick_all(runs: Sequence[Run]) -> None:
 
 
 _TICKING = Beat(TICK_SECONDS, _tick_all)
-RUNNING: set[Run] = set()
+RUNNING: set[ActiveRun] = set()
 
 
 def signing_key() -> bytes:

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from ninja import Router
 
 from copilot_admin.answering.open_run import frames, open_run
-from copilot_admin.answering.run import Question, Stop
+from copilot_admin.answering.run import AdmittedQuery, Stop
 from copilot_admin.api.documentation import QUERY_DOCUMENTATION
 from copilot_admin.copilots.callers import key_in
 from copilot_admin.copilots.live import admit
@@ -31,7 +31,7 @@ READ_INLINE_BYTES = 256 * 1024
 async def query(request: HttpRequest, slug: str) -> EventStreamResponse:
     """Asks a copilot; answers with server-sent events in the caller's protocol generation."""
     live, caller = await READER.run(partial(admit, slug, key=key_in(request.headers)))
-    question = Question(
+    question = AdmittedQuery(
         live=live,
         caller=caller,
         query=await _read_query(request),

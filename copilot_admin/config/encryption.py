@@ -31,7 +31,7 @@ class EncryptionKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SealedPlace:
     """Where a sealed text belongs."""
 
     table: str
@@ -64,7 +64,7 @@ def read_key(text: str) -> EncryptionKey:
     return EncryptionKey(hashlib.sha256(secret).hexdigest()[:8], secret)
 
 
-def seal(text: str, *, place: Place) -> str:
+def seal(text: str, *, place: SealedPlace) -> str:
     """Encrypts a text with the newest key."""
     key = _keys()[0]
     nonce = os.urandom(NONCE_BYTES)
@@ -72,7 +72,7 @@ def seal(text: str, *, place: Place) -> str:
     return f"{key.id}:{base64.urlsafe_b64encode(sealed).decode('ascii')}"
 
 
-def unseal(sealed: str, *, place: Place) -> str:
+def unseal(sealed: str, *, place: SealedPlace) -> str:
     """Decrypts a text with the key that sealed it.
 
     Raises:

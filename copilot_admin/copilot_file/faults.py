@@ -7,7 +7,7 @@ from copilot_admin.errors import ConfigurationError
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class FileFault:
     """One fault; `path` is like `copilots[0].features.feedback`, empty for the whole file."""
 
     path: str
@@ -20,7 +20,7 @@ class Fault:
 class BadCopilotFile(ConfigurationError):
     """A copilot file that is refused as a whole; the text has a line for every fault."""
 
-    def __init__(self, faults: Iterable[Fault]) -> None:
+    def __init__(self, faults: Iterable[FileFault]) -> None:
         self.faults = tuple(faults)
         super().__init__("\n".join(map(str, self.faults)))
 

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 
 from copilot_admin.copilot_file import images
 from copilot_admin.copilot_file.exporting import provider_entry
-from copilot_admin.copilot_file.faults import BadCopilotFile, Fault
+from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
 from copilot_admin.copilot_file.loading import load
 from copilot_admin.copilot_file.schema import (
     IMAGE_DATA_START,
@@ -44,7 +44,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class ImportedChange:
     """What an import does to one provider or copilot; `published` is the new version's number."""
 
     name: str
@@ -69,7 +69,7 @@ def import_file(
     publishing: bool = False,
     dry_run: bool = False,
     user: AbstractBaseUser | None = None,
-) -> tuple[Change, ...]:
+) -> tuple[ImportedChange, ...]:
     """Creates or updates providers by name and copilots by slug.
 
     Args:
@@ -98,7 +98,7 @@ def import_values(
     publishing: bool = False,
     dry_run: bool = False,
     user: AbstractBaseUser | None = None,
-) -> tuple[Change, ...]:
+) -> tuple[ImportedChange, ...]:
     """Like `import_file`, for a file that has been read into plain values."""
     file = validate(values)
     work = _Import(default_access=default_access)
@@ -111,13 +111,13 @@ def import_values(
                     images.keep(picture)
     except IntegrityError as error:
         sentence = "Two copilots exchange their names. Import them one after the other."
-        raise BadCopilotFile([Fault("copilots", sentence)]) from error
+        raise BadCopilotFile([FileFault("copilots", sentence)]) from error
     return changes
 
 
 def _carry_out(
     file: CopilotFile, work: _Import, *, user: AbstractBaseUser | None, publishing: bool
-) -> tuple[Change, ...]:
+) -> tuple[ImportedChange, ...]:
     changes = [_take_provider(entry, work) for entry in file.providers]
     faults = [
         fault
@@ -131,7 +131,7 @@ def _carry_out(
     return tuple(changes)
 
 
-def _take_provider(entry: ProviderEntry, work: _Import) -> Change:
+def _take_provider(entry: ProviderEntry, work: _Import) -> ImportedChange:
     row = Provider.objects.filter(name__iexact=entry.name).first()
     before = provider_entry(row) if row else {}
     row = row or Provider()
@@ -144,30 +144,32 @@ def _take_provider(entry: ProviderEntry, work: _Import) -> Change:
     if before != after:
         row.save()
     work.providers[row.name.lower()] = row
-    return Change(name=f"provider {row.name}", **_compared(before, after))
+    return ImportedChange(name=f"provider {row.name}", **_compared(before, after))
 
 
-def _faults(entry: CopilotEntry, file: CopilotFile, work: _Import, *, index: int) -> list[Fault]:
+def _faults(
+    entry: CopilotEntry, file: CopilotFile, work: _Import, *, index: int
+) -> list[FileFault]:
     """What is wrong with an entry in the light of the database."""
     path = f"copilots[{index}]"
     faults = []
     if _provider_named(entry.provider, work) is None:
         sentence = f"there is no provider '{entry.provider}', neither in the file nor here."
-        faults.append(Fault(f"{path}.provider", sentence))
+        faults.append(FileFault(f"{path}.provider", sentence))
     for number, feature in enumerate(entry.custom_features):
         if feature.provider and _provider_named(feature.provider, work) is None:
             sentence = f"there is no provider '{feature.provider}', neither in the file nor here."
-            faults.append(Fault(f"{path}.custom_features[{number}].provider", sentence))
+            faults.append(FileFault(f"{path}.custom_features[{number}].provider", sentence))
     slugs = [other.slug for other in file.copilots]
     namesake = Copilot.objects.filter(name__iexact=entry.name).exclude(slug__in=slugs).first()
     if namesake is not None:
         sentence = f"the copilot '{namesake.slug}' has this name. Choose another."
-        faults.append(Fault(f"{path}.name", sentence))
+        faults.append(FileFault(f"{path}.name", sentence))
     if entry.image.startswith(IMAGE_DATA_START):
         try:
             work.pictures[entry.slug] = images.png_in(entry.image)
         except ConfigurationError as error:
-            faults.append(Fault(f"{path}.image", error.public))
+            faults.append(FileFault(f"{path}.image", error.public))
     return faults
 
 
@@ -188,7 +190,7 @@ def _take_copilot(
     user: AbstractBaseUser | None,
     publishing: bool,
     index: int,
-) -> Change:
+) -> ImportedChange:
     row = Copilot.objects.select_related("provider", "live").filter(slug=entry.slug).first()
     before = _state(row) if row else {}
     row = row or Copilot(slug=entry.slug)
@@ -197,7 +199,9 @@ def _take_copilot(
     if before != after:
         row.save()
     published = _publish(row, user=user, index=index) if publishing else None
-    return Change(name=f"copilot {row.slug}", published=published, **_compared(before, after))
+    return ImportedChange(
+        name=f"copilot {row.slug}", published=published, **_compared(before, after)
+    )
 
 
 def _fill(row: Copilot, entry: CopilotEntry, work: _Import) -> None:
@@ -224,7 +228,7 @@ def _publish(row: Copilot, *, user: AbstractBaseUser | None, index: int) -> int 
         version = publish(row, user=user)
     except NotPublishable as error:
         raise BadCopilotFile(
-            Fault(f"copilots[{index}].{problem.field}", problem.sentence)
+            FileFault(f"copilots[{index}].{problem.field}", problem.sentence)
             for problem in error.problems
         ) from error
     return version.number if version else None

@@ -5,7 +5,7 @@ import math
 import re
 from typing import Any
 
-from copilot_admin.copilot_file.faults import BadCopilotFile, Fault, path_of
+from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault, path_of
 from copilot_admin.copilot_file.yaml_text import read_yaml
 from protocol.storable import storable
 from protocol.strict_json import MalformedJson, loads
@@ -22,13 +22,13 @@ def load(data: bytes) -> Any:
     """
     if len(data) > MOST_BYTES:
         raise BadCopilotFile(
-            [Fault("", f"The file has {len(data)} bytes; {MOST_BYTES} are the most.")]
+            [FileFault("", f"The file has {len(data)} bytes; {MOST_BYTES} are the most.")]
         )
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         sentence = f"The file is not UTF-8 (byte {error.start}). Save it as UTF-8."
-        raise BadCopilotFile([Fault("", sentence)]) from error
+        raise BadCopilotFile([FileFault("", sentence)]) from error
     value = _read_json(data) if _JSON_START.match(text) else read_yaml(text)
     faults = _unstorable(value)
     if faults:
@@ -40,10 +40,10 @@ def _read_json(data: bytes) -> Any:
     try:
         return loads(data)
     except MalformedJson as error:
-        raise BadCopilotFile([Fault("", error.public.replace("body", "file"))]) from error
+        raise BadCopilotFile([FileFault("", error.public.replace("body", "file"))]) from error
 
 
-def _unstorable(value: Any, path: tuple[str | int, ...] = ()) -> list[Fault]:
+def _unstorable(value: Any, path: tuple[str | int, ...] = ()) -> list[FileFault]:
     """What no database or JSON document can hold, at any depth (which the readers bound)."""
     match value:
         case dict():
@@ -52,9 +52,9 @@ def _unstorable(value: Any, path: tuple[str | int, ...] = ()) -> list[Fault]:
         case list():
             faults, items = [], list(enumerate(value))
         case str() if storable(value)[1]:
-            return [Fault(path_of(path), "holds characters that cannot be stored.")]
+            return [FileFault(path_of(path), "holds characters that cannot be stored.")]
         case float() if not math.isfinite(value):
-            return [Fault(path_of(path), "is a number without an end.")]
+            return [FileFault(path_of(path), "is a number without an end.")]
         case _:
             return []
     return faults + [fault for key, item in items for fault in _unstorable(item, (*path, key))]

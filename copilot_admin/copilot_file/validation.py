@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from copilot_admin.copilot_file.faults import BadCopilotFile, Fault, path_of
+from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault, path_of
 from copilot_admin.copilot_file.schema import CopilotFile
 from copilot_admin.copilot_file.shape import Shape
 
@@ -38,9 +38,9 @@ def validate(value: Any) -> CopilotFile:
         raise BadCopilotFile(map(_fault, error.errors(include_url=False))) from error
 
 
-def _fault(error: ErrorDetails) -> Fault:
+def _fault(error: ErrorDetails) -> FileFault:
     path = tuple(key for key in error["loc"] if key != "[key]")
-    return Fault(path_of(path), _sentence(error, path))
+    return FileFault(path_of(path), _sentence(error, path))
 
 
 def _sentence(error: ErrorDetails, path: tuple[int | str, ...]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from copilot_admin.copilot_file.faults import BadCopilotFile, Fault
+from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
 
 MOST_DEPTH = 40  # levels; a copilot file needs about eight
 _TAGS = (
@@ -33,9 +33,9 @@ def read_yaml(text: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise BadCopilotFile([Fault(place, f"{error.problem}.")]) from error
+        raise BadCopilotFile([FileFault(place, f"{error.problem}.")]) from error
     except (yaml.YAMLError, ValueError) as error:
-        raise BadCopilotFile([Fault("", f"The file is no YAML: {error}.")]) from error
+        raise BadCopilotFile([FileFault("", f"The file is no YAML: {error}.")]) from error
 
 
 def write_yaml(value: Any) -> str:

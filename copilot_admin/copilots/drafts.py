@@ -49,7 +49,7 @@ LABELS: Mapping[str, str | Promise] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class FieldChange:
     """A field whose draft differs from what is live, both in words."""
 
     label: str
@@ -68,7 +68,7 @@ class Draft:
 
     copilot: Copilot
     is_first: bool
-    changes: tuple[Change, ...]
+    changes: tuple[FieldChange, ...]
     problems: Mapping[str, tuple[str, ...]]
     digest: str
 
@@ -96,11 +96,11 @@ def draft_of(copilot: Copilot) -> Draft:
     )
 
 
-def changes_between(live: Mapping[str, Any], draft: Mapping[str, Any]) -> tuple[Change, ...]:
+def changes_between(live: Mapping[str, Any], draft: Mapping[str, Any]) -> tuple[FieldChange, ...]:
     """The fields that differ, in the order of the form."""
     names = [*LABELS, *(name for name in draft if name not in LABELS)]
     return tuple(
-        Change(
+        FieldChange(
             label=str(LABELS.get(name, name)),
             before=_value_in_words(name, live.get(name)),
             after=_value_in_words(name, draft.get(name)),

@@ -11,7 +11,7 @@ from copilot_admin.copilots.switched_providers import of_version
 from copilot_admin.engine.llm.choosing import switched_provider
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.engine.values.document import spec_from_document
-from copilot_admin.engine.values.model_call import Provider as ModelProvider
+from copilot_admin.engine.values.model_call import ModelProvider
 from copilot_admin.engine.values.spec import CopilotSpec
 from copilot_admin.errors import ConfigurationError, NotFound, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider

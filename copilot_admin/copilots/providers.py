@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from copilot_admin.config import logs
-from copilot_admin.config.encryption import Place, seal, unseal
+from copilot_admin.config.encryption import SealedPlace, seal, unseal
 from copilot_admin.config.env import BadSetting, process_environment
 from copilot_admin.engine.values.spec import ProviderSpec, Timeouts, ToolCalling
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset
@@ -120,5 +120,5 @@ def _origin(url: str) -> tuple[str, str]:
     return parts.scheme, parts.netloc
 
 
-def _place(provider: Provider) -> Place:
-    return Place(table="provider", row=str(provider.pk), field="api_key")
+def _place(provider: Provider) -> SealedPlace:
+    return SealedPlace(table="provider", row=str(provider.pk), field="api_key")

@@ -18,7 +18,7 @@ class CopilotState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class StandingWords:
     """A state in words; `tone` picks the colour of the badge."""
 
     label: str | Promise
@@ -27,17 +27,21 @@ class Words:
 
 
 WORDS = {
-    CopilotState.BROKEN: Words(
+    CopilotState.BROKEN: StandingWords(
         _("Broken"), _("Published, but it cannot answer as it is configured."), "bad"
     ),
-    CopilotState.DISABLED: Words(
+    CopilotState.DISABLED: StandingWords(
         _("Disabled"), _("Switched off: it answers nobody and is in no list."), "muted"
     ),
-    CopilotState.DRAFT: Words(_("Draft only"), _("Never published: nobody sees it yet."), "info"),
-    CopilotState.CHANGED: Words(
+    CopilotState.DRAFT: StandingWords(
+        _("Draft only"), _("Never published: nobody sees it yet."), "info"
+    ),
+    CopilotState.CHANGED: StandingWords(
         _("Unpublished changes"), _("Live, and its draft differs from what is live."), "warn"
     ),
-    CopilotState.PUBLISHED: Words(_("Published"), _("Live, exactly as its draft is."), "good"),
+    CopilotState.PUBLISHED: StandingWords(
+        _("Published"), _("Live, exactly as its draft is."), "good"
+    ),
 }
 
 
@@ -49,7 +53,7 @@ class Standing:
     problem: str = ""
 
     @property
-    def words(self) -> Words:
+    def words(self) -> StandingWords:
         """The state as people read it."""
         return WORDS[self.state]
 

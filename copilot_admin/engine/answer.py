@@ -18,7 +18,13 @@ from copilot_admin.engine.llm.suggestions import suggestions
 from copilot_admin.engine.one_leg import Leg
 from copilot_admin.engine.server_tools import ServerTools
 from copilot_admin.engine.tools.registry import ToolResult
-from copilot_admin.engine.values.engine_input import Ask, DataSeen, FileRead, Output, Recollection
+from copilot_admin.engine.values.engine_input import (
+    DataSeen,
+    EngineInput,
+    FileRead,
+    Output,
+    Recollection,
+)
 from copilot_admin.engine.values.model_call import Finish
 from copilot_admin.engine.values.turn import is_heavy, may_call_client
 from copilot_admin.errors import RunError
@@ -28,7 +34,7 @@ from protocol.query import Query
 _PACE = Pace()
 
 
-async def answer(ask: Ask, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None]:
+async def answer(engine_input: EngineInput, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None]:
     """Streams what the client is to receive, and facts for the transcript between it.
 
     The order is start steps, text and artifacts, citations, end steps. The start steps come with
@@ -39,44 +45,53 @@ async def answer(ask: Ask, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None
     Raises:
         RunError: The answer failed; what there was of it has been yielded.
     """
-    query, recollection = await _recollected(ask)
-    plan = plan_data(ask.spec, query=query, recollection=recollection)
+    query, recollection = await _recollected(engine_input)
+    plan = plan_data(engine_input.spec, query=query, recollection=recollection)
     if plan.fetch is not None:
-        yield data_call_event(plan.fetch, ask=ask, query=query)
+        yield data_call_event(plan.fetch, engine_input=engine_input, query=query)
         return
-    query, files = await with_files_read(query, fetch=ask.fetch, sees_images=ask.spec.sees_images)
-    leg = await _leg(ask, query, plan=plan, files=files, pace=pace)
+    query, files = await with_files_read(
+        query, fetch=engine_input.fetch, sees_images=engine_input.spec.sees_images
+    )
+    leg = await _leg(engine_input, query, plan=plan, files=files, pace=pace)
     given: Sequence[Output] = (*files, *map(DataSeen, leg.data_messages))
     for one in given:
         yield one
-    waiting = waiting_calls(ask)
+    waiting = waiting_calls(engine_input)
     leg.take_up(waiting)
     if not waiting:
-        async with aclosing(_asked(ask, leg, pace=pace)) as outputs:
+        async with aclosing(_asked(engine_input, leg, pace=pace)) as outputs:
             async for output in outputs:
                 yield output
-    async with aclosing(_rounds(ask, leg, pace=pace)) as outputs:
+    async with aclosing(_rounds(engine_input, leg, pace=pace)) as outputs:
         async for output in outputs:
             yield output
 
 
-async def _rounds(ask: Ask, leg: Leg, *, pace: Pace) -> AsyncGenerator[Output, None]:
+async def _rounds(
+    engine_input: EngineInput, leg: Leg, *, pace: Pace
+) -> AsyncGenerator[Output, None]:
     """Carries out what the model wants and asks it again, until the leg is done."""
     while True:
-        async with aclosing(_after_round(ask, leg, pace=pace)) as outputs:
+        async with aclosing(_after_round(engine_input, leg, pace=pace)) as outputs:
             async for output in outputs:
                 yield output
         if leg.done:
             return
-        async with aclosing(_asked(ask, leg, pace=pace)) as outputs:
+        async with aclosing(_asked(engine_input, leg, pace=pace)) as outputs:
             async for output in outputs:
                 yield output
 
 
-async def _asked(ask: Ask, leg: Leg, *, pace: Pace) -> AsyncGenerator[Output, None]:
+async def _asked(
+    engine_input: EngineInput, leg: Leg, *, pace: Pace
+) -> AsyncGenerator[Output, None]:
     """Asks the model once."""
     stream = stream_model(
-        ask.provider, leg.next_call(), timeouts=ask.spec.provider.timeouts, pace=pace
+        engine_input.provider,
+        leg.next_call(),
+        timeouts=engine_input.spec.provider.timeouts,
+        pace=pace,
     )
     try:
         async with aclosing(stream) as deltas:
@@ -92,26 +107,37 @@ async def _asked(ask: Ask, leg: Leg, *, pace: Pace) -> AsyncGenerator[Output, No
 
 
 async def _leg(
-    ask: Ask, query: Query, *, plan: DataPlan, files: Sequence[FileRead], pace: Pace
+    engine_input: EngineInput,
+    query: Query,
+    *,
+    plan: DataPlan,
+    files: Sequence[FileRead],
+    pace: Pace,
 ) -> Leg:
     """The leg with its messages laid out, in a thread where others would wait for it."""
     problems = [file.fault for file in files if file.fault]
-    model, _ = choose_model(ask.spec, query)
-    tools = ServerTools(ask.spec, inputs=system_inputs(ask, query, model=model, pace=pace))
-    begin = partial(Leg, ask, query=query, plan=plan, tools=tools, model=model, problems=problems)
+    model, _ = choose_model(engine_input.spec, query)
+    tools = ServerTools(
+        engine_input.spec, inputs=system_inputs(engine_input, query, model=model, pace=pace)
+    )
+    begin = partial(
+        Leg, engine_input, query=query, plan=plan, tools=tools, model=model, problems=problems
+    )
     return await asyncio.to_thread(begin) if is_heavy(query) else begin()
 
 
-async def _recollected(ask: Ask) -> tuple[Query, Recollection]:
+async def _recollected(engine_input: EngineInput) -> tuple[Query, Recollection]:
     """Asks the journal only when the answer depends on it: a plain question does not wait."""
-    query = ask.query
+    query = engine_input.query
     if not may_call_client(query) and not isinstance(query.messages[-1], ResultMessage):
         return query, Recollection()
-    recollection = await ask.recall()
-    return completed(ask, recollection), recollection
+    recollection = await engine_input.recall()
+    return completed(engine_input, recollection), recollection
 
 
-async def _after_round(ask: Ask, leg: Leg, *, pace: Pace) -> AsyncGenerator[Output, None]:
+async def _after_round(
+    engine_input: EngineInput, leg: Leg, *, pace: Pace
+) -> AsyncGenerator[Output, None]:
     """Carries out what the model asked for, or ends the leg."""
     function_call = leg.client_call()
     if function_call is not None:
@@ -120,7 +146,7 @@ async def _after_round(ask: Ask, leg: Leg, *, pace: Pace) -> AsyncGenerator[Outp
         return
     if not leg.calls:
         leg.done = True
-        async with aclosing(_closing(ask, leg, pace=pace)) as outputs:
+        async with aclosing(_closing(engine_input, leg, pace=pace)) as outputs:
             async for output in outputs:
                 yield output
         return
@@ -136,11 +162,15 @@ async def _after_round(ask: Ask, leg: Leg, *, pace: Pace) -> AsyncGenerator[Outp
         yield event
 
 
-async def _closing(ask: Ask, leg: Leg, *, pace: Pace) -> AsyncGenerator[Output, None]:
+async def _closing(
+    engine_input: EngineInput, leg: Leg, *, pace: Pace
+) -> AsyncGenerator[Output, None]:
     """What follows the last words, with what the user may ask next before the finish."""
     for output in leg.closing():
         if isinstance(output, Finish) and leg.reply.shown and truncation(output) is None:
-            async with aclosing(suggestions(ask, leg.said, model=leg.model, pace=pace)) as last:
+            async with aclosing(
+                suggestions(engine_input, leg.said, model=leg.model, pace=pace)
+            ) as last:
                 async for one in last:
                     yield one
         yield output

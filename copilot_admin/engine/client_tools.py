@@ -7,7 +7,7 @@ from copilot_admin.engine.client.widget_data import TOOL, DataPlan, read_call
 from copilot_admin.engine.client_functions.registry import Offer, Situation, offers_in
 from copilot_admin.engine.tools.mistakes import Mistakes
 from copilot_admin.engine.tools.tool_arguments import ToolMistake
-from copilot_admin.engine.values.engine_input import Ask, Exchange
+from copilot_admin.engine.values.engine_input import EngineInput, Exchange
 from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
 from protocol.events import FunctionCall
 from protocol.query import Query
@@ -25,14 +25,20 @@ class ClientTools:
     """
 
     def __init__(
-        self, ask: Ask, *, query: Query, plan: DataPlan, taken: Iterable[str], mistakes: Mistakes
+        self,
+        engine_input: EngineInput,
+        *,
+        query: Query,
+        plan: DataPlan,
+        taken: Iterable[str],
+        mistakes: Mistakes,
     ) -> None:
-        self._ask = ask
+        self._engine_input = engine_input
         self._query = query
         self._plan = plan
         self._mistakes = mistakes
         self._data_offered = bool(plan.offered)
-        situation = Situation(spec=ask.spec, query=query, widgets=plan.offered)
+        situation = Situation(spec=engine_input.spec, query=query, widgets=plan.offered)
         self._offers = offers_in(situation, taken={TOOL.name, *taken})
         self._answers: dict[str, str] = {}  # what the model is told of a call, by its id
 
@@ -107,7 +113,11 @@ class ClientTools:
             self._answers |= dict.fromkeys(_ids(calls), self._mistakes.learn(mistake))
             return None
         return data_call_event(
-            wanted, ask=self._ask, query=self._query, exchanges=exchanges, waiting=waiting
+            wanted,
+            engine_input=self._engine_input,
+            query=self._query,
+            exchanges=exchanges,
+            waiting=waiting,
         )
 
     def _function_call(
@@ -128,7 +138,7 @@ class ClientTools:
             offer.function,
             arguments,
             remembered=arguments,
-            ask=self._ask,
+            engine_input=self._engine_input,
             query=self._query,
             exchanges=exchanges,
             waiting=waiting,

@@ -10,15 +10,15 @@ from copilot_admin.engine.client.widget_data import DataPlan
 from copilot_admin.engine.client_tools import ClientTools
 from copilot_admin.engine.llm.endings import EMPTY_ANSWER, TOO_LONG, truncation
 from copilot_admin.engine.prompt.conversation import model_messages
-from copilot_admin.engine.reply import Reply
-from copilot_admin.engine.server_tools import Cited, ServerTools, Step
+from copilot_admin.engine.reply import ReplyText
+from copilot_admin.engine.server_tools import Cited, ServerTools, ToolOutput
 from copilot_admin.engine.steps import steps_at
 from copilot_admin.engine.tools.mistakes import Mistakes
 from copilot_admin.engine.tools.registry import ToolResult
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, repeatable
 from copilot_admin.engine.values.engine_input import (
-    Ask,
     ComponentCalled,
+    EngineInput,
     Exchange,
     Output,
     ServerTool,
@@ -57,7 +57,7 @@ class Leg:
 
     def __init__(
         self,
-        ask: Ask,
+        engine_input: EngineInput,
         *,
         query: Query,
         plan: DataPlan,
@@ -65,11 +65,11 @@ class Leg:
         model: str,
         problems: Sequence[str] = (),
     ) -> None:
-        self.reply = Reply(max_bytes=ask.max_answer_bytes)
+        self.reply = ReplyText(max_bytes=engine_input.max_answer_bytes)
         self.done = False
         self._calls: list[ToolCall] = []
         self._finish = Finish(None)
-        self._ask = ask
+        self._engine_input = engine_input
         self._query = query
         self._plan = plan
         self._problems = problems  # sentences about files that could not be read
@@ -79,15 +79,15 @@ class Leg:
         self._exchanges: list[Exchange] = []  # for a leg after this one
         self._mistakes = Mistakes()
         self._client = ClientTools(
-            ask, query=query, plan=plan, taken=tools.names, mistakes=self._mistakes
+            engine_input, query=query, plan=plan, taken=tools.names, mistakes=self._mistakes
         )
         self._opened = False
         self._thoughts: list[str] = []  # since the last words; only where they are shown
         self._round = 0
         self._made = 0
-        self._id = uuid5(NAMESPACE_URL, f"{ask.trace_id} {ask.now.isoformat()}")
+        self._id = uuid5(NAMESPACE_URL, f"{engine_input.trace_id} {engine_input.now.isoformat()}")
         self.model = model
-        self._messages = model_messages(ask, query, offered=plan.offered)
+        self._messages = model_messages(engine_input, query, offered=plan.offered)
 
     def next_call(self) -> ModelCall:
         """Begins a round; the last one offers no tools, so that it ends in an answer."""
@@ -105,7 +105,7 @@ class Leg:
                 *self._client.schemas,
                 *(self._tools.schemas if self._tools_offered else ()),
             ),
-            parameters=self._ask.spec.parameters,
+            parameters=self._engine_input.spec.parameters,
         )
 
     def take_up(self, calls: Sequence[ToolCall]) -> None:
@@ -123,7 +123,7 @@ class Leg:
         if self._opened:
             return
         self._opened = True
-        yield from steps_at(StepPlace.START, spec=self._ask.spec)
+        yield from steps_at(StepPlace.START, spec=self._engine_input.spec)
         for problem in self._problems:
             yield StatusUpdate(message=problem, level=StatusLevel.WARNING)
         if self._plan.missing:
@@ -155,7 +155,7 @@ class Leg:
                     return (MessageChunk(sendable),)
                 return tuple(self.say(sendable)) if sendable else ()
             case ReasoningDelta(text):
-                if self._ask.spec.reasoning_steps and self._ask.spec.show_steps:
+                if self._engine_input.spec.reasoning_steps and self._engine_input.spec.show_steps:
                     self._thoughts.append(text)
                 return (Thought(text),)
             case Usage():
@@ -208,7 +208,7 @@ class Leg:
                 yield ServerTool(call.name, call.arguments, result.text)
             yield result
 
-    async def _steps_of(self, call: ToolCall) -> AsyncGenerator[Step, None]:
+    async def _steps_of(self, call: ToolCall) -> AsyncGenerator[ToolOutput, None]:
         told = self._told_here(call)
         if told is not None:
             yield ServerTool(call.name, call.arguments, told)
@@ -236,7 +236,7 @@ class Leg:
         mistake = ToolMistake(f"There is no tool called {call.name!r}.")
         return f"{self._mistakes.learn(mistake)} Tools: {listed or 'none'}."
 
-    def _shown(self, step: Step) -> Iterator[Output | ToolResult]:
+    def _shown(self, step: ToolOutput) -> Iterator[Output | ToolResult]:
         """What a step shows, behind whatever was held back."""
         match step:
             case Cited(citations):
@@ -284,14 +284,14 @@ class Leg:
             yield from self.warn(cut)
         elif not self.reply.shown:
             yield from self.warn(EMPTY_ANSWER)
-        if self._ask.spec.citations is not CitationMode.OFF:
-            with_boxes = self._ask.spec.citations is CitationMode.DOCUMENTS
+        if self._engine_input.spec.citations is not CitationMode.OFF:
+            with_boxes = self._engine_input.spec.citations is CitationMode.DOCUMENTS
             answer = "".join(self.reply.round_text) if with_boxes else ""
             cited = cited_widgets(self._query, answer_id=self._id, answer=answer)
             citations = (*(cited.citations if cited else ()), *self._cited)
             yield from (CitationCollection(citations),) if citations else ()
         if cut is None:  # a step such as "Answering complete!" would be a lie
-            yield from steps_at(StepPlace.END, spec=self._ask.spec)
+            yield from steps_at(StepPlace.END, spec=self._engine_input.spec)
         yield finish
 
     def _explanations(self) -> Iterator[Event]:

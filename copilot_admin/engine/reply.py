@@ -8,7 +8,7 @@ HELD_CHARACTERS = 160
 HELD_SECONDS = 0.5
 
 
-class Reply:
+class ReplyText:
     """Counts the text of one leg, cuts it at the byte limit, and holds back a preamble.
 
     A leg that ends in a client function call sends nothing before the call. So while such a call

@@ -35,7 +35,7 @@ class Cited:
     citations: tuple[Citation, ...]
 
 
-Step: TypeAlias = Event | Usage | ServerTool | ComponentCalled | Cited | ToolResult
+ToolOutput: TypeAlias = Event | Usage | ServerTool | ComponentCalled | Cited | ToolResult
 
 
 class ServerTools:
@@ -65,7 +65,7 @@ class ServerTools:
         self._inputs = inputs
         self._used: list[str] = []
 
-    async def carry_out(self, call: ToolCall, *, id: UUID) -> AsyncGenerator[Step, None]:
+    async def carry_out(self, call: ToolCall, *, id: UUID) -> AsyncGenerator[ToolOutput, None]:
         """Runs what the model called; the result is the last step.
 
         Args:
@@ -88,7 +88,7 @@ class ServerTools:
 
     async def _component(
         self, call: ToolCall, component: type[Component], use: ComponentUse, *, id: UUID
-    ) -> AsyncGenerator[Step, None]:
+    ) -> AsyncGenerator[ToolOutput, None]:
         arguments = _arguments(call)
         run = ComponentRun(
             component,
@@ -152,7 +152,7 @@ async def _shown(run: ComponentRun, events: ComponentEvents) -> AsyncGenerator[E
                 yield event
 
 
-def _ending(run: ComponentRun, events: ComponentEvents, *, title: str) -> Iterator[Step]:
+def _ending(run: ComponentRun, events: ComponentEvents, *, title: str) -> Iterator[ToolOutput]:
     """What there is to say when a component has ended, well or not."""
     yield from events.end()
     if events.citations:

@@ -5,8 +5,8 @@ from datetime import datetime
 from uuid import UUID
 
 from copilot_admin.journal.keys import hash_key
-from copilot_admin.journal.sealing import Reply, Sealed
-from copilot_admin.journal.usage import ERRORS, Usage, count
+from copilot_admin.journal.sealing import Sealed, WrittenMessage
+from copilot_admin.journal.usage import ERRORS, CountedRun, count
 from copilot_admin.models import (
     Checkpoint,
     Conversation,
@@ -149,7 +149,7 @@ def _write_replies(run: _Open, conversation_id: int, sealed: Sealed) -> _Written
 
 
 def _reply_node(
-    reply: Reply, conversation_id: int, *, parent: _Leaf, chain: Chain, sealed: Sealed
+    reply: WrittenMessage, conversation_id: int, *, parent: _Leaf, chain: Chain, sealed: Sealed
 ) -> tuple[_Leaf, str]:
     """Stores a reply, or finds it where it was given before; with the text that is stored."""
     content = content_of(reply.message) if sealed.keep_content else NO_CONTENT
@@ -246,7 +246,7 @@ def _write_conversation(run: _Open, sealed: Sealed) -> None:
 def _count(run: _Open, sealed: Sealed) -> None:
     version = run.copilot_version_id and _READ_VERSION(id=run.copilot_version_id)
     count(
-        Usage(
+        CountedRun(
             day=run.started_at.date(),
             copilot_id=run.copilot_id,
             version=version[0] if version else 0,

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.recall import recollect
-from copilot_admin.journal.usage import Usage, count
+from copilot_admin.journal.usage import CountedRun, count
 from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
 from copilot_admin.models import Conversation, Logging, Outcome, Run, Turn, TurnState
 from copilot_admin.storage import blobs
 from copilot_admin.storage.blobs import Packed, pack
 from copilot_admin.storage.statements import Insert, Update
-from copilot_admin.threads.attaching import Attached, Incoming, attach
+from copilot_admin.threads.attaching import Attached, PreparedMessages, attach
 from copilot_admin.threads.chain import Chain
 from copilot_admin.threads.content import NO_CONTENT, content_of
 from copilot_admin.threads.left_out import without_images
@@ -38,7 +38,7 @@ class Prepared:
     """
 
     opening: Opening
-    incoming: Incoming | None = None
+    incoming: PreparedMessages | None = None
     env: Packed | None = None
     tries: int = 0
 
@@ -50,7 +50,7 @@ def prepare(opening: Opening) -> Prepared:
     keep = opening.logging is Logging.EVERYTHING
     chain = Chain(hash_key(keep_content=keep), opening.copilot_id, opening.principal)
     links = chain.links(opening.query.messages)
-    incoming = Incoming(
+    incoming = PreparedMessages(
         chain=chain,
         links=links,
         newest=content_of(links[-1].message) if keep and links else NO_CONTENT,
@@ -110,7 +110,7 @@ def refuse(refusal: Refusal) -> None:
     )
     if is_new:
         count(
-            Usage(
+            CountedRun(
                 day=refusal.started_at.date(),
                 copilot_id=refusal.copilot_id,
                 version=refusal.version_number,

@@ -24,7 +24,7 @@ LARGEST_INTEGER = 2**31 - 1  # of the columns; a provider may count what it like
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class WrittenMessage:
     """A message that the run wrote; `digest` recognises it when the client sends it back."""
 
     kind: Kind
@@ -55,7 +55,7 @@ class Sealed:
     finish_reason: str
     notes: tuple[str, ...]
     text: str
-    replies: tuple[Reply, ...]
+    replies: tuple[WrittenMessage, ...]
     entries: tuple[Entry, ...]
     tokens: Mapping[str, int]
     usage_source: str
@@ -95,20 +95,22 @@ def seal(record: Record, *, run_id: UUID, at: datetime) -> Sealed:
     )
 
 
-def _replies(record: Record) -> tuple[Reply, ...]:
+def _replies(record: Record) -> tuple[WrittenMessage, ...]:
     keep = record.keep_content
     chain = Chain(hash_key(keep_content=keep), 0, "")  # a digest is the same in every chain
     replies = []
     if record.heard.strip():
         digest = chain.digest(AiMessage(record.heard)).hex()
         text = redact_text(record.text) if keep else ""
-        replies.append(Reply(kind=Kind.TEXT, digest=digest, text=text))
+        replies.append(WrittenMessage(kind=Kind.TEXT, digest=digest, text=text))
     if record.call is not None:
         digest = chain.digest(record.call).hex()
         function = record.call.function if keep else ""
         arguments = redact(record.call.input_arguments) if keep else None
         replies.append(
-            Reply(kind=kind_of(record.call), digest=digest, function=function, arguments=arguments)
+            WrittenMessage(
+                kind=kind_of(record.call), digest=digest, function=function, arguments=arguments
+            )
         )
     return tuple(replies)
 
@@ -173,7 +175,9 @@ def from_json(data: Mapping[str, Json]) -> Sealed:
         notes=tuple(cast("list[str]", data["notes"])),
         text=str(data["text"]),
         replies=tuple(
-            Reply(kind=Kind(kind), digest=digest, text=text, function=function, arguments=arguments)
+            WrittenMessage(
+                kind=Kind(kind), digest=digest, text=text, function=function, arguments=arguments
+            )
             for kind, digest, text, function, arguments in replies
         ),
         entries=tuple(

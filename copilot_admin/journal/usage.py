@@ -24,7 +24,7 @@ _INSERT = Insert(DailyUsage, returning=("id",), or_ignore=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class CountedRun:
     """One run, as a day counts it; `ttft_ms` None: no token came."""
 
     day: date
@@ -37,7 +37,7 @@ class Usage:
     ttft_ms: int | None = None
 
 
-def count(usage: Usage) -> None:
+def count(usage: CountedRun) -> None:
     """Adds a run to its row, and makes the row with the first run."""
     row = {
         "day": usage.day,
@@ -51,7 +51,7 @@ def count(usage: Usage) -> None:
         _ADD(**row, **more)  # another process made it meanwhile
 
 
-def _increments(usage: Usage) -> dict[str, int]:
+def _increments(usage: CountedRun) -> dict[str, int]:
     columns = dict.fromkeys(_COUNTED, 0)
     columns |= {"runs": 1, "errors": int(usage.outcome in ERRORS), "tokens": usage.tokens}
     if usage.ttft_ms is not None:

@@ -2,7 +2,7 @@
 
 from django import template
 
-from copilot_admin.admin.transcripts.words import Words, outcome_words, state_words
+from copilot_admin.admin.transcripts.words import ShownWords, outcome_words, state_words
 from copilot_admin.rendering import text
 
 register = template.Library()
@@ -27,13 +27,13 @@ def coordinate(number: float) -> str:
 
 
 @register.filter
-def as_outcome(outcome: str) -> Words:
+def as_outcome(outcome: str) -> ShownWords:
     """How an outcome is shown."""
     return outcome_words(outcome)
 
 
 @register.filter
-def as_state(state: str) -> Words:
+def as_state(state: str) -> ShownWords:
     """How the state of a turn is shown."""
     return state_words(state)
 

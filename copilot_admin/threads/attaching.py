@@ -13,7 +13,7 @@ from copilot_admin.models import Conversation, Node, Turn
 from copilot_admin.storage import blobs
 from copilot_admin.storage.statements import Insert, Row
 from copilot_admin.threads.chain import Chain, Link
-from copilot_admin.threads.content import NO_CONTENT, Content, content_of
+from copilot_admin.threads.content import NO_CONTENT, StoredContent, content_of
 from copilot_admin.threads.finding import Found, Known, find
 from copilot_admin.threads.tree import Seen
 from protocol.canonical import Role
@@ -27,7 +27,7 @@ _INSERT_NODE = Insert(Node, returning=("id",), or_existing=("conversation_id", "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Incoming:
+class PreparedMessages:
     """The messages of a request, made ready outside of the transaction.
 
     Attributes:
@@ -38,10 +38,10 @@ class Incoming:
     links: Sequence[Link]
     trace_id: str
     keep_content: bool
-    newest: Content
+    newest: StoredContent
     at: datetime
 
-    def contents(self, *, start: int) -> list[Content]:
+    def contents(self, *, start: int) -> list[StoredContent]:
         """What is stored of the messages from a place on."""
         if start >= len(self.links):
             return []
@@ -72,7 +72,7 @@ class Attached:
     branches: bool
 
 
-def attach(incoming: Incoming) -> Attached:
+def attach(incoming: PreparedMessages) -> Attached:
     """Stores what is new in a request, under what it continues."""
     found = find(incoming.chain, incoming.links, trace_id=incoming.trace_id)
     found, conversation, is_new = _conversation(found, incoming)
@@ -93,7 +93,7 @@ def attach(incoming: Incoming) -> Attached:
     )
 
 
-def _conversation(found: Found, incoming: Incoming) -> tuple[Found, Known, bool]:
+def _conversation(found: Found, incoming: PreparedMessages) -> tuple[Found, Known, bool]:
     """The conversation found, or a new one; when two requests make it, the second finds it."""
     if found.conversation is None:
         conversation = _new_conversation(incoming)
@@ -106,7 +106,7 @@ def _conversation(found: Found, incoming: Incoming) -> tuple[Found, Known, bool]
     return found, found.conversation, False
 
 
-def _new_conversation(incoming: Incoming) -> Known | None:
+def _new_conversation(incoming: PreparedMessages) -> Known | None:
     row = _INSERT_CONVERSATION(
         copilot_id=incoming.chain.copilot_id,
         principal=incoming.chain.principal,
@@ -120,7 +120,7 @@ def _new_conversation(incoming: Incoming) -> Known | None:
     return Known(_id(row), incoming.trace_id) if row else None
 
 
-def _named(found: Found, conversation: Known, incoming: Incoming) -> Found:
+def _named(found: Found, conversation: Known, incoming: PreparedMessages) -> Found:
     """Gives a conversation that was found by its words the trace id it goes by from now on."""
     try:
         with transaction.atomic():
@@ -130,14 +130,14 @@ def _named(found: Found, conversation: Known, incoming: Incoming) -> Found:
     return found
 
 
-def _title(incoming: Incoming) -> str:
+def _title(incoming: PreparedMessages) -> str:
     for link in incoming.links:
         if link.role is Role.HUMAN:
             return " ".join(content_of(link.message).text.split())[:TITLE_CHARACTERS]
     return ""
 
 
-def _insert(conversation: Known, found: Found, incoming: Incoming) -> list[Seen]:
+def _insert(conversation: Known, found: Found, incoming: PreparedMessages) -> list[Seen]:
     """Stores the new messages, each under the one before."""
     links = incoming.links[found.place.used :]
     contents = incoming.contents(start=found.place.used)
@@ -155,8 +155,8 @@ def _inserted(
     conversation: Known,
     before: Seen | None,
     link: Link,
-    content: Content,
-    incoming: Incoming,
+    content: StoredContent,
+    incoming: PreparedMessages,
     *,
     is_last: bool,
 ) -> Seen:
@@ -194,7 +194,7 @@ def _inserted(
 
 
 def _turn(
-    conversation: Known, found: Found, new: Sequence[Seen], incoming: Incoming
+    conversation: Known, found: Found, new: Sequence[Seen], incoming: PreparedMessages
 ) -> tuple[int, bool]:
     """The turn of the nearest question above the leaf; results without one share a turn."""
     human_id = _question_id(conversation, found, new, incoming.links)

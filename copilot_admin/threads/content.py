@@ -26,7 +26,7 @@ from protocol.storable import clean_text, storable
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class StoredContent:
     """A message's text; of a call or result its JSON, or a blob when that is big."""
 
     text: str = ""
@@ -39,14 +39,14 @@ class Content:
         return self.packed.sha if self.packed else None
 
 
-NO_CONTENT = Content()
+NO_CONTENT = StoredContent()
 
 
-def content_of(message: Message) -> Content:
+def content_of(message: Message) -> StoredContent:
     """What is stored of a message: clean, and without secrets."""
     match message:
         case HumanMessage(text, agent) | AiMessage(text, agent):
-            return Content(redact_text(clean_text(text)), agent=clean_text(agent or "")[:200])
+            return StoredContent(redact_text(clean_text(text)), agent=clean_text(agent or "")[:200])
         case CallMessage(function, arguments):
             return _json_content({"function": function, "input_arguments": arguments})
         case ResultMessage(function, arguments, data):
@@ -63,10 +63,10 @@ def data_in(text: str) -> JsonObject | None:
     return cast(JsonObject, value) if isinstance(value, Mapping) else None
 
 
-def _json_content(value: JsonObject) -> Content:
+def _json_content(value: JsonObject) -> StoredContent:
     clean, _ = storable(redact(value))
     data = dumped(clean)
-    return Content(data.decode()) if len(data) <= BIG else Content(packed=pack(clean))
+    return StoredContent(data.decode()) if len(data) <= BIG else StoredContent(packed=pack(clean))
 
 
 def _result(result: SourceResult) -> Json:

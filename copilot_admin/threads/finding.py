@@ -14,7 +14,7 @@ from copilot_admin.storage.statements import Select
 from copilot_admin.threads.chain import Chain, Link
 from copilot_admin.threads.similarity import COMPARED
 from copilot_admin.threads.tree import Seen, Tree
-from copilot_admin.threads.walk import NOWHERE, Place, Walk
+from copilot_admin.threads.walk import NOWHERE, AttachPoint, Walk
 from protocol.canonical import Kind, Role
 
 LOOKED_UP = 1000  # newest messages of a request whose hashes are looked up
@@ -42,7 +42,7 @@ class Found:
     """A conversation (None: there is none yet), the place in it, and the messages around it."""
 
     conversation: Known | None = None
-    place: Place = NOWHERE
+    place: AttachPoint = NOWHERE
     tree: Tree = field(default_factory=lambda: Tree(()))
 
 
@@ -93,7 +93,9 @@ def _by_hash(nodes: QuerySet[Node], chain: Chain, links: Sequence[Link]) -> Foun
     if _is_certain(place, links):
         conversation = _locked(tips[0].conversation_id)
         around = Tree(row for row in rows if row.conversation_id == tips[0].conversation_id)
-        return Found(conversation, Place(tips[0], place.used), around) if conversation else None
+        return (
+            Found(conversation, AttachPoint(tips[0], place.used), around) if conversation else None
+        )
     return _best(_conversation_ids(tips), chain, links, strict=False)
 
 
@@ -109,7 +111,7 @@ def _best(
     conversation_ids: Sequence[int], chain: Chain, links: Sequence[Link], *, strict: bool
 ) -> Found | None:
     """The conversation along which the request goes farthest; of equals the first."""
-    best: tuple[tuple[int, int], int, Place, Tree] | None = None
+    best: tuple[tuple[int, int], int, AttachPoint, Tree] | None = None
     for conversation_id in conversation_ids[:CANDIDATES]:
         nodes = Node.objects.filter(conversation_id=conversation_id)
         tree = Tree(_seen(nodes.order_by("-id")[:LOADED]))
@@ -123,7 +125,7 @@ def _best(
     return Found(conversation, best[2], best[3]) if conversation else None
 
 
-def _is_certain(place: Place, links: Sequence[Link]) -> bool:
+def _is_certain(place: AttachPoint, links: Sequence[Link]) -> bool:
     """Whether only the client's next message remains, so that no walk is needed."""
     remaining = links[place.used :]
     if not remaining:
@@ -135,12 +137,14 @@ def _is_certain(place: Place, links: Sequence[Link]) -> bool:
     return place.node is not None and place.node.kind is Kind.CALL
 
 
-def _exact_place(near: Sequence[Seen], links: Sequence[Link], hashes: dict[str, int]) -> Place:
+def _exact_place(
+    near: Sequence[Seen], links: Sequence[Link], hashes: dict[str, int]
+) -> AttachPoint:
     if not near:
-        return Place()
+        return AttachPoint()
     used = hashes[near[0].chain_hash] + 1
     answers = sum(link.role is Role.AI for link in links[:used])
-    return Place(near[0], used, answers=answers)
+    return AttachPoint(near[0], used, answers=answers)
 
 
 def _deepest(nodes: QuerySet[Node], hashes: dict[str, int]) -> QuerySet[Node]:

@@ -20,7 +20,7 @@ STARTS = 8  # first messages of a shortened history that are tried as its beginn
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AttachPoint:
     """Where a request attaches.
 
     Attributes:
@@ -36,7 +36,7 @@ class Place:
     answers: int = 0
 
 
-NOWHERE = Place()
+NOWHERE = AttachPoint()
 
 
 class Walk:
@@ -47,26 +47,26 @@ class Walk:
         self._chain = chain
         self._strict = strict
 
-    def follow(self, links: Sequence[Link], place: Place = NOWHERE) -> Place:
+    def follow(self, links: Sequence[Link], place: AttachPoint = NOWHERE) -> AttachPoint:
         """Walks from the beginning of the conversation, or from a place that is sure."""
         return self._go(links, place)
 
-    def follow_shortened(self, links: Sequence[Link]) -> Place:
+    def follow_shortened(self, links: Sequence[Link]) -> AttachPoint:
         """Walks from wherever a history that lacks its beginning starts.
 
         At least one answer has to be recognised word for word; else nothing is.
         """
-        best = Place()
+        best = AttachPoint()
         for start, link in enumerate(links[:STARTS]):
             for node in self._same(link, self._tree.nodes.values()):
-                began = Place(node, start + 1, answers=int(node.role is Role.AI))
+                began = AttachPoint(node, start + 1, answers=int(node.role is Role.AI))
                 place = self._go(links, began)
                 exact = place.answers > len(place.differing)
                 if exact and (place.used, _id(place)) > (best.used, _id(best)):
                     best = place
         return best
 
-    def _go(self, links: Sequence[Link], place: Place) -> Place:
+    def _go(self, links: Sequence[Link], place: AttachPoint) -> AttachPoint:
         loose = False
         while place.used < len(links):
             link = links[place.used]
@@ -85,7 +85,9 @@ class Walk:
         before = self._chain.root if node is None else node.chain_hash
         return self._tree.with_hash(self._chain.after(before, link.digest))
 
-    def _next_loosely(self, links: Sequence[Link], place: Place, *, loose: bool) -> Place | None:
+    def _next_loosely(
+        self, links: Sequence[Link], place: AttachPoint, *, loose: bool
+    ) -> AttachPoint | None:
         if place.node is None:
             return None
         link = links[place.used]
@@ -102,12 +104,16 @@ class Walk:
             case _:
                 return self._same_exchange(link, place, region, is_last=is_last)
 
-    def _same_question(self, link: Link, place: Place, region: list[Seen]) -> Place | None:
+    def _same_question(
+        self, link: Link, place: AttachPoint, region: list[Seen]
+    ) -> AttachPoint | None:
         asked = [child for node in region for child in self._tree.children(node)]
         same = [node for node in self._same(link, asked) if node.role is Role.HUMAN]
         return _moved(place, max(same, key=_node_id), link) if same else None
 
-    def _same_answer(self, link: Link, place: Place, region: list[Seen]) -> Place | None:
+    def _same_answer(
+        self, link: Link, place: AttachPoint, region: list[Seen]
+    ) -> AttachPoint | None:
         answers = [node for node in region if node.is_answer]
         same = self._same(link, answers)
         if same:
@@ -120,15 +126,15 @@ class Walk:
             return None
         return _moved(place, node, link, differs=True)
 
-    def _skipped(self, place: Place, region: list[Seen]) -> Place | None:
+    def _skipped(self, place: AttachPoint, region: list[Seen]) -> AttachPoint | None:
         """The answer to our question is not stored (yet): this is the client's copy of it."""
         if region[0].role is Role.HUMAN and not region[0].from_history:
-            return Place(place.node, place.used + 1, place.differing, place.answers)
+            return AttachPoint(place.node, place.used + 1, place.differing, place.answers)
         return None
 
     def _same_exchange(
-        self, link: Link, place: Place, region: list[Seen], *, is_last: bool
-    ) -> Place | None:
+        self, link: Link, place: AttachPoint, region: list[Seen], *, is_last: bool
+    ) -> AttachPoint | None:
         """A call or a result of the past; a result that comes last is new."""
         stored = [node for node in region if (node.role, node.kind) == (link.role, link.kind)]
         same = self._same(link, stored)
@@ -151,14 +157,14 @@ class Walk:
         return self._chain.after(before, digest) == node.chain_hash
 
 
-def _moved(place: Place, node: Seen, link: Link, *, differs: bool = False) -> Place:
+def _moved(place: AttachPoint, node: Seen, link: Link, *, differs: bool = False) -> AttachPoint:
     differing = place.differing | {node.id} if differs else place.differing
-    return Place(node, place.used + 1, differing, place.answers + (link.role is Role.AI))
+    return AttachPoint(node, place.used + 1, differing, place.answers + (link.role is Role.AI))
 
 
 def _node_id(node: Seen) -> int:
     return node.id
 
 
-def _id(place: Place) -> int:
+def _id(place: AttachPoint) -> int:
     return place.node.id if place.node else 0

@@ -16,7 +16,7 @@ import pytest
 from redis.exceptions import RedisError
 
 from copilot_admin.answering import announce as announcing
-from copilot_admin.answering.announce import Change, announce, group_of
+from copilot_admin.answering.announce import TurnChange, announce, group_of
 from copilot_admin.answering.watching import websocket_urlpatterns
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation
@@ -92,10 +92,10 @@ def test_watchers_are_told_which_turn_changed_and_nothing_else(conversation: Con
         await communicator.send_to(text_data='{"turn": 1}')  # ignored, as is what is no JSON
         await communicator.send_to(text_data="nonsense")
         await communicator.send_to(bytes_data=b"\x00")
-        for kind in Change:
+        for kind in TurnChange:
             await announce(conversation.pk, turn_id=5, kind=kind)
-        await announce(conversation.pk + 1, turn_id=6, kind=Change.STARTED)
-        told = [await communicator.receive_json_from() for _ in Change]
+        await announce(conversation.pk + 1, turn_id=6, kind=TurnChange.STARTED)
+        told = [await communicator.receive_json_from() for _ in TurnChange]
         assert await communicator.receive_nothing(timeout=0.05)
         await communicator.disconnect()
         return told
@@ -141,10 +141,10 @@ def test_a_layer_that_is_down_costs_a_line_in_the_log(
     monkeypatch.setattr(announcing, "PATIENCE_SECONDS", 0.01)
     channel_layers.set("default", BrokenLayer(error))
     with caplog.at_level(logging.WARNING):
-        asyncio.run(announce(7, turn_id=1, kind=Change.STARTED))
+        asyncio.run(announce(7, turn_id=1, kind=TurnChange.STARTED))
     assert caplog.messages == ["watchers of conversation 7 were not told"]
 
 
 def test_without_a_layer_nobody_is_told():
     with override_settings(CHANNEL_LAYERS={}):
-        asyncio.run(announce(7, turn_id=1, kind=Change.STARTED))
+        asyncio.run(announce(7, turn_id=1, kind=TurnChange.STARTED))

@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import Browser, Route, WebSocketRoute, expect
 import pytest
 
-from copilot_admin.answering.announce import Change, announce
+from copilot_admin.answering.announce import TurnChange, announce
 from copilot_admin.asgi import application
 from copilot_admin.config.roles import Role
 from copilot_admin.edge.asgi_types import Receive, Scope, Send
@@ -28,7 +28,7 @@ async def with_announcements(scope: Scope, receive: Receive, send: Send) -> None
     """The application, and an address that announces a change from within its event loop."""
     if scope["type"] == "http" and scope["path"].startswith("/tell/"):
         _, _, conversation, turn, kind = scope["path"].split("/")
-        await announce(int(conversation), turn_id=int(turn), kind=Change(kind))
+        await announce(int(conversation), turn_id=int(turn), kind=TurnChange(kind))
         await send({"type": "http.response.start", "status": 204, "headers": []})
         await send({"type": "http.response.body", "body": b""})
         return
@@ -58,7 +58,7 @@ def open_page(person: Visit, asked: Asked) -> None:
         person.go(f"/admin/copilot_admin/conversation/{asked.conversation.pk}/change/")
 
 
-def tell(person: Visit, asked: Asked, kind: Change = Change.PROGRESS) -> None:
+def tell(person: Visit, asked: Asked, kind: TurnChange = TurnChange.PROGRESS) -> None:
     """Has the server announce a change."""
     accepted = asked.accepted
     path = f"/tell/{accepted.conversation_id}/{accepted.turn_id}/{kind}"
@@ -102,7 +102,7 @@ def test_a_running_answer_grows_without_disturbing_its_reader(eve: Visit):
     assert page.evaluate("scrollY") == 120
 
     asked.answer("Hello **world**")
-    tell(eve, asked, Change.FINISHED)
+    tell(eve, asked, TurnChange.FINISHED)
     expect(turn.get_by_text("The answer is being written.")).to_have_count(0)
     expect(page.get_by_role("status")).to_have_text("Question 2: Completed")
     expect(page.locator("#facts")).to_contain_text("Completed")

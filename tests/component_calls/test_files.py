@@ -10,7 +10,7 @@ from copilot_admin.component_calls import call as component_calls
 from copilot_admin.component_calls import files
 from copilot_admin.component_calls.files import read_files
 from copilot_admin.engine.components.inputs import DocumentOrigin, SourceDocument
-from copilot_admin.engine.documents.registry import Document, Page
+from copilot_admin.engine.documents.registry import Document, DocumentPage
 from copilot_admin.engine.fetching.egress import FetchFailed
 from copilot_admin.errors import BadCall
 from copilot_admin.models import CallStatus
@@ -70,10 +70,10 @@ def test_the_kind_of_a_file_may_stand_in_its_address_alone():
 @pytest.mark.parametrize(
     ("pages", "parts"),
     [
-        ((Page(number=1, text="a"),), (("", "a"),)),
-        ((Page(number=1, text="a", name="Prices"),), (("Prices", "a"),)),
+        ((DocumentPage(number=1, text="a"),), (("", "a"),)),
+        ((DocumentPage(number=1, text="a", name="Prices"),), (("Prices", "a"),)),
         (
-            (Page(number=1, text="a"), Page(number=2, text="b")),
+            (DocumentPage(number=1, text="a"), DocumentPage(number=2, text="b")),
             (("page 1", "a"), ("page 2", "b")),
         ),
     ],

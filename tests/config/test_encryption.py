@@ -3,7 +3,7 @@
 from hypothesis import given, strategies
 import pytest
 
-from copilot_admin.config.encryption import Place, new_key, read_key, seal, unseal
+from copilot_admin.config.encryption import SealedPlace, new_key, read_key, seal, unseal
 from copilot_admin.copilots.providers import (
     api_key_of,
     forget_key_if_moved,
@@ -16,7 +16,7 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Provider
 from tests.factories import make_provider
 
-PLACE = Place(table="provider", row="1", field="api_key")
+PLACE = SealedPlace(table="provider", row="1", field="api_key")
 
 
 @given(strategies.text(alphabet=strategies.characters(exclude_categories=["Cs"])))
@@ -31,9 +31,9 @@ def test_the_same_text_is_sealed_differently_each_time():
 @pytest.mark.parametrize(
     "place",
     [
-        Place(table="other", row="1", field="api_key"),
-        Place(table="provider", row="2", field="api_key"),
-        Place(table="provider", row="1", field="other"),
+        SealedPlace(table="other", row="1", field="api_key"),
+        SealedPlace(table="provider", row="2", field="api_key"),
+        SealedPlace(table="provider", row="1", field="other"),
     ],
 )
 def test_a_sealed_text_does_not_open_in_another_place(place):

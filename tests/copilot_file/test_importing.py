@@ -9,7 +9,7 @@ import pytest
 
 from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.faults import BadCopilotFile
-from copilot_admin.copilot_file.importing import Change, Difference, Effect, import_file
+from copilot_admin.copilot_file.importing import Difference, Effect, ImportedChange, import_file
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilot_file.yaml_text import write_yaml
 from copilot_admin.copilots.providers import provider_spec, set_api_key
@@ -74,7 +74,7 @@ FULL: dict[str, Any] = {
 }
 
 
-def _import(file: Any, **options: Any) -> tuple[Change, ...]:
+def _import(file: Any, **options: Any) -> tuple[ImportedChange, ...]:
     return import_file(write_yaml(file).encode(), default_access="key", **options)
 
 
@@ -147,8 +147,8 @@ def test_the_differences_are_told():
     _import(_one())
     changes = _import(_one(description="new", enabled=False))
     assert changes == (
-        Change(name="provider R", effect=Effect.UNCHANGED),
-        Change(
+        ImportedChange(name="provider R", effect=Effect.UNCHANGED),
+        ImportedChange(
             name="copilot a",
             effect=Effect.CHANGED,
             differences=(Difference("description", "", "new"), Difference("enabled", True, False)),

@@ -1,4 +1,4 @@
-"""The smallest valid asks and queries; keyword arguments change what a test is about."""
+"""The smallest valid queries and inputs of the engine; keyword arguments change what a test is about."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -7,8 +7,8 @@ from typing import Any
 
 from copilot_admin.engine.answer import answer
 from copilot_admin.engine.llm.retries import Pace
-from copilot_admin.engine.values.engine_input import Ask, Output, Recollection
-from copilot_admin.engine.values.model_call import Provider
+from copilot_admin.engine.values.engine_input import EngineInput, Output, Recollection
+from copilot_admin.engine.values.model_call import ModelProvider
 from copilot_admin.engine.values.spec import CopilotSpec, ProviderSpec
 from protocol.generations import Generation
 from protocol.json import Json, JsonObject
@@ -41,18 +41,18 @@ def make_query(*messages: Message, **changes: Any) -> Query:
     return Query(messages=messages or (HumanMessage("What moved?"),), **changes)
 
 
-def make_ask(
-    provider: Provider,
+def make_engine_input(
+    provider: ModelProvider,
     *,
     query: Query | None = None,
     spec: CopilotSpec | None = None,
     recall: Callable[[], Awaitable[Recollection]] | None = None,
     **changes: Any,
-) -> Ask:
-    """An ask with fixed time, trace id and key; a server that remembers nothing."""
+) -> EngineInput:
+    """An input with fixed time, trace id and key; a server that remembers nothing."""
     if recall is not None:
         changes["recall"] = recall
-    return Ask(
+    return EngineInput(
         spec=spec or make_spec(),
         query=query or make_query(),
         provider=provider,
@@ -77,17 +77,17 @@ def never_recalled() -> Awaitable[Recollection]:
     raise AssertionError("the answer does not depend on what the server remembers")
 
 
-def outputs_of(ask: Ask) -> list[Output]:
+def outputs_of(ask: EngineInput) -> list[Output]:
     """Everything that the engine yields for an ask."""
     return asyncio.run(_collected(ask))
 
 
-def events_of(ask: Ask) -> list[Output]:
+def events_of(ask: EngineInput) -> list[Output]:
     """What the client gets of it."""
     return [one for one in outputs_of(ask) if hasattr(one, "understood_since")]
 
 
-async def _collected(ask: Ask) -> list[Output]:
+async def _collected(ask: EngineInput) -> list[Output]:
     return [output async for output in answer(ask, pace=hurried())]
 
 

@@ -19,7 +19,7 @@ from copilot_admin.engine.values.model_call import (
     Usage,
     UsageSource,
 )
-from copilot_admin.engine.values.spec import CitationMode, Step, StepPlace, WidgetDataMode
+from copilot_admin.engine.values.spec import CitationMode, FixedStep, StepPlace, WidgetDataMode
 from copilot_admin.engine.warning_events import warning_events
 from copilot_admin.errors import ProviderBroke, ProviderRefused, ProviderUnavailable
 from protocol.events import (
@@ -41,7 +41,7 @@ from tests.engine.engine_inputs import (
     data,
     events_of,
     fetched_pair,
-    make_ask,
+    make_engine_input,
     make_query,
     make_spec,
     make_widget,
@@ -55,8 +55,8 @@ from tests.engine.scripted import Step as Played
 
 GAP = MessageChunk("\n\n")  # between a warning and what follows it
 STEPS = (
-    Step(at=StepPlace.START, message="Reading", details={"source": "desk"}),
-    Step(at=StepPlace.END, message="Done", type=StatusLevel.WARNING),
+    FixedStep(at=StepPlace.START, message="Reading", details={"source": "desk"}),
+    FixedStep(at=StepPlace.END, message="Done", type=StatusLevel.WARNING),
 )
 ROWS: list[dict[str, Any]] = [{"day": "Mon", "close": 1.5}, {"day": "Tue", "close": 2.5}]
 TABLE: dict[str, Any] = {"name": "Closes", "description": "By day.", "rows": ROWS}
@@ -64,7 +64,7 @@ TABLE: dict[str, Any] = {"name": "Closes", "description": "By day.", "rows": ROW
 
 def test_plain_question_streams_every_delta_without_asking_the_journal():
     with ScriptedProvider([text("Rates", " fell", ".")]) as provider:
-        outputs = outputs_of(make_ask(provider, recall=never_recalled))
+        outputs = outputs_of(make_engine_input(provider, recall=never_recalled))
     assert outputs == [
         MessageChunk("Rates"),
         MessageChunk(" fell"),
@@ -75,7 +75,7 @@ def test_plain_question_streams_every_delta_without_asking_the_journal():
 
 def test_steps_stand_around_the_answer_in_the_builders_words():
     with ScriptedProvider([text("Hi")]) as provider:
-        events = events_of(make_ask(provider, spec=make_spec(steps=STEPS)))
+        events = events_of(make_engine_input(provider, spec=make_spec(steps=STEPS)))
     assert events == [
         StatusUpdate(message="Reading", details=({"source": "desk"},)),
         MessageChunk("Hi"),
@@ -85,20 +85,22 @@ def test_steps_stand_around_the_answer_in_the_builders_words():
 
 def test_no_steps_are_sent_when_the_copilot_shows_none():
     with ScriptedProvider([text("Hi")]) as provider:
-        events = events_of(make_ask(provider, spec=make_spec(steps=STEPS, show_steps=False)))
+        events = events_of(
+            make_engine_input(provider, spec=make_spec(steps=STEPS, show_steps=False))
+        )
     assert events == [MessageChunk("Hi")]
 
 
 def test_signs_of_life_are_not_for_the_client():
     with ScriptedProvider([Played((ALIVE, TextDelta("Yes"), ALIVE, Finish("stop")))]) as provider:
-        assert outputs_of(make_ask(provider)) == [MessageChunk("Yes"), Finish("stop")]
+        assert outputs_of(make_engine_input(provider)) == [MessageChunk("Yes"), Finish("stop")]
 
 
 def test_usage_and_thoughts_are_facts_between_the_events():
     usage = Usage(input_tokens=3, output_tokens=1, source=UsageSource.PROVIDER)
     script = Played((ReasoningDelta("hm"), TextDelta("Yes"), usage, Finish("stop")))
     with ScriptedProvider([script]) as provider:
-        outputs = outputs_of(make_ask(provider))
+        outputs = outputs_of(make_engine_input(provider))
     assert outputs == [Thought("hm"), MessageChunk("Yes"), usage, Finish("stop")]
 
 
@@ -106,7 +108,7 @@ def test_usage_and_thoughts_are_facts_between_the_events():
 def test_answer_that_is_not_whole_says_so_even_when_steps_are_not_shown(reason):
     spec = make_spec(steps=STEPS, show_steps=False)
     with ScriptedProvider([text("Half an", reason=reason)]) as provider:
-        outputs = outputs_of(make_ask(provider, spec=spec))
+        outputs = outputs_of(make_engine_input(provider, spec=spec))
     sentence = truncation(Finish(reason))
     assert sentence is not None
     assert outputs == [
@@ -120,20 +122,20 @@ def test_answer_that_is_not_whole_says_so_even_when_steps_are_not_shown(reason):
 
 def test_cut_answer_has_no_end_step_that_claims_it_is_complete():
     with ScriptedProvider([cut("Half")]) as provider:
-        events = events_of(make_ask(provider, spec=make_spec(steps=STEPS)))
+        events = events_of(make_engine_input(provider, spec=make_spec(steps=STEPS)))
     assert StatusUpdate(message="Done", level=StatusLevel.WARNING) not in events
 
 
 @pytest.mark.parametrize("pieces", [(), ("",), (" \n",)])
 def test_empty_answer_gets_a_sentence(pieces):
     with ScriptedProvider([text(*pieces)]) as provider:
-        outputs = outputs_of(make_ask(provider))
+        outputs = outputs_of(make_engine_input(provider))
     assert outputs[-3:] == [*warning_events(EMPTY_ANSWER), Finish("stop")]
 
 
 def test_answer_is_cut_at_the_byte_limit_and_never_within_a_character():
     with ScriptedProvider([text("abc", "déf", "never")]) as provider:
-        outputs = outputs_of(make_ask(provider, max_answer_bytes=5))
+        outputs = outputs_of(make_engine_input(provider, max_answer_bytes=5))
     sentence = truncation(Finish("length"))
     assert sentence is not None
     assert outputs == [
@@ -147,7 +149,7 @@ def test_answer_is_cut_at_the_byte_limit_and_never_within_a_character():
 
 def test_answer_of_exactly_the_limit_is_whole():
     with ScriptedProvider([text("abcde")]) as provider:
-        outputs = outputs_of(make_ask(provider, max_answer_bytes=5))
+        outputs = outputs_of(make_engine_input(provider, max_answer_bytes=5))
     assert outputs == [MessageChunk("abcde"), Finish("stop")]
 
 
@@ -156,7 +158,7 @@ def test_error_before_the_first_words_sends_nothing():
         ScriptedProvider([broken(ProviderRefused("No."))]) as provider,
         pytest.raises(ProviderRefused),
     ):
-        assert events_of(make_ask(provider, spec=make_spec(steps=STEPS))) == []
+        assert events_of(make_engine_input(provider, spec=make_spec(steps=STEPS))) == []
 
 
 def test_error_after_words_comes_behind_them_and_is_not_tried_again():
@@ -168,7 +170,7 @@ def test_error_after_words_comes_behind_them_and_is_not_tried_again():
         return seen
 
     with ScriptedProvider([broken(ProviderUnavailable("Gone."), "Half")]) as provider:
-        assert asyncio.run(until_error(make_ask(provider))) == [MessageChunk("Half")]
+        assert asyncio.run(until_error(make_engine_input(provider))) == [MessageChunk("Half")]
 
 
 def test_words_held_back_for_a_call_are_sent_when_the_provider_breaks():
@@ -181,13 +183,15 @@ def test_words_held_back_for_a_call_are_sent_when_the_provider_breaks():
 
     query = make_query(widgets=Widgets(primary=(make_widget(),)))
     with ScriptedProvider([broken(ProviderBroke("Broke."), "Half")]) as provider:
-        assert asyncio.run(until_error(make_ask(provider, query=query))) == [MessageChunk("Half")]
+        assert asyncio.run(until_error(make_engine_input(provider, query=query))) == [
+            MessageChunk("Half")
+        ]
 
 
 def test_provider_that_is_unavailable_before_its_first_word_is_asked_again():
     script = [broken(ProviderUnavailable("Down.")), text("Up")]
     with ScriptedProvider(script) as provider:
-        assert outputs_of(make_ask(provider)) == [MessageChunk("Up"), Finish("stop")]
+        assert outputs_of(make_engine_input(provider)) == [MessageChunk("Up"), Finish("stop")]
 
 
 def test_stream_that_is_given_up_closes_the_providers():
@@ -196,14 +200,16 @@ def test_stream_that_is_given_up_closes_the_providers():
             return await anext(outputs)
 
     provider = ScriptedProvider([text("one", "two")])
-    assert asyncio.run(first_only(make_ask(provider))) == MessageChunk("one")
+    assert asyncio.run(first_only(make_engine_input(provider))) == MessageChunk("one")
     assert provider.open == 0
 
 
 def test_table_is_made_on_the_server_and_the_model_told():
     script = [call("table", before=["Here: "], **TABLE), text("Done.")]
     with ScriptedProvider(script) as provider:
-        outputs = outputs_of(make_ask(provider, spec=make_spec(tools=("table",), steps=STEPS[:1])))
+        outputs = outputs_of(
+            make_engine_input(provider, spec=make_spec(tools=("table",), steps=STEPS[:1]))
+        )
     artifact = next(one for one in outputs if isinstance(one, MessageArtifact))
     assert outputs == [
         StatusUpdate(message="Reading", details=({"source": "desk"},)),
@@ -229,7 +235,7 @@ def test_table_is_made_on_the_server_and_the_model_told():
 
 def test_answer_that_is_only_a_table_is_not_empty():
     with ScriptedProvider([call("table", **TABLE), text()]) as provider:
-        outputs = outputs_of(make_ask(provider, spec=make_spec(tools=("table",))))
+        outputs = outputs_of(make_engine_input(provider, spec=make_spec(tools=("table",))))
     assert [type(one) for one in outputs] == [ServerTool, MessageArtifact, Finish]
 
 
@@ -237,7 +243,7 @@ def test_two_tables_of_one_answer_have_different_names():
     with ScriptedProvider(
         [call("table", **TABLE), call("table", call_id="call-2", **TABLE), text("Two.")]
     ) as provider:
-        outputs = outputs_of(make_ask(provider, spec=make_spec(tools=("table",))))
+        outputs = outputs_of(make_engine_input(provider, spec=make_spec(tools=("table",))))
     names = [one.artifact_name for one in outputs if isinstance(one, MessageArtifact)]
     assert len(set(names)) == 2
 
@@ -245,7 +251,7 @@ def test_two_tables_of_one_answer_have_different_names():
 def test_wrong_arguments_are_told_to_the_model_which_then_does_it_right():
     wrong = call("table", name="Closes", description="By day.", rows=[])
     with ScriptedProvider([wrong, call("table", **TABLE), text("Done.")]) as provider:
-        outputs = outputs_of(make_ask(provider, spec=make_spec(tools=("table",))))
+        outputs = outputs_of(make_engine_input(provider, spec=make_spec(tools=("table",))))
     told = provider.calls[1].messages[-1].text
     assert told == (
         "Wrong arguments for the tool 'table': rows: List should have at least 1 item after "
@@ -263,7 +269,7 @@ def test_wrong_arguments_are_told_to_the_model_which_then_does_it_right():
 def test_second_mistake_is_explained_to_the_user_and_ends_the_use_of_tools():
     script = [call("tabel", **TABLE), call("no good!", **TABLE), text("Without.")]
     with ScriptedProvider(script) as provider:
-        events = events_of(make_ask(provider, spec=make_spec(tools=("table",))))
+        events = events_of(make_engine_input(provider, spec=make_spec(tools=("table",))))
     sentence = (
         "The model used its tools wrongly more than once, so it answers without them. "
         "The last problem: There is no tool called 'no good!'."
@@ -277,7 +283,7 @@ def test_second_mistake_is_explained_to_the_user_and_ends_the_use_of_tools():
 def test_broken_arguments_are_not_repeated_to_the_provider():
     wrong = Played((ToolCall(id="1", name="table", arguments='{"na'), Finish("tool_calls")))
     with ScriptedProvider([wrong, text("Sorry.")]) as provider:
-        outputs_of(make_ask(provider, spec=make_spec(tools=("table",))))
+        outputs_of(make_engine_input(provider, spec=make_spec(tools=("table",))))
     assert provider.calls[1].messages[-2].tool_calls == (
         ToolCall(id="1", name="table", arguments="{}"),
     )
@@ -286,14 +292,14 @@ def test_broken_arguments_are_not_repeated_to_the_provider():
 def test_tool_calls_of_a_cut_answer_are_not_carried_out():
     script = Played((ToolCall(id="1", name="table", arguments='{"na'), Finish("length")))
     with ScriptedProvider([script]) as provider:
-        outputs = outputs_of(make_ask(provider, spec=make_spec(tools=("table",))))
+        outputs = outputs_of(make_engine_input(provider, spec=make_spec(tools=("table",))))
     assert [type(one) for one in outputs] == [StatusUpdate, MessageChunk, Finish]
 
 
 def test_rounds_are_bounded_and_the_last_one_offers_no_tools():
     script = [call("table", **TABLE)] * (MAX_ROUNDS - 1) + [text("Enough.")]
     with ScriptedProvider(script) as provider:
-        outputs = outputs_of(make_ask(provider, spec=make_spec(tools=("table",))))
+        outputs = outputs_of(make_engine_input(provider, spec=make_spec(tools=("table",))))
     assert outputs[-2:] == [MessageChunk("Enough."), Finish("stop")]
     assert [bool(one.tools) for one in provider.calls] == [True] * (MAX_ROUNDS - 1) + [False]
 
@@ -301,7 +307,7 @@ def test_rounds_are_bounded_and_the_last_one_offers_no_tools():
 def test_calls_in_the_last_round_are_ignored():
     script = [call("table", **TABLE)] * MAX_ROUNDS
     with ScriptedProvider(script) as provider:
-        outputs = outputs_of(make_ask(provider, spec=make_spec(tools=("table",))))
+        outputs = outputs_of(make_engine_input(provider, spec=make_spec(tools=("table",))))
     assert outputs[-1] == Finish("tool_calls")
 
 
@@ -311,7 +317,7 @@ def test_fetch_asks_for_the_selected_widget_before_the_model(generation):
     query = make_query(widgets=Widgets(primary=(widget,)), generation=generation)
     spec = make_spec(widget_data=WidgetDataMode.FETCH, steps=STEPS)
     with ScriptedProvider([]) as provider:
-        (event,) = outputs_of(make_ask(provider, query=query, spec=spec))
+        (event,) = outputs_of(make_engine_input(provider, query=query, spec=spec))
     assert isinstance(event, FunctionCall)
     assert (event.function, event.input_arguments) == ("get_widget_data", asked_arguments(widget))
     assert event.extra_state["copilot_function_call_arguments"] == {
@@ -325,7 +331,7 @@ def test_second_leg_answers_with_citations_between_text_and_end_steps(generation
     query = second_leg(widget, data('[{"close": 1.5}]'), generation=generation)
     spec = make_spec(widget_data=WidgetDataMode.FETCH, steps=STEPS)
     with ScriptedProvider([text("It closed", " at 1.5.")]) as provider:
-        outputs = outputs_of(make_ask(provider, query=query, spec=spec))
+        outputs = outputs_of(make_engine_input(provider, query=query, spec=spec))
     citations = next(one for one in outputs if isinstance(one, CitationCollection))
     assert citations.citations[0].source_info == {
         "type": "widget",
@@ -351,7 +357,7 @@ def test_no_citations_when_they_are_off():
     query = second_leg(make_widget(), data("1.5"))
     with ScriptedProvider([text("1.5")]) as provider:
         outputs = outputs_of(
-            make_ask(provider, query=query, spec=make_spec(citations=CitationMode.OFF))
+            make_engine_input(provider, query=query, spec=make_spec(citations=CitationMode.OFF))
         )
     assert outputs == [MessageChunk("1.5"), Finish("stop")]
 
@@ -361,7 +367,7 @@ def test_model_that_asks_for_data_ends_the_leg_with_nothing_before_the_call():
     query = make_query(widgets=Widgets(secondary=(widget,)))
     script = [call("get_widget_data", before=["Let me ", "look."], widgets=[{"id": widget.ref}])]
     with ScriptedProvider(script) as provider:
-        (event,) = outputs_of(make_ask(provider, query=query, spec=make_spec(steps=STEPS)))
+        (event,) = outputs_of(make_engine_input(provider, query=query, spec=make_spec(steps=STEPS)))
     assert isinstance(event, FunctionCall)
     assert event.input_arguments == asked_arguments(widget)
 
@@ -372,7 +378,7 @@ def test_long_text_before_a_call_is_sent_and_the_call_follows():
     long = "x" * 160
     script = [call("get_widget_data", before=[long], widgets=[{"id": widget.ref}])]
     with ScriptedProvider(script) as provider:
-        outputs = outputs_of(make_ask(provider, query=query))
+        outputs = outputs_of(make_engine_input(provider, query=query))
     assert [type(one) for one in outputs] == [MessageChunk, FunctionCall]
 
 
@@ -386,14 +392,18 @@ def test_client_call_wins_over_a_server_tool_of_the_same_answer():
         )
     )
     with ScriptedProvider([both]) as provider:
-        outputs = outputs_of(make_ask(provider, query=query, spec=make_spec(tools=("table",))))
+        outputs = outputs_of(
+            make_engine_input(provider, query=query, spec=make_spec(tools=("table",)))
+        )
     assert [type(one) for one in outputs] == [FunctionCall]
 
 
 def test_held_words_go_out_before_a_table():
     query = make_query(widgets=Widgets(primary=(make_widget(),)))
     with ScriptedProvider([call("table", before=["See:"], **TABLE), text("Done.")]) as provider:
-        outputs = outputs_of(make_ask(provider, query=query, spec=make_spec(tools=("table",))))
+        outputs = outputs_of(
+            make_engine_input(provider, query=query, spec=make_spec(tools=("table",)))
+        )
     assert [type(one) for one in outputs] == [
         ServerTool,
         MessageChunk,
@@ -408,7 +418,7 @@ def test_memory_of_the_first_leg_reaches_the_prompt_of_the_second():
     spec = make_spec(system_prompt="In {{ timezone }}.")
     recall = recalling(Recollection(memory=Memory(timezone="Asia/Seoul")))
     with ScriptedProvider([text("ok")]) as provider:
-        outputs_of(make_ask(provider, query=query, spec=spec, recall=recall))
+        outputs_of(make_engine_input(provider, query=query, spec=spec, recall=recall))
     assert provider.calls[0].messages[0].text.startswith("In Asia/Seoul.")
 
 
@@ -421,14 +431,14 @@ def test_client_carries_the_memory_when_the_server_has_none():
     )
     fetch = make_spec(widget_data=WidgetDataMode.FETCH, system_prompt="In {{ timezone }}.")
     with ScriptedProvider([text("ok")]) as provider:
-        (event,) = outputs_of(make_ask(provider, query=first, spec=fetch))
+        (event,) = outputs_of(make_engine_input(provider, query=first, spec=fetch))
         assert isinstance(event, FunctionCall)
         second = make_query(
             HumanMessage("What moved?"),
             *fetched_pair([widget], data("1.5"), extra_state=event.extra_state),
             widgets=first.widgets,
         )
-        outputs_of(make_ask(provider, query=second, spec=fetch))
+        outputs_of(make_engine_input(provider, query=second, spec=fetch))
     system, question, *_ = provider.calls[0].messages
     assert system.text.startswith("In Asia/Seoul.")
     assert question.text == "What moved?\n\nThe user chose the skill 'brief':\nBe brief."
@@ -437,15 +447,15 @@ def test_client_carries_the_memory_when_the_server_has_none():
 def test_unknown_model_of_the_client_is_answered_by_the_copilots_own():
     spec = make_spec(models=(("small", "Small"), ("large", "Large")))
     with ScriptedProvider([text("a"), text("b")]) as provider:
-        outputs_of(make_ask(provider, query=make_query(model="gpt-99"), spec=spec))
-        outputs_of(make_ask(provider, query=make_query(model="large"), spec=spec))
+        outputs_of(make_engine_input(provider, query=make_query(model="gpt-99"), spec=spec))
+        outputs_of(make_engine_input(provider, query=make_query(model="large"), spec=spec))
     assert [one.model for one in provider.calls] == ["small", "large"]
 
 
 def test_generation_one_without_widgets_is_a_plain_question():
     query = Query(messages=(HumanMessage("Hi"),), generation=Generation.ONE)
     with ScriptedProvider([text("Hi")]) as provider:
-        outputs = outputs_of(make_ask(provider, query=query, recall=never_recalled))
+        outputs = outputs_of(make_engine_input(provider, query=query, recall=never_recalled))
     assert outputs == [MessageChunk("Hi"), Finish("stop")]
 
 
@@ -468,7 +478,7 @@ def test_reasoning_is_a_step_before_the_words_it_led_to_if_the_builder_wants_it(
         ({}, []),
     ):
         with ScriptedProvider([thoughts]) as provider:
-            events = events_of(make_ask(provider, spec=make_spec(**changes)))
+            events = events_of(make_engine_input(provider, spec=make_spec(**changes)))
         assert events == [*steps, MessageChunk("They rose."), MessageChunk(" A lot.")]
 
 
@@ -476,7 +486,7 @@ def test_data_is_cut_between_rows_to_what_the_builder_allows():
     rows = json.dumps([{"day": number, "price": 1.5} for number in range(200)])
     query = second_leg(make_widget(), data(rows))
     with ScriptedProvider([text("x")]) as provider:
-        outputs_of(make_ask(provider, query=query, spec=make_spec(max_data_tokens=100)))
+        outputs_of(make_engine_input(provider, query=query, spec=make_spec(max_data_tokens=100)))
     told = provider.calls[0].messages[-1].text
     assert 300 < len(told) < 600
     assert "of 200 rows left out: too much data]" in told
@@ -494,5 +504,5 @@ def test_much_data_is_laid_out_beside_the_event_loop(monkeypatch, characters, in
     monkeypatch.setattr("copilot_admin.engine.answer.Leg", watched)
     with ScriptedProvider([text("x")]) as provider:
         query = second_leg(make_widget(), data("x" * characters))
-        outputs_of(make_ask(provider, query=query))
+        outputs_of(make_engine_input(provider, query=query))
     assert threads == [in_loop]

@@ -4,7 +4,7 @@ from uuid import UUID
 import pytest
 
 from copilot_admin.engine.citations import cited_widgets
-from copilot_admin.engine.documents.registry import Document, Page, Word
+from copilot_admin.engine.documents.registry import Document, DocumentPage, Word
 from copilot_admin.engine.files.reading import FileItem
 from copilot_admin.engine.values.turn import client_calls, fetched_in_turn, messages_of_turn
 from protocol.json import JsonObject
@@ -54,7 +54,7 @@ def file_item(name, text):
         Word(word, 10.0 * number, 10.0, 10.0 * number + 9, 20.0)
         for number, word in enumerate(text.split())
     )
-    document = Document(name=name, pages=(Page(number=1, text=text, words=words),))
+    document = Document(name=name, pages=(DocumentPage(number=1, text=text, words=words),))
     return FileItem(content=text, data_format={"filename": name}, document=document)
 
 

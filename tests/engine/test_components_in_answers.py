@@ -11,7 +11,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 import pytest
 
 from copilot_admin.engine.components.inputs import DOCUMENTS, DocumentOrigin, SourceDocument
-from copilot_admin.engine.values.engine_input import Ask, ComponentCalled, Output
+from copilot_admin.engine.values.engine_input import ComponentCalled, EngineInput, Output
 from copilot_admin.engine.values.model_call import Finish, ModelMessage, ModelRole, Usage
 from copilot_admin.engine.values.spec import CitationMode, ComponentUse
 from copilot_admin.errors import ProviderUnavailable
@@ -28,7 +28,7 @@ from protocol.events import (
 from protocol.messages import AiMessage, DataItem, FileReference, HumanMessage, SourceData
 from protocol.query import ContextItem
 from tests.engine.components.sample_components import sample_components
-from tests.engine.engine_inputs import NOW, make_ask, make_query, make_spec, outputs_of
+from tests.engine.engine_inputs import NOW, make_engine_input, make_query, make_spec, outputs_of
 from tests.engine.scripted import ScriptedProvider, Step, broken, call, text
 
 __all__ = ["sample_components"]
@@ -40,14 +40,14 @@ MADE = uuid5(CALL, "artifact 1")
 STARTED = StatusUpdate(message="Running Player")
 
 
-def playing(*outputs: ComponentOutput | Exception, **changes: Any) -> Ask:
+def playing(*outputs: ComponentOutput | Exception, **changes: Any) -> EngineInput:
     """An ask whose model calls the player once, and then says "Done."."""
     provider = ScriptedProvider([call("player"), text("Done.")])
     use = ComponentUse(name="player", version="v1", config={"outputs": outputs})  # type: ignore[dict-item]
-    return make_ask(provider, spec=make_spec(components=(use,), **changes))
+    return make_engine_input(provider, spec=make_spec(components=(use,), **changes))
 
 
-def told(ask: Ask) -> tuple[list[Output], str]:
+def told(ask: EngineInput) -> tuple[list[Output], str]:
     """What came of an ask, and the text of the tool's message to the model."""
     found = outputs_of(ask)
     provider = ask.provider
@@ -462,9 +462,9 @@ def test_what_the_component_refuses_is_told_to_user_and_model():
     assert [(one.error, one.result) for one in called] == [("Write a query.", result)]
 
 
-def asking(script: list[Step], *names: str, **changes: Any) -> Ask:
+def asking(script: list[Step], *names: str, **changes: Any) -> EngineInput:
     uses = tuple(ComponentUse(name=name, version="v1") for name in names)
-    return make_ask(ScriptedProvider(script), spec=make_spec(components=uses), **changes)
+    return make_engine_input(ScriptedProvider(script), spec=make_spec(components=uses), **changes)
 
 
 @pytest.mark.parametrize(
@@ -517,7 +517,7 @@ def test_a_copilot_calls_the_version_that_it_pins():
     for version, count in (("v1", 1), ("v2", 2), ("latest", 2)):
         use = ComponentUse(name="echo", version=version)
         provider = ScriptedProvider([call("echo", query="hello"), text("Done.")])
-        found = outputs_of(make_ask(provider, spec=make_spec(components=(use,))))
+        found = outputs_of(make_engine_input(provider, spec=make_spec(components=(use,))))
         (called,) = (one for one in found if isinstance(one, ComponentCalled))
         assert (called.outputs, called.result) == (count, "hello")
 
@@ -528,7 +528,7 @@ def test_a_component_with_the_name_of_a_tool_is_not_offered(sample_components, m
 
     monkeypatch.setattr(sample_components, "find", lambda name, version: Table)
     use = ComponentUse(name="table", version="v1")
-    ask = make_ask(
+    ask = make_engine_input(
         ScriptedProvider([text("Hi.")]), spec=make_spec(components=(use,), tools=("table",))
     )
     outputs_of(ask)
@@ -577,7 +577,7 @@ def test_a_component_is_passed_the_question_the_history_and_the_documents():
     script = [call("witness"), call("witness", call_id="call-2"), text("Done.")]
     spec = make_spec(components=(use,), parameters={"temperature": 0.5, "max_tokens": 9})
     who = {"principal": "key:7", "user_email": "ada@example.com"}
-    outputs_of(make_ask(ScriptedProvider(script), query=query, spec=spec, **who))
+    outputs_of(make_engine_input(ScriptedProvider(script), query=query, spec=spec, **who))
     seen.pop("_sys_model")
     assert seen == {
         "_sys_origin_query": "Four",

@@ -6,7 +6,7 @@ import pytest
 
 from copilot_admin.engine.client.extra_state import unseal
 from copilot_admin.engine.client.memory import MOST_CARRIED, NOT_CARRIED
-from copilot_admin.engine.values.engine_input import Ask, Exchange, Output
+from copilot_admin.engine.values.engine_input import EngineInput, Exchange, Output
 from copilot_admin.engine.values.model_call import Finish, ModelMessage, ModelRole, ToolCall
 from copilot_admin.engine.values.spec import ComponentUse, WidgetDataMode
 from protocol.events import FunctionCall, StatusUpdate
@@ -19,7 +19,7 @@ from tests.engine.engine_inputs import (
     data,
     events_of,
     fetched_pair,
-    make_ask,
+    make_engine_input,
     make_query,
     make_spec,
     make_widget,
@@ -41,7 +41,7 @@ ROWS = {"name": "T", "description": "D", "rows": [{"a": 1}]}
 
 def answered_once(*steps: Step) -> list[Output]:
     query = make_query(HumanMessage("q"), widgets=WIDGETS)
-    return events_of(make_ask(ScriptedProvider(list(steps)), query=query, spec=SPEC))
+    return events_of(make_engine_input(ScriptedProvider(list(steps)), query=query, spec=SPEC))
 
 
 def exchanges_in(event: Output) -> tuple[Exchange, ...]:
@@ -61,15 +61,15 @@ def together(*steps: Step) -> Step:
     return Step((*calls, Finish("tool_calls")))
 
 
-def second(event: Output) -> Ask:
+def second(event: Output) -> EngineInput:
     """The leg after a call, in which the client brings back what it was given."""
     assert isinstance(event, FunctionCall)
     pair = fetched_pair([WIDGET], data("1"), extra_state=event.extra_state)
     query = make_query(HumanMessage("q"), *pair, widgets=WIDGETS)
-    return make_ask(ScriptedProvider([text("Done.")]), query=query, spec=SPEC)
+    return make_engine_input(ScriptedProvider([text("Done.")]), query=query, spec=SPEC)
 
 
-def said_by_tools(ask: Ask) -> list[tuple[Any, ...]]:
+def said_by_tools(ask: EngineInput) -> list[tuple[Any, ...]]:
     events_of(ask)
     provider = ask.provider
     assert isinstance(provider, ScriptedProvider)

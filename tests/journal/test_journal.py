@@ -28,8 +28,7 @@ from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.opening import accept, prepare, refuse
 from copilot_admin.journal.recorder import Piece, Recorder
 from copilot_admin.journal.sealing import LARGEST_INTEGER, from_json, seal, to_json
-from copilot_admin.journal.usage import Usage as Counted
-from copilot_admin.journal.usage import count
+from copilot_admin.journal.usage import CountedRun, count
 from copilot_admin.models import (
     Checkpoint,
     Conversation,
@@ -541,7 +540,7 @@ def test_the_day_counts_errors_and_runs_without_a_token():
 
 def test_a_day_that_another_process_began_is_counted_on(monkeypatch):
     version = make_version()
-    counted = Counted(
+    counted = CountedRun(
         day=START.date(),
         copilot_id=version.copilot_id,
         version=1,

@@ -127,7 +127,7 @@ def test_a_client_that_stops_reading_is_given_up(provider, monkeypatch):
     live, caller = admit("news", key=None)
 
     async def scenario() -> None:
-        question = run_task.Question(
+        question = run_task.AdmittedQuery(
             live=live, caller=caller, query=read(HELLO), ids=new_ids(b"chat-1")
         )
         await (await open_run.open_run(question)).task

@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Protocol
 from uuid import UUID
 
-from copilot_admin.admin.blocks.contents import ON_THE_PAGE, Content, Room, content_of
+from copilot_admin.admin.blocks.contents import ON_THE_PAGE, DataExcerpt, Room, content_of
 from copilot_admin.admin.blocks.fields import (
     list_in,
     number_in,
@@ -27,7 +27,7 @@ from copilot_admin.admin.blocks.kinds import (
     ReasoningBlock,
     SeenData,
     Source,
-    Step,
+    StepLine,
     StepsBlock,
     SuggestionsBlock,
     TextBlock,
@@ -146,7 +146,7 @@ def _seen(event: EventView, key: str, room: Room) -> SeenData:
 
 
 def _component(payload: JsonObject, key: str, room: Room) -> ComponentBlock:
-    def content(name: str) -> Content:
+    def content(name: str) -> DataExcerpt:
         return content_of(payload.get(name), key=f"{key}-{name}", room=room)
 
     return ComponentBlock(
@@ -163,7 +163,7 @@ def _component(payload: JsonObject, key: str, room: Room) -> ComponentBlock:
     )
 
 
-def _step(event: EventView, key: str, room: Room) -> Step:
+def _step(event: EventView, key: str, room: Room) -> StepLine:
     payload = event.payload or {}
     details = [
         content_of(detail, key=f"{key}-d{index}", room=room)
@@ -173,7 +173,7 @@ def _step(event: EventView, key: str, room: Room) -> Step:
         content_of(artifact.get("content"), key=f"{key}-f{index}", room=room)
         for index, artifact in enumerate(objects_in(payload, "artifacts"))
     ]
-    return Step(
+    return StepLine(
         message=text_in(payload, "message"),
         is_warning=text_in(payload, "eventType") != "INFO",
         hidden=payload.get("hidden") is True,
@@ -195,11 +195,11 @@ def _artifact(payload: JsonObject, key: str, room: Room) -> ArtifactBlock:
         if chart is not None:
             columns = tuple(dict.fromkeys(chart.drawn_columns))
             table = table_of(raw, most_rows=room.rows, most_cell=room.cell, columns=columns)
-            content = Content(key=key, table=table, is_cut=table.is_cut)
+            content = DataExcerpt(key=key, table=table, is_cut=table.is_cut)
     elif kind == "html" and isinstance(raw, str):
         source = raw[: room.text]
         text = html_text(raw[:MOST_HTML])
-        content = Content(key=key, text=text[: room.text], is_cut=len(raw) > room.text)
+        content = DataExcerpt(key=key, text=text[: room.text], is_cut=len(raw) > room.text)
     return ArtifactBlock(
         key=key,
         type=kind,

@@ -25,7 +25,7 @@ ALONE = Room(rows=5_000, cell=5_000, text=1_000_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
+class DataExcerpt:
     """A piece of data, or its beginning.
 
     Attributes:
@@ -47,23 +47,25 @@ class Content:
         return self.table is None and not self.text
 
 
-def content_of(value: Json, *, key: str, room: Room = ON_THE_PAGE) -> Content:
+def content_of(value: Json, *, key: str, room: Room = ON_THE_PAGE) -> DataExcerpt:
     """Makes data readable.
 
     Args:
         value: Any JSON; a text that holds JSON is taken as that JSON.
-        key: See `Content.key`.
+        key: See `DataExcerpt.key`.
         room: How much of it is wanted.
     """
     value = _unpacked(value)
     if are_rows(value):
         table = table_of(value, most_rows=room.rows, most_cell=room.cell)
-        return Content(key=key, table=table, is_cut=table.is_cut)
+        return DataExcerpt(key=key, table=table, is_cut=table.is_cut)
     if value is None or value == {} or value == []:
-        return Content(key=key)
+        return DataExcerpt(key=key)
     is_code = not isinstance(value, str)
     text = value if isinstance(value, str) else pretty_json(value)
-    return Content(key=key, text=text[: room.text], is_code=is_code, is_cut=len(text) > room.text)
+    return DataExcerpt(
+        key=key, text=text[: room.text], is_code=is_code, is_cut=len(text) > room.text
+    )
 
 
 def _unpacked(value: Json) -> Json:

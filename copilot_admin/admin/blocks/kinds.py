@@ -6,7 +6,7 @@ from typing import ClassVar, TypeAlias
 
 from django.utils.safestring import SafeString
 
-from copilot_admin.admin.blocks.contents import Content
+from copilot_admin.admin.blocks.contents import DataExcerpt
 from copilot_admin.admin.blocks.results import SourceResult
 from copilot_admin.reading import CallView, MessageView
 from copilot_admin.rendering.charts import Chart
@@ -31,13 +31,13 @@ class TextBlock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class StepLine:
     """A line of the steps that Workspace shows beside an answer."""
 
     message: str
     is_warning: bool
     hidden: bool
-    details: tuple[Content, ...]
+    details: tuple[DataExcerpt, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class StepsBlock:
 
     template: ClassVar[str] = f"{FOLDER}/steps.html"
 
-    steps: tuple[Step, ...]
+    steps: tuple[StepLine, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class ArtifactBlock:
     type: str
     name: str
     description: str
-    content: Content
+    content: DataExcerpt
     chart: Chart | None
     source: str  # of an HTML artifact, as it was sent
 
@@ -71,7 +71,7 @@ class Source:
     name: str
     place: str
     arguments: tuple[tuple[str, str], ...]
-    details: Content
+    details: DataExcerpt
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class CallBlock:
 
     key: str
     call: CallView
-    arguments: Content
+    arguments: DataExcerpt
     results: tuple[Answered, ...]
 
     @property
@@ -121,8 +121,8 @@ class ToolBlock:
 
     key: str
     name: str
-    arguments: Content
-    result: Content
+    arguments: DataExcerpt
+    result: DataExcerpt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,13 +134,13 @@ class ComponentBlock:
     key: str
     name: str
     version: str
-    arguments: Content
-    result: Content
+    arguments: DataExcerpt
+    result: DataExcerpt
     error: str
     outputs: int
     ms: int
-    usage: Content
-    metrics: Content
+    usage: DataExcerpt
+    metrics: DataExcerpt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +160,7 @@ class SeenData:
     key: str
     kind: str
     instance: str
-    content: Content
+    content: DataExcerpt
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,7 @@ class OtherBlock:
 
     key: str
     type: str
-    content: Content
+    content: DataExcerpt
 
 
 Block: TypeAlias = (

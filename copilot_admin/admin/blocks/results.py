@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from copilot_admin.admin.blocks.contents import ON_THE_PAGE, Content, Room, content_of
+from copilot_admin.admin.blocks.contents import ON_THE_PAGE, DataExcerpt, Room, content_of
 from copilot_admin.admin.blocks.fields import (
     as_object,
     list_in,
@@ -32,7 +32,7 @@ class SourceResult:
     status: str = ""
     message: str = ""
     file: str = ""
-    content: Content | None = None
+    content: DataExcerpt | None = None
 
     @property
     def failed(self) -> bool:

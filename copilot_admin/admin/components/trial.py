@@ -29,7 +29,7 @@ DEVELOPERS = {"content": {"__all__": {"raw_data"}}}  # shown to nobody else
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class TrialAnswer:
     """What the user of a copilot would see, as a transcript would keep it."""
 
     call: ClassVar[CallView | None] = None
@@ -62,7 +62,7 @@ class TrialResult:
     ms: int
 
 
-class Trial:
+class ComponentTrial:
     """One try of a component."""
 
     def __init__(self, run: ComponentRun) -> None:
@@ -117,7 +117,7 @@ def _json(output: ComponentOutput) -> str:
     return clean_text(pretty_json(output.model_dump(mode="json", exclude=DEVELOPERS)))
 
 
-def _answer_of(run: ComponentRun) -> Answer:
+def _answer_of(run: ComponentRun) -> TrialAnswer:
     recorder, id = Recorder(), uuid4()
     for event in _events_of(run, id):
         recorder.add(event, at_ms=0)
@@ -132,7 +132,7 @@ def _answer_of(run: ComponentRun) -> Answer:
         )
         for order, entry in enumerate(record.entries)
     )
-    return Answer(id=id, answer=record.text, events=events)
+    return TrialAnswer(id=id, answer=record.text, events=events)
 
 
 def _events_of(run: ComponentRun, id: UUID) -> Iterator[Event]:

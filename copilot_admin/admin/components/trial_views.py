@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from copilot_admin.admin.common.component_words import component_or_404
-from copilot_admin.admin.components.trial import MOST_LISTED, Trial, TrialResult, raw
+from copilot_admin.admin.components.trial import MOST_LISTED, ComponentTrial, TrialResult, raw
 from copilot_admin.admin.components.trial_form import TrialForm, initial_of
 from copilot_admin.edge.event_streams import EventStreamResponse
 from copilot_admin.engine.components.base import Component
@@ -57,7 +57,7 @@ class ComponentTrialViews(AdminSite):
         form = TrialForm(component, request.POST, request.FILES)
         if not form.is_valid():
             return self._trial_page(request, form)
-        trial = Trial(form.run(uid=f"user:{request.user.pk}"))
+        trial = ComponentTrial(form.run(uid=f"user:{request.user.pk}"))
         async_to_sync(trial.finish)()
         result = trial.result()
         if result.refusal:
@@ -74,7 +74,8 @@ class ComponentTrialViews(AdminSite):
             frames = _refused(" ".join(sentences))
         else:
             frames = _frames(
-                Trial(form.run(uid=f"user:{request.user.pk}")), language=translation.get_language()
+                ComponentTrial(form.run(uid=f"user:{request.user.pk}")),
+                language=translation.get_language(),
             )
         return EventStreamResponse(frames, on_close=lambda: None)
 
@@ -105,7 +106,7 @@ async def _refused(sentence: str) -> AsyncGenerator[bytes, None]:
     yield encode("refusal", {"sentence": sentence})
 
 
-async def _frames(trial: Trial, *, language: str | None) -> AsyncGenerator[bytes, None]:
+async def _frames(trial: ComponentTrial, *, language: str | None) -> AsyncGenerator[bytes, None]:
     """Sends the first outputs; a page that holds more helps nobody."""
     count = 0
     async with aclosing(trial.outputs()) as outputs:

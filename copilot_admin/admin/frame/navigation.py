@@ -19,7 +19,7 @@ _ORDER: Sequence[tuple[str | Promise, Mapping[str, str]]] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class NavigationLink:
     """A link of the rail."""
 
     label: str | Promise
@@ -33,7 +33,7 @@ class PlaceGroup:
     """Links that belong together; the first group has no label."""
 
     label: str | Promise
-    places: tuple[Place, ...]
+    places: tuple[NavigationLink, ...]
 
 
 def navigation(
@@ -47,7 +47,9 @@ def navigation(
         path: Of the page that is shown.
     """
     by_name = {model["object_name"]: model for model in models if model.get("admin_url")}
-    home = Place(label=_("Start"), url=index_url, icon=HOME_ICON, is_current=path == index_url)
+    home = NavigationLink(
+        label=_("Start"), url=index_url, icon=HOME_ICON, is_current=path == index_url
+    )
     groups = [PlaceGroup(label="", places=(home,))]
     for label, icons in _ORDER:
         found = [(by_name.pop(name), icon) for name, icon in icons.items() if name in by_name]
@@ -60,7 +62,7 @@ def _group(
     label: str | Promise, models: Iterable[tuple[Mapping[str, str], str]], *, path: str
 ) -> PlaceGroup:
     places = tuple(
-        Place(
+        NavigationLink(
             label=model["name"],
             url=model["admin_url"],
             icon=icon,

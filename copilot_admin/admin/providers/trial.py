@@ -11,11 +11,11 @@ from copilot_admin.engine.values.model_call import (
     Finish,
     ModelCall,
     ModelMessage,
+    ModelProvider,
     ModelRole,
     ReasoningDelta,
     TextDelta,
 )
-from copilot_admin.engine.values.model_call import Provider as ModelProvider
 from copilot_admin.errors import ConfigurationError, RunError
 
 QUESTION = "Answer with the one word: ready"
@@ -24,7 +24,7 @@ PATIENCE_S = 30.0  # a person waits for the page; the provider's own patience is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class ProviderTrial:
     """What came of a try.
 
     Attributes:
@@ -37,7 +37,7 @@ class Trial:
     problem: str = ""
 
 
-def try_provider(provider: ModelProvider, *, model: str) -> Trial:
+def try_provider(provider: ModelProvider, *, model: str) -> ProviderTrial:
     """Asks the model for one word and stops at the first piece of it.
 
     Args:
@@ -47,17 +47,21 @@ def try_provider(provider: ModelProvider, *, model: str) -> Trial:
     return async_to_sync(_try)(provider, model)
 
 
-async def _try(provider: ModelProvider, model: str) -> Trial:
+async def _try(provider: ModelProvider, model: str) -> ProviderTrial:
     try:
         async with asyncio.timeout(PATIENCE_S):
             wanted = model or next(iter(await provider.models()), "")
             if not wanted:
-                return Trial(model="", problem="The provider offers no model. Name one to try.")
-            return Trial(model=wanted, first_token_ms=await _first_token_ms(provider, wanted))
+                return ProviderTrial(
+                    model="", problem="The provider offers no model. Name one to try."
+                )
+            return ProviderTrial(
+                model=wanted, first_token_ms=await _first_token_ms(provider, wanted)
+            )
     except TimeoutError:
-        return Trial(model=model, problem=f"No text came within {PATIENCE_S:.0f} seconds.")
+        return ProviderTrial(model=model, problem=f"No text came within {PATIENCE_S:.0f} seconds.")
     except (RunError, ConfigurationError) as error:
-        return Trial(model=model, problem=error.public)
+        return ProviderTrial(model=model, problem=error.public)
 
 
 async def _first_token_ms(provider: ModelProvider, model: str) -> int:

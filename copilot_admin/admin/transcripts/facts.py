@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from copilot_admin.admin.transcripts.words import Words, outcome_words
+from copilot_admin.admin.transcripts.words import ShownWords, outcome_words
 from copilot_admin.models import Conversation, EndpointKey, Logging, Outcome, Turn, TurnState
 
 # A page tells news for as long as its reader may expect a next question.
@@ -25,7 +25,7 @@ class Facts:
 
     conversation: Conversation
     caller: str
-    outcome: Words
+    outcome: ShownWords
     keeps_content: bool
     is_recent: bool
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 
 from copilot_admin.admin.blocks.blocks import answered, blocks_of
-from copilot_admin.admin.blocks.contents import ALONE, ON_THE_PAGE, Content
+from copilot_admin.admin.blocks.contents import ALONE, ON_THE_PAGE, DataExcerpt
 from copilot_admin.admin.blocks.kinds import Answered, Block
 from copilot_admin.admin.transcripts.attempts import Attempt, attempts_of
 from copilot_admin.admin.transcripts.paths import (
@@ -22,7 +22,7 @@ MOST_FORMATTED_PER_PAGE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leg:
+class LegFacts:
     """One request of an attempt.
 
     Attributes:
@@ -45,11 +45,11 @@ class Leg:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class AttemptFacts:
     """One attempt at an answer; `number` counts from 1."""
 
     number: int
-    legs: tuple[Leg, ...]
+    legs: tuple[LegFacts, ...]
 
     @property
     def last(self) -> RunView:
@@ -71,12 +71,12 @@ class TurnPart:
     turn: TurnView
     number: int
     siblings: Siblings | None
-    answers: tuple[Answer, ...]
+    answers: tuple[AttemptFacts, ...]
     is_live: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class ConversationPage:
     """What is shown of a conversation.
 
     Attributes:
@@ -96,7 +96,7 @@ class Page:
 
 def page_of(
     view: ConversationView, *, through: int | None = None, all_branches: bool = False
-) -> Page:
+) -> ConversationPage:
     """Decides what the page of a conversation shows.
 
     Args:
@@ -107,7 +107,7 @@ def page_of(
     turns = view.turns if all_branches else chosen_path(view.turns, through=through)
     children = children_of(view.turns)
     formatted = _within_budget(turns)
-    return Page(
+    return ConversationPage(
         parts=tuple(
             _part(turn, children, number=number, formatted=turn.id in formatted)
             for number, turn in enumerate(turns, start=1)
@@ -127,7 +127,7 @@ def part_of(view: ConversationView, turn_id: int) -> TurnPart | None:
     return None
 
 
-def content_by_key(view: ConversationView, key: str) -> Content | None:
+def content_by_key(view: ConversationView, key: str) -> DataExcerpt | None:
     """All of a piece of data that a page shows the beginning of."""
     for turn in view.turns:
         for run in turn.runs:
@@ -155,20 +155,20 @@ def _part(turn: TurnView, children: Children, *, number: int, formatted: bool) -
     )
 
 
-def _answer(attempt: Attempt, *, number: int, formatted: bool) -> Answer:
+def _answer(attempt: Attempt, *, number: int, formatted: bool) -> AttemptFacts:
     called: set[int] = set()
     legs = []
     for run in attempt:
         others = [message for message in run.received if message.node_id not in called]
         called |= {result.node_id for result in run.call.results} if run.call else set()
         legs.append(
-            Leg(
+            LegFacts(
                 run=run,
                 received=tuple(answered(message) for message in others),
                 blocks=tuple(blocks_of(run, room=ON_THE_PAGE, formatted=formatted)),
             )
         )
-    return Answer(number=number, legs=tuple(legs))
+    return AttemptFacts(number=number, legs=tuple(legs))
 
 
 def _within_budget(turns: Sequence[TurnView]) -> set[int]:
@@ -189,8 +189,8 @@ def _may_hold(run: RunView, key: str) -> bool:
     return any(key.startswith(f"n{message.node_id}-") for message in messages)
 
 
-def _contents(value: object) -> Iterator[Content]:
-    if isinstance(value, Content):
+def _contents(value: object) -> Iterator[DataExcerpt]:
+    if isinstance(value, DataExcerpt):
         yield value
     elif isinstance(value, list | tuple):
         for one in value:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from copilot_admin.engine.client.extra_state import SIGNED_MEMORY, seal
 from copilot_admin.engine.client.memory import memory_of
 from copilot_admin.engine.client.widget_data import DataCall
-from copilot_admin.engine.values.engine_input import Ask, Exchange
+from copilot_admin.engine.values.engine_input import EngineInput, Exchange
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.events import FunctionCall
 from protocol.functions import get_widget_data_call
@@ -16,7 +16,7 @@ from protocol.query import Query
 def data_call_event(
     call: DataCall,
     *,
-    ask: Ask,
+    engine_input: EngineInput,
     query: Query,
     exchanges: Sequence[Exchange] = (),
     waiting: Sequence[ToolCall] = (),
@@ -28,7 +28,7 @@ def data_call_event(
         call.function,
         arguments,
         remembered={"data_sources": named},
-        ask=ask,
+        engine_input=engine_input,
         query=query,
         exchanges=exchanges,
         waiting=waiting,
@@ -40,7 +40,7 @@ def client_call_event(
     arguments: JsonObject,
     *,
     remembered: JsonObject,
-    ask: Ask,
+    engine_input: EngineInput,
     query: Query,
     exchanges: Sequence[Exchange] = (),
     waiting: Sequence[ToolCall] = (),
@@ -54,16 +54,16 @@ def client_call_event(
         function: Its name on the wire.
         arguments: Its `input_arguments`.
         remembered: What the model meant by it, for those who read along.
-        ask: Whose signing key seals what the next leg needs.
+        engine_input: Whose signing key seals what the next leg needs.
         query: Of this leg.
         exchanges: What server tools gave in this leg, which the model of the next is told.
         waiting: What the model called in the same answer; the next leg begins with it.
     """
     memory = seal(
         memory_of(query, exchanges=exchanges, waiting=waiting),
-        signing_key=ask.signing_key,
-        slug=ask.spec.slug,
-        now=ask.now,
+        signing_key=engine_input.signing_key,
+        slug=engine_input.spec.slug,
+        now=engine_input.now,
     )
     return FunctionCall(
         function=function,

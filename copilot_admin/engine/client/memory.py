@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from copilot_admin.engine.client.extra_state import unseal
-from copilot_admin.engine.values.engine_input import Ask, Exchange, Memory, Recollection
+from copilot_admin.engine.values.engine_input import EngineInput, Exchange, Memory, Recollection
 from copilot_admin.engine.values.model_call import ToolCall
 from copilot_admin.engine.values.turn import messages_of_turn
 from protocol.messages import ResultMessage
@@ -16,17 +16,17 @@ MOST_CARRIED = 48 * 1024
 NOT_CARRIED = "(done, but the result was too long to be kept; call it again if you need it)"
 
 
-def completed(ask: Ask, recollection: Recollection) -> Query:
+def completed(engine_input: EngineInput, recollection: Recollection) -> Query:
     """The query with timezone, urls and selected skills of the turn's first request.
 
     What the client says now wins, then what the journal knows, then what the client was given to
     carry; a first request has nothing to fill in.
     """
-    query = ask.query
+    query = engine_input.query
     if not isinstance(query.messages[-1], ResultMessage):
         return query
     known = recollection.memory or Memory()
-    carried = _carried(ask) or Memory()
+    carried = _carried(engine_input) or Memory()
     return replace(
         query,
         timezone=query.timezone or known.timezone or carried.timezone,
@@ -57,10 +57,10 @@ def memory_of(
     )
 
 
-def waiting_calls(ask: Ask) -> tuple[ToolCall, ...]:
+def waiting_calls(engine_input: EngineInput) -> tuple[ToolCall, ...]:
     """What the model wanted besides the call whose result has just come; none in a new turn."""
-    last = ask.query.messages[-1]
-    memory = memory_in(last, ask=ask) if isinstance(last, ResultMessage) else None
+    last = engine_input.query.messages[-1]
+    memory = memory_in(last, engine_input=engine_input) if isinstance(last, ResultMessage) else None
     return memory.waiting if memory else ()
 
 
@@ -73,15 +73,20 @@ def _fitting(exchanges: Sequence[Exchange]) -> list[Exchange]:
     return kept[::-1]
 
 
-def _carried(ask: Ask) -> Memory | None:
-    for message in reversed(messages_of_turn(ask.query)):
+def _carried(engine_input: EngineInput) -> Memory | None:
+    for message in reversed(messages_of_turn(engine_input.query)):
         if isinstance(message, ResultMessage):
-            memory = memory_in(message, ask=ask)
+            memory = memory_in(message, engine_input=engine_input)
             if memory is not None:
                 return memory
     return None
 
 
-def memory_in(message: ResultMessage, *, ask: Ask) -> Memory | None:
+def memory_in(message: ResultMessage, *, engine_input: EngineInput) -> Memory | None:
     """What a client was given to carry and brings back; None when it is not ours."""
-    return unseal(message.extra_state, signing_key=ask.signing_key, slug=ask.spec.slug, now=ask.now)
+    return unseal(
+        message.extra_state,
+        signing_key=engine_input.signing_key,
+        slug=engine_input.spec.slug,
+        now=engine_input.now,
+    )

@@ -16,7 +16,7 @@ from copilot_admin.engine.components.inputs import (
 from copilot_admin.engine.files.reading import FileItem
 from copilot_admin.engine.llm.retries import Pace
 from copilot_admin.engine.prompt.data_text import item_text
-from copilot_admin.engine.values.engine_input import Ask
+from copilot_admin.engine.values.engine_input import EngineInput
 from copilot_admin.engine.values.turn import fetched_by
 from protocol.json import JsonObject
 from protocol.messages import (
@@ -31,12 +31,12 @@ from protocol.query import Query
 
 
 def system_inputs(
-    ask: Ask, query: Query, *, model: str, pace: Pace
+    engine_input: EngineInput, query: Query, *, model: str, pace: Pace
 ) -> Callable[[str, Sequence[str]], Mapping[str, Any]]:
     """Makes the inputs of calls in one leg; what costs is made once, and only when it is needed.
 
     Args:
-        ask: Whose copilot calls.
+        engine_input: Whose copilot calls.
         query: With its files read.
         model: Of the copilot.
         pace: Of retries.
@@ -48,15 +48,17 @@ def system_inputs(
 
     def inputs(name: str, used: Sequence[str]) -> Mapping[str, Any]:
         if not made:
-            made.update(_shared(ask, query))
+            made.update(_shared(engine_input, query))
         door = ModelDoor(
-            ask.provider,
+            engine_input.provider,
             model=model,
-            timeouts=ask.spec.provider.timeouts,
-            parameters=ask.spec.parameters,
+            timeouts=engine_input.spec.provider.timeouts,
+            parameters=engine_input.spec.parameters,
             pace=pace,
         )
-        server = from_server(name, at=ask.now, uid=ask.principal, trace_id=ask.trace_id)
+        server = from_server(
+            name, at=engine_input.now, uid=engine_input.principal, trace_id=engine_input.trace_id
+        )
         return {**made, **server, "_sys_used_tool": list(used), MODEL: door}
 
     return inputs
@@ -67,14 +69,14 @@ def documents_of(query: Query) -> tuple[SourceDocument, ...]:
     return (*_context(query), *_results(query))
 
 
-def _shared(ask: Ask, query: Query) -> Mapping[str, Any]:
+def _shared(engine_input: EngineInput, query: Query) -> Mapping[str, Any]:
     documents = documents_of(query)
-    links = dict(_links(ask.query))
+    links = dict(_links(engine_input.query))
     return {
         "_sys_origin_query": query.question.text if query.question else "",
         "_sys_chat_history": _history(query),
-        "_sys_conversation_id": ask.trace_id,
-        "_sys_end_user_id": ask.user_email or "",
+        "_sys_conversation_id": engine_input.trace_id,
+        "_sys_end_user_id": engine_input.user_email or "",
         "_sys_custom_variables": dict(query.workspace_options),
         "_sys_file_names": [one.name for one in documents if one.origin is DocumentOrigin.FILE],
         "_sys_file_urls": links,
@@ -82,9 +84,9 @@ def _shared(ask: Ask, query: Query) -> Mapping[str, Any]:
             {"filename": name, "url": url, "file_id": ""} for name, url in links.items()
         ],
         "model_configs": {
-            name: ask.spec.parameters[name]
+            name: engine_input.spec.parameters[name]
             for name in ("temperature", "top_p")
-            if name in ask.spec.parameters
+            if name in engine_input.spec.parameters
         },
         DOCUMENTS: documents,
     }

@@ -13,8 +13,8 @@ from copilot_admin.engine.llm.retries import Pace
 from copilot_admin.engine.values.model_call import (
     ModelCall,
     ModelMessage,
+    ModelProvider,
     ModelRole,
-    Provider,
     TextDelta,
     Usage,
 )
@@ -76,7 +76,7 @@ class ModelDoor:
 
     def __init__(
         self,
-        provider: Provider,
+        provider: ModelProvider,
         *,
         model: str,
         timeouts: Timeouts,

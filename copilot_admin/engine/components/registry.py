@@ -33,7 +33,7 @@ _LOADING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ComponentFault:
     """A component that cannot be used, and what is wrong with it."""
 
     component: type[Component]
@@ -54,7 +54,7 @@ class Registry:
     """
 
     def __init__(self, classes: Iterable[type[Component]]) -> None:
-        self.faults: list[Fault] = []
+        self.faults: list[ComponentFault] = []
         self._versions: dict[str, dict[str, type[Component]]] = {}
         for component in classes:
             self._register(component)
@@ -93,7 +93,7 @@ class Registry:
         if component.version == LATEST:
             detail = "the version 'latest' is a name for the newest one."
             findings.append(Finding(Rule.MANIFEST_VALID, detail))
-        self.faults += [Fault(component, finding) for finding in findings]
+        self.faults += [ComponentFault(component, finding) for finding in findings]
         if not findings:
             self._versions.setdefault(component.name, {})[component.version] = component
 

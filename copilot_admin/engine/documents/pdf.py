@@ -7,10 +7,10 @@ from typing import Any
 import pdfplumber
 from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
 
-from copilot_admin.engine.documents.registry import Format, Page, UnreadableFile, Word
+from copilot_admin.engine.documents.registry import DocumentPage, Format, UnreadableFile, Word
 
 
-def _read(data: bytes) -> Iterator[Page]:
+def _read(data: bytes) -> Iterator[DocumentPage]:
     if b"%PDF-" not in data[:1024]:
         raise ValueError("no PDF")
     try:
@@ -26,12 +26,12 @@ def _read(data: bytes) -> Iterator[Page]:
         raise ValueError("damaged") from error
 
 
-def _page(page: Any, number: int) -> Page:
+def _page(page: Any, number: int) -> DocumentPage:
     words = tuple(
         Word(one["text"], *(round(float(one[key]), 2) for key in ("x0", "top", "x1", "bottom")))
         for one in page.extract_words()
     )
-    return Page(number=number, text=page.extract_text() or "", words=words)
+    return DocumentPage(number=number, text=page.extract_text() or "", words=words)
 
 
 PDF = Format(data_types=("pdf",), label="PDF", read=_read)

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator
 
-from copilot_admin.engine.documents.registry import Format, Page
+from copilot_admin.engine.documents.registry import DocumentPage, Format
 from protocol.plain_text import html_text
 
 
-def _text(data: bytes) -> Iterator[Page]:
+def _text(data: bytes) -> Iterator[DocumentPage]:
     if b"\0" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ValueError("binary")
-    yield Page(number=1, text=_decoded(data))
+    yield DocumentPage(number=1, text=_decoded(data))
 
 
-def _html(data: bytes) -> Iterator[Page]:
-    yield Page(number=1, text=html_text(_decoded(data)))
+def _html(data: bytes) -> Iterator[DocumentPage]:
+    yield DocumentPage(number=1, text=html_text(_decoded(data)))
 
 
 def _decoded(data: bytes) -> str:

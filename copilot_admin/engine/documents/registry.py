@@ -39,7 +39,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class DocumentPage:
     """A page of a document, or a sheet of a workbook; `words` only where places are known."""
 
     number: int
@@ -53,7 +53,7 @@ class Document:
     """A file that was read; `left_out` says what of it was not, or nothing."""
 
     name: str
-    pages: tuple[Page, ...]
+    pages: tuple[DocumentPage, ...]
     left_out: str = ""
 
     @property
@@ -63,7 +63,7 @@ class Document:
         return "\n".join(filter(None, (*parts, self.left_out)))
 
 
-Reader: TypeAlias = Callable[[bytes], Iterator[Page]]
+Reader: TypeAlias = Callable[[bytes], Iterator[DocumentPage]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ def read_document(data: bytes, *, data_type: str, name: str) -> Document:
         UnreadableFile: It is no such file, or it is locked, empty or too much.
     """
     form = _formats()[data_type]
-    pages: list[Page] = []
+    pages: list[DocumentPage] = []
     left_out, end = "", time.monotonic() + MOST_SECONDS
     try:
         for page in form.read(data):
@@ -127,7 +127,7 @@ def check_archive(data: bytes) -> None:
         raise UnreadableFile("The file unpacks to more than 200 MB. Attach a smaller one.")
 
 
-def _headed(page: Page, *, alone: bool) -> str:
+def _headed(page: DocumentPage, *, alone: bool) -> str:
     if page.name:
         return f"[sheet {page.name}]\n{page.text}"
     return page.text if alone and not page.words else f"[page {page.number}]\n{page.text}"

@@ -7,10 +7,10 @@ from docx import Document as WordDocument
 from docx.opc.exceptions import OpcError
 from docx.table import Table
 
-from copilot_admin.engine.documents.registry import Format, Page, check_archive
+from copilot_admin.engine.documents.registry import DocumentPage, Format, check_archive
 
 
-def _read(data: bytes) -> Iterator[Page]:
+def _read(data: bytes) -> Iterator[DocumentPage]:
     check_archive(data)
     try:
         document = WordDocument(BytesIO(data))
@@ -19,7 +19,7 @@ def _read(data: bytes) -> Iterator[Page]:
     parts = [
         _table(one) if isinstance(one, Table) else one.text for one in document.iter_inner_content()
     ]
-    yield Page(number=1, text="\n".join(part for part in parts if part.strip()))
+    yield DocumentPage(number=1, text="\n".join(part for part in parts if part.strip()))
 
 
 def _table(table: Table) -> str:

@@ -10,7 +10,12 @@ from threading import BoundedSemaphore
 from typing import IO, cast
 
 from copilot_admin.engine.documents import workbook_sheets
-from copilot_admin.engine.documents.registry import Format, Page, UnreadableFile, check_archive
+from copilot_admin.engine.documents.registry import (
+    DocumentPage,
+    Format,
+    UnreadableFile,
+    check_archive,
+)
 from copilot_admin.engine.documents.workbook_sheets import Outcome
 
 MOST_LINE = 64 * 1024 * 1024  # bytes of one sheet as JSON; 50,000 rows rarely have 10 MB
@@ -22,7 +27,7 @@ _TOO_LARGE = (
 )
 
 
-def _read(data: bytes) -> Iterator[Page]:
+def _read(data: bytes) -> Iterator[DocumentPage]:
     if data[:2] == b"PK":
         check_archive(data)
     with _PLACES, TemporaryFile() as file:
@@ -41,14 +46,14 @@ def _read(data: bytes) -> Iterator[Page]:
                 child.kill()
 
 
-def _pages(lines: IO[bytes]) -> Iterator[Page]:
+def _pages(lines: IO[bytes]) -> Iterator[DocumentPage]:
     number = 0
     while line := lines.readline(MOST_LINE):
         if not line.endswith(b"\n"):
             raise UnreadableFile(_TOO_LARGE)
         number += 1
         name, text = json.loads(line)
-        yield Page(number=number, name=name, text=text)
+        yield DocumentPage(number=number, name=name, text=text)
 
 
 def _check(code: int) -> None:

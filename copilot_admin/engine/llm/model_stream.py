@@ -6,13 +6,13 @@ from contextlib import aclosing
 
 from copilot_admin.engine.llm.deadlines import Watch
 from copilot_admin.engine.llm.retries import Pace, pause_before_retry
-from copilot_admin.engine.values.model_call import Alive, Delta, ModelCall, Provider
+from copilot_admin.engine.values.model_call import Alive, Delta, ModelCall, ModelProvider
 from copilot_admin.engine.values.spec import Timeouts
 from copilot_admin.errors import ProviderTimeout, RunError
 
 
 async def stream_model(
-    provider: Provider, call: ModelCall, *, timeouts: Timeouts, pace: Pace
+    provider: ModelProvider, call: ModelCall, *, timeouts: Timeouts, pace: Pace
 ) -> AsyncGenerator[Delta, None]:
     """Streams the deltas of a model's answer.
 

@@ -6,7 +6,7 @@ import json
 
 from copilot_admin.engine.llm.model_stream import stream_model
 from copilot_admin.engine.llm.retries import Pace
-from copilot_admin.engine.values.engine_input import Ask, Output
+from copilot_admin.engine.values.engine_input import EngineInput, Output
 from copilot_admin.engine.values.model_call import (
     ModelCall,
     ModelMessage,
@@ -31,25 +31,25 @@ _WISH = (
 
 
 async def suggestions(
-    ask: Ask, said: Sequence[ModelMessage], *, model: str, pace: Pace
+    engine_input: EngineInput, said: Sequence[ModelMessage], *, model: str, pace: Pace
 ) -> AsyncGenerator[Output, None]:
     """Yields at most one `PromptSuggestions`, if the builder offers them and the user has them on.
 
     A model that fails harms no answer.
 
     Args:
-        ask: Whose provider is asked.
+        engine_input: Whose provider is asked.
         said: The conversation with the answer, which ends with it.
         model: That gave the answer.
         pace: Of retries.
     """
-    if not _are_wanted(ask):
+    if not _are_wanted(engine_input):
         return
     wish = ModelMessage(role=ModelRole.USER, text=_WISH)
-    call = ModelCall(model=model, messages=(*said, wish), parameters=ask.spec.parameters)
+    call = ModelCall(model=model, messages=(*said, wish), parameters=engine_input.spec.parameters)
     texts: list[str] = []
     try:
-        stream = stream_model(ask.provider, call, timeouts=_PATIENCE, pace=pace)
+        stream = stream_model(engine_input.provider, call, timeouts=_PATIENCE, pace=pace)
         async with aclosing(stream) as deltas:
             async for delta in deltas:
                 if isinstance(delta, TextDelta):
@@ -63,13 +63,17 @@ async def suggestions(
         yield PromptSuggestions(questions)
 
 
-def _are_wanted(ask: Ask) -> bool:
+def _are_wanted(engine_input: EngineInput) -> bool:
     """Whether they are offered and switched on.
 
     Source: Workspace sends an option while it is on, and nothing while it is off.
     """
-    is_on = ask.query.workspace_options.get(FEATURE) is True
-    return is_on and ask.spec.has(FEATURE) and ask.query.generation is Generation.THREE
+    is_on = engine_input.query.workspace_options.get(FEATURE) is True
+    return (
+        is_on
+        and engine_input.spec.has(FEATURE)
+        and engine_input.query.generation is Generation.THREE
+    )
 
 
 def _questions(text: str) -> tuple[str, ...]:

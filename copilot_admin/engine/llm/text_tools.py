@@ -21,8 +21,8 @@ from copilot_admin.engine.values.model_call import (
     Finish,
     ModelCall,
     ModelMessage,
+    ModelProvider,
     ModelRole,
-    Provider,
     TextDelta,
     ToolCall,
     ToolSchema,
@@ -42,7 +42,7 @@ _RULES = (
 class TextTools:
     """A provider around another one, which never hears of tools."""
 
-    def __init__(self, provider: Provider) -> None:
+    def __init__(self, provider: ModelProvider) -> None:
         self._provider = provider
 
     async def stream(self, call: ModelCall) -> AsyncGenerator[Delta | Alive, None]:

@@ -22,7 +22,7 @@ from copilot_admin.engine.prompt.data_messages import (
 from copilot_admin.engine.prompt.data_text import result_text
 from copilot_admin.engine.prompt.placeholders import fill
 from copilot_admin.engine.tools.tool_arguments import tool_name
-from copilot_admin.engine.values.engine_input import Ask
+from copilot_admin.engine.values.engine_input import EngineInput
 from copilot_admin.engine.values.model_call import ModelImage, ModelMessage, ModelRole, ToolCall
 from copilot_admin.engine.values.spec import CopilotSpec, DataMessagePolicy
 from copilot_admin.engine.values.turn import Fetched, fetched_by
@@ -48,12 +48,12 @@ OLD_DATA = "[left out: older data that no longer fits]"
 
 
 def model_messages(
-    ask: Ask, query: Query, *, offered: Sequence[Widget] = ()
+    engine_input: EngineInput, query: Query, *, offered: Sequence[Widget] = ()
 ) -> tuple[ModelMessage, ...]:
     """Builds the conversation for a model.
 
     Args:
-        ask: Whose copilot version answers, and when.
+        engine_input: Whose copilot version answers, and when.
         query: The query with its memory filled in.
         offered: The widgets that the model may ask for in this leg.
 
@@ -61,11 +61,11 @@ def model_messages(
         The system prompt first, if there is anything to say in it. Every call of a tool is
         followed by its result, and no result stands alone.
     """
-    policy = ask.spec.data_messages
-    limit = _data_limit(ask.spec)
-    blocks = data_blocks(ask.spec, query, limit=limit)
-    history = _history(ask, _left_plain(query, policy), blocks, policy, room=_Room(limit))
-    system = _system_text(ask, query, offered=offered, noted=bool(blocks.derived))
+    policy = engine_input.spec.data_messages
+    limit = _data_limit(engine_input.spec)
+    blocks = data_blocks(engine_input.spec, query, limit=limit)
+    history = _history(engine_input, _left_plain(query, policy), blocks, policy, room=_Room(limit))
+    system = _system_text(engine_input, query, offered=offered, noted=bool(blocks.derived))
     head = (ModelMessage(role=ModelRole.SYSTEM, text=system),) if system else ()
     return tuple(map(_sendable, (*head, *map(_data_note, blocks.frozen), *history)))
 
@@ -87,16 +87,18 @@ def _data_note(text: str) -> ModelMessage:
     return ModelMessage(role=ModelRole.USER, text=text, is_data=True)
 
 
-def _system_text(ask: Ask, query: Query, *, offered: Sequence[Widget], noted: bool) -> str:
+def _system_text(
+    engine_input: EngineInput, query: Query, *, offered: Sequence[Widget], noted: bool
+) -> str:
     prompt = fill(
-        ask.spec.system_prompt,
-        spec=ask.spec,
+        engine_input.spec.system_prompt,
+        spec=engine_input.spec,
         query=query,
-        now=ask.now,
-        user_email=ask.user_email,
+        now=engine_input.now,
+        user_email=engine_input.user_email,
     )
     has_data = bool(query.context) or any(isinstance(one, ResultMessage) for one in query.messages)
-    policy = ask.spec.data_messages
+    policy = engine_input.spec.data_messages
     dashboard = "" if policy.workspace else dashboard_text(query)
     skills = catalog_text(query)
     rule = DATA_RULE if offered or has_data or dashboard or skills else ""
@@ -137,7 +139,12 @@ class _Album:
 
 
 def _history(
-    ask: Ask, query: Query, blocks: DataBlocks, policy: DataMessagePolicy, *, room: _Room
+    engine_input: EngineInput,
+    query: Query,
+    blocks: DataBlocks,
+    policy: DataMessagePolicy,
+    *,
+    room: _Room,
 ) -> Iterator[ModelMessage]:
     """The messages, oldest first; the room for data is given out from the newest on."""
     question = query.question
@@ -157,7 +164,12 @@ def _history(
         elif isinstance(message, ResultMessage):
             album.add(pictures_in(message.data))
             called = _called(message, number=number, query=query, room=room, noted=noted)
-            parts.append((*_done_before(message, number=number, ask=ask, room=room), *called))
+            parts.append(
+                (
+                    *_done_before(message, number=number, engine_input=engine_input, room=room),
+                    *called,
+                )
+            )
         else:
             parts.append(_said(message))
     if question is None:
@@ -230,10 +242,10 @@ def _called(
 
 
 def _done_before(
-    message: ResultMessage, *, number: int, ask: Ask, room: _Room
+    message: ResultMessage, *, number: int, engine_input: EngineInput, room: _Room
 ) -> Iterator[ModelMessage]:
     """What ran on the server before the client was called; the client carried it here."""
-    memory = memory_in(message, ask=ask)
+    memory = memory_in(message, engine_input=engine_input)
     for index, done in enumerate(memory.exchanges if memory else ()):
         id = f"k{number:04}{index:04}"  # nine letters and digits, as above
         call = ToolCall(id=id, name=done.name, arguments=done.arguments)

@@ -1,6 +1,6 @@
 """Finds the providers: every module of this folder that holds a class with a `kind`.
 
-Adding a provider is adding a file with one class that is a `Provider`.
+Adding a provider is adding a file with one class that is a `ModelProvider`.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import cast
 
 from copilot_admin.engine import providers
 from copilot_admin.engine.llm.text_tools import TextTools
-from copilot_admin.engine.values.model_call import Provider
+from copilot_admin.engine.values.model_call import ModelProvider
 from copilot_admin.engine.values.spec import ProviderSpec, ToolCalling
 from copilot_admin.errors import NotReady
 
@@ -21,7 +21,7 @@ def provider_kinds() -> tuple[tuple[str, str], ...]:
     return tuple((kind, _providers()[kind].label) for kind in sorted(_providers()))
 
 
-def provider_class(kind: str) -> type[Provider]:
+def provider_class(kind: str) -> type[ModelProvider]:
     """The class of this kind.
 
     Raises:
@@ -34,7 +34,7 @@ def provider_class(kind: str) -> type[Provider]:
     return found
 
 
-def make_provider(spec: ProviderSpec) -> Provider:
+def make_provider(spec: ProviderSpec) -> ModelProvider:
     """The provider that a spec describes.
 
     Raises:
@@ -42,7 +42,9 @@ def make_provider(spec: ProviderSpec) -> Provider:
     """
     provider = provider_class(spec.kind)(spec)
     if spec.tool_calling is ToolCalling.TEXT:
-        return cast(Provider, TextTools(provider))  # of a kind's class it needs only the methods
+        return cast(
+            ModelProvider, TextTools(provider)
+        )  # of a kind's class it needs only the methods
     return provider
 
 
@@ -58,7 +60,7 @@ async def aclose_all() -> None:
 
 
 @cache
-def _providers() -> Mapping[str, type[Provider]]:
+def _providers() -> Mapping[str, type[ModelProvider]]:
     modules = (
         import_module(f"{providers.__name__}.{module.name}")
         for module in iter_modules(providers.__path__)
@@ -69,5 +71,5 @@ def _providers() -> Mapping[str, type[Provider]]:
         for value in vars(module).values()
         if isinstance(value, type) and value.__module__ == module.__name__
     )
-    found = (cast("type[Provider]", one) for one in classes if hasattr(one, "kind"))
+    found = (cast("type[ModelProvider]", one) for one in classes if hasattr(one, "kind"))
     return {one.kind: one for one in found}

@@ -13,8 +13,8 @@ from copilot_admin.engine.values.spec import (
     ComponentUse,
     CopilotSpec,
     DataMessagePolicy,
+    FixedStep,
     ProviderSpec,
-    Step,
     StepPlace,
     WidgetDataMode,
 )
@@ -136,8 +136,8 @@ def _policy(switches: Mapping[str, Json]) -> DataMessagePolicy:
     )
 
 
-def _step(row: Mapping[str, Json]) -> Step:
-    return Step(
+def _step(row: Mapping[str, Json]) -> FixedStep:
+    return FixedStep(
         at=_choice(row, "at", StepPlace.START),
         message=_text(row, "message"),
         type=_choice(row, "type", StatusLevel.INFO),

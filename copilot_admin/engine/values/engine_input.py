@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from copilot_admin.engine.fetching.egress import FetchFailed
-from copilot_admin.engine.values.model_call import Finish, Provider, ToolCall, Usage
+from copilot_admin.engine.values.model_call import Finish, ModelProvider, ToolCall, Usage
 from copilot_admin.engine.values.spec import CopilotSpec
 from protocol.events import Event
 from protocol.json import JsonObject
@@ -74,7 +74,7 @@ async def nothing_known() -> Recollection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class EngineInput:
     """One query to one copilot version.
 
     Attributes:
@@ -89,7 +89,7 @@ class Ask:
 
     spec: CopilotSpec
     query: Query
-    provider: Provider
+    provider: ModelProvider
     now: datetime
     trace_id: str
     signing_key: bytes = field(repr=False)

@@ -119,7 +119,7 @@ ALIVE = Alive()
 Delta: TypeAlias = TextDelta | ReasoningDelta | ToolCall | Usage | Finish
 
 
-class Provider(Protocol):
+class ModelProvider(Protocol):
     """A source of model answers: one class in one file of `engine/providers/`.
 
     `stream` raises only `copilot_admin.errors.RunError`s, closes its connection when it is closed,

@@ -43,7 +43,7 @@ class StepPlace(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class FixedStep:
     """A status update that the builder wrote, sent as it is."""
 
     at: StepPlace
@@ -123,7 +123,7 @@ class CopilotSpec:
     reasoning_steps: bool = False  # the model's reasoning text as steps
     sees_images: bool = False  # images are shown to the model; else it is told of them
     max_data_tokens: int | None = None  # of data that comes with a question; None: what fits
-    steps: tuple[Step, ...] = ()
+    steps: tuple[FixedStep, ...] = ()
     data: tuple[DataMessage, ...] = ()  # notes that are switched on, in the order of merging
     data_messages: DataMessagePolicy = DataMessagePolicy()
 

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from copilot_admin.copilot_file.exporting import export_file
-from copilot_admin.copilot_file.importing import Change, import_file
+from copilot_admin.copilot_file.importing import ImportedChange, import_file
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilot_file.templates import Switched, make_copilot, template_named, templates
 from copilot_admin.copilot_file.yaml_text import write_yaml
@@ -151,7 +151,7 @@ def _keys_to_set() -> Iterator[str]:
             yield error.public
 
 
-def _lines(change: Change) -> Iterator[str]:
+def _lines(change: ImportedChange) -> Iterator[str]:
     published = f", published as version {change.published}" if change.published else ""
     yield f"{change.name}: {change.effect}{published}"
     for difference in change.differences:

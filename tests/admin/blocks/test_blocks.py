@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from copilot_admin.admin.blocks.blocks import blocks_of
-from copilot_admin.admin.blocks.contents import ALONE, ON_THE_PAGE, Content, content_of
+from copilot_admin.admin.blocks.contents import ALONE, ON_THE_PAGE, DataExcerpt, content_of
 from copilot_admin.admin.blocks.kinds import (
     ArtifactBlock,
     CallBlock,
@@ -27,7 +27,7 @@ from copilot_admin.admin.blocks.results import results_of
 from copilot_admin.admin.transcripts.attempts import attempts_of
 from copilot_admin.admin.transcripts.paths import Siblings, children_of, chosen_path, siblings_of
 from copilot_admin.admin.transcripts.raw import raw_events
-from copilot_admin.admin.transcripts.words import Words, outcome_words, state_words
+from copilot_admin.admin.transcripts.words import ShownWords, outcome_words, state_words
 from copilot_admin.models import EventType, Outcome, TurnState
 from copilot_admin.reading import CallView, EventView, MessageView, RunView, TurnView, UsageView
 from protocol.json import JsonObject
@@ -344,14 +344,14 @@ def test_a_result_of_odd_shape_is_empty_not_broken():
 @pytest.mark.parametrize(
     ("value", "content"),
     [
-        (None, Content(key="k")),
-        ({}, Content(key="k")),
-        ("", Content(key="k")),
-        ("text", Content(key="k", text="text")),
-        ("[broken", Content(key="k", text="[broken")),
-        ('{"a": 1}', Content(key="k", text='{\n  "a": 1\n}', is_code=True)),
-        (5, Content(key="k", text="5", is_code=True)),
-        ("x" * 5000, Content(key="k", text="x" * ON_THE_PAGE.text, is_cut=True)),
+        (None, DataExcerpt(key="k")),
+        ({}, DataExcerpt(key="k")),
+        ("", DataExcerpt(key="k")),
+        ("text", DataExcerpt(key="k", text="text")),
+        ("[broken", DataExcerpt(key="k", text="[broken")),
+        ('{"a": 1}', DataExcerpt(key="k", text='{\n  "a": 1\n}', is_code=True)),
+        (5, DataExcerpt(key="k", text="5", is_code=True)),
+        ("x" * 5000, DataExcerpt(key="k", text="x" * ON_THE_PAGE.text, is_cut=True)),
     ],
 )
 def test_data_is_shown_in_the_form_it_has(value, content):
@@ -495,4 +495,4 @@ def test_every_state_has_words(state: TurnState):
 
 
 def test_what_this_release_does_not_know_is_shown_as_it_is():
-    assert outcome_words("new") == state_words("new") == Words("new", "muted", "cancelled")
+    assert outcome_words("new") == state_words("new") == ShownWords("new", "muted", "cancelled")

@@ -12,7 +12,7 @@ import pytest
 
 from copilot_admin.admin.common.component_words import component_or_404 as find
 from copilot_admin.admin.components import trial, trial_form, trial_views
-from copilot_admin.admin.components.trial import Trial
+from copilot_admin.admin.components.trial import ComponentTrial
 from copilot_admin.admin.components.trial_form import TrialForm
 from copilot_admin.config.roles import Role
 from copilot_admin.engine.component_runs.run import ComponentRun
@@ -261,7 +261,7 @@ def test_of_many_outputs_the_first_are_listed(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_large_outputs_are_cut():
-    trial = Trial(
+    trial = ComponentTrial(
         ComponentRun(Player, {}, config={"outputs": [create_output("text", "x" * 10_000)]})
     )
     async_to_sync(trial.finish)()

@@ -14,7 +14,7 @@ from tests.engine.engine_inputs import (
     NOW,
     data,
     fetched_pair,
-    make_ask,
+    make_engine_input,
     make_query,
     make_widget,
 )
@@ -44,7 +44,7 @@ def carried(memory, **changes):
         widgets=Widgets(primary=(widget,)),
         **changes,
     )
-    return make_ask(ScriptedProvider([]), query=query)
+    return make_engine_input(ScriptedProvider([]), query=query)
 
 
 def test_what_is_sealed_is_what_is_unsealed():
@@ -101,12 +101,12 @@ def test_carried_memory_is_used_when_nothing_else_is_known():
 
 def test_foreign_memory_is_ignored_and_defaults_stay():
     ask = carried(MEMORY)
-    foreign = make_ask(ask.provider, query=ask.query, spec=None)
+    foreign = make_engine_input(ask.provider, query=ask.query, spec=None)
     object.__setattr__(foreign, "signing_key", b"another")
     assert memory_of(completed(foreign, Recollection())) == Memory()
 
 
 def test_first_request_of_a_turn_takes_nothing_over():
     query = make_query(widgets=Widgets(primary=(make_widget(),)))
-    ask = make_ask(ScriptedProvider([]), query=query)
+    ask = make_engine_input(ScriptedProvider([]), query=query)
     assert completed(ask, Recollection(memory=MEMORY)) is query

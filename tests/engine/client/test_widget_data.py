@@ -16,7 +16,7 @@ from tests.engine.engine_inputs import (
     data,
     events_of,
     fetched_pair,
-    make_ask,
+    make_engine_input,
     make_query,
     make_spec,
     make_widget,
@@ -58,7 +58,7 @@ def test_off_neither_fetches_nor_offers_but_results_still_reach_the_model():
     spec = make_spec(widget_data=WidgetDataMode.OFF)
     query = second_leg(make_widget(), data('[{"close": 1.5}]'))
     with ScriptedProvider([text("ok")]) as provider:
-        outputs_of(make_ask(provider, query=query, spec=spec))
+        outputs_of(make_engine_input(provider, query=query, spec=spec))
     assert provider.calls[0].tools == ()
     assert '[{"close": 1.5}]' in provider.calls[0].messages[-1].text
 
@@ -138,7 +138,7 @@ def test_generation_one_stops_after_four_widgets_with_a_warning():
     )
     assert planned(query).missing == ("Prices 5",)
     with ScriptedProvider([text("Four.")]) as provider:
-        events = events_of(make_ask(provider, query=query, spec=FETCH))
+        events = events_of(make_engine_input(provider, query=query, spec=FETCH))
     assert events[:4] == [
         *warning_events(TOO_OFTEN),
         MessageChunk("\n\n"),
@@ -162,7 +162,7 @@ def test_looped_question_is_answered_without_data_and_with_a_warning():
     query = make_query(widgets=Widgets(primary=(make_widget(),)))
     recall = recalling(Recollection(looped=True))
     with ScriptedProvider([text("I have no data.")]) as provider:
-        events = events_of(make_ask(provider, query=query, spec=FETCH, recall=recall))
+        events = events_of(make_engine_input(provider, query=query, spec=FETCH, recall=recall))
     assert events == [
         *warning_events(LOOPED),
         MessageChunk("\n\n"),
@@ -187,7 +187,7 @@ def test_model_that_asks_once_too_often_is_refused_and_the_user_warned():
     query = make_query(HumanMessage("q"), *turn, widgets=Widgets(primary=(widget,)))
     script = [call(TOOL.name, widgets=[{"id": widget.ref}]), text("With what I have.")]
     with ScriptedProvider(script) as provider:
-        events = events_of(make_ask(provider, query=query, spec=ASK))
+        events = events_of(make_engine_input(provider, query=query, spec=ASK))
     gap = MessageChunk("\n\n")
     assert events[:4] == [*warning_events(TOO_OFTEN), gap, MessageChunk("With what I have.")]
     assert provider.calls[1].messages[-1].text == f"{TOO_OFTEN} Answer with what you have."
@@ -203,7 +203,7 @@ def test_fourth_call_is_still_made():
     ]
     query = make_query(HumanMessage("q"), *turn, widgets=Widgets(primary=(widget,)))
     with ScriptedProvider([call(TOOL.name, widgets=[{"id": widget.ref}])]) as provider:
-        (event,) = events_of(make_ask(provider, query=query, spec=ASK))
+        (event,) = events_of(make_engine_input(provider, query=query, spec=ASK))
     assert isinstance(event, FunctionCall)
 
 
@@ -242,7 +242,7 @@ def test_invented_id_is_told_with_the_ids_there_are():
     query = make_query(widgets=Widgets(primary=(make_widget(),)))
     script = [call(TOOL.name, widgets=[{"id": "w-99"}]), text("Sorry.")]
     with ScriptedProvider(script) as provider:
-        events_of(make_ask(provider, query=query, spec=ASK))
+        events_of(make_engine_input(provider, query=query, spec=ASK))
     assert provider.calls[1].messages[-1].text == (
         "There is no widget with the id 'w-99'. Offered ids: 00000001-6f54-4f7c-9b3a-0d4c7d3f1a01."
     )
@@ -322,6 +322,6 @@ def test_arguments_of_the_call_are_the_values_of_the_dashboard():
     widget = make_widget()
     query = make_query(widgets=Widgets(primary=(widget,)))
     with ScriptedProvider([call(TOOL.name, widgets=[{"id": widget.ref}])]) as provider:
-        (event,) = events_of(make_ask(provider, query=query, spec=ASK))
+        (event,) = events_of(make_engine_input(provider, query=query, spec=ASK))
     assert isinstance(event, FunctionCall)
     assert event.input_arguments == asked_arguments(widget)

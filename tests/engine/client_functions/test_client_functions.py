@@ -33,7 +33,7 @@ from protocol.messages import (
 from protocol.query import Query
 from protocol.widgets import Widget, WidgetParam, Widgets
 from tests.engine.engine_inputs import (
-    make_ask,
+    make_engine_input,
     make_query,
     make_spec,
     make_widget,
@@ -146,7 +146,7 @@ def test_every_function_is_offered_with_a_schema_and_leaves_as_the_peer_reads_it
     assert offer.schema.parameters["type"] == "object"
     assert offer.schema.description
     with ScriptedProvider([call(offer.schema.name, **GOOD[name])]) as provider:
-        [event] = outputs_of(make_ask(provider, query=EVERYTHING))
+        [event] = outputs_of(make_engine_input(provider, query=EVERYTHING))
     assert isinstance(event, FunctionCall)
     assert event.function == name
     assert event.extra_state
@@ -237,7 +237,7 @@ def test_the_result_of_an_mcp_tool_stands_under_its_name_and_the_tools_stay():
         ),
     )
     with ScriptedProvider([text("It is down.")]) as provider:
-        outputs_of(make_ask(provider, query=query))
+        outputs_of(make_engine_input(provider, query=query))
     [made] = provider.calls
     assert "kb_search_docs" in {tool.name for tool in made.tools}
     *_, said, result = made.messages
@@ -252,7 +252,9 @@ def test_the_result_of_an_mcp_tool_stands_under_its_name_and_the_tools_stay():
 
 def test_an_mcp_tool_that_vanished_is_told_and_the_answer_goes_on():
     with ScriptedProvider([call("gone", q=1), text("Sorry.")]) as provider:
-        outputs = outputs_of(make_ask(provider, query=replace(make_query(), tools=(SEARCH,))))
+        outputs = outputs_of(
+            make_engine_input(provider, query=replace(make_query(), tools=(SEARCH,)))
+        )
     assert MessageChunk("Sorry.") in outputs
     told = provider.calls[1].messages[-1].text
     assert told == "There is no tool called 'gone'. Tools: kb_search_docs."
@@ -261,7 +263,7 @@ def test_an_mcp_tool_that_vanished_is_told_and_the_answer_goes_on():
 def test_selected_widgets_come_before_every_other_call():
     spec = make_spec(widget_data=WidgetDataMode.FETCH)
     with ScriptedProvider([]) as provider:
-        [event] = outputs_of(make_ask(provider, query=EVERYTHING, spec=spec))
+        [event] = outputs_of(make_engine_input(provider, query=EVERYTHING, spec=spec))
     assert event.function == "get_widget_data"
     both = Step(
         (
@@ -271,7 +273,7 @@ def test_selected_widgets_come_before_every_other_call():
         )
     )  # fmt: skip
     with ScriptedProvider([both]) as provider:
-        [event] = outputs_of(make_ask(provider, query=EVERYTHING))
+        [event] = outputs_of(make_engine_input(provider, query=EVERYTHING))
     assert event.function == "get_widget_data"
 
 
@@ -284,14 +286,14 @@ def test_after_a_wrong_call_for_data_a_right_one_for_a_tool_leaves():
         )
     )
     with ScriptedProvider([both]) as provider:
-        [event] = outputs_of(make_ask(provider, query=EVERYTHING))
+        [event] = outputs_of(make_engine_input(provider, query=EVERYTHING))
     assert event.function == "execute_agent_tool"
 
 
 def test_a_wrong_call_is_repaired_once_and_then_explained():
     script = [call("kb_search_docs"), call("kb_search_docs"), text("Without it.")]
     with ScriptedProvider(script) as provider:
-        outputs = outputs_of(make_ask(provider, query=EVERYTHING))
+        outputs = outputs_of(make_engine_input(provider, query=EVERYTHING))
     warning = next(one for one in outputs if isinstance(one, StatusUpdate))
     assert "q must be given" in warning.message
     assert provider.calls[2].tools == ()
@@ -305,7 +307,9 @@ def test_the_client_is_not_asked_for_ever(widget_data):
     query = replace(make_query(), tools=(SEARCH,))
     with ScriptedProvider(script) as provider:
         outputs = outputs_of(
-            make_ask(provider, query=query, recall=spent, spec=make_spec(widget_data=widget_data))
+            make_engine_input(
+                provider, query=query, recall=spent, spec=make_spec(widget_data=widget_data)
+            )
         )
     assert provider.calls[1].tools == ()
     assert any(isinstance(one, StatusUpdate) for one in outputs)
@@ -315,7 +319,7 @@ def test_the_client_is_not_asked_for_ever(widget_data):
 def test_words_before_a_client_call_are_held_back():
     script = [call("kb_search_docs", q="x", before=("I will look.",))]
     with ScriptedProvider(script) as provider:
-        outputs = outputs_of(make_ask(provider, query=EVERYTHING))
+        outputs = outputs_of(make_engine_input(provider, query=EVERYTHING))
     assert [type(one) for one in outputs] == [FunctionCall]
 
 
@@ -397,7 +401,7 @@ def test_a_skill_is_followed_and_no_second_one_is_offered_in_the_turn():
     skill = {"slug": "brief", "contentMarkdown": "Three lines.", "source": "model_selected"}
     query = loaded(CommandResult("success", "", {"skill": skill}))
     with ScriptedProvider([text("One. Two. Three.")]) as provider:
-        outputs_of(make_ask(provider, query=query))
+        outputs_of(make_engine_input(provider, query=query))
     assert provider.calls[0].messages[-1].text == (
         "The skill 'brief' says how to do this:\nThree lines."
     )
@@ -406,7 +410,9 @@ def test_a_skill_is_followed_and_no_second_one_is_offered_in_the_turn():
 
 def test_a_skill_that_does_not_exist_is_told_in_the_words_of_the_client():
     with ScriptedProvider([text("There is none.")]) as provider:
-        outputs_of(make_ask(provider, query=loaded(CommandResult("error", "Skill not found."))))
+        outputs_of(
+            make_engine_input(provider, query=loaded(CommandResult("error", "Skill not found.")))
+        )
     assert "(error) Skill not found." in provider.calls[0].messages[-1].text
 
 
@@ -576,7 +582,7 @@ def test_of_two_agents_with_one_id_the_address_decides():
 
 def test_the_model_is_told_of_the_dashboard_and_its_tabs():
     with ScriptedProvider([text("It has prices.")]) as provider:
-        outputs_of(make_ask(provider, query=EVERYTHING))
+        outputs_of(make_engine_input(provider, query=EVERYTHING))
     system = provider.calls[0].messages[0]
     assert system.role is ModelRole.SYSTEM
     row = {
@@ -604,7 +610,7 @@ def test_of_hundreds_of_widgets_the_fitting_ones_are_listed_and_the_rest_is_foun
     query = make_query(HumanMessage("How is gold doing?"), widgets=Widgets(extra=extra))
     script = [call("find_widgets", query="crude oil"), call("find_widgets"), text("Fine.")]
     with ScriptedProvider(script) as provider:
-        outputs_of(make_ask(provider, query=query))
+        outputs_of(make_engine_input(provider, query=query))
     system = provider.calls[0].messages[0].text
     assert system.index("Gold futures") < system.index("Widget 0")
     assert "Crude oil" not in system
@@ -632,6 +638,6 @@ def test_parameters_say_whether_they_take_several_values_or_must_be_asked_about(
     param = WidgetParam(name="p", multi_select=True, get_options=True)
     query = make_query(widgets=Widgets(primary=(replace(PRICES, params=(param,)),)))
     with ScriptedProvider([text("x")]) as provider:
-        outputs_of(make_ask(provider, query=query))
+        outputs_of(make_engine_input(provider, query=query))
     assert '"several": true, "options": "ask"' in provider.calls[0].messages[0].text
     assert TextDelta("x") in text("x").actions

@@ -25,7 +25,13 @@ from protocol.messages import (
 )
 from protocol.query import ContextItem
 from protocol.widgets import Widgets
-from tests.engine.engine_inputs import make_ask, make_query, make_spec, make_widget, outputs_of
+from tests.engine.engine_inputs import (
+    make_engine_input,
+    make_query,
+    make_spec,
+    make_widget,
+    outputs_of,
+)
 from tests.engine.files.sample_files import SENTENCE, base64, pdf
 from tests.engine.files.sample_images import image
 from tests.engine.scripted import ScriptedProvider, text
@@ -281,7 +287,7 @@ def asked_with(*messages, sees_images=True, context=()):
     query = make_query(*messages, context=context)
     with ScriptedProvider([text("I see.")]) as provider:
         outputs_of(
-            make_ask(
+            make_engine_input(
                 provider, query=query, spec=make_spec(sees_images=sees_images, citations="off")
             )
         )
@@ -332,7 +338,7 @@ def test_data_messages_refer_to_images_that_the_question_shows():
     query = make_query(HumanMessage("a"), result(picture()))
     with ScriptedProvider([text("I see.")]) as provider:
         spec = make_spec(sees_images=True, data_messages=policy)
-        outputs_of(make_ask(provider, query=query, spec=spec))
+        outputs_of(make_engine_input(provider, query=query, spec=spec))
     _, note, question, _, answered = provider.calls[0].messages
     assert SHOWN in note.text
     assert (question.text, question.images) == ("a", (shown(),))
@@ -343,12 +349,12 @@ def test_models_with_tools_in_words_and_the_rehearsal_take_images_too():
     query = make_query(HumanMessage("What is it?"), result(picture()))
     spec = make_spec(sees_images=True)
     with ScriptedProvider([text("I see.")]) as provider:
-        outputs_of(make_ask(TextTools(provider), query=query, spec=spec))
+        outputs_of(make_engine_input(TextTools(provider), query=query, spec=spec))
     assert [one.images for one in provider.calls[0].messages if one.images] == [(shown(),)]
     rehearsal = Rehearsal(make_spec().provider)
     said = "".join(
         one.delta
-        for one in outputs_of(make_ask(rehearsal, query=query, spec=spec))
+        for one in outputs_of(make_engine_input(rehearsal, query=query, spec=spec))
         if isinstance(one, MessageChunk)
     )
     assert "You asked: What is it?" in said
@@ -364,7 +370,9 @@ def test_the_model_is_shown_nothing_where_the_builder_says_that_it_cannot_see():
 def answered(*items, answer, citations=CitationMode.DOCUMENTS):
     query = make_query(HumanMessage("q"), result(*items), widgets=Widgets(primary=(make_widget(),)))
     with ScriptedProvider([text(answer)]) as provider:
-        outputs = outputs_of(make_ask(provider, query=query, spec=make_spec(citations=citations)))
+        outputs = outputs_of(
+            make_engine_input(provider, query=query, spec=make_spec(citations=citations))
+        )
     return outputs, provider
 
 

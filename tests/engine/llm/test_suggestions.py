@@ -4,18 +4,24 @@ import pytest
 
 from copilot_admin.engine.values.engine_input import Recollection
 from copilot_admin.engine.values.model_call import Finish, TextDelta, Usage
-from copilot_admin.engine.values.spec import CitationMode, Step, StepPlace
+from copilot_admin.engine.values.spec import CitationMode, FixedStep, StepPlace
 from copilot_admin.errors import ProviderRefused
 from protocol.events import MessageChunk, PromptSuggestions, StatusUpdate
 from protocol.generations import Generation
-from tests.engine.engine_inputs import make_ask, make_query, make_spec, outputs_of, recalling
+from tests.engine.engine_inputs import (
+    make_engine_input,
+    make_query,
+    make_spec,
+    outputs_of,
+    recalling,
+)
 from tests.engine.scripted import ScriptedProvider, broken, cut, text
 from tests.engine.scripted import Step as ScriptStep
 
 SPEC = make_spec(
     features=frozenset({"prompt-suggestions"}),
     citations=CitationMode.OFF,
-    steps=(Step(at=StepPlace.END, message="Done"),),
+    steps=(FixedStep(at=StepPlace.END, message="Done"),),
 )
 ON = {"prompt-suggestions": True}
 
@@ -23,7 +29,7 @@ ON = {"prompt-suggestions": True}
 def answered(*script, spec=SPEC, **query):
     query = {"workspace_options": ON, **query}
     with ScriptedProvider(script) as provider:
-        ask = make_ask(
+        ask = make_engine_input(
             provider, spec=spec, query=make_query(**query), recall=recalling(Recollection())
         )
         return outputs_of(ask), provider

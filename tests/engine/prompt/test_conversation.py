@@ -18,7 +18,7 @@ from tests.engine.engine_inputs import (
     asked_arguments,
     data,
     fetched_pair,
-    make_ask,
+    make_engine_input,
     make_query,
     make_spec,
     make_widget,
@@ -27,7 +27,7 @@ from tests.engine.scripted import ScriptedProvider
 
 
 def messages_of(query, *, prompt="", offered=()):
-    ask = make_ask(ScriptedProvider([]), query=query, spec=make_spec(system_prompt=prompt))
+    ask = make_engine_input(ScriptedProvider([]), query=query, spec=make_spec(system_prompt=prompt))
     return model_messages(ask, query, offered=offered)
 
 

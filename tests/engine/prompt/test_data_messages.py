@@ -43,7 +43,7 @@ from tests.engine.engine_inputs import (
     PROVIDER,
     data,
     fetched_pair,
-    make_ask,
+    make_engine_input,
     make_query,
     make_spec,
     make_widget,
@@ -59,7 +59,9 @@ NOTE = DataMessage(kind="user", data={"name": "Ada"}, description="Who asks.")
 
 def seen(query: Query, **changes: Any) -> list[tuple[str, str]]:
     spec = make_spec(**changes)
-    messages = model_messages(make_ask(ScriptedProvider([]), query=query, spec=spec), query)
+    messages = model_messages(
+        make_engine_input(ScriptedProvider([]), query=query, spec=spec), query
+    )
     return [(message.role.value, message.text) for message in messages]
 
 
@@ -88,7 +90,7 @@ def test_in_every_step_of_a_task_the_model_has_the_same_notes_before_it() -> Non
     spec = make_spec(data=(NOTE,), tools=("table",), data_messages=DataMessagePolicy(options=True))
     query = make_query(HumanMessage("q"), workspace_options={"tone": "dry"})
 
-    outputs_of(make_ask(provider, query=query, spec=spec))
+    outputs_of(make_engine_input(provider, query=query, spec=spec))
 
     first, second, third = (asked.messages for asked in provider.calls)
     assert [message.text for message in first if message.is_data] == [
@@ -393,7 +395,7 @@ def test_a_copilot_with_notes_asked() -> None:
     provider = ScriptedProvider([text("Hi John.")])
     query = make_query(HumanMessage("Who am I?"), workspace_options={"deep": True})
 
-    outputs = outputs_of(make_ask(provider, query=query, spec=spec))
+    outputs = outputs_of(make_engine_input(provider, query=query, spec=spec))
     events = [one for one in outputs if hasattr(one, "understood_since")]
 
     assert events == [MessageChunk("Hi John.")]

@@ -32,7 +32,7 @@ from tests.engine.engine_inputs import (
     data,
     events_of,
     fetched_pair,
-    make_ask,
+    make_engine_input,
     make_query,
     make_spec,
     make_widget,
@@ -44,7 +44,7 @@ SPEC = make_spec(system_prompt="You are {{ copilot.name }}.\nBe kind.", tools=("
 
 
 def answered(query, *, spec=SPEC):
-    return events_of(make_ask(REHEARSAL, query=query, spec=spec))
+    return events_of(make_engine_input(REHEARSAL, query=query, spec=spec))
 
 
 def text_of(events):

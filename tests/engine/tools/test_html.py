@@ -4,7 +4,7 @@ import pytest
 
 from copilot_admin.engine.tools.html import cleaned
 from protocol.events import ArtifactType, MessageArtifact
-from tests.engine.engine_inputs import make_ask, make_spec, outputs_of
+from tests.engine.engine_inputs import make_engine_input, make_spec, outputs_of
 from tests.engine.scripted import ScriptedProvider, call, text
 
 
@@ -69,7 +69,7 @@ def test_a_style_that_loads_or_covers_something_is_taken_out_alone(declaration):
 
 def shown(*script):
     with ScriptedProvider(script) as provider:
-        outputs = outputs_of(make_ask(provider, spec=make_spec(tools=("html",))))
+        outputs = outputs_of(make_engine_input(provider, spec=make_spec(tools=("html",))))
     return [one for one in outputs if isinstance(one, MessageArtifact)], provider
 
 

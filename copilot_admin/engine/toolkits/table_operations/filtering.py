@@ -14,7 +14,7 @@ from copilot_admin.engine.toolkits.table_operations.cells import (
     order,
     words,
 )
-from copilot_admin.engine.toolkits.table_operations.step import Step
+from copilot_admin.engine.toolkits.table_operations.step import TableStep
 from copilot_admin.engine.toolkits.table_operations.table import Table
 
 MAX_VALUES = 1000
@@ -47,7 +47,7 @@ _ORDERS: Mapping[Comparison, Callable[[Any, Any], bool]] = {
 }
 
 
-class Filter(Step):
+class Filter(TableStep):
     """Keeps the rows in which a column compares so with a value; letter case does not matter."""
 
     op: Literal["filter"]

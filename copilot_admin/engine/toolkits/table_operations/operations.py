@@ -18,7 +18,7 @@ from copilot_admin.engine.toolkits.table_operations.cells import (
     tidy,
 )
 from copilot_admin.engine.toolkits.table_operations.filtering import MAX_VALUES, Filter
-from copilot_admin.engine.toolkits.table_operations.step import Step
+from copilot_admin.engine.toolkits.table_operations.step import TableStep
 from copilot_admin.engine.toolkits.table_operations.table import MAX_COLUMNS, MAX_ROWS, Table
 
 MAX_OPERATIONS = 12
@@ -43,7 +43,7 @@ Aggregates: TypeAlias = Annotated[
 RowCount: TypeAlias = Annotated[int, Field(ge=1, le=MAX_ROWS)]
 
 
-class Select(Step):
+class Select(TableStep):
     """Keeps some columns, in the order in which they are named."""
 
     op: Literal["select"]
@@ -56,7 +56,7 @@ class Select(Step):
         return Table(columns, tuple({key: row[key] for key in columns} for row in table.rows))
 
 
-class Sort(Step):
+class Sort(TableStep):
     """Orders the rows: numbers by size, texts by their letters, what is empty last."""
 
     op: Literal["sort"]
@@ -72,7 +72,7 @@ class Sort(Step):
         return Table(table.columns, tuple(rows))
 
 
-class Top(Step):
+class Top(TableStep):
     """Keeps the rows with the largest numbers of a column, or with the smallest, in order."""
 
     op: Literal["top", "bottom"]
@@ -88,7 +88,7 @@ class Top(Step):
         return Table(table.columns, tuple(ordered[: self.n]))
 
 
-class Limit(Step):
+class Limit(TableStep):
     """Keeps the first rows."""
 
     op: Literal["limit"]
@@ -99,7 +99,7 @@ class Limit(Step):
         return Table(table.columns, table.rows[: self.n])
 
 
-class Group(Step):
+class Group(TableStep):
     """Makes one row of all that agree in some columns; of all rows, if none is named.
 
     The columns of the result are those, and one for each aggregate: `sales_sum`, or `count` for
@@ -150,7 +150,7 @@ _WORK: Mapping[str, Callable[[Number, Number], Number]] = {
 }
 
 
-class Derive(Step):
+class Derive(TableStep):
     """Adds a column that is worked out of two others, or of one and a number."""
 
     op: Literal["derive"]

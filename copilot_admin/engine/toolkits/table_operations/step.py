@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 from copilot_admin.engine.toolkits.table_operations.table import Table
 
 
-class Step(BaseModel, ABC):
+class TableStep(BaseModel, ABC):
     """Turns a table into another; its fields are what a model or a program asks for."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
