@@ -1,0 +1,1 @@
+"""An answer as the blocks that its reader sees, in transcripts and in the trial of a component."""

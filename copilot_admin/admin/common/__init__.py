@@ -1,0 +1,1 @@
+"""Rows, widgets and words that several pages of the admin share."""

@@ -1,0 +1,1 @@
+"""The catalogue of components, and the page that tries one."""

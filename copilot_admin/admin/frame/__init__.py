@@ -1,0 +1,1 @@
+"""What surrounds every page: the site, its start page and its navigation."""

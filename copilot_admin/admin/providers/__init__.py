@@ -1,0 +1,1 @@
+"""Where models are: the form of a provider, its test, and its deletion."""

@@ -1,0 +1,4 @@
+"""What the client does for the model: calls that leave, results and memory that come back.
+
+Doors: `call`, `widget_data`, `memory`, `widget_offer`, `dashboard`, `skills`.
+"""

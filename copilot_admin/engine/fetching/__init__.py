@@ -1,0 +1,1 @@
+"""The one way out: which addresses may be reached, and the client that checks each."""

@@ -1,0 +1,1 @@
+"""Sources of model answers: one class in one file each; `registry` finds them."""

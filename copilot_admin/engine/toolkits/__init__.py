@@ -1,0 +1,1 @@
+"""Arithmetic, returns, tables and ranking: libraries that know nothing of copilots."""

@@ -1,0 +1,1 @@
+"""Tools that run on the server: one typed function in one file each; `registry` finds them."""
