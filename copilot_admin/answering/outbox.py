@@ -28,7 +28,7 @@ class Outbox:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing waits to be taken."""
+        """Whether no frame waits for the pump."""
         return not self._frames
 
     def put(self, frame: bytes) -> None:

@@ -32,7 +32,7 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
         await self.accept()
 
     async def disconnect(self, code: int) -> None:
-        """Forgets the page."""
+        """Takes the page out of those that are told of changes."""
         if self.group is not None:
             await self.channel_layer.group_discard(self.group, self.channel_name)
 

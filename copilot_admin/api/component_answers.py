@@ -1,6 +1,6 @@
 """What the component API answers: one object, or the same object for every event of a stream.
 
-Source: the HTTP interface of the component contract, as its SDK reads it.
+Source: the HTTP interface of AppBuilder's component contract, as its SDK reads it.
 """
 
 from collections.abc import AsyncGenerator, Mapping
@@ -140,7 +140,7 @@ async def frames(
 
 
 def code_of(error: CopilotError) -> str:
-    """What programs know an error by."""
+    """The code by which programs know an error."""
     match error:
         case RequestError(code=code):
             return code

@@ -45,7 +45,7 @@ BROKE = "Something went wrong on the server. It has been recorded."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A call that was let in.
+    """A call that was let in: who calls which component, with what.
 
     Attributes:
         parameters: As the caller sent them: arguments and system inputs.

@@ -52,7 +52,7 @@ async def read_files(parameters: Mapping[str, Any], *, fetch: Fetch) -> tuple[So
 
 
 def _wanted(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Name and address of each file."""
+    """Reads name and address of each file out of the call's arguments."""
     urls = parameters.get(FILE_URLS) or {}
     if not isinstance(urls, Mapping):
         raise _misnamed(FILE_URLS, '{"report.pdf": "https://..."}')

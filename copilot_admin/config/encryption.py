@@ -48,7 +48,7 @@ def new_key() -> str:
 
 
 def read_key(text: str) -> EncryptionKey:
-    """Reads a key.
+    """Reads one key of the ring from its base64.
 
     Raises:
         ConfigurationError: It is not 32 bytes in base64, or a pattern rather than random bytes.

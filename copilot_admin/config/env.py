@@ -54,7 +54,7 @@ class Environment:
             ) from None
 
     def flag(self, name: str, *, default: bool = False) -> bool:
-        """A switch.
+        """Reads a switch: true, false, or the default when it is not set.
 
         Raises:
             BadSetting: The text is no word for on or off.
@@ -67,7 +67,7 @@ class Environment:
         raise BadSetting(f"{name} is {word!r}. Use true or false.")
 
     def number(self, name: str, *, default: float, minimum: float, maximum: float) -> float:
-        """A number within its bounds.
+        """Reads a number and checks its bounds.
 
         Raises:
             BadSetting: The text is no number, or one out of bounds.
@@ -82,7 +82,7 @@ class Environment:
         return number
 
     def items(self, name: str, *, default: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """A list, separated by commas."""
+        """Reads a list whose items are separated by commas."""
         return _split(self.text(name)) or default
 
     def secret_items(self, name: str) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ class Environment:
         return _split(self.secret(name))
 
     def choice(self, name: str, choices: type[_Choice], *, default: _Choice) -> _Choice:
-        """One of a closed set.
+        """Reads one of a closed set of values.
 
         Raises:
             BadSetting: The text is none of them.

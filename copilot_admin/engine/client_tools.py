@@ -60,7 +60,7 @@ class ClientTools:
         return bool(self._data_offered or self._offers) and not self._plan.refusal
 
     def withdraw(self) -> None:
-        """Offers nothing any more."""
+        """Takes the offer of client functions back for the rest of the leg."""
         self._data_offered, self._offers = False, {}
 
     def call_for(

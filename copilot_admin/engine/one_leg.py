@@ -131,7 +131,7 @@ class Leg:
             yield MessageChunk("\n\n")
 
     def say(self, text: str) -> Iterator[Event]:
-        """The events that show some text."""
+        """The events that show a piece of text to the client."""
         yield from self.opening()
         if text and self._thoughts:
             thought = "".join(self._thoughts).strip()

@@ -45,7 +45,7 @@ def pieces_of(run_id: UUID) -> list[Piece]:
 
 
 def piece_of(order: int, data: bytes) -> Piece:
-    """Reads one checkpoint."""
+    """Reads the piece of an answer that a checkpoint holds."""
     return Piece.from_json(json.loads(zlib.decompress(data)), ord=order)
 
 

@@ -109,7 +109,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A run that has ended, whole.
+    """Everything that is to be stored of a run that has ended.
 
     Attributes:
         text: The answer as it was streamed.
@@ -138,7 +138,7 @@ class _Item:
 
 @dataclass(slots=True)
 class _Count:
-    """How far checkpoints have come."""
+    """How much of text and entries earlier checkpoints have stored."""
 
     pieces: int = 0
     texts: int = 0
@@ -193,7 +193,7 @@ class Recorder:
         return Piece(saved.pieces, clean_text("".join(texts)), entries)
 
     def record(self, ending: Ending) -> Record:
-        """The whole run, ready to be stored."""
+        """Folds everything that the run put out into what is stored of it."""
         text = "".join(self._texts)
         last = self._items[-1].output if self._items else None
         record = Record(

@@ -129,7 +129,7 @@ def _fitting(number: int) -> int:
 
 
 def to_json(sealed: Sealed) -> JsonObject:
-    """The form for the spool."""
+    """The sealed run as JSON for the spool."""
     return {
         "run_id": str(sealed.run_id),
         "outcome": sealed.outcome.value,

@@ -17,7 +17,7 @@ BOOT_ID = uuid.uuid4().hex  # of this process; a run of another one may have los
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """A run that begins.
+    """What the journal writes of a run before its first byte.
 
     Attributes:
         trace_id: The chat's id if the client gave one; never one that the server made.

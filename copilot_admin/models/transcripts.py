@@ -306,7 +306,7 @@ class Checkpoint(models.Model):
 
 
 class FeedbackSource(models.TextChoices):
-    """Who judged."""
+    """Whose judgement it is: an end user's or a reviewer's."""
 
     END_USER = "end_user", _("User of the copilot")
     REVIEWER = "reviewer", _("Reviewer")

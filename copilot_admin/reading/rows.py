@@ -38,7 +38,7 @@ class Rows:
     contents: Mapping[str, Json]
 
     def parent(self, node: Node) -> Node | None:
-        """The message before."""
+        """The message that this one follows; none for the first."""
         return self.nodes.get(node.parent_id) if node.parent_id is not None else None
 
     def data(self, node: Node) -> JsonObject | None:

@@ -183,7 +183,7 @@ class Delete(_Statement):
         self._where_names = where
 
     def __call__(self, **values: object) -> int:
-        """Deletes.
+        """Deletes the rows that match.
 
         Returns:
             Rows that were found.

@@ -53,7 +53,7 @@ class PreparedMessages:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attached:
-    """Where a request stands now.
+    """The conversation and turn that a request belongs to, after its new messages are stored.
 
     Attributes:
         is_new: The conversation begins with this request.

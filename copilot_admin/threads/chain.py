@@ -30,12 +30,12 @@ class Link:
 
     @property
     def role(self) -> Role:
-        """Who speaks."""
+        """Who wrote the message."""
         return role_of(self.message)
 
     @property
     def kind(self) -> Kind:
-        """What is said."""
+        """Whether the message is text, a call or a result."""
         return kind_of(self.message)
 
 

@@ -43,7 +43,7 @@ class Tree:
         return self._by_hash.get(chain_hash)
 
     def parent(self, node: Seen) -> Seen | None:
-        """The message before."""
+        """The message that this one follows; none for the first."""
         return self.nodes.get(node.parent_id) if node.parent_id is not None else None
 
     def children(self, node: Seen) -> list[Seen]:

@@ -1,6 +1,7 @@
-"""The contract of server-side components: manifests, typed content, merging, the six rules.
+"""AppBuilder's component contract: manifests, typed content, merging, the six rules.
 
-Source: the component contract of the project's third source, as the specification settles it.
+Source: the guide to contributing components of baidubce/app-builder (Qianfan AppBuilder SDK),
+translated; where it is silent, what its SDK does.
 """
 
 from protocol.components.contract import ComponentClass, Finding, Rule, static_findings

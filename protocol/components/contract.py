@@ -1,7 +1,7 @@
-"""The six rules of the component contract, as functions that all who check share.
+"""The six rules of AppBuilder's component contract, as functions that all who check share.
 
 Start-up applies the five that need no run; tests and the command that checks components apply all.
-Source: the component contract and the checks of its SDK.
+Source: AppBuilder's component contract and the checks of its SDK.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Turns the stream of a component's outputs into its result without streaming.
 
-Source: "non-streaming results merge the streamed content by key" of the component contract, as the
-specification of this project settles it. Elements belong together when type, name and scope agree.
+Source: "non-streaming results merge the streamed content by key" of AppBuilder's component
+contract, as this project settles it: elements belong together when type, name and scope agree.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,6 +1,6 @@
 """The message that components take and give, and the description of their arguments.
 
-Source: `Message` and `ComponentArguments` of the component contract.
+Source: `Message` and `ComponentArguments` of AppBuilder's component contract.
 """
 
 from enum import Enum

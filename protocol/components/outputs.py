@@ -1,6 +1,6 @@
 """What a component gives back: outputs of content items, each with a type and a reader.
 
-Source: `ComponentOutput` and its returned fields in the component contract.
+Source: `ComponentOutput` and its returned fields in AppBuilder's component contract.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,6 +1,6 @@
 """What a content item carries: one payload for each type, with exact keys.
 
-Source: the returned fields of the component contract, and the payload classes of its SDK.
+Source: the returned fields of AppBuilder's component contract, and the payload classes of its SDK.
 """
 
 from collections.abc import Mapping

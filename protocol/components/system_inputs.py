@@ -1,6 +1,6 @@
 """The inputs that the system gives a component besides what its manifest names.
 
-Source: the reserved names of the component contract; components read them with
+Source: the reserved names of AppBuilder's component contract; components read them with
 `kwargs.get(name, default)` and work when all are absent.
 """
 

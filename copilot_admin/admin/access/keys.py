@@ -111,7 +111,7 @@ class EndpointKeyAdmin(NoPopups, KeyModelAdmin):
 
     @admin.display(description=gettext_lazy("May ask"))
     def scope(self, key: EndpointKey) -> str:
-        """The copilots it is for."""
+        """The copilots that the key may ask, in words for the list."""
         names = sorted(copilot.name for copilot in key.copilots.all())
         if names:
             return ", ".join(names)
@@ -150,7 +150,7 @@ class EndpointKeyAdmin(NoPopups, KeyModelAdmin):
     def save_related(
         self, request: HttpRequest, form: KeyForm, formsets: Any, change: bool
     ) -> None:
-        """Sets the scope."""
+        """Stores which copilots the key is for, and whether it is for them alone."""
         form.instance.limit_to(form.cleaned_data["copilots"])
 
     def response_add(

@@ -49,7 +49,7 @@ class PersonAdmin(NoPopups, PersonModelAdmin):
         return super().has_change_permission(request, obj) and _in_reach(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """As for changing."""
+        """A superuser is out of an operator's reach here too."""
         return super().has_delete_permission(request, obj) and _in_reach(request, obj)
 
 

@@ -55,7 +55,7 @@ class Said(Protocol):
 
     @property
     def answer(self) -> str:
-        """All of the text."""
+        """All text of the answer."""
 
     @property
     def events(self) -> Sequence[EventView]:

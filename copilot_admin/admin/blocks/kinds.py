@@ -173,7 +173,7 @@ class DataBlock:
 
     @property
     def key(self) -> str:
-        """Sets the block apart on its page."""
+        """Names the block, so that links and live updates find it on its page."""
         return self.messages[0].key
 
     @property
@@ -212,7 +212,7 @@ class SuggestionsBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherBlock:
-    """Anything else, as it is."""
+    """An event that has no form of its own, shown as its JSON."""
 
     template: ClassVar[str] = f"{FOLDER}/other.html"
 

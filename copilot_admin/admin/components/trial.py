@@ -41,7 +41,7 @@ class TrialAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialResult:
-    """What came of a try.
+    """What a try of a component gave: for the user, for the model, and as outputs.
 
     Attributes:
         listed: The first outputs as JSON.
@@ -102,7 +102,7 @@ class ComponentTrial:
         )
 
     def _told(self) -> str:
-        """What a model would read."""
+        """What a model would read of the outputs, or of the failure."""
         if isinstance(self._error, WrongArguments):
             return self._error.public
         return told_of(self._run)

@@ -70,7 +70,7 @@ class TrialForm(forms.Form):
             self.fields["file"].help_text = ", ".join(suffixes)
 
     def clean_arguments(self) -> JsonObject:
-        """The arguments as they were meant."""
+        """Reads the arguments as one JSON object."""
         try:
             value = loads(self.cleaned_data["arguments"].encode())
         except (MalformedJson, UnicodeEncodeError) as error:
@@ -83,7 +83,7 @@ class TrialForm(forms.Form):
         return value
 
     def clean_copilot(self) -> ModelDoor | None:
-        """The model that the copilot lends."""
+        """The model of the chosen copilot, which the component may ask."""
         copilot: Copilot | None = self.cleaned_data["copilot"]
         if copilot is None:
             return None

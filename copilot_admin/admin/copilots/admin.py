@@ -136,14 +136,14 @@ class CopilotAdmin(NoPopups, TemplateViews):
 
     @admin.display(description=gettext_lazy("State"))
     def state(self, copilot: Copilot) -> SafeString:
-        """How it stands, in words."""
+        """The state of the draft and of what is live, as a badge."""
         return render_to_string(
             "admin/copilot_admin/copilot/state.html", {"standing": standing_of(copilot)}
         )
 
     @admin.display(description=gettext_lazy("Access"), ordering="access")
     def who_may_ask(self, copilot: Copilot) -> str:
-        """Open or by key, in a word."""
+        """Who may ask the copilot: anybody, or holders of a key."""
         return _("Open") if copilot.access == Access.OPEN else _("With a key")
 
     @admin.display(description=gettext_lazy("Last published"), ordering="live__published_at")
@@ -176,7 +176,7 @@ class CopilotAdmin(NoPopups, TemplateViews):
         return FIELDSETS if obj and obj.image else without(FIELDSETS, "remove_image")
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Ours first, deletion last."""
+        """The actions of the list, with deletion last, where nobody takes it by mistake."""
         found = super().get_actions(request)
         deletion = found.pop("delete_selected", None)
         return found | ({"delete_selected": deletion} if deletion else {})

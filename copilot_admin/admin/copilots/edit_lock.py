@@ -17,7 +17,7 @@ else:
 
 
 def stamp_of(moment: datetime | None) -> str:
-    """A moment as the form carries it."""
+    """The moment of the last change, as the form carries it to notice that another editor saved."""
     return moment.isoformat() if moment else ""
 
 

@@ -11,7 +11,7 @@ from copilot_admin.models import Copilot
 
 
 class StateFilter(admin.SimpleListFilter):
-    """Copilots in one state.
+    """A filter of the list by state: live, changed, draft, broken or off.
 
     Whether a copilot is broken or changed is no column: it is asked of each. A server has some
     dozens of copilots, so this stays a matter of milliseconds.

@@ -307,7 +307,7 @@ class CopilotForm(EditLock, CopilotModelForm):
         return rows
 
     def clean_starters(self) -> list[str]:
-        """The questions alone."""
+        """The starters as a list of questions, without the rows around them."""
         return [row["text"] for row in self.cleaned_data["starters"]]
 
     def clean(self) -> dict[str, Any]:

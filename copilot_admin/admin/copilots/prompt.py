@@ -21,7 +21,7 @@ class Placeholder:
 
     @property
     def text(self) -> str:
-        """As it stands in a prompt."""
+        """The placeholder as it is written in a prompt."""
         return f"{{{{ {self.name} }}}}"
 
 

@@ -78,7 +78,7 @@ class ParameterRow(RowForm):
             kind.widget.choices = self.KINDS[:-1]
 
     def clean(self) -> dict[str, Any]:
-        """Reads the value as its kind says."""
+        """Reads the value by the kind that was chosen for it."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
         if "value" in values and "kind" in values:
             try:

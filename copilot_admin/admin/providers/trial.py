@@ -25,7 +25,7 @@ PATIENCE_S = 30.0  # a person waits for the page; the provider's own patience is
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderTrial:
-    """What came of a try.
+    """Whether a provider answered when it was tested, with the sentence to show.
 
     Attributes:
         first_token_ms: Milliseconds to the first piece of text; None when none came.

@@ -55,12 +55,12 @@ class ConversationAdmin(TranscriptViews):
 
     @admin.display(description=_("Copilot"))
     def copilot_name(self, conversation: Conversation) -> str:
-        """Who was asked."""
+        """The copilot that was asked."""
         return conversation.copilot.name
 
     @admin.display(description=_("When"))
     def when(self, conversation: Conversation) -> SafeString:
-        """The last activity."""
+        """When somebody last asked in the conversation."""
         return _cell("when", at=conversation.last_at)
 
     @admin.display(description=_("Outcome"))
@@ -74,7 +74,7 @@ class ConversationAdmin(TranscriptViews):
 
     @admin.display(description=_("Tokens"))
     def n_tokens(self, conversation: Conversation) -> SafeString:
-        """Of all answers."""
+        """How many tokens all answers of the conversation took together."""
         return _cell("number", number=conversation.tokens)
 
     @admin.display(description=_("First token"))
@@ -88,7 +88,7 @@ class ConversationAdmin(TranscriptViews):
         return _cell("judged", conversation=conversation)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[TranscriptList]:
-        """The list with pages by key."""
+        """The list, whose pages go by the last row seen and not by number."""
         return TranscriptList
 
     def has_view_permission(self, request: HttpRequest, obj: Conversation | None = None) -> bool:
@@ -100,7 +100,7 @@ class ConversationAdmin(TranscriptViews):
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Conversation | None = None) -> bool:
-        """What was said stays said."""
+        """Nobody changes a conversation: it is evidence."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Conversation | None = None) -> bool:

@@ -34,7 +34,7 @@ class NewestPages(Paginator):  # type: ignore[type-arg]  # generic in the stubs 
 
     @cached_property
     def count(self) -> int:
-        """Rows that have pages."""
+        """How many calls there are, counted no further than the pages go."""
         rows: Any = self.object_list
         return int(rows.order_by()[:COUNTED].count())
 
@@ -52,7 +52,7 @@ class ComponentFilter(admin.SimpleListFilter):
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[ComponentCall]
     ) -> QuerySet[ComponentCall] | None:
-        """The calls of the chosen one."""
+        """The calls of the component that was chosen."""
         wanted = self.value()
         return None if wanted is None else queryset.filter(component=wanted)
 
@@ -94,7 +94,7 @@ class ComponentCallAdmin(CallModelAdmin):
 
     @admin.display(description=gettext_lazy("Called"))
     def called(self, call: ComponentCall) -> SafeString:
-        """When it began."""
+        """When the call began."""
         cell = "admin/copilot_admin/conversation/cells/when.html"
         return render_to_string(cell, {"at": call.created_at})
 
@@ -105,13 +105,13 @@ class ComponentCallAdmin(CallModelAdmin):
 
     @admin.display(description=gettext_lazy("Status"))
     def state(self, call: ComponentCall) -> SafeString:
-        """How it ended, in words."""
+        """How the call ended, as a badge."""
         badge = {"label": call.get_status_display(), "tone": TONES.get(call.status, "muted")}
         return render_to_string("admin/includes/badge.html", badge)
 
     @admin.display(description=gettext_lazy("Took"))
     def took(self, call: ComponentCall) -> str:
-        """How long."""
+        """How long the call took."""
         return duration(call.ms)
 
     @admin.display(description=gettext_lazy("Arguments"))
@@ -131,7 +131,7 @@ class ComponentCallAdmin(CallModelAdmin):
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: ComponentCall | None = None) -> bool:
-        """What was called stays called."""
+        """Nobody changes the record of a call: it is evidence."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: ComponentCall | None = None) -> bool:

@@ -41,7 +41,7 @@ class JudgedFilter(admin.SimpleListFilter):
     parameter_name = "judged"
 
     def lookups(self, request: HttpRequest, model_admin: object) -> Iterable[tuple[str, Any]]:
-        """Good and bad."""
+        """The judgements to choose from: thumbs down first, which is what reviewers look for."""
         return [("down", _("Thumbs down")), ("up", _("Thumbs up"))]
 
     def queryset(

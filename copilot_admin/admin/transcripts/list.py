@@ -65,7 +65,7 @@ class TranscriptList(ChangeList):
 
 
 def key_of(row: Conversation) -> str:
-    """The place of a row in the list."""
+    """The key of a row by which the next page begins after it."""
     return f"{(row.last_at - EPOCH) // MICROSECOND}-{row.pk}"
 
 

@@ -53,7 +53,7 @@ class AttemptFacts:
 
     @property
     def last(self) -> RunView:
-        """The run that it ended with."""
+        """The last run of the attempt."""
         return self.legs[-1].run
 
 

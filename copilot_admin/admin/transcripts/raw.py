@@ -44,7 +44,7 @@ class RawEvent:
 
     @property
     def text(self) -> str:
-        """The data as it is shown."""
+        """The stored JSON, indented for reading."""
         return pretty_json(self.data)[:MOST_SHOWN]
 
 

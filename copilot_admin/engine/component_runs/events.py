@@ -80,7 +80,7 @@ class ComponentEvents:
         yield from self._step(f"Running {self._title}", shown)
 
     def take(self, output: ComponentOutput) -> Iterator[Event]:
-        """What an output means at once."""
+        """Turns one output into what the client sees of it at once."""
         for content in output.content:
             if content.type is ContentType.TEXT and self._streams(content):
                 yield from self._chunk(str(content.text.model_dump()["info"]))

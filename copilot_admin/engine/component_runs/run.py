@@ -79,7 +79,7 @@ class ComponentRun:
         return total_usage(self.merged)
 
     async def stream(self) -> AsyncGenerator[ComponentOutput, None]:
-        """Runs it once.
+        """Runs the component once and passes on its outputs as they come.
 
         Raises:
             WrongArguments: The arguments break the manifest.

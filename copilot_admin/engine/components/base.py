@@ -32,7 +32,7 @@ from protocol.json import JsonObject
 def _not_written(self: object, *args: Any, **kwargs: Any) -> Any:
     """The `tool_eval` of the base, which is no component.
 
-    Source: the base class of the component contract raises this when it is called.
+    Source: the base class of AppBuilder's component contract raises this when it is called.
     """
     raise NotImplementedError("A component writes tool_eval.")
 

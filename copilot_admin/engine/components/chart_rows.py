@@ -37,12 +37,12 @@ class ChartRows:
 
     @property
     def title(self) -> str:
-        """What it shows, in a few words."""
+        """The title of the chart when the caller gave none."""
         return f"{', '.join(self.y)} by {self.x}"
 
     @property
     def in_words(self) -> str:
-        """What a model is told of it."""
+        """The chart in words, for the model that asked for it."""
         count = len(self.rows)
         points = f"{count:,} {'point' if count == 1 else 'points'}"
         seen = f"The user now sees a {self.type} chart of {self.title} with {points}."

@@ -100,7 +100,7 @@ class Registry:
 
 @cache
 def registry() -> Registry:
-    """The components of this server.
+    """All components of this server, found once by a scan of their folder.
 
     Raises:
         ConfigurationError: A file of the folder cannot be loaded; the text names it.

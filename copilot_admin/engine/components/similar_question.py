@@ -30,7 +30,7 @@ Rules:
 class SimilarQuestion(Component):
     """Finds questions that are similar to one; for search, follow-up questions and tests.
 
-    Source: the component of this name in the component contract.
+    Source: the component of this name in AppBuilder's component contract.
     """
 
     name = "similar_question"

@@ -1,7 +1,7 @@
 """Traces components: a line in the log for each call, when it has ended, with none of its content.
 
-Source: the two decorators of the component contract. The base puts them on every component, so
-nobody has to write them; who does, as the contract has it, gets one trace all the same.
+Source: the two decorators of AppBuilder's component contract. The base puts them on every component,
+so nobody has to write them; who does, as the contract has it, gets one trace all the same.
 """
 
 from collections.abc import AsyncGenerator, Callable, Generator

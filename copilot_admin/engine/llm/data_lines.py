@@ -95,5 +95,5 @@ class WholeBody:
         return []
 
     def end(self) -> list[bytes]:
-        """Returns the body."""
+        """Gives the whole body at its end: it is one JSON document, not lines of events."""
         return [bytes(self._body)]

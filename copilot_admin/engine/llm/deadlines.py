@@ -53,7 +53,7 @@ class Watch:
             self._sleep_until(deadline)
 
     def arrived(self) -> None:
-        """Ends the wait: something came.
+        """Ends the wait for the provider, since something came.
 
         Raises:
             CancelledError: It came too late, and whoever was awaited swallowed the cancellation.

@@ -97,7 +97,7 @@ async def aclose_clients() -> None:
 
 
 async def _connections() -> dict[tuple[str, str], Connection]:
-    """The clients of the running loop.
+    """The HTTP clients that belong to the running event loop.
 
     A loop closes the generators it has started before it ends. So the clients of a short-lived
     loop, such as that of `async_to_sync`, are closed in it, although nobody there knows of them.

@@ -42,7 +42,7 @@ class Beat(Generic[T]):
 
 
 class Pulse:
-    """A beat that tasks wait for."""
+    """A tick that several tasks wait for."""
 
     def __init__(self, seconds: float) -> None:
         """Prepares a pulse; `seconds` is the longest that anybody waits for it."""

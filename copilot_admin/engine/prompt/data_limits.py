@@ -32,7 +32,7 @@ class _Rows:
         return f"Showing first {kept} of {len(self.rows)} rows{where}."
 
     def only(self, kept: int) -> DataMessage:
-        """The message with some of the rows."""
+        """The Data message with its first rows only."""
         rows, data = list(self.rows[:kept]), self.message.data
         if self.name is not None and isinstance(data, Mapping):
             return replace(self.message, data={**data, self.name: rows})

@@ -60,7 +60,7 @@ class Command(BaseCommand):
         new.add_argument("--publish", action="store_true", help="publish it too")
 
     def handle(self, *, action: str, **options: Any) -> None:
-        """Runs one of them."""
+        """Runs the subcommand that was given."""
         try:
             match action:
                 case "export":

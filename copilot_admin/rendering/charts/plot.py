@@ -41,7 +41,7 @@ class Series:
 
     @property
     def colour(self) -> int:
-        """Its colour."""
+        """The number of the colour in which the series is drawn."""
         return colour_of(self.index)
 
 
@@ -88,7 +88,7 @@ class Plot:
                 )
 
     def chart(self, kind: str, shapes: Sequence[Shape], *, x_ticks: tuple[Tick, ...]) -> Chart:
-        """The finished chart."""
+        """The chart with its axes, legend and shapes."""
         scale = self.y_scale
         return Chart(
             kind=kind,

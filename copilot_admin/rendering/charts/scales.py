@@ -18,7 +18,7 @@ class Scale:
     end: float
 
     def place(self, value: float) -> float:
-        """Where a value is."""
+        """The pixel at which a value is drawn."""
         share = (value / 2 - self.low / 2) / (
             self.high / 2 - self.low / 2
         )  # halves cannot overflow
@@ -53,7 +53,7 @@ def thinned(count: int, *, most: int) -> list[int]:
 
 
 def extent(values: Sequence[float]) -> tuple[float, float]:
-    """The smallest and the largest."""
+    """The smallest and the largest of some values."""
     return min(values), max(values)
 
 

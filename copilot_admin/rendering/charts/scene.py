@@ -106,7 +106,7 @@ def bar_path(*, left: float, width: float, start: float, end: float) -> str:
 
 
 def dot_path(*, x: float, y: float, radius: float) -> str:
-    """A disc."""
+    """The path of a disc around a point."""
     across = 2 * radius
     return (
         f"M{x - radius:.1f} {y:.1f}"

@@ -27,7 +27,7 @@ class Function:
     apply: Callable[..., Quantity]
 
     def __call__(self, *values: Quantity) -> Quantity:
-        """Applies it.
+        """Applies the function to its arguments.
 
         Raises:
             ValueError: Too few or too many arguments, or none it is defined for.

@@ -39,7 +39,7 @@ class Parser:
         self._depth = 0
 
     def result(self) -> Quantity:
-        """Works the whole calculation out.
+        """Parses and computes the whole expression.
 
         Raises:
             ValueError: It is not one, or it has no result.

@@ -25,7 +25,7 @@ class Share(StrEnum):
 
     @property
     def per(self) -> int:
-        """How many of them are the whole."""
+        """How many parts of a unit make one whole: 100 for per cent."""
         return {Share.PERCENT: 100, Share.PER_MILLE: 1000, Share.BASIS_POINTS: 10_000}[self]
 
 

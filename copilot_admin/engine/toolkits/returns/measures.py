@@ -40,7 +40,7 @@ class Measure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What came out.
+    """What a measure gave, as a table for people and as lines for a model.
 
     Attributes:
         title: Of the table.

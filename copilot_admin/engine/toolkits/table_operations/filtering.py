@@ -56,7 +56,7 @@ class Filter(TableStep):
     value: Cell | Annotated[tuple[Cell, ...], Field(max_length=MAX_VALUES)] = None
 
     def apply(self, table: Table) -> Table:
-        """The rows that it keeps.
+        """The rows of a table that pass the filter.
 
         Raises:
             ValueError: There is no such column, or not the value that the comparison takes.

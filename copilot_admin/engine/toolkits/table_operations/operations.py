@@ -50,7 +50,7 @@ class Select(TableStep):
     columns: Columns
 
     def apply(self, table: Table) -> Table:
-        """The columns that it keeps."""
+        """The table with the named columns only."""
         table.check(*self.columns)
         columns = tuple(dict.fromkeys(self.columns))
         return Table(columns, tuple({key: row[key] for key in columns} for row in table.rows))
