@@ -56,7 +56,7 @@ FEATURES: tuple[Feature, ...] = (
         key="file-upload",
         label=gettext_noop("Files"),
         help=gettext_noop(
-            "Users may attach PDF, Excel, Word, CSV and text files and images to a question."
+            "Users may attach documents, workbooks, text files and images to a question."
         ),
         in_copilots_json=True,
     ),

@@ -1,6 +1,7 @@
 """A file that a run read, as a line of its transcript."""
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
@@ -8,10 +9,8 @@ from django.utils.translation import ngettext
 
 from copilot_admin.admin.blocks.fields import list_in, text_in
 from copilot_admin.admin.blocks.kinds import FileLine
+from copilot_admin.engine.documents.registry import PageWord, format_of
 from protocol.json import Json, JsonObject
-
-_WORKBOOKS = frozenset({"xlsx", "xls"})
-_PAGED = frozenset({"pdf"})
 
 
 def file_line(payload: JsonObject) -> FileLine:
@@ -32,13 +31,28 @@ def _facts(payload: JsonObject) -> Iterator[str]:
     if len(pixels) == 2:
         yield _("%(width)d by %(height)d pixels") % {"width": pixels[0], "height": pixels[1]}
     pages = _count(payload.get("pages"))
-    if pages is not None and kind in _WORKBOOKS:
-        yield ngettext("%(count)d sheet", "%(count)d sheets", pages) % {"count": pages}
-    elif pages is not None and (kind in _PAGED or pages > 1):
-        yield ngettext("%(count)d page", "%(count)d pages", pages) % {"count": pages}
+    if pages is not None:
+        yield from _pages(pages, word=_page_word(kind))
     size = _count(payload.get("size"))
     if size is not None:
         yield filesizeformat(size)
+
+
+def _page_word(kind: str) -> PageWord:
+    form = format_of(kind)
+    return PageWord.NONE if form is None else form.page_word
+
+
+def _pages(count: int, *, word: PageWord) -> Iterator[str]:
+    match word:
+        case PageWord.SHEET:
+            yield ngettext("%(count)d sheet", "%(count)d sheets", count) % {"count": count}
+        case PageWord.NONE if count < 2:
+            return
+        case PageWord.PAGE | PageWord.NONE:
+            yield ngettext("%(count)d page", "%(count)d pages", count) % {"count": count}
+        case _:
+            assert_never(word)
 
 
 def _count(value: Json) -> int | None:

@@ -7,7 +7,13 @@ from typing import Any
 import pdfplumber
 from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
 
-from copilot_admin.engine.documents.registry import DocumentPage, Format, UnreadableFile, Word
+from copilot_admin.engine.documents.registry import (
+    DocumentPage,
+    Format,
+    PageWord,
+    UnreadableFile,
+    Word,
+)
 
 
 def _read(data: bytes) -> Iterator[DocumentPage]:
@@ -34,4 +40,4 @@ def _page(page: Any, number: int) -> DocumentPage:
     return DocumentPage(number=number, text=page.extract_text() or "", words=words)
 
 
-PDF = Format(data_types=("pdf",), label="PDF", read=_read)
+PDF = Format(data_types=("pdf",), label="PDF", read=_read, page_word=PageWord.PAGE)

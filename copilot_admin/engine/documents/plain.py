@@ -26,5 +26,21 @@ def _decoded(data: bytes) -> str:
         return data.decode("cp1252", "replace")
 
 
-TEXT = Format(data_types=("csv", "txt", "md"), label="text file", read=_text)
-HTML = Format(data_types=("html",), label="HTML file", read=_html)
+TEXT = Format(
+    data_types=("csv", "txt", "md"),
+    label="text file",
+    read=_text,
+    is_text=True,
+    samples={
+        "csv": (b"\xef\xbb\xbfday,price\nMon,1", "day,price\nMon,1"),
+        "txt": ("Käse".encode("cp1252"), "Käse"),
+        "md": ("# Käse".encode("utf-16"), "# Käse"),
+    },
+)
+HTML = Format(
+    data_types=("html",),
+    label="HTML file",
+    read=_html,
+    is_text=True,
+    samples={"html": (b"<h1>Rates</h1><script>x()</script><p>rose</p>", "Rates\nrose")},
+)

@@ -5,7 +5,8 @@ the limits below: a hostile file costs a few seconds and no more memory than a l
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cache
 from importlib import import_module
 from io import BytesIO
@@ -66,22 +67,42 @@ class Document:
 Reader: TypeAlias = Callable[[bytes], Iterator[DocumentPage]]
 
 
+class PageWord(StrEnum):
+    """What people call the pages of a format."""
+
+    NONE = "none"  # such a file has one; the reader makes more where it is cut
+    PAGE = "page"
+    SHEET = "sheet"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
     """One format: the `data_type`s by which Workspace calls it, and what reads it.
 
-    The reader raises `UnreadableFile`, or `ValueError` or `OSError` for whatever else is wrong
-    with a file.
+    Attributes:
+        read: Raises `UnreadableFile`, or `ValueError` or `OSError` for whatever else is wrong with
+            a file.
+        is_text: Any text is such a file, and may come as it is instead of in base64.
+        page_word: How a transcript counts its pages.
+        samples: A small file of each data type, and the text that is read in it.
     """
 
     data_types: tuple[str, ...]
     label: str
     read: Reader
+    is_text: bool = False
+    page_word: PageWord = PageWord.NONE
+    samples: Mapping[str, tuple[bytes, str]] = field(default_factory=dict)
 
 
 def data_types() -> frozenset[str]:
     """All kinds of file that can be read."""
     return frozenset(_formats())
+
+
+def format_of(data_type: str) -> Format | None:
+    """What reads this kind of file, if anything does."""
+    return _formats().get(data_type)
 
 
 def read_document(data: bytes, *, data_type: str, name: str) -> Document:

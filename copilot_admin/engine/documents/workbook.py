@@ -13,6 +13,7 @@ from copilot_admin.engine.documents import workbook_sheets
 from copilot_admin.engine.documents.registry import (
     DocumentPage,
     Format,
+    PageWord,
     UnreadableFile,
     check_archive,
 )
@@ -67,4 +68,6 @@ def _check(code: int) -> None:
     raise ValueError("no workbook")
 
 
-WORKBOOK = Format(data_types=("xlsx", "xls"), label="Excel workbook", read=_read)
+WORKBOOK = Format(
+    data_types=("xlsx", "xls"), label="Excel workbook", read=_read, page_word=PageWord.SHEET
+)

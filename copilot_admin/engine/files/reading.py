@@ -12,6 +12,7 @@ from copilot_admin.engine.documents.registry import (
     Document,
     UnreadableFile,
     data_types,
+    format_of,
     read_document,
 )
 from copilot_admin.engine.fetching.egress import MOST_BYTES, FetchFailed
@@ -28,7 +29,6 @@ MOST_IMAGE_CHARACTERS = 20 * 1024 * 1024  # in base64, of all of them; some vend
 LONGEST_NAME = 200  # characters
 SHORTEST_BASE64 = 24  # characters; a shorter word may look like it by chance
 NOT_SHOWN = "the copilot does not look at images"
-_PLAIN = frozenset({"csv", "txt", "md", "html"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,9 +214,10 @@ def _in_words(size: int) -> str:
 
 
 def _is_text(item: DataItem) -> bool:
-    """Whether a file that is plain text came as it is instead of in base64."""
+    """Whether a file of a format that is text came as it is instead of in base64."""
     kind = str(item.data_format.get("data_type") or "").lower()
-    if kind not in _PLAIN:
+    form = format_of(kind)
+    if form is None or not form.is_text:
         return False
     try:
         _decoded(item.content).decode()

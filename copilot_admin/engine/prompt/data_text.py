@@ -5,6 +5,8 @@ import json
 import re
 from typing import assert_never
 
+from copilot_admin.engine.documents.registry import format_of
+from copilot_admin.engine.files.pictures import IMAGE_TYPES
 from protocol.json import Json
 from protocol.messages import (
     CommandResult,
@@ -15,7 +17,6 @@ from protocol.messages import (
     SourceResult,
 )
 
-_BINARY_TYPES = frozenset({"pdf", "jpg", "jpeg", "png", "xlsx", "xls", "docx"})
 # 200 characters without a blank or a comma are no text of any language but encoded bytes.
 _ENCODED = re.compile(r"(data:[\w/+.-]+;base64,)?[A-Za-z0-9+/=_-]{200,}\s*")
 EMPTY = "(nothing: the source returned no data)"
@@ -62,9 +63,14 @@ def item_text(item: DataItem | FileReference) -> str:
     name = str(item.data_format.get("filename") or "without a name")
     if isinstance(item, FileReference):
         return f"[the {kind} {name!r} is only linked; its content is not here]"
-    if kind in _BINARY_TYPES or _ENCODED.fullmatch(item.content):
+    if _is_binary(kind) or _ENCODED.fullmatch(item.content):
         return f"[the {kind} {name!r}, {len(item.content)} characters encoded; not readable here]"
     return item.content
+
+
+def _is_binary(kind: str) -> bool:
+    form = format_of(kind)
+    return kind in IMAGE_TYPES or (form is not None and not form.is_text)
 
 
 def _rows(text: str) -> Sequence[str]:

@@ -246,6 +246,7 @@ def test_files_that_follow_each_other_are_one_list_with_what_is_known_of_each():
         {"name": "report.pdf", "type": "pdf", "size": 3 * 2**20, "pages": 1},
         {"name": "a.xlsx", "type": "xlsx", "size": 1, "pages": 2},
         {"name": "a.txt", "type": "txt", "size": 0, "pages": 1},
+        {"name": "a.odd", "type": "odd", "pages": 3},
         {"name": "lost.pdf", "type": "pdf", "fault": "The link has expired."},
         {"pixels": ["a", True, 3], "pages": "x", "size": True},
     ]
@@ -263,6 +264,7 @@ def test_files_that_follow_each_other_are_one_list_with_what_is_known_of_each():
         FileLine(name="report.pdf", facts=("PDF", "1 page", "3.0\xa0MB"), **nothing),
         FileLine(name="a.xlsx", facts=("XLSX", "2 sheets", "1\xa0byte"), **nothing),
         FileLine(name="a.txt", facts=("TXT", "0\xa0bytes"), **nothing),
+        FileLine(name="a.odd", facts=("ODD", "3 pages"), **nothing),
         FileLine(name="lost.pdf", facts=("PDF",), note="", fault="The link has expired."),
         FileLine(name="", facts=(), **nothing),
     )
