@@ -36,7 +36,18 @@ ValueColumns = Annotated[
 ]
 
 
-@tool
+@tool(
+    samples=[
+        {
+            "name": "Prices",
+            "description": "By day.",
+            "type": "bar",
+            "rows": [{"day": "Mon", "price": 1}],
+            "x": "day",
+            "y": ["price"],
+        }
+    ]
+)
 async def chart(
     context: ToolContext,
     name: ArtifactName,

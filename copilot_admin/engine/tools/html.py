@@ -45,7 +45,7 @@ _TOO_COSTLY = (
 _EMPTY = "Nothing of the HTML can be shown: scripts, styles, frames and forms are taken out."
 
 
-@tool
+@tool(samples=[{"name": "Card", "description": "One figure.", "html": "<p>4.5 %</p>"}])
 async def html(
     context: ToolContext,
     name: ArtifactName,

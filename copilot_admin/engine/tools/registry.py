@@ -1,10 +1,11 @@
 """Finds the tools that run on the server: every module of this folder that declares one.
 
-A tool is one typed `async def` under `@tool`. Its name, docstring and annotations become what the
-model is offered; its first parameter is the `ToolContext`, the others are what the model fills in.
+A tool is one typed `async def` under `@tool(samples=...)`. Its name, docstring and annotations
+become what the model is offered; its first parameter is the `ToolContext`, the others are what the
+model fills in.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -19,6 +20,7 @@ from copilot_admin.engine import tools
 from copilot_admin.engine.tools.tool_arguments import read_arguments, schema_of
 from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
 from protocol.events import Event
+from protocol.json import JsonObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +48,16 @@ ToolFunction: TypeAlias = Callable[..., Awaitable[ToolResult]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A tool as the engine runs it."""
+    """A tool as the engine runs it.
+
+    Attributes:
+        samples: Arguments that work; the contract is checked with them.
+    """
 
     schema: ToolSchema
     arguments: type[BaseModel]
     function: ToolFunction
+    samples: Sequence[JsonObject]
 
     async def run(self, call: ToolCall, *, context: ToolContext) -> ToolResult:
         """Runs the tool with the arguments that the model wrote.
@@ -64,15 +71,24 @@ class Tool:
 
 
 def tool(
-    function: Callable[Concatenate[ToolContext, _P], Awaitable[ToolResult]],
-) -> Tool:
-    """Makes a tool of a typed async function with a docstring."""
-    name = function.__name__
-    arguments = _arguments_model(function)
-    schema = ToolSchema(
-        name=name, description=getdoc(function) or "", parameters=schema_of(arguments)
-    )
-    return Tool(schema=schema, arguments=arguments, function=function)
+    *, samples: Sequence[JsonObject]
+) -> Callable[[Callable[Concatenate[ToolContext, _P], Awaitable[ToolResult]]], Tool]:
+    """Makes a tool of a typed async function with a docstring.
+
+    Args:
+        samples: Arguments that work, the fewest first.
+    """
+
+    def made(function: Callable[Concatenate[ToolContext, _P], Awaitable[ToolResult]]) -> Tool:
+        arguments = _arguments_model(function)
+        schema = ToolSchema(
+            name=function.__name__,
+            description=getdoc(function) or "",
+            parameters=schema_of(arguments),
+        )
+        return Tool(schema=schema, arguments=arguments, function=function, samples=samples)
+
+    return made
 
 
 def tool_names() -> tuple[str, ...]:

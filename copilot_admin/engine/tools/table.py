@@ -5,7 +5,7 @@ from copilot_admin.engine.tools.registry import ToolContext, ToolResult, tool
 from protocol.events import ArtifactType, MessageArtifact
 
 
-@tool
+@tool(samples=[{"name": "Prices", "description": "By day.", "rows": [{"day": "Mon", "price": 1}]}])
 async def table(
     context: ToolContext, name: ArtifactName, description: Description, rows: Rows
 ) -> ToolResult:
