@@ -22,7 +22,7 @@ from copilot_admin.engine.llm.http_refusals import refusal, seconds_to_wait
 from copilot_admin.engine.llm.openai_clients import Connection, aclose_clients, connection_for
 from copilot_admin.engine.llm.provider_bodies import first_bytes
 from copilot_admin.engine.llm.ticker import Pulse
-from copilot_admin.engine.values.model_call import ALIVE, Alive, Delta, ModelCall
+from copilot_admin.engine.values.model_call import ALIVE, Alive, Delta, ModelCall, ServerReply
 from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import (
     NotReady,
@@ -59,6 +59,15 @@ class OpenAICompatible:
 
     kind: ClassVar[str] = "openai_compatible"
     label: ClassVar[str] = "OpenAI-compatible server"
+    samples: ClassVar[Mapping[str, ServerReply]] = {
+        "/models": ServerReply(body='{"data": [{"id": "small"}]}'),
+        "/chat/completions": ServerReply(
+            content_type="text/event-stream",
+            body='data: {"choices": [{"index": 0, "delta": {"content": "Hello"}}]}\n\n'
+            'data: {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}\n\n'
+            "data: [DONE]\n\n",
+        ),
+    }
     # Addresses that refused to be asked for usage, so that each is asked in vain only once.
     _without_usage: ClassVar[set[str]] = set()
 

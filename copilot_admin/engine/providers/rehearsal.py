@@ -1,7 +1,7 @@
 """The embedded provider: no model, no network, no key, and it says so."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 import re
 from typing import ClassVar
 
@@ -10,6 +10,7 @@ from copilot_admin.engine.values.model_call import (
     Delta,
     Finish,
     ModelCall,
+    ServerReply,
     TextDelta,
     ToolCall,
     Usage,
@@ -27,6 +28,7 @@ class Rehearsal:
 
     kind: ClassVar[str] = "rehearsal"
     label: ClassVar[str] = "Rehearsal (built in: no model, no network)"
+    samples: ClassVar[Mapping[str, ServerReply]] = {}
 
     def __init__(self, spec: ProviderSpec) -> None:
         self.spec = spec

@@ -119,16 +119,28 @@ ALIVE = Alive()
 Delta: TypeAlias = TextDelta | ReasoningDelta | ToolCall | Usage | Finish
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerReply:
+    """What the server of a provider answers at an address; the contract tests play it."""
+
+    body: str
+    content_type: str = "application/json"
+
+
 class ModelProvider(Protocol):
     """A source of model answers: one class in one file of `engine/providers/`.
 
     `stream` raises only `copilot_admin.errors.RunError`s, closes its connection when it is closed,
     and yields exactly one `Finish`, as its last delta. Silence is what it does not yield: while it
     collects what it can only yield later, it yields `ALIVE` for everything that arrives.
+
+    Attributes:
+        samples: By path below the base address: what its server may answer. Empty: it asks none.
     """
 
     kind: ClassVar[str]
     label: ClassVar[str]
+    samples: ClassVar[Mapping[str, ServerReply]]
 
     def __init__(self, spec: ProviderSpec) -> None: ...
 

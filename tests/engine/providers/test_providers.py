@@ -23,21 +23,21 @@ from copilot_admin.engine.values.model_call import (
 from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import NotReady
 from tests.engine.engine_inputs import make_query, make_spec
-from tests.engine.providers.test_openai_compatible import hello, refusing
 from tests.engine.providers.upstream import serving
 
 KINDS = [kind for kind, _ in provider_kinds()]
 CALL = ModelCall(model="m", messages=(ModelMessage(role=ModelRole.USER, text="Hi"),))
 
 
-async def serve(request, reply):
-    if request.path == "/v1/models":
-        await refusing(200, {"data": [{"id": "m"}]})(request, reply)
-    else:
-        await hello(request, reply)
-
-
 def with_provider(kind, use):
+    """What is made of a provider whose server answers as the samples of its class say."""
+
+    async def serve(request, reply):
+        sample = provider_class(kind).samples[request.path.partition("?")[0].removeprefix("/v1")]
+        await reply.start(type=sample.content_type)
+        await reply.send(sample.body.encode())
+        await reply.end()
+
     async def run():
         async with serving(serve) as server:
             spec = ProviderSpec(
@@ -48,8 +48,9 @@ def with_provider(kind, use):
     return asyncio.run(run())
 
 
-def test_providers_are_found_in_their_folder():
-    assert KINDS == ["openai_compatible", "rehearsal"]
+def test_providers_are_found_in_their_folder_and_listed_in_the_order_of_their_kinds():
+    assert sorted(KINDS) == KINDS
+    assert {"openai_compatible", "rehearsal"} <= set(KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -88,12 +89,16 @@ class TestEveryProvider:
         assert "sk-secret" not in with_provider(kind, use)
 
 
-def test_unknown_kind_is_explained_with_the_kinds_there_are():
+class Named:
+    kind = label = "named"
+
+
+def test_unknown_kind_is_explained_with_the_kinds_there_are(monkeypatch):
+    monkeypatch.setattr(registry, "_providers", lambda: {"pony": Named, "balloon": Named})
     with pytest.raises(NotReady) as caught:
         provider_class("carrier-pigeon")
     assert caught.value.public == (
-        "There is no kind of provider called 'carrier-pigeon'. Pick one of: openai_compatible, "
-        "rehearsal."
+        "There is no kind of provider called 'carrier-pigeon'. Pick one of: balloon, pony."
     )
 
 
