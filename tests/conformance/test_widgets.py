@@ -170,7 +170,9 @@ def test_the_dashboard_may_be_changed_only_while_the_user_lets_it(
 ):
     stranger = Stranger("dashboard-explorer", says("Well."), service=service_url, model=model)
     stranger.asks("Change it.", **on_dashboard(workspace_options=options))
-    assert set(model.tools(0)) == {"get_widget_data", *(CHANGES if may_change else ())}
+    offered = set(model.tools(0))
+    assert "get_widget_data" in offered
+    assert offered & CHANGES == (CHANGES if may_change else set())
 
 
 def test_the_model_reads_a_widget_of_the_dashboard_with_other_arguments(service_url, model):

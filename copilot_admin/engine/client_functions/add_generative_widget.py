@@ -1,12 +1,13 @@
 """Makes a new widget of what the model writes: a note, a table, a chart or HTML."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
+from copilot_admin.engine.client_functions.samples import Sample
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.json import Json, JsonObject
@@ -60,6 +61,9 @@ class AddGenerativeWidget(ClientFunction):
     """Offered while the user lets the copilot change the dashboard."""
 
     name: ClassVar[str] = "add_generative_widget"
+    samples: ClassVar[Sequence[Sample]] = (
+        Sample(arguments={"widget_type": "note", "name": "Note", "data": "Hello"}),
+    )
 
     def offers(self, situation: Situation) -> Iterable[Offer]:
         """One tool for all kinds of widget."""

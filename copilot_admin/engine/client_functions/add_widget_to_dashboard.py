@@ -1,6 +1,6 @@
 """Puts a widget of Workspace on the user's dashboard."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client.dashboard_sources import WantedSources, resolved
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
+from copilot_admin.engine.client_functions.samples import WIDGET_UUID, Sample
 from copilot_admin.engine.tools.tool_arguments import read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.functions import get_widget_data_call
@@ -31,6 +32,9 @@ class AddWidgetToDashboard(ClientFunction):
     """Offered while the user lets the copilot change the dashboard and there are widgets."""
 
     name: ClassVar[str] = "add_widget_to_dashboard"
+    samples: ClassVar[Sequence[Sample]] = (
+        Sample(arguments={"data_sources": [{"widget_uuid": WIDGET_UUID}]}),
+    )
 
     def offers(self, situation: Situation) -> Iterable[Offer]:
         """One tool for all widgets that the request lists."""

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from copilot_admin.engine.client.dashboard import agents_of
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
+from copilot_admin.engine.client_functions.samples import AGENT, Sample
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.json import JsonObject
@@ -44,6 +45,13 @@ class AssignTasksToAgents(ClientFunction):
     """Offered in orchestration mode, in which the request lists other agents."""
 
     name: ClassVar[str] = "assign_tasks_to_agents"
+    samples: ClassVar[Sequence[Sample]] = (
+        Sample(
+            arguments={
+                "task_requests": [{"description": "Explain rates.", "assigned_agent_id": AGENT}]
+            }
+        ),
+    )
 
     def offers(self, situation: Situation) -> Iterable[Offer]:
         """The tool, with the agents in its description."""

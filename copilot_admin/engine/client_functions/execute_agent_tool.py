@@ -7,6 +7,7 @@ import json
 from typing import ClassVar
 
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
+from copilot_admin.engine.client_functions.samples import Sample
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, tool_name
 from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
 from protocol.json import Json, JsonObject
@@ -19,6 +20,7 @@ class ExecuteAgentTool(ClientFunction):
     """Offers what the request lists in `tools`; a tool without a name cannot be called."""
 
     name: ClassVar[str] = "execute_agent_tool"
+    samples: ClassVar[Sequence[Sample]] = (Sample(tool="kb_search_docs", arguments={"q": "rates"}),)
 
     def offers(self, situation: Situation) -> Iterable[Offer]:
         """One tool for each of the client's, and the client's own function, which is not listed."""

@@ -5,25 +5,27 @@ call becomes is decided in `engine/client/widget_data.py`.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from copilot_admin.engine.client.widget_data import GET_EXTRA_WIDGET_DATA
-from copilot_admin.engine.client.widget_offer import fitting, listed_widgets, row_text
+from copilot_admin.engine.client.widget_offer import MOST_EXTRA, fitting, listed_widgets, row_text
 from copilot_admin.engine.client_functions.registry import (
     ClientFunction,
     Offer,
     Situation,
     described,
 )
+from copilot_admin.engine.client_functions.samples import FULL_QUERY, NEWS, Sample
 from copilot_admin.engine.tools.tool_arguments import read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.functions import GET_WIDGET_DATA
 from protocol.json import JsonObject
 from protocol.query import Query
-from protocol.widgets import Widget
+from protocol.widgets import Widget, Widgets
 
 MOST_FOUND = 10
 
@@ -40,6 +42,13 @@ class GetExtraWidgetData(ClientFunction):
     """Offers a search while there are more widgets than a model is shown."""
 
     name: ClassVar[str] = GET_EXTRA_WIDGET_DATA
+    samples: ClassVar[Sequence[Sample]] = (
+        Sample(
+            tool="find_widgets",
+            arguments={"query": "news"},
+            query=replace(FULL_QUERY, widgets=Widgets(extra=(NEWS,) * (MOST_EXTRA + 1))),
+        ),
+    )
 
     def offers(self, situation: Situation) -> Iterable[Offer]:
         """The search, which is answered here."""

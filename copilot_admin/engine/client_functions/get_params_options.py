@@ -1,12 +1,13 @@
 """The values that a widget's parameter may have, where only an endpoint knows them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
+from copilot_admin.engine.client_functions.samples import WIDGET_UUID, Sample
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.json import Json, JsonObject
@@ -31,6 +32,9 @@ class ParamsOptions(ClientFunction):
     """Offered while a widget that may be asked for has such a parameter."""
 
     name: ClassVar[str] = "get_params_options"
+    samples: ClassVar[Sequence[Sample]] = (
+        Sample(arguments={"widget": WIDGET_UUID, "param": "venue"}),
+    )
 
     def offers(self, situation: Situation) -> Iterable[Offer]:
         """One tool for all widgets."""

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from copilot_admin.engine.client.skills import MOST_SKILLS, offered_skills
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
+from copilot_admin.engine.client_functions.samples import SKILL, Sample
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.functions import GET_SKILL_CONTENT
@@ -33,6 +34,7 @@ class SkillContent(ClientFunction):
     """Offered once a turn, unless the user has chosen a skill already."""
 
     name: ClassVar[str] = GET_SKILL_CONTENT
+    samples: ClassVar[Sequence[Sample]] = (Sample(arguments={"slug": SKILL}),)
 
     def offers(self, situation: Situation) -> Iterable[Offer]:
         """The tool, with the slugs in its description."""

@@ -1,12 +1,13 @@
 """Makes, renames and removes the tabs of the user's dashboard."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
+from copilot_admin.engine.client_functions.samples import Sample
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.json import JsonObject
@@ -46,6 +47,10 @@ class ManageNavigationBar(ClientFunction):
     """Offered while the user lets the copilot change the dashboard."""
 
     name: ClassVar[str] = "manage_navigation_bar"
+    samples: ClassVar[Sequence[Sample]] = (
+        Sample(arguments={"operation": "add_tabs", "tabs": [{"name": "Rates"}]}),
+        Sample(arguments={"operation": "rename_tabs", "rename_map": {"Rates": "Yields"}}),
+    )
 
     def offers(self, situation: Situation) -> Iterable[Offer]:
         """One tool for all operations."""

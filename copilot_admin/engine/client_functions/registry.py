@@ -17,6 +17,7 @@ from typing import ClassVar
 from pydantic import BaseModel
 
 from copilot_admin.engine import client_functions
+from copilot_admin.engine.client_functions.samples import Sample
 from copilot_admin.engine.tools.tool_arguments import schema_of, tool_name
 from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
 from copilot_admin.engine.values.spec import CopilotSpec
@@ -63,9 +64,15 @@ class Offer:
 
 
 class ClientFunction(ABC):
-    """One function of Workspace, known to generation 3 alone."""
+    """One function of Workspace, known to generation 3 alone.
 
-    name: ClassVar[str]  # on the wire
+    Attributes:
+        name: On the wire.
+        samples: Calls that work; the contract is checked with them.
+    """
+
+    name: ClassVar[str]
+    samples: ClassVar[Sequence[Sample]]
 
     @abstractmethod
     def offers(self, situation: Situation) -> Iterable[Offer]:

@@ -1,11 +1,12 @@
 """Keeps instructions as a skill of the user."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
+from copilot_admin.engine.client_functions.samples import Sample
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.json import JsonObject
@@ -27,6 +28,7 @@ class Save(ClientFunction):
     """Offered where the client knows skills."""
 
     name: ClassVar[str] = "save_skill"
+    samples: ClassVar[Sequence[Sample]] = (Sample(arguments={"name": "Brief"}),)
 
     def offers(self, situation: Situation) -> Iterable[Offer]:
         """The tool, if the request brought skills."""

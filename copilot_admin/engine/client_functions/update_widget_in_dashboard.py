@@ -1,6 +1,6 @@
 """Changes the parameters of widgets that are on the user's dashboard."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client.dashboard_sources import WantedSource, WantedSources, resolved
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
+from copilot_admin.engine.client_functions.samples import WIDGET_UUID, Sample
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.functions import DataSource, get_widget_data_call
@@ -33,6 +34,13 @@ class UpdateWidgetInDashboard(ClientFunction):
     """Offered while the user lets the copilot change the dashboard and it has widgets."""
 
     name: ClassVar[str] = "update_widget_in_dashboard"
+    samples: ClassVar[Sequence[Sample]] = (
+        Sample(
+            arguments={
+                "data_sources": [{"widget_uuid": WIDGET_UUID, "input_args": {"symbol": "AAPL"}}]
+            }
+        ),
+    )
 
     def offers(self, situation: Situation) -> Iterable[Offer]:
         """One tool for all widgets with a place on the dashboard."""
