@@ -10,11 +10,14 @@ from copilot_admin.copilot_file.loading import MOST_BYTES, load
 from copilot_admin.copilot_file.schema import CopilotEntry
 from copilot_admin.copilot_file.validation import validate
 from copilot_admin.copilot_file.yaml_text import MOST_DEPTH, write_yaml
+from copilot_admin.engine.providers.registry import provider_kinds
+from copilot_admin.engine.tools.registry import tool_names
 from copilot_admin.engine.values.spec import CitationMode, StepPlace, WidgetDataMode
 from copilot_admin.models import Access, Logging
 from protocol.events import StatusLevel
-from protocol.features import FEATURE_KEYS, CustomFeatureType
+from protocol.features import FEATURE_KEYS, FEATURES, CustomFeatureType
 
+KINDS = [kind for kind, _ in provider_kinds()]
 SMALLEST: dict[str, Any] = {"slug": "a", "name": "A", "provider": "P", "model": "m"}
 
 
@@ -187,7 +190,7 @@ def test_all_faults_are_told_not_only_the_first():
     assert refused.value.public.splitlines() == [
         "format: 2 is not possible. Use 1.",
         "providers[0].name: is missing.",
-        "providers[0].kind: there is no kind 'x'. Use one of: openai_compatible, rehearsal.",
+        f"providers[0].kind: there is no kind 'x'. Use one of: {', '.join(KINDS)}.",
         "copilots[0].slug: 'A' does not fit. Use lower-case letters and digits, with single "
         "hyphens between: news-reader.",
         "copilots[0].name: is missing.",
@@ -238,15 +241,16 @@ def test_a_file_that_is_no_group_of_keys_is_refused(value):
             {"image": "https://" + "x" * 2000},
             "image: an image address has 2000 characters at most.",
         ),
-        ({"tools": ["magic"]}, "tools: there is no tool 'magic'. Use one of: chart, html, table."),
+        (
+            {"tools": ["magic"]},
+            f"tools: there is no tool 'magic'. Use one of: {', '.join(tool_names())}.",
+        ),
         ({"tools": ["table", "table"]}, "tools: the tool 'table' is given twice. Keep one."),
         ({"models": [{"id": "a"}, {"id": "a"}]}, "models: the model 'a' is given twice. Keep one."),
         (
             {"features": {"telepathy": True}},
-            "features.telepathy: there is no such key. The keys are: streaming, "
-            "widget-dashboard-select, widget-dashboard-search, widget-global-search, "
-            "file-upload, generative-ui, mcp-tools, agent-orchestration, prompt-suggestions, "
-            "feedback.",
+            "features.telepathy: there is no such key. The keys are: "
+            f"{', '.join(('streaming', *(feature.key for feature in FEATURES)))}.",
         ),
         (
             {"features": {"streaming": False}},
