@@ -139,7 +139,7 @@ def test_a_card_names_the_newest_version_and_the_copilots_that_use_it(
 
 def test_a_component_that_breaks_a_rule_is_told_of_and_left_out(builder: Client, weather: Registry):
     page = text_of(builder, CATALOGUE)
-    assert "test_admin_components.Broken breaks ToolEvalKwargsRule: tool_eval must end" in page
+    assert f"{__name__}.Broken breaks ToolEvalKwargsRule: tool_eval must end" in page
     assert builder.get(f"{CATALOGUE}broken/v1/").status_code == 404
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from copilot_admin.admin.common.component_words import component_or_404 as find
 from copilot_admin.admin.components import trial, trial_form, trial_views
-from copilot_admin.admin.components.trial import ComponentTrial
+from copilot_admin.admin.components.trial import MOST_RAW, ComponentTrial
 from copilot_admin.admin.components.trial_form import TrialForm
 from copilot_admin.config.roles import Role
 from copilot_admin.engine.component_runs.run import ComponentRun
@@ -266,7 +266,7 @@ def test_large_outputs_are_cut():
     )
     async_to_sync(trial.finish)()
     (listed,) = trial.result().listed
-    assert len(listed) == trial.MOST_RAW
+    assert len(listed) == MOST_RAW
 
 
 def test_a_copilot_lends_its_model(builder: Client, monkeypatch: pytest.MonkeyPatch):
