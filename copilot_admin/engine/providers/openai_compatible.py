@@ -5,7 +5,7 @@ else that is done with the chunk together.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 from typing import ClassVar
