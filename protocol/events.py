@@ -1,8 +1,7 @@
 """Everything a client can receive while a copilot answers.
 
 The values are those of generation 3; `protocol.dialects` says them to older clients. A new event
-is a class here and a place in `EVENTS`: its fields are its payload (a field's `wire` metadata is
-its name there), and clients older than `understood_since` do not get it.
+is one more subclass of `Event` here, and nothing else.
 Source: the OpenBB copilot protocol, response events of generation 3.
 """
 
@@ -13,6 +12,22 @@ from typing import ClassVar, TypeAlias
 
 from protocol.generations import Generation
 from protocol.json import Json, JsonObject
+
+
+class Event:
+    """Something that a client can be told.
+
+    A subclass is a frozen dataclass. Its fields are the payload (a field's `wire` metadata is its
+    name there) and hold JSON, enums or such dataclasses; empty ones that have a default stay away.
+
+    Attributes:
+        name: Of the event on the wire.
+        understood_since: Clients of an older generation are not told.
+    """
+
+    __slots__ = ()
+    name: ClassVar[str]
+    understood_since: ClassVar[Generation] = Generation.THREE
 
 
 class StatusLevel(StrEnum):
@@ -34,7 +49,7 @@ class ArtifactType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class MessageChunk:
+class MessageChunk(Event):
     """The next piece of the answer's text."""
 
     name: ClassVar[str] = "copilotMessageChunk"
@@ -44,7 +59,7 @@ class MessageChunk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionCall:
+class FunctionCall(Event):
     """A wish to the client; the stream ends with it and the client comes back with the result."""
 
     name: ClassVar[str] = "copilotFunctionCall"
@@ -56,7 +71,7 @@ class FunctionCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StatusUpdate:
+class StatusUpdate(Event):
     """A step that the client shows beside the answer."""
 
     name: ClassVar[str] = "copilotStatusUpdate"
@@ -71,7 +86,7 @@ class StatusUpdate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MessageArtifact:
+class MessageArtifact(Event):
     """A table, chart, text or HTML piece of the answer; `artifact_name` is unique in a chat."""
 
     name: ClassVar[str] = "copilotMessageArtifact"
@@ -97,7 +112,7 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
-class CitationCollection:
+class CitationCollection(Event):
     """The sources of the answer, sent after its text."""
 
     name: ClassVar[str] = "copilotCitationCollection"
@@ -107,7 +122,7 @@ class CitationCollection:
 
 
 @dataclass(frozen=True, slots=True)
-class PromptSuggestions:
+class PromptSuggestions(Event):
     """Questions the user may ask next; the last event of a stream."""
 
     name: ClassVar[str] = "copilotPromptSuggestions"
@@ -115,22 +130,5 @@ class PromptSuggestions:
 
     suggestions: tuple[str, ...]
 
-
-Event: TypeAlias = (
-    MessageChunk
-    | FunctionCall
-    | StatusUpdate
-    | MessageArtifact
-    | CitationCollection
-    | PromptSuggestions
-)
-EVENTS: tuple[type[Event], ...] = (
-    MessageChunk,
-    FunctionCall,
-    StatusUpdate,
-    MessageArtifact,
-    CitationCollection,
-    PromptSuggestions,
-)
 
 WireEvent: TypeAlias = tuple[str, Mapping[str, Json]]  # event name, data

@@ -23,17 +23,8 @@ from copilot_admin.engine.llm.choosing import choose_model
 from copilot_admin.engine.llm.endings import truncation
 from copilot_admin.engine.llm.options import option_notes
 from copilot_admin.engine.llm.ticker import Beat
-from copilot_admin.engine.values.engine_input import (
-    ComponentCalled,
-    DataSeen,
-    EngineInput,
-    FileRead,
-    Output,
-    Recollection,
-    ServerTool,
-    Thought,
-)
-from copilot_admin.engine.values.model_call import Finish, Usage
+from copilot_admin.engine.values.engine_input import EngineInput, Output, Recollection
+from copilot_admin.engine.values.model_call import Finish
 from copilot_admin.engine.warning_events import warning_events
 from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable
 from copilot_admin.ids import Ids
@@ -219,7 +210,6 @@ class ActiveRun:
             if self._ttft_ms is None:
                 self._ttft_ms = self._elapsed_ms()
             return
-        self.recorder.add(output, at_ms=self._elapsed_ms())
         match output:
             case Finish():
                 self._finish = output
@@ -227,10 +217,12 @@ class ActiveRun:
             case FunctionCall():
                 self.speaker.hold()
                 self._say(output)
-            case Usage() | Thought() | ServerTool() | ComponentCalled() | DataSeen() | FileRead():
-                pass  # for the transcript only
-            case _:
+            case Event():
                 self._say(output)
+            case _:
+                pass  # for the transcript only
+        # After it was said: what cannot be said does not spoil the record of what was.
+        self.recorder.add(output, at_ms=self._elapsed_ms())
 
     def _say(self, event: Event) -> None:
         if self._ttft_ms is None:

@@ -244,10 +244,10 @@ class Leg:
             case ToolResult(events=events):
                 yield from self._behind_words(events)
                 yield step
-            case Usage() | ServerTool() | ComponentCalled():
-                yield step
-            case _:
+            case Event():
                 yield from self._behind_words((step,))
+            case _:  # a fact for the transcript
+                yield step
 
     def _behind_words(self, events: Sequence[Event]) -> Iterator[Event]:
         if events:

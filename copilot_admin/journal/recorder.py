@@ -1,58 +1,23 @@
 """What a run puts out, folded into what is stored of it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import isfinite
-from typing import TypeAlias, cast
+from typing import cast
 
-from copilot_admin.engine.values.engine_input import (
-    ComponentCalled,
-    DataSeen,
-    FileRead,
-    Output,
-    ServerTool,
-    Thought,
-)
+from copilot_admin.engine.values.engine_input import Output
 from copilot_admin.engine.values.model_call import Finish, Usage, UsageSource
+from copilot_admin.journal.contents import content_of
 from copilot_admin.models import EventType, Outcome
-from protocol.dialects import echo_of, payload, say
-from protocol.events import (
-    CitationCollection,
-    Event,
-    FunctionCall,
-    MessageArtifact,
-    MessageChunk,
-    PromptSuggestions,
-    StatusUpdate,
-)
+from protocol.dialects import echo_of, say
+from protocol.events import Event, FunctionCall, MessageChunk
 from protocol.generations import Generation
 from protocol.json import Json, JsonObject
 from protocol.messages import CallMessage
 from protocol.storable import clean_text, storable
 from protocol.walk import Scalar, rebuild
 
-_Kept: TypeAlias = (
-    FunctionCall
-    | StatusUpdate
-    | MessageArtifact
-    | CitationCollection
-    | PromptSuggestions
-    | Thought
-    | ServerTool
-    | ComponentCalled
-    | DataSeen
-    | FileRead
-)
-
-_FACTS = (Thought, ServerTool, ComponentCalled, DataSeen, FileRead)  # no client sees them
-_EVENT_TYPES: Mapping[type[Event], EventType] = {
-    StatusUpdate: EventType.STATUS,
-    MessageArtifact: EventType.ARTIFACT,
-    CitationCollection: EventType.CITATION,
-    FunctionCall: EventType.FUNCTION_CALL,
-    PromptSuggestions: EventType.SUGGESTIONS,
-}
 CLEANED = "Characters that cannot be stored were replaced with U+FFFD in the answer."
 
 
@@ -70,9 +35,14 @@ class Ending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """Something that is not text; `payload` None where no content is kept."""
+    """Something that is not text.
 
-    type: EventType
+    Attributes:
+        type: An `EventType`, or `OTHER_EVENT`.
+        payload: None where no content is kept.
+    """
+
+    type: str
     payload: JsonObject | None
     text_offset: int
     at_ms: int
@@ -90,7 +60,7 @@ class Piece:
         """The form in which a checkpoint keeps it."""
         return {
             "text": self.text,
-            "entries": [[e.type.value, e.payload, e.text_offset, e.at_ms] for e in self.entries],
+            "entries": [[str(e.type), e.payload, e.text_offset, e.at_ms] for e in self.entries],
         }
 
     @classmethod
@@ -101,7 +71,7 @@ class Piece:
             ord,
             str(data["text"]),
             tuple(
-                Entry(type=EventType(kind), payload=content, text_offset=offset, at_ms=at_ms)
+                Entry(type=kind, payload=content, text_offset=offset, at_ms=at_ms)
                 for kind, content, offset, at_ms in rows
             ),
         )
@@ -131,7 +101,7 @@ class Record:
 
 @dataclass(slots=True)
 class _Item:
-    output: _Kept
+    output: Output
     text_offset: int
     at_ms: int
 
@@ -170,11 +140,11 @@ class Recorder:
         """Takes the next output, `at_ms` milliseconds after the run started."""
         if isinstance(output, MessageChunk):
             delta = output.delta
-            self._texts.append(delta)
-            self._characters += len(delta)
             self.text_bytes += (
                 len(delta) if delta.isascii() else len(delta.encode(errors="surrogatepass"))
             )
+            self._texts.append(delta)
+            self._characters += len(delta)
         elif isinstance(output, Usage):
             self._usages.append(output)
         elif isinstance(output, Finish):
@@ -207,11 +177,16 @@ class Recorder:
         )
         return cleaned(record) if self._keep_content else without_content(record)
 
+    def ending_alone(self, ending: Ending) -> Record:
+        """How the run ended, without what it put out: that cannot be stored."""
+        record = Record(ending=ending)
+        return record if self._keep_content else without_content(record)
+
     def _heard(self, text: str) -> str:
         heard, start = "", 0
         for item in self._items:
-            if isinstance(item.output, _FACTS):
-                continue
+            if not isinstance(item.output, Event):
+                continue  # a fact for the transcript, which no client sees
             said = _said_as_text(item.output, self._generation)
             if said:
                 heard += text[start : item.text_offset] + said
@@ -272,50 +247,15 @@ def without_content(record: Record) -> Record:
 
 def _entries(items: Iterable[_Item]) -> Iterable[Entry]:
     for item in items:
-        kind, content = _content(item.output)
+        kind, content = content_of(item.output)
         yield Entry(type=kind, payload=content, text_offset=item.text_offset, at_ms=item.at_ms)
-
-
-def _content(output: _Kept) -> tuple[EventType, JsonObject]:
-    match output:
-        case Thought(text):
-            return EventType.REASONING, {"text": text}
-        case ServerTool(name, arguments, result):
-            return EventType.TOOL, {"name": name, "arguments": arguments, "result": result}
-        case ComponentCalled():
-            return EventType.COMPONENT, _facts(output)
-        case DataSeen(text):
-            return EventType.DATA, {"text": text}
-        case FileRead():
-            return EventType.FILE, _file(output)
-        case _:
-            return _EVENT_TYPES[type(output)], payload(output)
-
-
-def _facts(called: ComponentCalled) -> JsonObject:
-    """A component's call with the facts that there are."""
-    facts = asdict(called)
-    return {name: value for name, value in facts.items() if value not in ("", (), [])}
-
-
-def _file(file: FileRead) -> JsonObject:
-    """What is known of a file, without its content."""
-    facts: dict[str, Json] = {
-        "size": file.size,
-        "pages": file.pages,
-        "pixels": list(file.pixels) if file.pixels else None,
-        "note": file.note or None,
-        "fault": file.fault or None,
-    }
-    known = {key: fact for key, fact in facts.items() if fact is not None}
-    return {"name": file.name, "type": file.kind, **known}
 
 
 def _merged(entries: Iterable[Entry]) -> Iterable[Entry]:
     """Thoughts come word by word; those between two other things are one entry."""
 
     def place(entry: Entry) -> tuple[bool, int]:
-        return entry.type is EventType.REASONING, entry.text_offset
+        return entry.type == EventType.REASONING, entry.text_offset
 
     for (thought, _), run in groupby(entries, key=place):
         if not thought:

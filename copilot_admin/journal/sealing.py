@@ -13,7 +13,7 @@ from uuid import UUID
 from copilot_admin.engine.values.model_call import Usage
 from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.recorder import Entry, Record
-from copilot_admin.models import EventType, Outcome
+from copilot_admin.models import Outcome
 from copilot_admin.threads.chain import Chain
 from protocol.canonical import Kind, kind_of
 from protocol.json import Json, JsonObject
@@ -146,7 +146,7 @@ def to_json(sealed: Sealed) -> JsonObject:
             for one in sealed.replies
         ],
         "entries": [
-            [one.type.value, one.payload, one.text_offset, one.at_ms] for one in sealed.entries
+            [str(one.type), one.payload, one.text_offset, one.at_ms] for one in sealed.entries
         ],
         "tokens": sealed.tokens,
         "usage_source": sealed.usage_source,
@@ -181,7 +181,7 @@ def from_json(data: Mapping[str, Json]) -> Sealed:
             for kind, digest, text, function, arguments in replies
         ),
         entries=tuple(
-            Entry(type=EventType(kind), payload=payload, text_offset=offset, at_ms=at_ms)
+            Entry(type=kind, payload=payload, text_offset=offset, at_ms=at_ms)
             for kind, payload, offset, at_ms in entries
         ),
         tokens=cast("Mapping[str, int]", data["tokens"]),

@@ -11,6 +11,7 @@ from copilot_admin.models.copilots import (
     VersionProvider,
 )
 from copilot_admin.models.transcripts import (
+    OTHER_EVENT,
     Blob,
     BlobPart,
     Checkpoint,
@@ -32,6 +33,7 @@ from copilot_admin.models.transcripts import (
 )
 
 __all__ = [
+    "OTHER_EVENT",
     "Access",
     "Blob",
     "BlobPart",

@@ -80,6 +80,11 @@ class EventType(models.TextChoices):
     FILE = "file", _("File")
 
 
+# The type of whatever has none above: its payload has its name. It is no choice of the column, so
+# that what is put out may become more without a migration.
+OTHER_EVENT = "other"
+
+
 class CostConfidence(models.TextChoices):
     """How well the cost of a run is known."""
 

@@ -118,7 +118,7 @@ def _running_events(run: Run, rows: Rows) -> tuple[EventView, ...]:
     return tuple(
         EventView(
             ord=order,
-            type=entry.type.value,
+            type=str(entry.type),
             payload=entry.payload,
             text_offset=entry.text_offset,
             at_ms=entry.at_ms,

@@ -53,10 +53,11 @@ class EventView:
     """Something in a run that is not text.
 
     Attributes:
-        type: An `EventType` value. The payload's shape follows from it: `status`, `artifact`,
+        type: An `EventType` value or `OTHER_EVENT`. The payload's shape follows from it: `status`, `artifact`,
             `citation`, `function_call`, `suggestions`, `component` as generation 3 says them on
             the wire (`eventType`, `name`, `chart_params`, ...); `tool` `{name, arguments,
-            result}`; `reasoning` `{text}`.
+            result}`; `reasoning` `{text}`; of another `{event, data}` when a client could be told
+            of it, else `{fact, data}`.
         payload: None where no content is kept.
         text_offset: Characters of the run's answer that came before it.
         at_ms: Milliseconds since the run started.

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 import pytest
 
 from copilot_admin.engine.values.engine_input import DataSeen, FileRead, ServerTool, Thought
-from copilot_admin.engine.values.model_call import Finish, Usage, UsageSource
+from copilot_admin.engine.values.model_call import Alive, Finish, Usage, UsageSource
 from copilot_admin.journal.recorder import CLEANED, Entry, Piece, Recorder, fit_json, from_pieces
-from copilot_admin.models import EventType, Outcome
+from copilot_admin.models import OTHER_EVENT, EventType, Outcome
 from protocol.events import (
     ArtifactType,
     Citation,
@@ -22,6 +22,7 @@ from protocol.events import (
 from protocol.generations import Generation
 from protocol.messages import CallMessage
 from tests.journal.journaling import call_echo, call_event, ending, record_of
+from tests.protocol.test_events import Tomorrow
 
 TABLE = MessageArtifact(
     type=ArtifactType.TABLE, uuid="u-1", artifact_name="t", description="d", content=[{"a": 1}]
@@ -56,6 +57,9 @@ def test_text_is_joined_and_events_know_their_place():
              "fault": "f"},
         ),
         (Thought("Hm"), EventType.REASONING, {"text": "Hm"}),
+        (Tomorrow(app={"a": 1}), OTHER_EVENT,
+         {"event": "copilotTomorrow", "data": {"app": {"a": 1}, "order": 1}}),
+        (Alive(), OTHER_EVENT, {"fact": "Alive", "data": {}}),
         (
             call_event(),
             EventType.FUNCTION_CALL,
@@ -66,7 +70,8 @@ def test_text_is_joined_and_events_know_their_place():
             },
         ),
     ],
-    ids=["citations", "suggestions", "tool", "data", "file", "whole file", "thought", "call"],
+    ids=["citations", "suggestions", "tool", "data", "file", "whole file", "thought", "new event", "new fact",
+         "call"],
 )  # fmt: skip
 def test_everything_but_text_is_an_entry(output, kind, payload):
     (entry,) = record_of(output).entries
@@ -177,6 +182,7 @@ OUTPUTS = st.one_of(
     st.text(max_size=8).map(MessageChunk),
     st.text(max_size=8).map(Thought),
     st.text(max_size=8).map(lambda text: StatusUpdate(message=text)),
+    st.text(max_size=8).map(lambda text: Tomorrow(app={"text": text})),
     st.none(),  # a checkpoint
 )
 

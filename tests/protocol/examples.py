@@ -1,7 +1,11 @@
-"""One event of every kind, and of every kind that some client is told differently."""
+"""An event of every kind that some client is told differently, and one made of any class."""
 
-from typing import Any
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from types import UnionType
+from typing import Any, get_args, get_origin
 
+from protocol import events
 from protocol.events import (
     ArtifactType,
     Citation,
@@ -143,3 +147,31 @@ EXAMPLES: dict[str, Event] = {
     "citations-none": CitationCollection(()),
     "suggestions": PromptSuggestions(("What moved today?", "And Tesla?")),
 }
+
+
+EVENT_CLASSES: tuple[type[Event], ...] = tuple(
+    value
+    for value in vars(events).values()
+    if isinstance(value, type) and issubclass(value, Event) and value is not Event
+)
+
+
+def example_of(kind: Any, *, whole: bool) -> Any:
+    """An event with something in every field, or only in those that it cannot do without."""
+    needed = [one for one in fields(kind) if whole or one.default is one.default_factory is MISSING]
+    return kind(**{one.name: _value(one.type) for one in needed})
+
+
+def _value(kind: Any) -> Any:
+    """Something of a type that a field of an event may have."""
+    if isinstance(kind, str):
+        kind = vars(events)[kind]
+    if isinstance(kind, UnionType):
+        return _value(get_args(kind)[0])
+    if get_origin(kind) is tuple:
+        return (_value(get_args(kind)[0]),)
+    if is_dataclass(kind):
+        return example_of(kind, whole=True)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return next(iter(kind))
+    return kind(1) if kind in (str, int, bool) else {"given": {"number": 1}}

@@ -1,14 +1,12 @@
 """What each generation's client is told."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 from protocol.canonical import canonical
 from protocol.dialects import echo_of, say
 from protocol.events import (
-    EVENTS,
     ArtifactType,
     Citation,
     CitationCollection,
@@ -20,9 +18,10 @@ from protocol.events import (
 from protocol.generations import Generation
 from protocol.messages import CallMessage
 from protocol.requests import read
-from tests.protocol.examples import EXAMPLES, WIDGET_UUID
+from tests.protocol.examples import EVENT_CLASSES, EXAMPLES, WIDGET_UUID
 from tests.protocol.golden import EVENTS as GOLDEN
 from tests.protocol.golden import golden, said
+from tests.protocol.test_events import nulls
 from tests.protocol.workspace import as_workspace_reads
 
 
@@ -38,7 +37,8 @@ class TestEveryExample:
         ]
 
     def test_is_not_said_to_a_client_that_does_not_know_it(self, name: str, generation: Generation):
-        understood = {event.name for event in EVENTS if event.understood_since <= generation}
+        known = (event for event in EVENT_CLASSES if event.understood_since <= generation)
+        understood = {event.name for event in known}
         assert {event for event, _ in say(EXAMPLES[name], generation)} <= understood
 
     def test_holds_no_null_but_the_clients_own(self, name: str, generation: Generation):
@@ -46,53 +46,9 @@ class TestEveryExample:
             assert not list(nulls(data))
 
 
-def nulls(value: Any):
-    """Nulls outside of widget arguments and table cells, where the client's own belong."""
-    if isinstance(value, dict):
-        for key, member in value.items():
-            if key not in ("input_args", "content"):
-                yield from nulls(member)
-    elif isinstance(value, list):
-        for element in value:
-            yield from nulls(element)
-    elif value is None:
-        yield value
-
-
-def test_every_event_has_an_example():
-    assert {type(event) for event in EXAMPLES.values()} == set(EVENTS)
-
-
 def test_every_golden_file_belongs_to_an_example():
     expected = {golden(name, generation) for name in EXAMPLES for generation in Generation}
     assert set(GOLDEN.iterdir()) == expected
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tomorrow:
-    """An event that nothing but its class knows."""
-
-    name: ClassVar[str] = "copilotTomorrow"
-    understood_since: ClassVar[Generation] = Generation.TWO
-
-    title: str = ""
-    app: dict
-    refs: tuple[str, ...] = ()
-    note: str | None = None
-    order: int = 1
-
-
-@pytest.mark.parametrize(
-    ("generation", "expected"),
-    [
-        (Generation.ONE, ()),
-        (Generation.TWO, (("copilotTomorrow", {"app": {"a": 1}, "order": 1}),)),
-        (Generation.THREE, (("copilotTomorrow", {"app": {"a": 1}, "order": 1}),)),
-    ],
-)
-def test_new_event_needs_its_class_only(generation: Generation, expected: tuple):
-    event: Any = Tomorrow(app={"a": 1, "b": None})
-    assert say(event, generation) == expected
 
 
 def test_required_fields_are_sent_even_when_empty():

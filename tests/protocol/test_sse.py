@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 import pytest
 
 from protocol.dialects import say
-from protocol.events import EVENTS
 from protocol.generations import Generation
 from protocol.sse import (
     MAX_EVENT_BYTES,
@@ -20,10 +19,10 @@ from protocol.sse import (
     encode,
     encode_chunk,
 )
-from tests.protocol.examples import EXAMPLES
+from tests.protocol.examples import EVENT_CLASSES, EXAMPLES
 from tests.protocol.workspace import AnswerEnds, as_workspace_reads
 
-NAMES = st.sampled_from([event.name for event in EVENTS])
+NAMES = st.sampled_from([event.name for event in EVENT_CLASSES])
 TEXTS = st.text() | st.text(alphabet='a\u2028\u2029\r\n\x00\x1f\x85:{}"\\ü世😀\ufeff')
 JSON = st.recursive(
     st.none()

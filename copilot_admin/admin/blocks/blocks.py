@@ -5,6 +5,7 @@ from itertools import groupby
 from typing import Protocol
 from uuid import UUID
 
+from copilot_admin import models
 from copilot_admin.admin.blocks.contents import ON_THE_PAGE, DataExcerpt, Room, content_of
 from copilot_admin.admin.blocks.fields import (
     list_in,
@@ -135,6 +136,12 @@ def _block(event: EventView, key: str, room: Room) -> Iterator[Block]:
         case EventType.SUGGESTIONS:
             found = list_in(payload, "suggestions")
             yield SuggestionsBlock(tuple(one for one in found if isinstance(one, str)))
+        case models.OTHER_EVENT:
+            yield OtherBlock(
+                key=key,
+                type=text_in(payload, "event") or text_in(payload, "fact"),
+                content=content_of(payload.get("data"), key=key, room=room),
+            )
         case other:
             yield OtherBlock(key=key, type=other, content=content_of(payload, key=key, room=room))
 

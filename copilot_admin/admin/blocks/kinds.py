@@ -173,7 +173,7 @@ class DataBlock:
 
     @property
     def key(self) -> str:
-        """Names the block, so that links and live updates find it on its page."""
+        """Sets the block apart on its page."""
         return self.messages[0].key
 
     @property
@@ -212,7 +212,7 @@ class SuggestionsBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherBlock:
-    """An event that has no form of its own, shown as its JSON."""
+    """Anything else in a plain form: its name, and what it holds."""
 
     template: ClassVar[str] = f"{FOLDER}/other.html"
 

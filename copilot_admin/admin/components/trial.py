@@ -125,7 +125,7 @@ def _answer_of(run: ComponentRun) -> TrialAnswer:
     events = tuple(
         EventView(
             ord=order,
-            type=entry.type.value,
+            type=str(entry.type),
             payload=entry.payload,
             text_offset=entry.text_offset,
             at_ms=0,

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from copilot_admin.admin.blocks.fields import as_object
 from copilot_admin.admin.transcripts.attempts import attempts_of
-from copilot_admin.models import EventType
+from copilot_admin.models import OTHER_EVENT, EventType
 from copilot_admin.reading import ConversationView, EventView, MessageView, RunView, TurnView
 from copilot_admin.rendering.text import pretty_json
 from protocol.events import (
@@ -99,12 +100,10 @@ def _message(message: MessageView) -> JsonObject:
 
 
 def _raw(event: EventView) -> RawEvent:
-    return RawEvent(
-        name=WIRE_NAMES.get(event.type, ""),
-        type=event.type,
-        data=event.payload,
-        at_ms=event.at_ms,
-    )
+    name, data = WIRE_NAMES.get(event.type, ""), event.payload
+    if event.type == OTHER_EVENT and data is not None and "event" in data:
+        name, data = str(data["event"]), as_object(data.get("data"))
+    return RawEvent(name=name, type=event.type, data=data, at_ms=event.at_ms)
 
 
 def _chunk(text: str) -> Iterator[RawEvent]:

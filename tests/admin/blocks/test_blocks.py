@@ -28,7 +28,7 @@ from copilot_admin.admin.transcripts.attempts import attempts_of
 from copilot_admin.admin.transcripts.paths import Siblings, children_of, chosen_path, siblings_of
 from copilot_admin.admin.transcripts.raw import raw_events
 from copilot_admin.admin.transcripts.words import ShownWords, outcome_words, state_words
-from copilot_admin.models import EventType, Outcome, TurnState
+from copilot_admin.models import OTHER_EVENT, EventType, Outcome, TurnState
 from copilot_admin.reading import CallView, EventView, MessageView, RunView, TurnView, UsageView
 from protocol.json import JsonObject
 
@@ -87,8 +87,8 @@ def run(answer: str = "", *events: EventView, **changes: Any) -> RunView:
     return RunView(**fields)
 
 
-def event(kind: EventType, payload: JsonObject | None, *, at: int = 0, ord: int = 0) -> EventView:
-    return EventView(ord=ord, type=kind.value, payload=payload, text_offset=at, at_ms=10)
+def event(kind: str, payload: JsonObject | None, *, at: int = 0, ord: int = 0) -> EventView:
+    return EventView(ord=ord, type=str(kind), payload=payload, text_offset=at, at_ms=10)
 
 
 def blocks(*args: Any, **changes: Any) -> list[Any]:
@@ -338,6 +338,22 @@ def test_a_call_that_became_no_message_is_shown_as_it_was_sent():
     assert isinstance(block, OtherBlock)
 
 
+def test_what_has_no_type_of_its_own_is_shown_by_its_name_with_what_it_holds():
+    found = blocks(
+        "",
+        event(OTHER_EVENT, {"event": "copilotForecast", "data": [{"rain": 3}]}, ord=0),
+        event(OTHER_EVENT, {"fact": "Weather", "data": "wet"}, ord=1),
+        event(OTHER_EVENT, {}, ord=2),
+        event(OTHER_EVENT, None, ord=3),
+    )
+    assert [(block.type, block.content.text) for block in found] == [
+        ("copilotForecast", ""),
+        ("Weather", "wet"),
+        ("", ""),
+    ]
+    assert found[0].content.table.columns == ("rain",)
+
+
 def test_a_result_of_odd_shape_is_empty_not_broken():
     odd = message(1, {"items": "x"}, {})
     assert [*results_of(odd)] == []
@@ -498,3 +514,19 @@ def test_every_state_has_words(state: TurnState):
 
 def test_what_this_release_does_not_know_is_shown_as_it_is():
     assert outcome_words("new") == state_words("new") == ShownWords("new", "muted", "cancelled")
+
+
+def test_raw_events_of_no_type_of_their_own_have_the_name_that_they_had_on_the_wire():
+    found = raw_events(
+        run(
+            "",
+            event(OTHER_EVENT, {"event": "copilotForecast", "data": {"rain": 3}}, ord=0),
+            event(OTHER_EVENT, {"fact": "Weather", "data": "wet"}, ord=1),
+            event(OTHER_EVENT, None, ord=2),
+        )
+    )
+    assert [(one.name, one.type, one.data) for one in found] == [
+        ("copilotForecast", "other", {"rain": 3}),
+        ("", "other", {"fact": "Weather", "data": "wet"}),
+        ("", "other", None),
+    ]

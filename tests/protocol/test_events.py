@@ -1,0 +1,95 @@
+"""What holds for every event: those of today, and one that nothing but its class knows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+import re
+from typing import Any, ClassVar
+
+import pytest
+
+from protocol.dialects import payload, say
+from protocol.events import Event, MessageChunk
+from protocol.generations import Generation
+from protocol.sse import encode
+from tests.protocol.examples import EVENT_CLASSES, example_of
+from tests.protocol.workspace import as_workspace_reads
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tomorrow(Event):
+    """An event of a later release."""
+
+    name: ClassVar[str] = "copilotTomorrow"
+
+    title: str = ""
+    app: dict
+    refs: tuple[str, ...] = ()
+    note: str | None = None
+    order: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Yesterday(Tomorrow):
+    """One that generation 2 knew already."""
+
+    understood_since: ClassVar[Generation] = Generation.TWO
+
+
+def nulls(value: Any) -> Iterator[None]:
+    """Nulls outside of widget arguments and table cells, where the client's own belong."""
+    if isinstance(value, dict):
+        for key, member in value.items():
+            if key not in ("input_args", "content"):
+                yield from nulls(member)
+    elif isinstance(value, list):
+        for element in value:
+            yield from nulls(element)
+    elif value is None:
+        yield value
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["whole", "bare"])
+@pytest.mark.parametrize("event", [*EVENT_CLASSES, Tomorrow])
+class TestEveryEvent:
+    @pytest.mark.parametrize("generation", Generation)
+    def test_is_read_by_workspace_as_it_was_said(self, event, whole, generation):
+        said = say(example_of(event, whole=whole), generation)
+        sent = b"".join(encode(*one) for one in said)
+        assert as_workspace_reads(sent) == list(said)
+
+    @pytest.mark.parametrize("generation", Generation)
+    def test_is_not_said_to_a_client_that_does_not_know_it(self, event, whole, generation):
+        names = {name for name, _ in say(example_of(event, whole=whole), generation)}
+        known = event.understood_since <= generation
+        assert names <= {event.name if known else MessageChunk.name}
+
+    def test_holds_no_null(self, event, whole):
+        assert not list(nulls(payload(example_of(event, whole=whole))))
+
+
+@pytest.mark.parametrize("event", [*EVENT_CLASSES, Tomorrow])
+def test_generation_three_is_told_every_field(event):
+    assert len(payload(example_of(event, whole=True))) == len(fields(event)) > 0
+
+
+def test_events_have_names_of_their_own():
+    names = [event.name for event in EVENT_CLASSES]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch("copilot[A-Z][A-Za-z]+", name) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("event", "generation", "is_told"),
+    [
+        (Tomorrow, Generation.ONE, False),
+        (Tomorrow, Generation.TWO, False),
+        (Tomorrow, Generation.THREE, True),
+        (Yesterday, Generation.ONE, False),
+        (Yesterday, Generation.TWO, True),
+        (Yesterday, Generation.THREE, True),
+    ],
+)
+def test_a_new_event_needs_its_class_only(event, generation, is_told):
+    said = say(event(app={"a": 1, "b": None}), generation)
+    expected = (("copilotTomorrow", {"app": {"a": 1}, "order": 1}),)
+    assert said == (expected if is_told else ())
