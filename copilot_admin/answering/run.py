@@ -13,8 +13,8 @@ from django.conf import settings
 
 from copilot_admin.answering.announce import TurnChange, announce
 from copilot_admin.answering.outbox import Outbox
-from copilot_admin.answering.speaker import Speaker
-from copilot_admin.answering.tasks import spawn
+from copilot_admin.answering.speaker import Speaker, frames_of
+from copilot_admin.answering.tasks import forgive_cancellation, spawn
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.engine.answer import answer
@@ -49,6 +49,7 @@ class Stop(StrEnum):
     CLIENT_GONE = "client gone"
     SHUTDOWN = "shutdown"
     KEY_REVOKED = "key revoked"
+    CRASH = "crash"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,17 +143,36 @@ class ActiveRun:
         RUNNING.add(self)
         _TICKING.join(self, self._loop)
         try:
-            ending = await self._answer()
-            self._done = True
-            if not await self._was_accepted():
-                return
-            await JOURNAL.finish(self.id, self.recorder.record(ending))
-            self.speaker.release()
-            self.announce(TurnChange.FINISHED)
+            await self._conclude(await self._answer())
+        except Exception:  # a run's boundary (ADR 1): what records and says it broke
+            logger.exception("run %s crashed and is kept without its content", self.id)
+            await self._give_up()
         finally:
             self._done = True
             self.outbox.close()
             RUNNING.discard(self)
+
+    async def _conclude(self, ending: Ending) -> None:
+        """Keeps the run; the last frame leaves when that is done."""
+        self._done = True
+        if not await self._was_accepted():
+            return
+        self.speaker.close()
+        await JOURNAL.finish(self.id, self.recorder.record(ending))
+        self.speaker.release()
+        self.announce(TurnChange.FINISHED)
+
+    async def _give_up(self) -> None:
+        """Keeps how a broken run ended and tells its client, with nothing that may be broken."""
+        self._done = True
+        if not await self._was_accepted():
+            return
+        try:
+            await JOURNAL.finish(self.id, self.recorder.ending_alone(self._crash()))
+            self.announce(TurnChange.FINISHED)
+        finally:
+            for event in self._words_of(CRASHED):
+                self.outbox.put(frames_of(event, self.question.query.generation))
 
     async def _was_accepted(self) -> bool:
         await asyncio.wait({self.acceptance})
@@ -161,6 +181,15 @@ class ActiveRun:
     async def _answer(self) -> Ending:
         """Streams the answer; every way in which it can end becomes an ending."""
         try:
+            return await self._streamed()
+        except Exception:  # a run's boundary (ADR 1): what answers it broke
+            logger.exception("run %s crashed", self.id)
+            self._tell(CRASHED)
+            return self._crash()
+
+    async def _streamed(self) -> Ending:
+        """Streams the answer; the ways in which it is known to end become endings."""
+        try:
             await self._stream()
         except RunError as error:
             self._tell(error.public)
@@ -168,14 +197,8 @@ class ActiveRun:
         except (ClientTooSlow, Unavailable) as error:
             return self._ending(Outcome.CANCELLED, error=error.public, code=type(error).__name__)
         except asyncio.CancelledError:
-            _forgive_cancellation()
+            forgive_cancellation()
             return self._stopped()
-        except Exception:
-            # The only broad catch of the code base: whatever went wrong, the client gets a
-            # sentence and the reviewer a row that says so.
-            logger.exception("run %s crashed", self.id)
-            self._tell(CRASHED)
-            return self._ending(Outcome.CRASHED, error=CRASHED, code="crash")
         sentence = truncation(self._finish)
         if sentence is not None:
             return self._ending(Outcome.TRUNCATED, error=sentence, code="truncated")
@@ -230,12 +253,16 @@ class ActiveRun:
         self.speaker.event(event)
 
     def _tell(self, sentence: str) -> None:
-        """Says a failure in words, in a paragraph of its own behind the text there is."""
+        """Says a failure, and nothing after it leaves before the run is kept."""
         self.speaker.hold()
-        gap = (MessageChunk("\n\n"),) if self.recorder.text_bytes else ()
-        for event in (*gap, *warning_events(sentence)):
+        for event in self._words_of(sentence):
             self.recorder.add(event, at_ms=self._elapsed_ms())
             self.speaker.event(event)
+
+    def _words_of(self, sentence: str) -> tuple[Event, ...]:
+        """A failure in words, in a paragraph of its own behind the text there is."""
+        gap = (MessageChunk("\n\n"),) if self.recorder.text_bytes else ()
+        return (*gap, *warning_events(sentence))
 
     async def _wait_for_client(self) -> None:
         try:
@@ -253,9 +280,15 @@ class ActiveRun:
             case Stop.KEY_REVOKED:
                 self._tell(REVOKED)
                 return self._ending(Outcome.FAILED, error=REVOKED, code="key-revoked")
+            case Stop.CRASH:
+                self._tell(CRASHED)
+                return self._crash()
             case _:  # a shutdown, or an event loop that ends
                 self._tell(RESTARTING)
                 return self._ending(Outcome.INTERRUPTED, error=RESTARTING, code="shutdown")
+
+    def _crash(self) -> Ending:
+        return self._ending(Outcome.CRASHED, error=CRASHED, code="crash")
 
     def _ending(self, outcome: Outcome, *, error: str = "", code: str = "") -> Ending:
         return Ending(
@@ -274,6 +307,13 @@ class ActiveRun:
         if self._done:
             return
         _TICKING.join(self, self._loop)
+        try:
+            self._checkpoint()
+        except Exception:  # a run's boundary (ADR 1): no other run misses its tick
+            logger.exception("run %s crashed at a checkpoint", self.id)
+            self.stop(Stop.CRASH)
+
+    def _checkpoint(self) -> None:
         self.speaker.break_silence()
         piece = self.recorder.unsaved()
         if piece is not None:
@@ -282,13 +322,9 @@ class ActiveRun:
 
 
 def _tick_all(runs: Sequence[ActiveRun]) -> None:
-    """Lets all runs tick in one turn of the loop, so that their checkpoints are one commit.
-
-    Each has a call of its own: one that breaks does not keep the others from it.
-    """
-    loop = asyncio.get_running_loop()
+    """Lets all runs tick in one turn of the loop, so that their checkpoints are one commit."""
     for run in runs:
-        loop.call_soon(run.tick)
+        run.tick()
 
 
 _TICKING = Beat(TICK_SECONDS, _tick_all)
@@ -298,13 +334,6 @@ RUNNING: set[ActiveRun] = set()
 def signing_key() -> bytes:
     """The key that signs what travels through the client."""
     return hashlib.sha256(b"extra-state:" + settings.SECRET_KEY.encode()).digest()
-
-
-def _forgive_cancellation() -> None:
-    """A cancelled run still has its journal to write; the wish to stop has been heard."""
-    task = asyncio.current_task()
-    while task is not None and task.cancelling():
-        task.uncancel()
 
 
 def _noted(query: Query, notes: Sequence[str]) -> Query:

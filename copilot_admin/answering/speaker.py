@@ -43,7 +43,8 @@ class Speaker:
     def event(self, event: Event) -> None:
         """Says anything else, after the text before it."""
         self._close_text()
-        self._frames += [encode(name, data) for name, data in say(event, self._generation)]
+        if frame := frames_of(event, self._generation):
+            self._frames.append(frame)
         if not self._due and not self._holding:
             self._schedule()
 
@@ -52,9 +53,14 @@ class Speaker:
         self._holding = True
         self._due = False
 
+    def close(self) -> None:
+        """Makes frames of all that is left, so that `release` only has to hand them over."""
+        self.hold()
+        self._close_text()
+
     def release(self) -> None:
         """Sends what was held; the end of the stream."""
-        self.hold()
+        self.close()
         self._send()
 
     def break_silence(self) -> None:
@@ -99,6 +105,11 @@ class Speaker:
             self._last_sent = self._loop.time()
             self._outbox.put(b"".join(self._frames))
             self._frames.clear()
+
+
+def frames_of(event: Event, generation: Generation) -> bytes:
+    """An event in the dialect of a client; nothing where it has no words for it."""
+    return b"".join(encode(name, data) for name, data in say(event, generation))
 
 
 def _send_all(speakers: Sequence[Speaker]) -> None:

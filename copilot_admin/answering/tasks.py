@@ -34,6 +34,13 @@ def spawn(work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
     return task
 
 
+def forgive_cancellation() -> None:
+    """Lets a task that was cancelled go on: the wish to stop has been heard."""
+    task = asyncio.current_task()
+    while task is not None and task.cancelling():
+        task.uncancel()
+
+
 def _ended(task: asyncio.Task[Any]) -> None:
     _running.discard(task)
     error = None if task.cancelled() else task.exception()
