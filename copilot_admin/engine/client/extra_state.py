@@ -5,13 +5,12 @@ from its history when it is empty.
 Source: the front end's handling of `get_widget_data`.
 """
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import astuple
 from datetime import datetime, timedelta
 import hashlib
-import hmac
-import json
+
+from itsdangerous import BadData, Serializer
 
 from copilot_admin.engine.values.engine_input import Exchange, Memory
 from copilot_admin.engine.values.model_call import ToolCall
@@ -25,7 +24,6 @@ LIFETIME = timedelta(hours=24)
 def seal(memory: Memory, *, signing_key: bytes, slug: str, now: datetime) -> str:
     """Returns the memory as a token that only this copilot of this server accepts, for a day."""
     claims = {
-        "copilot": slug,
         "expires": int((now + LIFETIME).timestamp()),
         "timezone": memory.timezone,
         "urls": memory.urls,
@@ -33,9 +31,7 @@ def seal(memory: Memory, *, signing_key: bytes, slug: str, now: datetime) -> str
         "exchanges": [astuple(exchange) for exchange in memory.exchanges],
         "waiting": [[call.id, call.name, call.arguments] for call in memory.waiting],
     }
-    payload = urlsafe_b64encode(json.dumps(claims).encode())
-    signature = _signature(payload, signing_key=signing_key)
-    return b".".join((_key_id(signing_key), payload, signature)).decode()
+    return _serializer(signing_key, slug=slug).dumps(claims)
 
 
 def unseal(
@@ -49,16 +45,25 @@ def unseal(
     token = extra_state.get(SIGNED_MEMORY)
     if not isinstance(token, str) or not token.isascii():
         return None
-    key_id, _, rest = token.encode().partition(b".")
-    payload, _, signature = rest.partition(b".")
-    if key_id != _key_id(signing_key):
+    try:
+        claims = _serializer(signing_key, slug=slug).loads(token)
+    except BadData:
         return None
-    if not hmac.compare_digest(signature, _signature(payload, signing_key=signing_key)):
-        return None
-    claims = json.loads(urlsafe_b64decode(payload))
-    if claims["copilot"] != slug or claims["expires"] < now.timestamp():
-        return None
-    return _memory(claims)
+    return _memory(claims) if claims["expires"] >= now.timestamp() else None
+
+
+def _serializer(signing_key: bytes, *, slug: str) -> Serializer[str]:
+    """JSON with an HMAC; the salt makes a token of another copilot a foreign one.
+
+    Not itsdangerous' timed serializer: it reads the clock itself and refuses a token from a machine
+    whose clock runs a second ahead. Not its URL-safe one: it compresses, which takes ten times as
+    long as all the rest.
+    """
+    return Serializer(
+        signing_key,
+        salt=f"extra_state:{slug}",
+        signer_kwargs={"digest_method": hashlib.sha256, "key_derivation": "hmac"},
+    )
 
 
 def _memory(claims: Mapping[str, Json]) -> Memory:
@@ -84,11 +89,3 @@ def _call(row: Json) -> ToolCall:
 
 def _rows(value: Json) -> tuple[Json, ...]:
     return tuple(value) if isinstance(value, list) else ()
-
-
-def _key_id(signing_key: bytes) -> bytes:
-    return hashlib.sha256(b"id:" + signing_key).hexdigest()[:8].encode()
-
-
-def _signature(payload: bytes, *, signing_key: bytes) -> bytes:
-    return hmac.new(signing_key, b"extra_state:" + payload, hashlib.sha256).hexdigest().encode()

@@ -1,5 +1,6 @@
 from dataclasses import replace
 from datetime import timedelta
+from math import inf
 
 import pytest
 
@@ -23,7 +24,7 @@ from tests.engine.scripted import ScriptedProvider
 MEMORY = Memory(
     timezone="Asia/Seoul",
     urls=("https://example.com/a",),
-    selected_skills=({"slug": "brief", "contentMarkdown": "Be brief. \ud83d"},),
+    selected_skills=({"slug": "brief", "contentMarkdown": "Be brief. \ud83d", "weight": inf},),
     exchanges=(Exchange("calculator", '{"expression": "1+1"}', "2"),),
     waiting=(ToolCall(id="call-2", name="chart", arguments='{"x": "\ud83d"'),),
 )
@@ -51,6 +52,10 @@ def test_what_is_sealed_is_what_is_unsealed():
     assert opened(TOKEN) == MEMORY
 
 
+def test_the_same_memory_is_the_same_token():
+    assert seal(MEMORY, signing_key=KEY, slug="macro", now=NOW) == TOKEN
+
+
 def test_memory_lives_for_a_day():
     assert opened(TOKEN, now=NOW + LIFETIME) == MEMORY
     assert opened(TOKEN, now=NOW + LIFETIME + timedelta(seconds=1)) is None
@@ -62,7 +67,9 @@ def test_any_altered_character_makes_it_foreign(place):
     assert opened(TOKEN[:place] + other + TOKEN[place + 1 :]) is None
 
 
-@pytest.mark.parametrize("token", [None, 7, "", "no", "a.b.c", "é", [TOKEN], TOKEN[:-1]])
+@pytest.mark.parametrize(
+    "token", [None, 7, "", "no", "a.b.c", "é", "{}.\ud83d", [TOKEN], TOKEN[:-1]]
+)
 def test_anything_else_is_ignored(token):
     assert opened(token) is None
 
@@ -70,6 +77,10 @@ def test_anything_else_is_ignored(token):
 def test_another_key_or_copilot_does_not_open_it():
     assert opened(TOKEN, key=b"another") is None
     assert opened(TOKEN, slug="other") is None
+
+
+def test_token_of_a_clock_that_runs_ahead_is_accepted():
+    assert opened(TOKEN, now=NOW - timedelta(seconds=5)) == MEMORY
 
 
 def test_nothing_sent_is_nothing_known():
