@@ -3,6 +3,7 @@
 import pytest
 
 from copilot_admin.engine.tools.html import cleaned
+from copilot_admin.engine.tools.inline_styles import harmless_style
 from protocol.events import ArtifactType, MessageArtifact
 from tests.engine.engine_inputs import make_engine_input, make_spec, outputs_of
 from tests.engine.scripted import ScriptedProvider, call, text
@@ -59,12 +60,37 @@ def test_a_card_comes_out_exactly_as_it_was_written():
         "behavior: x",
         "--x: 1",
         "color: @x",
+        "color: [red]",
+        "color: {red}",
+        "color: 'a;b'",
+        "color: 'a\\'",
+        "color: red /*",
+        "color: url(x",
+        "colo\\72: red",
+        "color:",
+        "@import 'x'",
+        "p { color: red }",
+        f"color: {'calc(' * 9}1{')' * 9}",
     ],
 )
 def test_a_style_that_loads_or_covers_something_is_taken_out_alone(declaration):
     assert cleaned(f"<p style='{declaration.replace(chr(39), '&#39;')}'>x</p>") == "<p>x</p>"
     kept = cleaned(f'<p style="color: red; {declaration}">x</p>')
     assert kept == '<p style="color: red">x</p>'
+
+
+def test_what_stays_beside_something_taken_out_keeps_its_meaning():
+    style = "Color: red !important ; position: fixed; font-family: 'A B' ,serif;"
+    assert harmless_style(style) == 'Color: red !important; font-family: "A B" ,serif'
+
+
+@pytest.mark.parametrize("opening", ["(", "[", "{", "calc(", "a{", "/*", "\\", "url("])
+def test_no_depth_of_nesting_breaks_it(opening):
+    assert harmless_style(f"color: red; width: {opening * 50_000}") == "color: red"
+
+
+def test_style_with_a_number_that_python_does_not_read_is_left_out():
+    assert harmless_style(f"color: red; width: {'9' * 5000}px") is None
 
 
 def shown(*script):
