@@ -102,7 +102,10 @@ class ComponentUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopilotSpec:
-    """Everything about a copilot version that decides how it answers."""
+    """Everything about a copilot version that decides how it answers.
+
+    A field's name is its key in the version's document, unless its metadata has a `key`.
+    """
 
     slug: str
     name: str
@@ -121,7 +124,8 @@ class CopilotSpec:
     citations: CitationMode = CitationMode.WIDGETS
     show_steps: bool = True
     reasoning_steps: bool = False  # the model's reasoning text as steps
-    sees_images: bool = False  # images are shown to the model; else it is told of them
+    # Images are shown to the model; else it is told of them.
+    sees_images: bool = field(default=False, metadata={"key": "images"})
     max_data_tokens: int | None = None  # of data that comes with a question; None: what fits
     steps: tuple[FixedStep, ...] = ()
     data: tuple[DataMessage, ...] = ()  # notes that are switched on, in the order of merging
