@@ -1,32 +1,18 @@
 """Writes copilots as a copilot file: drafts, or what is live; never a secret."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from copilot_admin.copilot_file.images import data_uri_of
-from copilot_admin.copilot_file.parts import short_form
-from copilot_admin.copilot_file.schema import FORMAT, CopilotEntry
-from copilot_admin.copilot_file.shape import Shape
+from copilot_admin.copilot_file.schema import FORMAT
+from copilot_admin.copilots.fields.draft_field import DraftField
+from copilot_admin.copilots.fields.shape import Shape
+from copilot_admin.copilots.fields.table import AT_ONCE, BY_KEY, DRAFT_FIELDS
 from copilot_admin.copilots.publishing import document_of
 from copilot_admin.copilots.switched_providers import found_by, named_in, up_to_date
 from copilot_admin.engine.values.spec import ToolCalling
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, Provider
-
-# Always written, since they say most about a copilot; other keys only where they differ.
-ALWAYS = frozenset(
-    {
-        "slug",
-        "name",
-        "description",
-        "provider",
-        "model",
-        "access",
-        "enabled",
-        "widget_data",
-        "features",
-    }
-)
 
 
 def export_file(slugs: Sequence[str] = (), *, live: bool = False) -> dict[str, Any]:
@@ -64,14 +50,10 @@ def full_entry(copilot: Copilot, *, live: bool = False) -> dict[str, Any]:
     image = str(document.get("image", ""))
     is_address = image.startswith(("https://", "http://"))
     return {
-        "slug": copilot.slug,
-        **document,
+        **{key: _written(key, value) for key, value in document.items()},
         "image": image if is_address or not image else data_uri_of(image),
         "provider": _provider(copilot, live=live).name,
-        "components": [*map(short_form, document.get("components", ()))],
-        "access": copilot.access,
-        "enabled": copilot.enabled,
-        "logging": copilot.logging,
+        **{field.key: field.value_of(copilot) for field in AT_ONCE if field.is_built},
     }
 
 
@@ -119,13 +101,20 @@ def _document(copilot: Copilot, *, live: bool) -> Mapping[str, Any]:
     return document_of(copilot)
 
 
+def _written(key: str, value: Any) -> Any:
+    field = BY_KEY.get(key)
+    return field.written(value) if field else value
+
+
 def _without_defaults(entry: Mapping[str, Any]) -> dict[str, Any]:
-    fields = CopilotEntry.model_fields
-    order: Iterable[str] = (key for key in fields if key in entry)
-    return {key: entry[key] for key in order if key in ALWAYS or entry[key] != _default_of(key)}
+    return {
+        field.key: entry[field.key]
+        for field in DRAFT_FIELDS
+        if field.key in entry
+        and (field.is_always_exported or entry[field.key] != _default_of(field))
+    }
 
 
-def _default_of(key: str) -> Any:
+def _default_of(field: DraftField) -> Any:
     """The default of a key; of a group, of which a draft keeps the differences, none of them."""
-    default = CopilotEntry.model_fields[key].get_default()
-    return {} if isinstance(default, Shape) else default
+    return {} if isinstance(field.default, Shape) else field.default

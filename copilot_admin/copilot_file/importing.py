@@ -12,17 +12,14 @@ from copilot_admin.copilot_file import images
 from copilot_admin.copilot_file.exporting import provider_entry
 from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
 from copilot_admin.copilot_file.loading import load
-from copilot_admin.copilot_file.schema import (
-    IMAGE_DATA_START,
-    CopilotEntry,
-    CopilotFile,
-    ProviderEntry,
-)
+from copilot_admin.copilot_file.schema import CopilotEntry, CopilotFile, ProviderEntry
 from copilot_admin.copilot_file.validation import validate
+from copilot_admin.copilots.fields.table import AT_ONCE, DRAFT_FIELDS
+from copilot_admin.copilots.fields.values import IMAGE_DATA_START
 from copilot_admin.copilots.providers import forget_key_if_moved
-from copilot_admin.copilots.publishing import NotPublishable, apply_document, document_of, publish
+from copilot_admin.copilots.publishing import NotPublishable, apply_document, publish
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Copilot, Logging, Provider
+from copilot_admin.models import Copilot, Provider
 from protocol.json import Json
 
 
@@ -211,16 +208,15 @@ def _fill(row: Copilot, entry: CopilotEntry, work: _Import) -> None:
         document["image"] = images.name_of(picture)
     provider = work.providers[entry.provider.lower()]
     apply_document(row, document, provider=provider)
-    row.enabled = entry.enabled
-    row.access = entry.access or work.default_access
-    row.logging = Logging(entry.logging)
-    row.limits, row.retention_days = {}, None
+    switches = entry.switches()
+    switches["access"] = switches["access"] or work.default_access
+    for switch in AT_ONCE:
+        switch.give(row, switches[switch.key])
 
 
 def _state(row: Copilot) -> dict[str, Any]:
     """All that an entry decides; an image stands in it by the name of its file."""
-    switches = {"access": row.access, "enabled": row.enabled, "logging": row.logging}
-    return {"slug": row.slug, **document_of(row), **switches}
+    return {one.key: one.value_of(row) for one in DRAFT_FIELDS if one.is_built}
 
 
 def _publish(row: Copilot, *, user: AbstractBaseUser | None, index: int) -> int | None:

@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 
 from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault, path_of
 from copilot_admin.copilot_file.schema import CopilotFile
-from copilot_admin.copilot_file.shape import Shape
+from copilot_admin.copilots.fields.shape import Shape
 
 KEY_WORDS = frozenset({"api_key", "key", "secret", "token", "password"})
 _TYPES: Mapping[str, str] = {

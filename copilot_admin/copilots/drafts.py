@@ -6,10 +6,9 @@ import hashlib
 import json
 from typing import Any
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
+from copilot_admin.copilots.fields.table import BY_KEY, IN_FORM
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.copilots.publishing import document_of, has_changes, problems
 from copilot_admin.copilots.standing import Standing, standing
@@ -17,35 +16,8 @@ from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.engine.values.document import spec_from_document
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot
-from protocol.features import FEATURES
 
 LONGEST_VALUE = 600  # characters of a value on the page that asks for a yes
-
-LABELS: Mapping[str, str | Promise] = {
-    "name": gettext_lazy("Name"),
-    "description": gettext_lazy("Description"),
-    "image": gettext_lazy("Image"),
-    "system_prompt": gettext_lazy("System prompt"),
-    "provider": gettext_lazy("Provider"),
-    "model": gettext_lazy("Model"),
-    "models": gettext_lazy("Model picker"),
-    "parameters": gettext_lazy("Parameters"),
-    "widget_data": gettext_lazy("Widget data"),
-    "features": gettext_lazy("Workspace features"),
-    "custom_features": gettext_lazy("Controls of your own"),
-    "tools": gettext_lazy("Tools"),
-    "components": gettext_lazy("Components"),
-    "stream_all_text": gettext_lazy("Show results of components"),
-    "citations": gettext_lazy("Citations"),
-    "images": gettext_lazy("Look at images"),
-    "show_steps": gettext_lazy("Show steps"),
-    "reasoning_steps": gettext_lazy("Show reasoning"),
-    "max_data_tokens": gettext_lazy("Most data"),
-    "steps": gettext_lazy("Fixed steps"),
-    "starters": gettext_lazy("Starter questions"),
-    "data": gettext_lazy("Data notes"),
-    "data_messages": gettext_lazy("Data messages"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,10 +70,11 @@ def draft_of(copilot: Copilot) -> Draft:
 
 def changes_between(live: Mapping[str, Any], draft: Mapping[str, Any]) -> tuple[FieldChange, ...]:
     """The fields that differ, in the order of the form."""
-    names = [*LABELS, *(name for name in draft if name not in LABELS)]
+    names = [field.key for field in IN_FORM if field.is_versioned]
+    names += [name for name in draft if name not in names]
     return tuple(
         FieldChange(
-            label=str(LABELS.get(name, name)),
+            label=_label_of(name),
             before=_value_in_words(name, live.get(name)),
             after=_value_in_words(name, draft.get(name)),
         )
@@ -126,30 +99,23 @@ def in_words(value: object) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
 
 
+def _label_of(name: str) -> str:
+    field = BY_KEY.get(name)
+    return str(field.compared_as or field.label) if field else name
+
+
 def _value_in_words(name: str, value: object) -> str:
-    if name == "image" and isinstance(value, str) and value and "://" not in value:
-        return _("an uploaded image")
-    if name == "features" and isinstance(value, Mapping):
-        return "\n".join(_(feature.label) for feature in FEATURES if value.get(feature.key) is True)
-    return in_words(value)
+    field = BY_KEY.get(name)
+    return field.in_words(value) if field and field.in_words else in_words(value)
 
 
 def problems_by_field(copilot: Copilot) -> Mapping[str, tuple[str, ...]]:
     """What must be mended before publishing, under the form field it is about."""
     found: dict[str, tuple[str, ...]] = {}
     for problem in problems(copilot):
-        field = FIELD_OF.get(problem.field, problem.field)
-        found[field] = (*found.get(field, ()), problem.sentence)
+        name = BY_KEY[problem.field].problem_input
+        found[name] = (*found.get(name, ()), problem.sentence)
     return found
-
-
-# Keys of the copilot file whose form field has another name.
-FIELD_OF = {
-    "models": "model_choices",
-    "image": "image_url",
-    "images": "sees_images",
-    "parameters": "more_parameters",
-}
 
 
 def standing_of(copilot: Copilot) -> Standing:

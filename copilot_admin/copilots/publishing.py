@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
+from copilot_admin.copilots.fields.table import VERSIONED
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.copilots.switched_providers import keep, missing, up_to_date
 from copilot_admin.engine.components.registry import registry
@@ -23,30 +24,6 @@ from copilot_admin.errors import ConfigurationError, KeyVariableUnset, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
 from protocol.features import FEATURES
 from protocol.json import Json
-
-# Keys of the document, and the columns of the draft that hold them as they are.
-COLUMNS: Mapping[str, str] = {
-    "name": "name",
-    "description": "description",
-    "system_prompt": "system_prompt",
-    "model": "model",
-    "models": "model_choices",
-    "parameters": "parameters",
-    "widget_data": "widget_data",
-    "custom_features": "custom_features",
-    "tools": "tools",
-    "components": "components",
-    "stream_all_text": "stream_all_text",
-    "citations": "citations",
-    "images": "sees_images",
-    "show_steps": "show_steps",
-    "reasoning_steps": "reasoning_steps",
-    "max_data_tokens": "max_data_tokens",
-    "steps": "steps",
-    "starters": "starters",
-    "data": "data_notes",
-    "data_messages": "data_messages",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,24 +51,12 @@ class NotPublishable(ConfigurationError):
         self.problems = problems
 
 
-def image_of(copilot: Copilot) -> str:
-    """The image of a draft: the name of an uploaded one in the storage, or an address."""
-    return str(copilot.image.name) if copilot.image else copilot.image_url
-
-
 def document_of(copilot: Copilot) -> dict[str, Json]:
     """The versioned part of a draft, with the keys of a copilot file.
 
     An uploaded image stands in it by its name in the storage; such a file is never changed.
     """
-    document: dict[str, Any] = {key: getattr(copilot, column) for key, column in COLUMNS.items()}
-    document["image"] = image_of(copilot)
-    document["provider"] = copilot.provider.name
-    document["features"] = {
-        feature.key: copilot.features.get(feature.key, feature.default) is True
-        for feature in FEATURES
-    }
-    return document
+    return {field.key: field.value_of(copilot) for field in VERSIONED}
 
 
 def apply_document(copilot: Copilot, document: Mapping[str, Any], *, provider: Provider) -> None:
@@ -102,18 +67,9 @@ def apply_document(copilot: Copilot, document: Mapping[str, Any], *, provider: P
         document: Complete and checked.
         provider: The provider that the document names.
     """
-    for key, column in COLUMNS.items():
-        setattr(copilot, column, document[key])
-    image = str(document["image"])
-    is_address = image.startswith(("https://", "http://"))
-    copilot.image_url = image if is_address else ""
-    copilot.image = "" if is_address else image
-    copilot.provider = provider
-    copilot.features = {
-        feature.key: document["features"][feature.key]
-        for feature in FEATURES
-        if document["features"].get(feature.key, feature.default) != feature.default
-    }
+    values = {**document, "provider": provider}
+    for field in VERSIONED:
+        field.give(copilot, values[field.key])
 
 
 def has_changes(copilot: Copilot) -> bool:

@@ -12,91 +12,24 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from copilot_admin.admin.common.fieldsets import Fieldsets, without
+from copilot_admin.admin.common.fieldsets import without
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.copilots import actions
 from copilot_admin.admin.copilots.deletion import deletion_of, revoke_keys_of
+from copilot_admin.admin.copilots.draft_inputs import sections
 from copilot_admin.admin.copilots.filters import StateFilter
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.page import page_context
 from copilot_admin.admin.copilots.templates import TemplateViews
 from copilot_admin.admin.frame.site import site
 from copilot_admin.copilots.drafts import problems_by_field, standing_of
+from copilot_admin.copilots.fields.table import IN_FORM
 from copilot_admin.copilots.uploaded_images import random_name
 from copilot_admin.models import Access, Copilot
 
-FIELDSETS: Fieldsets = [
-    (
-        gettext_lazy("Identity"),
-        {"fields": ["name", "slug", "description", "upload", "remove_image", "image_url"]},
-    ),
-    (gettext_lazy("Instructions"), {"fields": ["system_prompt"]}),
-    (
-        gettext_lazy("Model"),
-        {
-            "fields": [
-                ("provider", "model"),
-                ("temperature", "max_tokens"),
-                ("top_p", "reasoning_effort"),
-                "more_parameters",
-                "model_choices",
-            ]
-        },
-    ),
-    (gettext_lazy("Features"), {"fields": ["features", "custom_features"]}),
-    (
-        gettext_lazy("Data and tools"),
-        {"fields": ["widget_data", "tools", "citations", "sees_images", "max_data_tokens"]},
-    ),
-    (
-        gettext_lazy("Components"),
-        {
-            "fields": ["components", "stream_all_text"],
-            "description": gettext_lazy("Work that the server does when the model asks for it."),
-        },
-    ),
-    (
-        gettext_lazy("Data notes"),
-        {
-            "fields": ["data_notes", "data_messages"],
-            "description": gettext_lazy(
-                "Data that the model keeps at hand while a conversation lasts."
-            ),
-        },
-    ),
-    (
-        gettext_lazy("Steps and starters"),
-        {"fields": ["show_steps", "reasoning_steps", "steps", "starters"]},
-    ),
-    (
-        gettext_lazy("Access and logging"),
-        {
-            "fields": ["enabled", "access", "logging"],
-            "description": gettext_lazy(
-                "These act as soon as you save; they do not wait for publishing."
-            ),
-        },
-    ),
-]
-# What somebody who may look but not change is shown.
-VIEW_ONLY = [
-    "name",
-    "slug",
-    "description",
-    "system_prompt",
-    "provider",
-    "model",
-    "widget_data",
-    "citations",
-    "sees_images",
-    "stream_all_text",
-    "show_steps",
-    "reasoning_steps",
-    "max_data_tokens",
-    "enabled",
-    "access",
-    "logging",
-]
+FIELDSETS = sections()
+# What somebody who may look but not change is shown: not what would be shown as JSON.
+VIEW_ONLY = [field.column for field in IN_FORM if field.is_plain]
 
 
 @admin.register(Copilot, site=site)

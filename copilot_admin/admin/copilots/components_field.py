@@ -51,6 +51,10 @@ class ComponentsField(forms.MultipleChoiceField):
             rows[name] = {"name": name, "version": version, **config}
         return list(rows.values())
 
+    def shown(self, stored: Sequence[Row]) -> list[str]:
+        """The components that are on in a stored draft."""
+        return pins_of(stored)
+
 
 def pins_of(rows: Sequence[Row]) -> list[str]:
     """Stored rows as people write them: "calculator@v1"."""

@@ -1,4 +1,4 @@
-"""The rows of a copilot's lists: models, parameters, custom features, steps, starters."""
+"""The rows of a copilot's lists: models, parameters, custom features, steps."""
 
 from collections.abc import Mapping
 import json
@@ -285,13 +285,6 @@ class StepRow(RowForm):
         """The step to store."""
         row = super().row()
         return row if row["details"] else {key: row[key] for key in row if key != "details"}
-
-
-class StarterRow(RowForm):
-    """A question that people may begin with."""
-
-    noun = _("question")
-    text = forms.CharField(label=_("Question"), max_length=500)
 
 
 def _number(text: str) -> int | float:

@@ -26,7 +26,8 @@ from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.model_lists import fetch_models
 from copilot_admin.admin.copilots.preview import preview_of_form
 from copilot_admin.copilots.drafts import Draft, draft_of
-from copilot_admin.copilots.publishing import image_of, publish
+from copilot_admin.copilots.fields.codecs import image_of
+from copilot_admin.copilots.publishing import publish
 from copilot_admin.copilots.remote_images import fetch_copies, stored_image
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot, Provider

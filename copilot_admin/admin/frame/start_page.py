@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.copilots.drafts import standing_of
-from copilot_admin.copilots.publishing import image_of
+from copilot_admin.copilots.fields.codecs import image_of
 from copilot_admin.copilots.remote_images import stored_image
 from copilot_admin.copilots.standing import CopilotState, Standing
 from copilot_admin.models import Conversation, Copilot, Provider

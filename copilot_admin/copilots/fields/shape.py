@@ -12,6 +12,25 @@ class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, protected_namespaces=())
 
 
+class Record(Shape):
+    """A record that a draft stores in another form than a file has it."""
+
+    def row(self) -> dict[str, Any]:
+        """What a draft stores."""
+        return self.model_dump()
+
+
+def stored(value: Any) -> Any:
+    """What a draft stores of a value of a file."""
+    match value:
+        case Record():
+            return value.row()
+        case list():
+            return [stored(each) for each in value]
+        case _:
+            return value
+
+
 def fault(sentence: str) -> PydanticCustomError:
     """A fault in words; raise it in a validator."""
     return PydanticCustomError("fault", "{sentence}", {"sentence": sentence})

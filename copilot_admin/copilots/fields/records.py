@@ -1,11 +1,11 @@
-"""The smaller records inside a copilot's entry: custom features, steps, models."""
+"""The records of which a draft has lists: controls, steps, models, components, data notes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self, assert_never
 
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
 
-from copilot_admin.copilot_file.shape import Shape, fault, refuse_repeated
+from copilot_admin.copilots.fields.shape import Record, Shape, fault, refuse_repeated
 from copilot_admin.engine.components.registry import LATEST, registry
 from protocol.features import FEATURE_KEYS
 from protocol.json_schema import schema_fault
@@ -17,7 +17,7 @@ FeatureKey = Annotated[
 TAKEN_KEYS = FEATURE_KEYS | {"streaming"}
 
 
-class ModelEntry(Shape):
+class ModelEntry(Record):
     """A model of the client's picker."""
 
     id: Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -42,7 +42,7 @@ class OptionEntry(Shape):
     value: Line
 
 
-class CustomFeatureEntry(Shape):
+class CustomFeatureEntry(Record):
     """A control of the builder's own."""
 
     key: FeatureKey
@@ -127,7 +127,7 @@ def _usable_schema(schema: JsonValue) -> JsonValue:
     return schema
 
 
-class ComponentEntry(Shape):
+class ComponentEntry(Record):
     """A component that the model is offered; "calculator@v1" says the same in short."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=64)]
@@ -159,12 +159,12 @@ class ComponentEntry(Shape):
         return row | {"config": self.config} if self.config else row
 
 
-def short_form(row: Mapping[str, Any]) -> str | Mapping[str, Any]:
-    """A stored row of a component as a file has it: in short where that says it all."""
-    return row if row.get("config") else f"{row['name']}@{row['version']}"
+def short_forms(rows: Sequence[Mapping[str, Any]]) -> list[str | Mapping[str, Any]]:
+    """Stored rows of components as a file has them: in short where that says it all."""
+    return [row if row.get("config") else f"{row['name']}@{row['version']}" for row in rows]
 
 
-class DataNoteEntry(Shape):
+class DataNoteEntry(Record):
     """A note of data that the model always sees.
 
     `data` may be null, which is not the same as absent. Data that does not fit its schema is no
@@ -194,7 +194,7 @@ class DataNoteEntry(Shape):
         return row if self.enabled else {**row, "enabled": False}
 
 
-class StepEntry(Shape):
+class StepEntry(Record):
     """A fixed status update."""
 
     at: Literal["start", "end"]

@@ -1,0 +1,172 @@
+"""The inputs of the form that the table of draft fields describes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never
+
+from django import forms
+from django.utils.functional import Promise
+
+from copilot_admin.admin.common.fieldsets import Fieldsets
+from copilot_admin.admin.common.rows import RowForm, RowsField
+from copilot_admin.admin.common.widgets import DatalistInput, DescribedRadio, Switches
+from copilot_admin.admin.copilots.components_field import ComponentsField
+from copilot_admin.admin.copilots.data_rows import DataNoteRow
+from copilot_admin.admin.copilots.prompt import PromptWidget
+from copilot_admin.admin.copilots.rows import CustomFeatureRow, ModelChoiceRow, StepRow
+from copilot_admin.copilots.fields import draft_field, records
+from copilot_admin.copilots.fields.draft_field import DraftField, Input, Line, Option
+from copilot_admin.copilots.fields.shape import Record
+from copilot_admin.copilots.fields.table import IN_FORM, SECTIONS, in_section
+
+ROW_FORMS: Mapping[type[Record], type[RowForm]] = {
+    records.ModelEntry: ModelChoiceRow,
+    records.CustomFeatureEntry: CustomFeatureRow,
+    records.StepEntry: StepRow,
+    records.DataNoteEntry: DataNoteRow,
+}
+
+
+class SwitchesField(forms.MultipleChoiceField):
+    """Things that are on; its value is what differs from the defaults."""
+
+    def __init__(self, switches: Sequence[Option], **options: Any) -> None:
+        super().__init__(
+            required=False,
+            choices=[(one.value, one.label) for one in switches],
+            widget=Switches({one.value: one.help for one in switches}),
+            **options,
+        )
+        self.switches = switches
+
+    def clean(self, value: Any) -> dict[str, bool]:
+        """The switches that differ from their default."""
+        on = super().clean(value)
+        return {
+            one.value: one.value in on
+            for one in self.switches
+            if (one.value in on) is not one.default
+        }
+
+    def shown(self, stored: Mapping[str, bool]) -> list[str]:
+        """What is on in a stored draft."""
+        return [one.value for one in self.switches if stored.get(one.value, one.default)]
+
+
+class TextsField(RowsField):
+    """A list of short texts, edited as rows of one input."""
+
+    def clean(self, value: Any) -> list[str]:  # type: ignore[override]  # texts, not records
+        """The texts alone."""
+        return [row["text"] for row in super().clean(value)]
+
+    def shown(self, stored: Sequence[str]) -> list[dict[str, str]]:
+        """The rows that show stored texts."""
+        return [{"text": text} for text in stored]
+
+
+def inputs_of_the_table() -> dict[str, forms.Field]:
+    """The inputs that are more than what Django draws for a column, by name."""
+    found = {field.column: _input_of(field) for field in IN_FORM}
+    return {name: input for name, input in found.items() if input is not None}
+
+
+def shown(input: forms.Field, stored: Any) -> Any:
+    """What an input shows of a stored value."""
+    if isinstance(input, SwitchesField | TextsField | ComponentsField):
+        return input.shown(stored)
+    return stored
+
+
+def widgets() -> dict[str, forms.Widget]:
+    """The widgets of those columns that Django would draw otherwise."""
+    found = {field.column: _widget_of(field) for field in IN_FORM}
+    return {name: widget for name, widget in found.items() if widget is not None}
+
+
+def plain_columns() -> list[str]:
+    """The columns of which Django makes inputs or at least stores the value."""
+    return [field.column for field in IN_FORM if field.is_plain or _widget_of(field)]
+
+
+def labels() -> dict[str, str | Promise]:
+    """The labels of the columns' own inputs."""
+    return {field.column: field.label for field in IN_FORM if _input_of(field) is None}
+
+
+def help_texts() -> dict[str, str | Promise]:
+    """The help of the columns' own inputs."""
+    found = {field.column: field.help for field in IN_FORM if _input_of(field) is None}
+    return {name: text for name, text in found.items() if text}
+
+
+def sections() -> Fieldsets:
+    """The sections of the form, each with its lines of inputs."""
+    return [
+        (
+            section.title,
+            {
+                "fields": _lines(in_section(section)),
+                **({"description": section.description} if section.description else {}),
+            },
+        )
+        for section in SECTIONS
+    ]
+
+
+def _lines(fields: Sequence[DraftField]) -> list[Line]:
+    lines: list[Line] = []
+    for field in fields:
+        if field.is_beside:
+            before = lines.pop()
+            before = (before,) if isinstance(before, str) else before
+            lines.append((*before, field.column))
+        else:
+            lines.extend(field.lines)
+    return lines
+
+
+def _input_of(field: DraftField) -> forms.Field | None:
+    common: dict[str, Any] = {"label": field.label, "help_text": field.help}
+    match field.editor:
+        case draft_field.Choice(options):
+            return forms.ChoiceField(
+                choices=[(one.value, one.label) for one in options],
+                widget=DescribedRadio({one.value: one.help for one in options}),
+                **common,
+            )
+        case draft_field.Switches(options):
+            return SwitchesField(options, **common)
+        case draft_field.Rows() as rows:
+            form = ROW_FORMS[rows.record]
+            return RowsField(form, add_label=rows.add_label, unique=rows.unique, **common)
+        case draft_field.Texts() as texts:
+            return TextsField(_row_of(texts), add_label=texts.add_label, **common)
+        case Input.TOOLS:
+            return forms.MultipleChoiceField(required=False, **common)
+        case Input.COMPONENTS:
+            return ComponentsField(required=False, **common)
+        case Input():
+            return None
+        case _:
+            assert_never(field.editor)
+
+
+def _row_of(texts: draft_field.Texts) -> type[RowForm]:
+    """A row with one text."""
+    described: dict[str, Any] = {"label": texts.label, "max_length": texts.longest}
+    text = forms.CharField(**described)
+    return type("TextRow", (RowForm,), {"noun": texts.noun, "text": text})
+
+
+def _widget_of(field: DraftField) -> forms.Widget | None:
+    match field.editor:
+        case Input.PARAGRAPH:
+            return forms.Textarea(attrs={"rows": 3})
+        case Input.PROMPT:
+            return PromptWidget()
+        case Input.SUGGESTIONS:
+            return DatalistInput()
+        case Input.ADDRESS:
+            return forms.TextInput(attrs={"inputmode": "url"})
+        case _:
+            return None

@@ -1,0 +1,131 @@
+"""The types of the fields' values in a copilot file, with their limits and what is wrong in words."""
+
+from dataclasses import asdict
+from enum import Enum
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints, create_model
+
+from copilot_admin.copilots.fields.records import ComponentEntry, CustomFeatureEntry, ModelEntry
+from copilot_admin.copilots.fields.shape import Record, fault, refuse_repeated, unbuilt
+from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
+from copilot_admin.engine.tools.registry import tool_names
+from copilot_admin.engine.values.spec import LEAST_DATA_TOKENS, DataMessagePolicy
+from protocol.features import FEATURES
+
+IMAGE_DATA_START = "data:image/"
+
+
+def one_of(choices: type[Enum]) -> Any:
+    """One of the values of an enum."""
+    return Literal[tuple(choice.value for choice in choices)]
+
+
+def _each_once(what: str, key: str) -> AfterValidator:
+    def check(rows: list[Any]) -> list[Any]:
+        refuse_repeated([getattr(row, key) for row in rows], what=what)
+        return rows
+
+    return AfterValidator(check)
+
+
+def _free_parameter(name: str) -> str:
+    if name in RESERVED_PARAMETERS:
+        raise fault(f"the parameter '{name}' is set by the server. Take it out.")
+    return name
+
+
+def _known_tools(tools: list[str]) -> list[str]:
+    refuse_repeated(tools, what="tool")
+    for name in tools:
+        if name not in tool_names():
+            raise fault(f"there is no tool '{name}'. Use one of: {', '.join(tool_names())}.")
+    return tools
+
+
+def _image(image: str) -> str:
+    if image and not image.startswith(("https://", "http://", IMAGE_DATA_START)):
+        raise fault("an image is an address that begins with https://, or data:image/png;base64,…")
+    if len(image) > 2000 and not image.startswith(IMAGE_DATA_START):
+        raise fault("an image address has 2000 characters at most.")
+    return image
+
+
+def _always(value: bool) -> bool:
+    if not value:
+        raise fault("is always true. Leave the key out.")
+    return value
+
+
+class _Features(Record):
+    """A switch for every feature of the protocol."""
+
+    streaming: Annotated[bool, AfterValidator(_always)] = True
+
+    def row(self) -> dict[str, Any]:
+        """All switches."""
+        return self.model_dump(by_alias=True, exclude={"streaming"})
+
+
+class _DataMessages(Record):
+    """Which contents become Data messages."""
+
+    def row(self) -> dict[str, Any]:
+        """Those that differ from their default."""
+        return self.model_dump(exclude_defaults=True)
+
+
+class LimitsEntry(Record):
+    """What a copilot may cost."""
+
+    requests_per_minute: int | None = None
+    concurrent: int | None = None
+    tokens_per_day: int | None = None
+    usd_per_month: float | None = None
+
+    def row(self) -> dict[str, Any]:
+        """Those that are set."""
+        return self.model_dump(exclude_none=True)
+
+
+def _no_limits(limits: LimitsEntry) -> LimitsEntry:
+    unbuilt(limits.row())
+    return limits
+
+
+def _switches(name: str, base: type[Record], switches: dict[str, bool]) -> Any:
+    """A record with a switch for each name."""
+    described: dict[str, Any] = {
+        key.replace("-", "_"): (bool, Field(default, alias=key))
+        for key, default in switches.items()
+    }
+    return create_model(name, __base__=base, __doc__=base.__doc__, **described)
+
+
+FeaturesEntry: Any = _switches(
+    "FeaturesEntry", _Features, {feature.key: feature.default for feature in FEATURES}
+)
+DataMessagesEntry: Any = _switches(
+    "DataMessagesEntry",
+    _DataMessages,
+    asdict(DataMessagePolicy()),
+)
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"\S")]
+Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
+Line = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+Image = Annotated[str, AfterValidator(_image)]
+ModelId = Annotated[str, StringConstraints(max_length=200, pattern=r"\S")]
+Models = Annotated[list[ModelEntry], _each_once("model", "id")]
+ParameterName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=60),
+    AfterValidator(_free_parameter),
+]
+Parameters = dict[ParameterName, JsonValue]
+CustomFeatures = Annotated[list[CustomFeatureEntry], _each_once("key", "key")]
+Components = Annotated[list[ComponentEntry], _each_once("component", "name")]
+Tools = Annotated[list[str], AfterValidator(_known_tools)]
+DataTokens = Annotated[int, Field(ge=LEAST_DATA_TOKENS)]
+Limits = Annotated[LimitsEntry, AfterValidator(_no_limits)]
+Unbuilt = Annotated[int | None, AfterValidator(unbuilt)]
