@@ -99,11 +99,10 @@ class DatabaseThread:
         self._begin_anew()
         return True
 
-    def _schedule(self, work: Callable[[], T], *, even_if_full: bool = False) -> Future[T]:
+    def _schedule(self, work: Callable[[], T]) -> Future[T]:
         self._survive_fork()
         with self._idle:
-            full = self._stopping or self._unfinished >= self._capacity
-            if full and not even_if_full:
+            if self._stopping or self._unfinished >= self._capacity:
                 raise JournalDown
             if self._executor is None:
                 self._executor = ThreadPoolExecutor(1, thread_name_prefix=self._name)

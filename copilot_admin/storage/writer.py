@@ -3,11 +3,10 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from functools import partial
 import time
 from typing import Any, Generic, TypeVar
 
-from django.db import DatabaseError, InterfaceError, OperationalError, connections, transaction
+from django.db import InterfaceError, OperationalError, connections, transaction
 
 from copilot_admin.storage.database_thread import DatabaseThread, JournalDown
 
@@ -28,13 +27,6 @@ class _Waiting(Generic[T]):
         self.job = job
         self.future: Future[T] = Future()
         self.future.set_running_or_notify_cancel()  # it is done even if nobody waits any more
-        self.settle: Callable[[], None] = lambda: None
-
-    def attempt(self) -> None:
-        self.settle = partial(self.future.set_result, self.job())
-
-    def fail(self, error: BaseException) -> None:
-        self.settle = partial(self.future.set_exception, error)
 
 
 class Writer(DatabaseThread):
@@ -72,61 +64,52 @@ class Writer(DatabaseThread):
 
     def _drain(self) -> None:
         batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
-        settled = not batch
-        try:
-            settled = settled or _settled_together(batch)
-        finally:
-            if not settled:
-                for waiting in batch:
-                    self._do_alone(waiting)
-
-    def _do_alone(self, waiting: _Waiting[Any]) -> None:
-        """Gives a job a transaction of its own; the executor catches whatever it raises."""
-
-        def settle(done: Future[Any]) -> None:
-            error = done.exception()
-            if error is not None:
-                waiting.future.set_exception(error)
-            else:
-                waiting.future.set_result(done.result())
-
-        self._schedule(partial(_alone, waiting.job), even_if_full=True).add_done_callback(settle)
+        if batch and not _settled_together(batch):
+            for waiting in batch:
+                _settle_alone(waiting)
 
 
 def _settled_together(batch: Sequence[_Waiting[Any]]) -> bool:
     """Commits a batch; False when its jobs have to be tried one by one."""
-    broke = False
+    failure: Exception | None = None
     for pause in PAUSES:
         try:
-            _commit(batch)
-        except (OperationalError, InterfaceError) as error:
-            broke = False
-            for waiting in batch:
-                waiting.fail(error)
-        except _JobBroke:
-            broke = True
-        except DatabaseError:  # a constraint, also one checked at the commit: one job is to blame
+            results = _commit(batch)
+        except (OperationalError, InterfaceError, _JobBroke) as error:
+            failure = error
+        except BaseException:  # noqa: BLE001  # a job's boundary (ADR 1): one of them is to blame
             return False
         else:
-            broke = False
-            break
+            for waiting, result in zip(batch, results, strict=True):
+                waiting.future.set_result(result)
+            return True
         connections.close_all()
         time.sleep(pause)
-    if not broke:
-        for waiting in batch:
-            waiting.settle()
-    return not broke
+    if isinstance(failure, _JobBroke):
+        return False
+    for waiting in batch:
+        waiting.future.set_exception(failure)
+    return True
 
 
-def _commit(batch: Sequence[_Waiting[Any]]) -> None:
-    with transaction.atomic():
-        for waiting in batch:
-            _attempt(waiting)
-
-
-def _attempt(waiting: _Waiting[Any]) -> None:
+def _settle_alone(waiting: _Waiting[Any]) -> None:
+    """Gives a job a transaction of its own; whoever waits for it is told whatever comes of it."""
     try:
-        waiting.attempt()
+        result = _alone(waiting.job)
+    except BaseException as error:  # noqa: BLE001  # a job's boundary (ADR 1)
+        waiting.future.set_exception(error)
+    else:
+        waiting.future.set_result(result)
+
+
+def _commit(batch: Sequence[_Waiting[Any]]) -> list[Any]:
+    with transaction.atomic():
+        return [_attempt(waiting.job) for waiting in batch]
+
+
+def _attempt(job: Callable[[], T]) -> T:
+    try:
+        return job()
     except (OperationalError, InterfaceError) as error:
         raise _JobBroke from error
 

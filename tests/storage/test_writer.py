@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from functools import partial
 import threading
 from typing import Any
 
@@ -82,9 +83,19 @@ def break_python() -> None:
     raise KeyError("a bug")
 
 
+def break_process() -> None:
+    make("Lost")()
+    raise SystemExit(1)
+
+
 @pytest.mark.parametrize(
     ("job", "error"),
-    [(break_unique, IntegrityError), (break_at_commit, IntegrityError), (break_python, KeyError)],
+    [
+        (break_unique, IntegrityError),
+        (break_at_commit, IntegrityError),
+        (break_python, KeyError),
+        (break_process, SystemExit),
+    ],
 )
 def test_a_job_that_fails_fails_alone(writer, job, error):
     before, bad, after = at_once(writer, make("Before"), job, make("After"))
@@ -136,6 +147,15 @@ def test_a_savepoint_that_cannot_be_undone_costs_no_other_job(writer, monkeypatc
     assert other.result(WAIT) == "Other"
     assert isinstance(bad.exception(WAIT), IntegrityError)
     assert names() == {"Other"}
+
+
+def test_jobs_that_are_tried_alone_are_done_before_those_that_came_later(writer, monkeypatch):
+    monkeypatch.setattr(writer_module, "BATCH", 3)
+    done: list[int] = []
+    one, two, later = (partial(done.append, number) for number in (1, 2, 3))
+    for future in at_once(writer, one, break_python, two, later):
+        future.exception(WAIT)
+    assert done[-3:] == [1, 2, 3]
 
 
 def test_a_waiter_that_leaves_does_not_stop_its_job(writer):
