@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from functools import partial
 
-from django.db import DatabaseError
+from django import db
 from django.utils.datastructures import CaseInsensitiveMapping
 
 from copilot_admin.copilots.callers import key_in
@@ -44,5 +44,5 @@ async def record_oversized(scope: Scope, error: BodyTooLarge) -> None:
                 error_code=error.code,
             )
         )
-    except (RequestError, DatabaseError):
+    except (RequestError, db.Error):
         return  # whoever may not ask gets the same answer, and leaves no trace

@@ -1,6 +1,6 @@
 """`/healthz` and `/readyz`: is the process alive, and should it get requests."""
 
-from django.db import DatabaseError, connection
+from django import db
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 
@@ -25,12 +25,12 @@ async def ready(request: HttpRequest) -> JsonResponse:
 async def _database_problem() -> str:
     try:
         return await READER.run(_schema_problem)
-    except (DatabaseError, Unavailable):
+    except (db.Error, Unavailable):
         return "the database does not answer"
 
 
 def _schema_problem() -> str:
-    executor = MigrationExecutor(connection)
+    executor = MigrationExecutor(db.connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         return "migrations are not applied: run 'python manage.py migrate'"
     return ""

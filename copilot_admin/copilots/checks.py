@@ -5,10 +5,10 @@ import os
 from pathlib import Path
 from typing import Any
 
+from django import db
 from django.apps.config import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
-from django.db import DatabaseError
 
 from copilot_admin.copilots.providers import api_key_of
 from copilot_admin.engine.components.registry import registry
@@ -45,7 +45,7 @@ def check_provider_keys(
         return []
     try:
         providers = list(Provider.objects.order_by("name"))
-    except DatabaseError:  # not migrated yet: there are no providers
+    except db.Error:  # not migrated yet: there are no providers
         return []
     return [message for provider in providers for message in _of_provider(provider)]
 

@@ -10,7 +10,7 @@ import time
 from typing import TypeVar
 from uuid import UUID
 
-from django.db import DatabaseError
+from django import db
 from django.utils import timezone
 
 from copilot_admin.journal import checkpoints, finishing, opening
@@ -97,7 +97,7 @@ class Journal:
         sealed = seal(record, run_id=run_id, at=timezone.now())
         try:
             await self._writer.run(partial(finishing.finish, sealed))
-        except (DatabaseError, JournalDown) as error:
+        except (db.Error, JournalDown) as error:
             # Only the class: the driver's message quotes the values it was given.
             logger.warning("run %s goes to the spool: %s", run_id, type(error).__name__)
             await asyncio.to_thread(self._to_spool, sealed)
@@ -116,7 +116,7 @@ class Journal:
     async def _written(self, job: Callable[[], T]) -> T:
         try:
             return await self._writer.run(job)
-        except DatabaseError as error:
+        except db.Error as error:
             raise JournalDown from error
 
     def _try(self, run_id: UUID, job: Callable[[], object]) -> bool:

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from functools import partial
 
-from django.db import DatabaseError, connection
+from django import db
 
 from copilot_admin.answering.open_run import (
     end_revoked,
@@ -55,7 +55,7 @@ async def stop() -> None:
 async def _keep_house() -> None:
     while True:
         await asyncio.sleep(HEARTBEAT_SECONDS)
-        with contextlib.suppress(DatabaseError, Unavailable):
+        with contextlib.suppress(db.Error, Unavailable):
             await end_revoked()
             await WRITER.run(partial(beat, tuple(run.id for run in RUNNING)))
             await WRITER.run(partial(reap, every_other_boot=False))
@@ -63,4 +63,4 @@ async def _keep_house() -> None:
 
 def _reap_at_start() -> int:
     # SQLite has one server process: whatever runs under another boot id is dead.
-    return reap(every_other_boot=connection.vendor == "sqlite")
+    return reap(every_other_boot=db.connection.vendor == "sqlite")

@@ -13,7 +13,7 @@ import threading
 from types import MappingProxyType
 from uuid import UUID, uuid4
 
-from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 import pytest
 
@@ -100,9 +100,10 @@ def test_a_run_is_accepted_once_however_often_it_is_written():
     assert (conversation.n_runs, conversation.n_turns, Run.objects.count()) == (1, 1, 1)
 
 
-def test_a_journal_without_a_database_refuses_runs(monkeypatch):
+@pytest.mark.parametrize("failure", [OperationalError, InterfaceError])
+def test_a_journal_without_a_database_refuses_runs(failure, monkeypatch):
     async def refuse_all(job: object) -> None:
-        raise OperationalError("no such host")
+        raise failure("no such host")
 
     monkeypatch.setattr(WRITER, "run", refuse_all)
     opening = Client(logging=Logging.METADATA).opening("Hi")
@@ -309,10 +310,10 @@ def test_a_sealed_run_survives_the_spool():
     assert sealed.is_call
 
 
-@pytest.fixture
-def no_database(monkeypatch) -> None:
+@pytest.fixture(params=[OperationalError, InterfaceError])
+def no_database(request, monkeypatch) -> None:
     async def fail(job: object) -> None:
-        raise OperationalError("the secret value is in the driver's message")
+        raise request.param("the secret value is in the driver's message")
 
     monkeypatch.setattr(WRITER, "run", fail)
 
