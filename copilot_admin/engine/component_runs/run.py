@@ -1,14 +1,13 @@
 """Runs a component: checks its arguments, keeps it in a task of its own, and bounds what it does.
 
-A component is somebody's code. Whatever it raises ends its own task and comes out of here as one
-of our errors, so that no component ever breaks an answer.
+A component is somebody's code. Whatever it raises comes out of here as one of our errors, so that
+no component ever breaks an answer.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from enum import Enum
 import json
 import logging
 import re
@@ -37,8 +36,11 @@ MOST_OUTPUTS = 10_000
 MOST_CHARACTERS = 8 * 1024 * 1024  # of JSON; a chart of 100,000 points fits
 
 
-class _End(Enum):
-    END = "end"
+@dataclass(frozen=True, slots=True)
+class _End:
+    """No output follows; with what was raised, if anything was."""
+
+    error: BaseException | None = None
 
 
 @dataclass(slots=True)
@@ -100,7 +102,10 @@ class ComponentRun:
             self.seconds = monotonic() - started
 
     async def _isolated(self) -> AsyncGenerator[ComponentOutput, None]:
-        """The outputs, made in a task of their own: its errors and its timeouts stay in it."""
+        """The outputs, made in a task of their own: timeouts and cancellations stay in it.
+
+        So whoever leaves waits for its closing only as long as is reasonable.
+        """
         queue: asyncio.Queue[ComponentOutput | _End] = asyncio.Queue()
         task = asyncio.get_running_loop().create_task(
             self._pump(queue), name=f"component {self.component.name}"
@@ -108,15 +113,22 @@ class ComponentRun:
         try:
             while not isinstance(output := await queue.get(), _End):
                 yield output
-            await asyncio.wait({task})
         finally:
             task.cancel()
             await asyncio.wait({task}, timeout=CLOSING_SECONDS)
-            error = _error_of(task)
-        if error is not None:
-            raise self._ours(error)
+        if output.error is not None:
+            raise self._ours(output.error)
 
     async def _pump(self, queue: "asyncio.Queue[ComponentOutput | _End]") -> None:
+        end = _End()
+        try:
+            await self._produce(queue)
+        except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001
+            # A component's boundary (ADR 7): it ends neither its caller nor the server.
+            end = _End(error)
+        queue.put_nowait(end)
+
+    async def _produce(self, queue: "asyncio.Queue[ComponentOutput | _End]") -> None:
         count = characters = 0
         try:
             async with asyncio.timeout(LONGEST_SECONDS) as limit:
@@ -136,10 +148,6 @@ class ComponentRun:
             raise ComponentFailed(
                 f"{self._name} did not end within {LONGEST_SECONDS:g} seconds."
             ) from None
-        except SystemExit as error:  # it would end the server
-            raise RuntimeError("A component must not end the process.") from error
-        finally:
-            queue.put_nowait(_End.END)
 
     def _outputs_of(self, instance: Component) -> AsyncGenerator[ComponentOutput, None]:
         if not self.as_program:
@@ -206,13 +214,6 @@ async def _returned(
     returned = await component.run(message)
     usage = getattr(returned, "token_usage", None)
     yield create_output("json", json.dumps(returned.content, ensure_ascii=False), usage=usage)
-
-
-def _error_of(task: asyncio.Task[None]) -> BaseException | None:
-    """What a component raised; nothing while it is still closing."""
-    if not task.done():
-        return None
-    return asyncio.CancelledError() if task.cancelled() else task.exception()
 
 
 def _size(output: object) -> int:
