@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault, path_of
-from copilot_admin.copilot_file.yaml_text import read_yaml
+from copilot_admin.copilot_file.yaml_reading import read_yaml
 from protocol.storable import storable
 from protocol.strict_json import MalformedJson, loads
 

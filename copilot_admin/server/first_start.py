@@ -10,7 +10,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from copilot_admin.copilot_file.importing import import_values
-from copilot_admin.copilot_file.yaml_text import read_yaml
+from copilot_admin.copilot_file.yaml_reading import read_yaml
 from copilot_admin.models import Access
 from protocol.json import Json
 

@@ -11,7 +11,7 @@ from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.copilot_file.importing import Difference, Effect, ImportedChange, import_file
 from copilot_admin.copilot_file.loading import as_json
-from copilot_admin.copilot_file.yaml_text import write_yaml
+from copilot_admin.copilot_file.yaml_writing import write_yaml
 from copilot_admin.copilots.providers import provider_spec, set_api_key
 from copilot_admin.engine.values.spec import ToolCalling
 from copilot_admin.errors import ConfigurationError

@@ -9,7 +9,8 @@ from copilot_admin.copilot_file.faults import BadCopilotFile, path_of
 from copilot_admin.copilot_file.loading import MOST_BYTES, load
 from copilot_admin.copilot_file.schema import CopilotEntry
 from copilot_admin.copilot_file.validation import validate
-from copilot_admin.copilot_file.yaml_text import MOST_DEPTH, write_yaml
+from copilot_admin.copilot_file.yaml_reading import MOST_DEPTH
+from copilot_admin.copilot_file.yaml_writing import write_yaml
 from copilot_admin.engine.providers.registry import provider_kinds
 from copilot_admin.engine.tools.registry import tool_names
 from copilot_admin.engine.values.spec import CitationMode, StepPlace, WidgetDataMode
@@ -79,6 +80,19 @@ def test_plain_values_mean_what_they_say(text, value):
         "€ \U0001f600",
         "a ",
         "?",
+        ".5e3",
+        "<<",
+        "'",
+        "x \ny",
+        "x\ty\n",
+        "\n x",
+        "a\x85b\u2028c\n",
+        "\ufeff",
+        "a long line of text " * 20,
+        1e-05,
+        1e17,
+        0.5,
+        {"a\nb": [], "": {}},
     ],
 )
 def test_what_is_written_is_read_back_by_us_and_by_older_yaml(value):
@@ -91,12 +105,41 @@ def test_texts_of_several_lines_stay_readable():
     assert write_yaml({"prompt": "one\ntwo\n"}) == "prompt: |\n  one\n  two\n"
 
 
+def test_a_long_line_is_not_broken():
+    line = "word " * 50 + "end"
+    assert write_yaml({"description": line}) == f"description: {line}\n"
+
+
+def test_value_that_stands_twice_is_written_twice():
+    row = {"a": 1}
+    assert write_yaml({"b": row, "c": row}) == "b:\n  a: 1\nc:\n  a: 1\n"
+
+
 def test_a_syntax_error_says_where():
     assert _faults("a: [1\nb: 2") == ["line 2, column 2: expected ',' or ']', but got ':'."]
 
 
 def test_aliases_are_refused_so_that_no_short_text_grows_large():
     assert _faults("a: &x [1]\nb: *x")[0].endswith("aliases are not accepted: write the value out.")
+
+
+def test_an_anchor_alone_is_harmless_even_twice():
+    assert load(b"a: &x 1\nb: &x 2") == {"a": 1, "b": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("a: !!str 12", "line 1, column 4: tags are not accepted: put text in quotes."),
+        ("a: !!set {x}", "line 1, column 4: tags are not accepted: put text in quotes."),
+        ("a: 1\n<<: {b: 2}\n<<: 3", "line 3, column 1: the key '<<' is given twice."),
+        ("a: 1\n2: b", "line 2, column 1: a key must be text: put it in quotes."),
+        ("a\n--- b", "line 2, column 1: there is more than one document in the file."),
+        (f"a: {'9' * 5000}", "The file is no YAML: Exceeds the limit"),
+    ],
+)
+def test_what_is_more_than_plain_values_is_refused_with_its_place(text, fault):
+    assert _faults(text)[0].startswith(fault)
 
 
 def test_too_many_levels_are_refused():

@@ -349,6 +349,7 @@ BOUNDED = {
     "copilot_admin.admin.copilots.data_rows": "fields of a form with a longest length",
     "copilot_admin.admin.providers.form": "fields of a form with a longest length",
     "copilot_admin.models.copilots": "a field with a longest length",
+    "copilot_admin.copilots.fields.values": "pydantic's expressions have no backtracking",
     "copilot_admin.copilots.fields.records": "pydantic's expressions have no backtracking",
     "copilot_admin.copilot_file.schema": "pydantic's expressions have no backtracking",
     "copilot_admin.copilot_file.yaml_text": "read through copilot_file.loading",

@@ -14,7 +14,7 @@ from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.importing import ImportedChange, import_file
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilot_file.templates import Switched, make_copilot, template_named, templates
-from copilot_admin.copilot_file.yaml_text import write_yaml
+from copilot_admin.copilot_file.yaml_writing import write_yaml
 from copilot_admin.copilots.providers import api_key_of
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset
 from copilot_admin.models import Access, Provider

@@ -1,0 +1,108 @@
+"""YAML as copilot files use it: the JSON-like core of version 1.2, read without surprises.
+
+The parser's events become plain values here rather than in its constructors, for which a date is
+an object, `0x1f` is 31 and `!!set` is a set. Here only true, false, null and decimal numbers are
+not text. Source: https://yaml.org/spec/1.2.2/, chapter 10.3, without octal and hexadecimal numbers.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import takewhile
+import re
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    CollectionStartEvent,
+    DocumentStartEvent,
+    Event,
+    MappingEndEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
+
+MOST_DEPTH = 40  # levels; a copilot file needs about eight
+# What the whole of an unquoted text is taken for; anything else is text.
+NOT_TEXT: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
+    (re.compile("true|True|TRUE"), lambda _: True),
+    (re.compile("false|False|FALSE"), lambda _: False),
+    (re.compile("~|null|Null|NULL|"), lambda _: None),
+    (re.compile("[-+]?[0-9]+"), int),
+    (re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"), float),
+)
+
+
+def read_yaml(text: str) -> Any:
+    """Reads one YAML document of plain values.
+
+    Raises:
+        BadCopilotFile: It is no YAML, or has aliases, tags, keys given twice or too many levels.
+    """
+    try:
+        return _document(YAML(typ="safe", pure=True).parse(text))
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise BadCopilotFile([FileFault(place, f"{error.problem}.")]) from error
+    except (YAMLError, ValueError) as error:
+        raise BadCopilotFile([FileFault("", f"The file is no YAML: {error}.")]) from error
+
+
+def _document(events: Iterator[Event]) -> Any:
+    next(events)  # the start of the stream
+    if not isinstance(next(events), DocumentStartEvent):
+        return None
+    value = _value(next(events), events, depth=1)
+    next(events)  # the end of the document
+    following = next(events)
+    if isinstance(following, DocumentStartEvent):
+        raise _refusal("there is more than one document in the file", following)
+    return value
+
+
+def _value(event: Event, events: Iterator[Event], *, depth: int) -> Any:
+    """The value that begins with this event; takes what belongs to it from the rest."""
+    if isinstance(event, AliasEvent):
+        raise _refusal("aliases are not accepted: write the value out", event)
+    if isinstance(event, ScalarEvent | CollectionStartEvent) and event.ctag is not None:
+        raise _refusal("tags are not accepted: put text in quotes", event)
+    if depth > MOST_DEPTH:
+        raise _refusal(f"there are more than {MOST_DEPTH} levels", event)
+    match event:
+        case ScalarEvent():
+            return _scalar(event)
+        case SequenceStartEvent():
+            items = takewhile(lambda one: not isinstance(one, SequenceEndEvent), events)
+            return [_value(item, events, depth=depth + 1) for item in items]
+        case _:
+            return _mapping(events, depth=depth + 1)
+
+
+def _mapping(events: Iterator[Event], *, depth: int) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for event in takewhile(lambda one: not isinstance(one, MappingEndEvent), events):
+        key = _value(event, events, depth=depth)
+        if not isinstance(key, str):
+            raise _refusal("a key must be text: put it in quotes", event)
+        if key in values:
+            raise _refusal(f"the key {key!r} is given twice", event)
+        values[key] = _value(next(events), events, depth=depth)
+    return values
+
+
+def _scalar(event: ScalarEvent) -> Any:
+    text: str = event.value
+    if event.style:  # in quotes, or a block
+        return text
+    for pattern, convert in NOT_TEXT:
+        if pattern.fullmatch(text):
+            return convert(text)
+    return text
+
+
+def _refusal(problem: str, event: Event) -> MarkedYAMLError:
+    return MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
