@@ -13,14 +13,14 @@ from copilot_admin.admin.copilots.components_field import ComponentsField
 from copilot_admin.admin.copilots.data_rows import DataNoteRow
 from copilot_admin.admin.copilots.prompt import PromptWidget
 from copilot_admin.admin.copilots.rows import CustomFeatureRow, ModelChoiceRow, StepRow
-from copilot_admin.copilots.fields import draft_field, records
+from copilot_admin.copilots.fields import controls, draft_field, records
 from copilot_admin.copilots.fields.draft_field import DraftField, Input, Line, Option
 from copilot_admin.copilots.fields.shape import Record
 from copilot_admin.copilots.fields.table import IN_FORM, SECTIONS, in_section
 
 ROW_FORMS: Mapping[type[Record], type[RowForm]] = {
     records.ModelEntry: ModelChoiceRow,
-    records.CustomFeatureEntry: CustomFeatureRow,
+    controls.CustomFeatureEntry: CustomFeatureRow,
     records.StepEntry: StepRow,
     records.DataNoteEntry: DataNoteRow,
 }

@@ -10,34 +10,23 @@ from django.utils.functional import Promise
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.admin.common.record_rows import RecordRow
 from copilot_admin.admin.common.rows import RowForm
-from copilot_admin.engine.values.spec import StepPlace
-from protocol.events import StatusLevel
-from protocol.features import FEATURE_KEYS, CustomFeatureType
+from copilot_admin.copilots.fields.controls import TAKEN_KEYS, CustomFeatureEntry, OptionEntry
+from copilot_admin.copilots.fields.records import ModelEntry, StepEntry
+from protocol.features import CustomFeatureType
 
-KEY = RegexValidator(
-    r"^[a-z0-9]+([-_][a-z0-9]+)*\Z",
-    _("Use lower-case letters and digits, with single hyphens between them: deep-research."),
-)
 PARAMETER_NAME = RegexValidator(
     r"^[A-Za-z][A-Za-z0-9_]*\Z",
     _("Use letters, digits and underscores, as the provider's manual does: frequency_penalty."),
 )
 
 
-class ModelChoiceRow(RowForm):
+class ModelChoiceRow(RecordRow):
     """A model that people may pick in Workspace."""
 
     noun = _("model")
-    id = forms.CharField(label=_("Model"), max_length=200)
-    name = forms.CharField(
-        label=_("Shown as"), max_length=100, required=False, help_text=_("Empty: the model's id.")
-    )
-
-    def row(self) -> dict[str, Any]:
-        """The row to store: a name is never empty."""
-        model = self.cleaned_data["id"]
-        return {"id": model, "name": self.cleaned_data["name"] or model}
+    record = ModelEntry
 
 
 class ParameterRow(RowForm):
@@ -103,63 +92,12 @@ class ParameterRow(RowForm):
                 return text
 
 
-class CustomFeatureRow(RowForm):
+class CustomFeatureRow(RecordRow):
     """A control of the builder's own in Workspace's settings of a chat."""
 
     noun = _("control")
-    label = forms.CharField(label=_("Label"), max_length=100)
-    key = forms.CharField(
-        label=_("Key"),
-        max_length=60,
-        required=False,
-        validators=[KEY],
-        help_text=_("Its name in the prompt. Empty: made from the label."),
-    )
-    type = forms.ChoiceField(
-        label=_("Kind"),
-        choices=[
-            (CustomFeatureType.TOGGLE.value, _("Switch")),
-            (CustomFeatureType.SELECT.value, _("Choice")),
-            (CustomFeatureType.TEXT.value, _("Text")),
-        ],
-        initial=CustomFeatureType.TOGGLE.value,
-    )
-    default_on = forms.BooleanField(label=_("On at the start"), required=False)
-    default = forms.CharField(label=_("Value at the start"), max_length=500, required=False)
-    description = forms.CharField(label=_("Description"), max_length=300, required=False)
-    state_on = forms.CharField(
-        label=_("Text when on"),
-        max_length=500,
-        required=False,
-        help_text=_("What {{ options.key.state }} says."),
-    )
-    state_off = forms.CharField(label=_("Text when off"), max_length=500, required=False)
-    model = forms.CharField(
-        label=_("Model when on"),
-        max_length=200,
-        required=False,
-        help_text=_(
-            "Another model of the provider answers while it is on, such as one that searches the web."
-        ),
-    )
-    provider = forms.CharField(
-        label=_("Its provider"),
-        max_length=100,
-        required=False,
-        help_text=_("By name. Empty: the copilot's own provider has the model."),
-    )
-    options = forms.CharField(
-        label=_("Choices"),
-        required=False,
-        max_length=4000,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_(
-            "One per line. Write “Short = brief” to show Short and put brief in the prompt."
-        ),
-    )
-    placeholder = forms.CharField(
-        label=_("Example in the empty field"), max_length=200, required=False
-    )
+    record = CustomFeatureEntry
+    field_order = ("label",)  # then the others, as in a file
 
     @classmethod
     def initial_of(cls, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,14 +105,12 @@ class CustomFeatureRow(RowForm):
         states = row.get("states") or {}
         default = row.get("default")
         return {
-            **{name: row.get(name, "") for name in ("key", "label", "description", "placeholder")},
+            **{name: row.get(name, "") for name in cls.base_fields},
             "type": row.get("type", CustomFeatureType.TOGGLE.value),
             "default_on": default is True,
             "default": default if isinstance(default, str) else "",
             "state_on": states.get("on", ""),
             "state_off": states.get("off", ""),
-            "model": row.get("model", ""),
-            "provider": row.get("provider", ""),
             "options": "\n".join(_option_line(option) for option in row.get("options") or []),
         }
 
@@ -183,7 +119,7 @@ class CustomFeatureRow(RowForm):
         values: dict[str, Any] = super().clean() or self.cleaned_data
         if "label" in values and not values.get("key") and "key" not in self.errors:
             values["key"] = slugify(values["label"]) or "option"
-        if values.get("key") in FEATURE_KEYS | {"streaming"}:
+        if values.get("key") in TAKEN_KEYS:
             self.add_error(
                 "key", _("Workspace has a feature of its own with this key. Choose another.")
             )
@@ -193,29 +129,19 @@ class CustomFeatureRow(RowForm):
             self._check_options(values)
         return values
 
-    def row(self) -> dict[str, Any]:
-        """The control to store: only what its kind has."""
-        values = self.cleaned_data
-        row = {"key": values["key"], "label": values["label"], "type": values["type"]}
-        if values["description"]:
-            row["description"] = values["description"]
-        match CustomFeatureType(values["type"]):
-            case CustomFeatureType.TOGGLE:
-                row["default"] = values["default_on"]
-                states = {"on": values["state_on"], "off": values["state_off"]}
-                if any(states.values()):
-                    row["states"] = {name: text or name for name, text in states.items()}
-                for name in ("model", "provider"):
-                    if values[name].strip():
-                        row[name] = values[name].strip()
-            case CustomFeatureType.SELECT:
-                row["options"] = _options(values["options"])
-                row["default"] = values["default"] or row["options"][0]["value"]
-            case CustomFeatureType.TEXT:
-                row["default"] = values["default"]
-                if values["placeholder"]:
-                    row["placeholder"] = values["placeholder"]
-        return row
+    def values(self) -> dict[str, Any]:
+        """The values of the control; where several inputs make one, put together."""
+        values = super().values()
+        states = {"on": values.pop("state_on"), "off": values.pop("state_off")}
+        if any(states.values()):
+            values["states"] = {name: text or name for name, text in states.items()}
+        is_on = values.pop("default_on")
+        if values["type"] == CustomFeatureType.TOGGLE:
+            values["default"] = is_on
+        values["options"] = [
+            OptionEntry.model_construct(**option) for option in _options(values["options"])
+        ]
+        return values
 
     def _check_options(self, values: Mapping[str, Any]) -> None:
         options = _options(values["options"])
@@ -232,34 +158,11 @@ class CustomFeatureRow(RowForm):
             )
 
 
-class StepRow(RowForm):
+class StepRow(RecordRow):
     """A step that is shown with every answer."""
 
     noun = _("step")
-    at = forms.ChoiceField(
-        label=_("When"),
-        choices=[
-            (StepPlace.START.value, _("Before the answer")),
-            (StepPlace.END.value, _("After the answer")),
-        ],
-        initial=StepPlace.START.value,
-    )
-    type = forms.ChoiceField(
-        label=_("Kind"),
-        choices=[
-            (StatusLevel.INFO.value, _("Information")),
-            (StatusLevel.WARNING.value, _("Warning")),
-        ],
-        initial=StatusLevel.INFO.value,
-    )
-    message = forms.CharField(label=_("Text"), max_length=500)
-    details = forms.CharField(
-        label=_("Details"),
-        required=False,
-        max_length=4000,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=_("One per line, as “name: value”."),
-    )
+    record = StepEntry
 
     @classmethod
     def initial_of(cls, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -280,11 +183,6 @@ class StepRow(RowForm):
                 )
             details[name.strip()] = _detail(text.strip())
         return details
-
-    def row(self) -> dict[str, Any]:
-        """The step to store."""
-        row = super().row()
-        return row if row["details"] else {key: row[key] for key in row if key != "details"}
 
 
 def _number(text: str) -> int | float:

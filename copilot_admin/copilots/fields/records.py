@@ -1,123 +1,32 @@
-"""The records of which a draft has lists: controls, steps, models, components, data notes."""
+"""The records of which a draft has lists: models, components, data notes, steps."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, Self, assert_never
+from typing import Annotated, Any, Literal, Self
 
+from django.utils.translation import gettext_lazy as _
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
 
-from copilot_admin.copilots.fields.shape import Record, Shape, fault, refuse_repeated
+from copilot_admin.copilots.fields.shape import Record, fault
+from copilot_admin.copilots.fields.shown import Shown
 from copilot_admin.engine.components.registry import LATEST, registry
-from protocol.features import FEATURE_KEYS
 from protocol.json_schema import schema_fault
 
 Line = Annotated[str, StringConstraints(min_length=1, max_length=500)]
-FeatureKey = Annotated[
-    str, StringConstraints(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$", max_length=60)
-]
-TAKEN_KEYS = FEATURE_KEYS | {"streaming"}
 
 
 class ModelEntry(Record):
     """A model of the client's picker."""
 
-    id: Annotated[str, StringConstraints(min_length=1, max_length=200)]
-    name: Annotated[str, StringConstraints(max_length=100)] = ""
+    id: Annotated[str, StringConstraints(min_length=1, max_length=200), Shown(label=_("Model"))]
+    name: Annotated[
+        str,
+        StringConstraints(max_length=100),
+        Shown(label=_("Shown as"), help=_("Empty: the model's id.")),
+    ] = ""
 
     def row(self) -> dict[str, Any]:
         """The row that a draft stores: a name is never empty."""
         return {"id": self.id, "name": self.name or self.id}
-
-
-class States(Shape):
-    """What `{{ options.<key>.state }}` says for a toggle."""
-
-    on: Line = "on"
-    off: Line = "off"
-
-
-class OptionEntry(Shape):
-    """A choice of a select."""
-
-    label: Line
-    value: Line
-
-
-class CustomFeatureEntry(Record):
-    """A control of the builder's own."""
-
-    key: FeatureKey
-    label: Annotated[str, StringConstraints(min_length=1, max_length=100)]
-    type: Literal["toggle", "select", "text"] = "toggle"
-    default: JsonValue = None
-    description: Annotated[str, StringConstraints(max_length=300)] = ""
-    states: States | None = None
-    model: Annotated[str, StringConstraints(max_length=200)] = ""
-    provider: Annotated[str, StringConstraints(max_length=100)] = ""
-    options: list[OptionEntry] = []
-    placeholder: Annotated[str, StringConstraints(max_length=200)] = ""
-
-    @model_validator(mode="after")
-    def _fits_its_type(self) -> Self:
-        if self.key in TAKEN_KEYS:
-            raise fault(f"the key '{self.key}' belongs to Workspace. Choose another.")
-        if self.states and self.type != "toggle":
-            raise fault(f"a {self.type} has no states. Leave them out.")
-        if self.model and self.type != "toggle":
-            raise fault(f"a {self.type} has no model. Leave it out, or make it a toggle.")
-        if self.provider and not self.model:
-            raise fault("has a provider but no model. Name the model that answers.")
-        if self.options and self.type != "select":
-            raise fault(f"a {self.type} has no options. Leave them out.")
-        self._check_default()
-        return self
-
-    def row(self) -> dict[str, Any]:
-        """The row that a draft stores: only what the type has."""
-        row: dict[str, Any] = {"key": self.key, "label": self.label, "type": self.type}
-        if self.description:
-            row["description"] = self.description
-        match self.type:
-            case "toggle":
-                row["default"] = self.default is True
-                if self.states:
-                    row["states"] = self.states.model_dump()
-                if self.model:
-                    row["model"] = self.model
-                if self.provider:
-                    row["provider"] = self.provider
-            case "select":
-                row["options"] = [option.model_dump() for option in self.options]
-                row["default"] = self.default or self.options[0].value
-            case "text":
-                row["default"] = self.default or ""
-                if self.placeholder:
-                    row["placeholder"] = self.placeholder
-            case _:
-                assert_never(self.type)
-        return row
-
-    def _check_default(self) -> None:
-        if self.default is None:
-            if self.type == "select" and not self.options:
-                raise fault("a select needs options. List at least one.")
-            return
-        match self.type:
-            case "toggle" if not isinstance(self.default, bool):
-                raise fault("the default of a toggle is true or false.")
-            case "text" if not isinstance(self.default, str):
-                raise fault("the default of a text is text. Put it in quotes.")
-            case "select":
-                self._check_options()
-            case _:
-                pass
-
-    def _check_options(self) -> None:
-        values = [option.value for option in self.options]
-        if not values:
-            raise fault("a select needs options. List at least one.")
-        refuse_repeated(values, what="option value")
-        if self.default not in ("", *values):
-            raise fault(f"the default is no option. Use one of: {', '.join(values)}.")
 
 
 def _usable_schema(schema: JsonValue) -> JsonValue:
@@ -139,7 +48,7 @@ class ComponentEntry(Record):
     def _in_short(cls, value: object) -> object:
         if not isinstance(value, str):
             return value
-        name, _, version = value.partition("@")
+        name, _at, version = value.partition("@")
         return {"name": name, "version": version or LATEST}
 
     @model_validator(mode="after")
@@ -197,10 +106,22 @@ class DataNoteEntry(Record):
 class StepEntry(Record):
     """A fixed status update."""
 
-    at: Literal["start", "end"]
-    type: Literal["INFO", "WARNING"] = "INFO"
-    message: Line
-    details: dict[str, JsonValue] = Field(default_factory=dict)
+    at: Annotated[
+        Literal["start", "end"],
+        Shown(
+            label=_("When"),
+            options=(("start", _("Before the answer")), ("end", _("After the answer"))),
+        ),
+    ]
+    type: Annotated[
+        Literal["INFO", "WARNING"],
+        Shown(label=_("Kind"), options=(("INFO", _("Information")), ("WARNING", _("Warning")))),
+    ] = "INFO"
+    message: Annotated[Line, Shown(label=_("Text"))]
+    details: Annotated[
+        dict[str, JsonValue],
+        Shown(label=_("Details"), help=_("One per line, as “name: value”."), longest=4000, lines=2),
+    ] = Field(default_factory=dict)
 
     def row(self) -> dict[str, Any]:
         """The row that a draft stores."""

@@ -14,6 +14,7 @@ from copilot_admin.copilots.fields.codecs import (
     image_of,
     provider_name,
 )
+from copilot_admin.copilots.fields.controls import CustomFeatureEntry
 from copilot_admin.copilots.fields.draft_field import (
     Choice,
     DraftField,
@@ -24,8 +25,8 @@ from copilot_admin.copilots.fields.draft_field import (
     Texts,
 )
 from copilot_admin.copilots.fields.records import (
-    CustomFeatureEntry,
     DataNoteEntry,
+    Line,
     ModelEntry,
     StepEntry,
     short_forms,
@@ -301,7 +302,7 @@ DRAFT_FIELDS: tuple[DraftField, ...] = (
         help=_("Good first questions, for people who try the copilot."),
         section=STEPS_AND_STARTERS,
         place=1,
-        file=list[values.Line],
+        file=list[Line],
         editor=Texts(
             noun=_("question"), label=_("Question"), add_label=_("Add a question"), longest=500
         ),

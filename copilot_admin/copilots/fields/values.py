@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, create_model
 
-from copilot_admin.copilots.fields.records import ComponentEntry, CustomFeatureEntry, ModelEntry
+from copilot_admin.copilots.fields.controls import CustomFeatureEntry
+from copilot_admin.copilots.fields.records import ComponentEntry, ModelEntry
 from copilot_admin.copilots.fields.shape import Record, fault, refuse_repeated, unbuilt
 from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
 from copilot_admin.engine.tools.registry import tool_names
@@ -113,7 +114,6 @@ DataMessagesEntry: Any = _switches(
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"\S")]
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
-Line = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 Image = Annotated[str, AfterValidator(_image)]
 ModelId = Annotated[str, StringConstraints(max_length=200, pattern=r"\S")]
 Models = Annotated[list[ModelEntry], _each_once("model", "id")]
