@@ -352,7 +352,7 @@ BOUNDED = {
     "copilot_admin.copilots.fields.values": "pydantic's expressions have no backtracking",
     "copilot_admin.copilots.fields.records": "pydantic's expressions have no backtracking",
     "copilot_admin.copilot_file.schema": "pydantic's expressions have no backtracking",
-    "copilot_admin.copilot_file.yaml_text": "read through copilot_file.loading",
+    "copilot_admin.copilot_file.yaml_reading": "read through copilot_file.loading",
     "copilot_admin.engine.toolkits.arithmetic.tokens": "calculations have at most 1,000 characters",
     "copilot_admin.engine.component_runs.run": "errors of components, one expression of one class",
     "copilot_admin.engine.components.registry": "versions of components, written by us",
