@@ -22,7 +22,7 @@ from copilot_admin.engine.fetching.egress import Egress
 from copilot_admin.engine.llm.choosing import choose_model
 from copilot_admin.engine.llm.endings import truncation
 from copilot_admin.engine.llm.options import option_notes
-from copilot_admin.engine.llm.ticker import Beat
+from copilot_admin.engine.llm.ticker import Ticker
 from copilot_admin.engine.values.engine_input import EngineInput, Output, Recollection
 from copilot_admin.engine.values.model_call import Finish
 from copilot_admin.engine.warning_events import warning_events
@@ -327,7 +327,7 @@ def _tick_all(runs: Sequence[ActiveRun]) -> None:
         run.tick()
 
 
-_TICKING = Beat(TICK_SECONDS, _tick_all)
+_TICKING = Ticker(TICK_SECONDS, _tick_all)
 RUNNING: set[ActiveRun] = set()
 
 

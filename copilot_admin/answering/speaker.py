@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 
 from copilot_admin.answering.outbox import Outbox
-from copilot_admin.engine.llm.ticker import Beat
+from copilot_admin.engine.llm.ticker import Ticker
 from protocol.dialects import say
 from protocol.events import Event
 from protocol.generations import Generation
@@ -29,7 +29,7 @@ class Speaker:
         self._loop = asyncio.get_running_loop()
         self._text: list[str] = []
         self._frames: list[bytes] = []
-        self._due = False  # something will be sent, in this turn of the loop or at the next beat
+        self._due = False  # something will be sent, in this turn of the loop or at the next tick
         self._holding = False
         self._begun = False
         self._last_sent = self._loop.time()
@@ -117,4 +117,4 @@ def _send_all(speakers: Sequence[Speaker]) -> None:
         speaker.send_due()
 
 
-_MERGING = Beat(MERGE_SECONDS, _send_all)
+_MERGING = Ticker(MERGE_SECONDS, _send_all)

@@ -116,7 +116,7 @@ def test_a_held_stream_is_not_disturbed_by_pings():
     assert said(talk) == []
 
 
-def test_text_that_follows_within_20_ms_leaves_with_the_next_beat():
+def test_text_that_follows_within_20_ms_leaves_with_the_next_tick():
     pieces: list[bytes] = []
 
     async def scenario() -> None:

@@ -8,51 +8,51 @@ from weakref import WeakKeyDictionary
 T = TypeVar("T")
 
 
-class Beat(Generic[T]):
-    """Calls a function with all that have joined since the last beat; none joined, none beats.
+class Ticker(Generic[T]):
+    """Calls a function with all that have joined since the last tick; none joined, none ticks.
 
     A timer for each of many streams wakes the event loop for each of them; one for all wakes it
     once, and they are served while the processor's caches are warm.
     """
 
-    def __init__(self, seconds: float, play: Callable[[Sequence[T]], None]) -> None:
-        """Prepares a beat.
+    def __init__(self, seconds: float, serve: Callable[[Sequence[T]], None]) -> None:
+        """Prepares a ticker.
 
         Args:
-            seconds: From the first that joins to the beat.
-            play: Called in the event loop of those that joined.
+            seconds: From the first that joins to the tick.
+            serve: Called in the event loop of those that joined.
         """
         self._seconds = seconds
-        self._play = play
+        self._serve = serve
         self._waiting: WeakKeyDictionary[asyncio.AbstractEventLoop, list[T]] = WeakKeyDictionary()
 
     def join(self, member: T, loop: asyncio.AbstractEventLoop) -> None:
-        """Waits for the next beat of the loop; there is no way to leave.
+        """Waits for the next tick of the loop; there is no way to leave.
 
         The loop is given, since asking for the running one is a system call (Python 3.11).
         """
         waiting = self._waiting.get(loop)
         if waiting is None:
             waiting = self._waiting[loop] = []
-            loop.call_later(self._seconds, self._beat, loop)
+            loop.call_later(self._seconds, self._tick, loop)
         waiting.append(member)
 
-    def _beat(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._play(self._waiting.pop(loop))
+    def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._serve(self._waiting.pop(loop))
 
 
-class Pulse:
-    """A tick that several tasks wait for."""
+class SharedSleep:
+    """A sleep from which all tasks that share it wake at the same tick."""
 
     def __init__(self, seconds: float) -> None:
-        """Prepares a pulse; `seconds` is the longest that anybody waits for it."""
-        self._beat: Beat[asyncio.Future[None]] = Beat(seconds, _wake)
+        """Prepares a sleep; `seconds` is the longest that anybody sleeps."""
+        self._ticker: Ticker[asyncio.Future[None]] = Ticker(seconds, _wake)
 
     async def wait(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Returns at the next beat of the loop, which is the running one."""
-        next_beat = loop.create_future()
-        self._beat.join(next_beat, loop)
-        await next_beat
+        """Returns at the next tick of the loop, which is the running one."""
+        next_tick = loop.create_future()
+        self._ticker.join(next_tick, loop)
+        await next_tick
 
 
 def _wake(waiting: Sequence[asyncio.Future[None]]) -> None:

@@ -21,7 +21,7 @@ from copilot_admin.engine.llm.data_lines import DataLines, WholeBody
 from copilot_admin.engine.llm.http_refusals import refusal, seconds_to_wait
 from copilot_admin.engine.llm.openai_clients import Connection, aclose_clients, connection_for
 from copilot_admin.engine.llm.provider_bodies import first_bytes
-from copilot_admin.engine.llm.ticker import Pulse
+from copilot_admin.engine.llm.ticker import SharedSleep
 from copilot_admin.engine.values.model_call import ALIVE, Alive, Delta, ModelCall, ServerReply
 from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import (
@@ -43,7 +43,7 @@ _MOST_ERROR_BYTES = 64 * 1024
 _MOST_MODELS_BYTES = 8 * 1024 * 1024  # OpenRouter lists some hundred models in less than 1 MB
 # A model says a word every 10 to 20 ms; a film shows 25 pictures a second. Taking what came
 # meanwhile in one read, of all streams in one turn of the loop, halves what a word costs.
-_READING = Pulse(1 / 25)
+_READING = SharedSleep(1 / 25)
 _STATUS_WORDS = {
     "rate_limit": 429,
     "insufficient_quota": 402,
@@ -77,7 +77,7 @@ class OpenAICompatible:
     async def stream(self, call: ModelCall) -> AsyncGenerator[Delta | Alive, None]:
         """Streams the answer; text that arrives in one read is one delta.
 
-        The first words are read when they come, what follows with the next beat.
+        The first words are read when they come, what follows with the next tick.
 
         Raises:
             RunError: The provider was not reached, refused, or broke; which class says which.

@@ -3,53 +3,53 @@
 import asyncio
 from collections.abc import Sequence
 
-from copilot_admin.engine.llm.ticker import Beat, Pulse
+from copilot_admin.engine.llm.ticker import SharedSleep, Ticker
 
 
-def test_all_that_joined_are_played_together_and_once():
-    played: list[list[str]] = []
+def test_all_that_joined_are_served_together_and_once():
+    served: list[list[str]] = []
 
     async def scenario() -> None:
         done = asyncio.Event()
 
-        def play(names: Sequence[str]) -> None:
-            played.append(list(names))
+        def serve(names: Sequence[str]) -> None:
+            served.append(list(names))
             done.set()
 
-        beat = Beat(0.001, play)
+        ticker = Ticker(0.001, serve)
         for names in (["one", "two"], ["three"]):
             for name in names:
-                beat.join(name, asyncio.get_running_loop())
+                ticker.join(name, asyncio.get_running_loop())
             await done.wait()
             done.clear()
 
     asyncio.run(scenario())
-    assert played == [["one", "two"], ["three"]]
+    assert served == [["one", "two"], ["three"]]
 
 
-def test_each_event_loop_has_a_beat_of_its_own():
-    played: list[list[int]] = []
-    beat = Beat[int](0.05, lambda numbers: played.append(list(numbers)))
+def test_each_event_loop_has_a_ticker_of_its_own():
+    served: list[list[int]] = []
+    ticker = Ticker[int](0.05, lambda numbers: served.append(list(numbers)))
 
     async def join(number: int) -> None:
-        beat.join(number, asyncio.get_running_loop())
+        ticker.join(number, asyncio.get_running_loop())
 
-    asyncio.run(join(1))  # this loop ends before its beat
+    asyncio.run(join(1))  # this loop ends before its tick
     loop = asyncio.new_event_loop()
     loop.run_until_complete(join(2))
     loop.run_until_complete(asyncio.sleep(0.1))
     loop.close()
-    assert played == [[2]]
+    assert served == [[2]]
 
 
-def test_all_tasks_that_wait_go_on_at_one_beat_and_those_that_left_harm_nobody():
+def test_all_tasks_that_wait_go_on_at_one_tick_and_those_that_left_harm_nobody():
     went_on: list[str] = []
 
     async def scenario() -> None:
-        pulse = Pulse(0.01)
+        sleep = SharedSleep(0.01)
 
         async def wait(name: str) -> None:
-            await pulse.wait(asyncio.get_running_loop())
+            await sleep.wait(asyncio.get_running_loop())
             went_on.append(name)
 
         one, left, two = (asyncio.create_task(wait(name)) for name in ("one", "left", "two"))

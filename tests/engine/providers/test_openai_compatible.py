@@ -121,13 +121,13 @@ def test_chunks_of_one_read_are_one_delta():
     assert asyncio.run(run())[0] == TextDelta("abcdef")
 
 
-def test_words_that_follow_the_first_are_read_at_a_beat(monkeypatch):
-    asked, beat = asyncio.Event(), asyncio.Event()
+def test_words_that_follow_the_first_are_read_at_a_tick(monkeypatch):
+    asked, tick = asyncio.Event(), asyncio.Event()
 
     class Held:
         async def wait(self, loop):
             asked.set()
-            await beat.wait()
+            await tick.wait()
 
     monkeypatch.setattr(openai_compatible, "_READING", Held())
 
@@ -140,7 +140,7 @@ def test_words_that_follow_the_first_are_read_at_a_beat(monkeypatch):
             await reply.events(text_chunk(word))
             for _ in range(10):  # turns of the loop in which a reader would have read
                 await asyncio.sleep(0)
-        beat.set()
+        tick.set()
         await reply.events(finish_chunk(), "[DONE]")
         await reply.end()
 
