@@ -8,34 +8,23 @@ import json
 from uuid import UUID
 import zlib
 
-from django.utils import timezone
-
+from copilot_admin.journal.heartbeat import beat
 from copilot_admin.journal.recorder import Piece
-from copilot_admin.models import Checkpoint, Outcome, Run
-from copilot_admin.storage.statements import Insert, Update
+from copilot_admin.models import Checkpoint
+from copilot_admin.storage.statements import Insert
 
 FAST = 1  # zlib level: a checkpoint lives for as long as its run
 
-_BEAT = Update(Run, where=("id", "outcome"), set=("heartbeat_at",))
 _INSERT = Insert(Checkpoint, or_ignore=True)
 
 
 def store(pieces: Sequence[tuple[UUID, Piece]]) -> None:
     """Keeps pieces of running answers; what comes after a run has ended is dropped."""
-    running = set(_beating({run_id for run_id, _ in pieces}))
+    running = set(beat(run_id for run_id, _ in pieces))
     for run_id, piece in pieces:
         if run_id in running:
             data = zlib.compress(json.dumps(piece.to_json()).encode(), FAST)
             _INSERT(run_id=run_id, ord=piece.ord, data=data)
-
-
-def beat(run_ids: Sequence[UUID]) -> int:
-    """Says that runs are alive; call it every 10 s.
-
-    Returns:
-        Runs that are still open.
-    """
-    return len(_beating(set(run_ids)))
 
 
 def pieces_of(run_id: UUID) -> list[Piece]:
@@ -47,13 +36,3 @@ def pieces_of(run_id: UUID) -> list[Piece]:
 def piece_of(order: int, data: bytes) -> Piece:
     """Reads the piece of an answer that a checkpoint holds."""
     return Piece.from_json(json.loads(zlib.decompress(data)), ord=order)
-
-
-def _beating(run_ids: set[UUID]) -> list[UUID]:
-    """Those that still run; always in the same order, so that no two processes lock crosswise."""
-    now = timezone.now()
-    return [
-        run_id
-        for run_id in sorted(run_ids)
-        if _BEAT(id=run_id, outcome=Outcome.RUNNING, heartbeat_at=now)
-    ]

@@ -6,7 +6,6 @@ from concurrent.futures import Future
 from functools import partial
 import logging
 import threading
-import time
 from typing import TypeVar
 from uuid import UUID
 
@@ -24,7 +23,6 @@ from copilot_admin.storage.writer import WRITER, Writer
 
 __all__ = ["BOOT_ID", "JOURNAL", "Journal"]
 
-BEAT_SECONDS = 5.0  # a run counts as dead after 30 s of silence
 # Hashing and packing 32 kB takes about 0.5 ms; what is bigger is done beside the event loop.
 PREPARE_INLINE_BYTES = 32 * 1024
 
@@ -38,7 +36,6 @@ class Journal:
     def __init__(self, writer: Writer, spool: Spool) -> None:
         self._writer = writer
         self._spool = spool
-        self._beats: dict[UUID, float] = {}
         self._private: set[UUID] = set()  # runs of which no content may be stored
         self._lock = threading.Lock()  # guards the pieces that wait for the writer
         self._pieces: list[tuple[UUID, Piece]] = []
@@ -72,25 +69,15 @@ class Journal:
     def checkpoint(self, run_id: UUID, piece: Piece) -> None:
         """Stores what was streamed since the last checkpoint, sometime soon; never raises."""
         if run_id in self._private:
-            self.heartbeat(run_id)
             return
-        self._beats[run_id] = time.monotonic()
         with self._lock:
             waiting = self._pieces
             waiting.append((run_id, piece))
         if len(waiting) == 1 and not self._try(run_id, partial(self._store, waiting)):
             self._take(waiting)
 
-    def heartbeat(self, run_id: UUID) -> None:
-        """Says that a silent run is alive; call it as often as you like. Never raises."""
-        now = time.monotonic()
-        if now - self._beats.setdefault(run_id, now) >= BEAT_SECONDS:
-            self._beats[run_id] = now
-            self._try(run_id, partial(checkpoints.beat, [run_id]))
-
     async def finish(self, run_id: UUID, record: Record) -> None:
         """Stores how a run ended; it is committed, or safe in the spool, when it returns."""
-        self._beats.pop(run_id, None)
         if run_id in self._private:
             self._private.discard(run_id)
             record = without_content(record)

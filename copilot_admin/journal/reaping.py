@@ -12,12 +12,12 @@ from django.utils import timezone
 
 from copilot_admin.journal.checkpoints import pieces_of
 from copilot_admin.journal.finishing import finish
+from copilot_admin.journal.heartbeat import SILENCE
 from copilot_admin.journal.recorder import Ending, from_pieces
 from copilot_admin.journal.sealing import seal
 from copilot_admin.journal.values import BOOT_ID
 from copilot_admin.models import Outcome, Run, Turn, TurnState
 
-SILENCE = timedelta(seconds=30)  # three missed heartbeats
 ABANDONED_AFTER = timedelta(minutes=30)
 INTERRUPTED = "The server stopped while it answered."
 AT_ONCE = 200  # runs of one transaction

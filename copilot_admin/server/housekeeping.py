@@ -17,13 +17,10 @@ from copilot_admin.answering.tasks import spawn
 from copilot_admin.component_calls.call import stop_all
 from copilot_admin.engine.providers.registry import aclose_all
 from copilot_admin.errors import Unavailable
-from copilot_admin.journal import beat, reap, replay_spool
+from copilot_admin.journal import HEARTBEAT_SECONDS, beat, reap, replay_spool
 from copilot_admin.server.shutdown import drain_on_signal
 from copilot_admin.storage.writer import READER, WRITER
 
-# A sixth of the 30 s after which a silent run counts as dead; also how long the stream of a
-# revoked key may go on.
-HEARTBEAT_SECONDS = 5.0
 STOP_SECONDS = 5.0
 
 _tasks: set[asyncio.Task[None]] = set()
@@ -56,8 +53,8 @@ async def _keep_house() -> None:
     while True:
         await asyncio.sleep(HEARTBEAT_SECONDS)
         with contextlib.suppress(db.Error, Unavailable):
-            await end_revoked()
             await WRITER.run(partial(beat, tuple(run.id for run in RUNNING)))
+            await end_revoked()  # so the stream of a revoked key goes on for a heartbeat at most
             await WRITER.run(partial(reap, every_other_boot=False))
 
 

@@ -1,0 +1,34 @@
+"""The sign of life of running answers: how it is given, how often, and when it is missed.
+
+Every process gives it for all of its runs at once, whether they say something or not. A checkpoint
+gives it too, since it has to find out anyway whether its run is still open.
+"""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from uuid import UUID
+
+from django.utils import timezone
+
+from copilot_admin.models import Outcome, Run
+from copilot_admin.storage.statements import Update
+
+HEARTBEAT_SECONDS = 5.0
+SILENCE = timedelta(seconds=6 * HEARTBEAT_SECONDS)  # after which a run counts as dead
+
+_BEAT = Update(Run, where=("id", "outcome"), set=("heartbeat_at",))
+
+
+def beat(run_ids: Iterable[UUID]) -> list[UUID]:
+    """Says that runs are alive; one that has ended stays ended.
+
+    Returns:
+        Those that are still open.
+    """
+    now = timezone.now()
+    # Always in the same order, so that no two processes lock crosswise.
+    return [
+        run_id
+        for run_id in sorted(set(run_ids))
+        if _BEAT(id=run_id, outcome=Outcome.RUNNING, heartbeat_at=now)
+    ]
