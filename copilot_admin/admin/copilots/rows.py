@@ -139,7 +139,8 @@ class CustomFeatureRow(RecordRow):
         if values["type"] == CustomFeatureType.TOGGLE:
             values["default"] = is_on
         values["options"] = [
-            OptionEntry.model_construct(**option) for option in _options(values["options"])
+            OptionEntry.model_construct(label=option["label"], value=option["value"])
+            for option in _options(values["options"])
         ]
         return values
 
