@@ -1,5 +1,6 @@
 """The documents keep their promises."""
 
+from dataclasses import fields
 import json
 from pathlib import Path
 import re
@@ -14,6 +15,8 @@ from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.copilot_file.importing import import_file
 from copilot_admin.copilot_file.loading import load
 from copilot_admin.copilot_file.templates import templates
+from copilot_admin.copilots.fields import table
+from copilot_admin.copilots.fields.draft_field import DraftField
 from copilot_admin.settings import BASE_DIR
 from protocol.features import FEATURES
 from tests.component_calls.component_http import ask
@@ -125,3 +128,15 @@ class TestEveryTemplatePage:
 
     def test_what_it_says_of_a_new_copilot_can_be_done(self, page: Path):
         assert f"copilots new {page.stem} --slug my-{page.stem} --publish" in page.read_text()
+
+
+def test_the_recipe_of_a_draft_field_shows_a_row_and_a_column_as_they_are():
+    text = (BASE_DIR / "docs" / "extending.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    (row,) = (block for block in blocks if block.startswith("DraftField("))
+    (column,) = (block for block in blocks if "models." in block)
+    shown = eval(row, {**vars(table)})  # noqa: S307  # the document is our own
+    found = table.BY_KEY[shown.key]
+    values = [[getattr(one, field.name) for field in fields(DraftField)] for one in (shown, found)]
+    assert values[0] == values[1]
+    assert column.strip() in (BASE_DIR / "copilot_admin/models/copilots.py").read_text()

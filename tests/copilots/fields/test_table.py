@@ -1,0 +1,249 @@
+"""Every row of the table of draft fields keeps what the table promises; a new one from its day on."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from django.db.models import JSONField
+from pydantic import TypeAdapter
+import pytest
+
+from copilot_admin.admin.copilots.admin import FIELDSETS, VIEW_ONLY
+from copilot_admin.admin.copilots.form import CopilotForm
+from copilot_admin.copilot_file.exporting import copilot_entry
+from copilot_admin.copilot_file.importing import Effect, import_values
+from copilot_admin.copilot_file.schema import CopilotEntry
+from copilot_admin.copilot_file.validation import validate
+from copilot_admin.copilots.drafts import changes_between
+from copilot_admin.copilots.fields.draft_field import DraftField
+from copilot_admin.copilots.fields.table import AT_ONCE, DRAFT_FIELDS, IN_FORM, VERSIONED
+from copilot_admin.copilots.publishing import document_of
+from copilot_admin.engine.values.document import spec_from_document
+from copilot_admin.engine.values.spec import CopilotSpec, ProviderSpec
+from copilot_admin.models import Copilot, Provider
+from copilot_admin.models.fields import OrderedJsonField
+from copilot_admin.settings import BASE_DIR
+from protocol.features import FEATURES
+from tests.factories import make_provider
+
+SMALLEST: dict[str, Any] = {"slug": "news", "name": "News", "provider": "P", "model": "m"}
+# What stands in a file for fields whose type alone does not say a value.
+EXAMPLES: dict[str, Any] = {
+    "slug": "papers",
+    "image": "https://example.com/news.png",
+    "provider": "Q",
+    "models": [{"id": "a", "name": "A"}],
+    "parameters": {"temperature": 0.5},
+    "custom_features": [{"key": "tone", "label": "Tone", "type": "toggle", "default": True}],
+    "features": {feature.key: feature.key == "feedback" for feature in FEATURES},
+    "tools": ["table"],
+    "components": ["calculator@v1"],
+    "steps": [{"at": "end", "type": "INFO", "message": "Done"}],
+    "data": [{"kind": "house-rules", "data": ["Be brief."]}],
+    "data_messages": {"merge": False},
+    "starters": ["What moved?"],
+}
+BUILT = [field for field in DRAFT_FIELDS if field.is_built]
+NOT_READ_BY_THE_ENGINE = {"image", "starters"}  # Workspace and people are shown them
+every_field = pytest.mark.parametrize("field", BUILT, ids=lambda field: field.key)
+every_versioned_field = pytest.mark.parametrize("field", VERSIONED, ids=lambda field: field.key)
+
+
+def example(field: DraftField) -> Any:
+    """A value that differs from the default, from the type alone where that is plain."""
+    if field.key in EXAMPLES:
+        return EXAMPLES[field.key]
+    schema = TypeAdapter(field.file).json_schema()
+    for kind in schema.get("anyOf", [schema]):
+        match kind:
+            case {"enum": choices}:
+                return next(choice for choice in choices if choice != field.default)
+            case {"type": "boolean"}:
+                return not field.default
+            case {"type": "integer"}:
+                return kind.get("minimum", 0) + 1
+            case {"type": "string"}:
+                return "Another text"
+    raise AssertionError(f"EXAMPLES has no value for the field {field.key}.")
+
+
+def file_with(field: DraftField) -> dict[str, Any]:
+    return {"format": 1, "copilots": [{**SMALLEST, field.key: example(field)}]}
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    [entry] = validate({"format": 1, "copilots": [{**SMALLEST, **changes}]}).copilots
+    found: dict[str, Any] = entry.document()
+    return found
+
+
+def spec_of(found: dict[str, Any]) -> CopilotSpec:
+    return spec_from_document("news", found, ProviderSpec(name="P", kind="rehearsal"))
+
+
+@pytest.mark.django_db
+@every_field
+def test_a_value_comes_back_from_draft_and_version_as_the_file_has_it(field: DraftField) -> None:
+    make_provider(name="P")
+    make_provider(name="Q")
+    [change] = import_values(file_with(field), default_access="key", publishing=True)
+    copilot = Copilot.objects.select_related("provider", "live__provider").get()
+    assert change.effect is Effect.CREATED
+    assert copilot_entry(copilot)[field.key] == example(field)
+    assert copilot_entry(copilot, live=True)[field.key] == example(field)
+    [again] = import_values(file_with(field), default_access="key", publishing=True)
+    assert (again.effect, again.published) == (Effect.UNCHANGED, None)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "field", [field for field in BUILT if not field.is_required], ids=lambda field: field.key
+)
+def test_a_key_that_is_absent_resets_a_draft_to_the_default(field: DraftField) -> None:
+    make_provider(name="P")
+    blank = Copilot(slug="news", name="News", model="m", provider=make_provider(name="Q"))
+    import_values(file_with(field), default_access="key")
+    import_values({"format": 1, "copilots": [SMALLEST]}, default_access="key")
+    assert field.value_of(Copilot.objects.get()) == field.value_of(blank)
+
+
+@every_versioned_field
+def test_the_document_of_a_version_has_the_key(field: DraftField) -> None:
+    blank = Copilot(name="News", model="m", provider=Provider(name="P", kind="rehearsal"))
+    assert document_of(blank)[field.key] == document()[field.key]
+
+
+@every_versioned_field
+def test_the_engine_reads_the_key_and_has_the_same_default(field: DraftField) -> None:
+    before, after = document(), document(**{field.key: example(field)})
+    without = {key: value for key, value in before.items() if key != field.key}
+    if not field.is_required:
+        assert spec_of(without) == spec_of(before)
+    is_read = spec_of(after) != spec_of(before)
+    assert is_read is (field.key not in {"provider", *NOT_READ_BY_THE_ENGINE})  # it is handed over
+
+
+@every_versioned_field
+def test_a_change_is_told_in_words_before_publishing(field: DraftField) -> None:
+    before, after = document(), document(**{field.key: example(field)})
+    [change] = changes_between(before, after)
+    assert change.label == str(field.compared_as or field.label) != ""
+    assert change.before != change.after
+    assert "{" not in change.after
+
+
+def test_what_acts_at_once_is_in_no_version() -> None:
+    assert {field.key for field in AT_ONCE} == {
+        "slug",
+        "enabled",
+        "access",
+        "limits",
+        "logging",
+        "retention_days",
+    }
+    assert {field.key for field in AT_ONCE}.isdisjoint(document())
+
+
+def test_a_field_that_is_not_built_accepts_only_its_default() -> None:
+    unbuilt = [field for field in DRAFT_FIELDS if not field.is_built]
+    assert [(field.key, field.section) for field in unbuilt] == [
+        ("limits", None),
+        ("retention_days", None),
+    ]
+
+
+def test_the_file_has_a_key_for_every_row_and_no_other() -> None:
+    assert list(CopilotEntry.model_fields) == [field.key for field in DRAFT_FIELDS]
+
+
+def test_the_spec_reads_no_key_that_no_row_has() -> None:
+    keys = {field.metadata.get("key", field.name) for field in fields(CopilotSpec)}
+    assert keys - {"slug"} == {field.key for field in VERSIONED} - NOT_READ_BY_THE_ENGINE
+
+
+def test_every_input_of_the_form_belongs_to_a_row() -> None:
+    lines = [line for _, options in FIELDSETS for line in options["fields"]]
+    inputs = [name for line in lines for name in (line if isinstance(line, tuple) else [line])]
+    assert sorted(inputs) == sorted(CopilotForm.base_fields)
+    assert {field.problem_input for field in IN_FORM} <= set(inputs)
+
+
+@pytest.mark.parametrize("field", IN_FORM, ids=lambda field: field.key)
+def test_the_form_asks_in_the_words_of_the_row(field: DraftField) -> None:
+    if field.column not in CopilotForm.base_fields:
+        assert field.inputs != ()
+        return
+    asked = CopilotForm.base_fields[field.column]
+    assert (str(asked.label), str(asked.help_text)) == (str(field.label), str(field.help))
+
+
+def test_whoever_may_only_look_is_shown_nothing_that_is_stored_as_json() -> None:
+    columns = {field.column: Copilot._meta.get_field(field.column) for field in IN_FORM}
+    as_json = {
+        name for name, column in columns.items() if isinstance(column, JSONField | OrderedJsonField)
+    }
+    assert set(VIEW_ONLY) == columns.keys() - as_json - {"image_url"}
+    assert [name for name in columns if name in VIEW_ONLY] == VIEW_ONLY
+
+
+# Columns and keys whose names mean other things as well.
+COMMON_WORDS = {
+    *("access", "citations", "components", "data", "description", "enabled", "features", "image"),
+    *("images", "limits", "logging", "model", "models", "name", "parameters", "provider", "slug"),
+    *("steps", "tools"),
+}
+# Where code does something with a field that no row can say. A new field belongs here only if
+# it brings such behaviour.
+BEHAVIOUR = {
+    "custom_features": {
+        "admin/copilots/form.py",  # looks whether the providers exist
+        "admin/copilots/page.py",  # the palette of placeholders
+        "admin/copilots/preview.py",
+        "admin/copilots/prompt.py",
+        "copilot_file/exporting.py",  # the providers that controls name
+        "copilot_file/importing.py",
+        "copilot_file/templates.py",
+        "copilots/cards.py",
+        "copilots/publishing.py",
+        "copilots/switched_providers.py",
+    },
+    "data_messages": {"admin/copilots/preview.py"},
+    "data_notes": {"admin/copilots/preview.py"},
+    "image_url": {
+        "admin/copilots/form.py",
+        "admin/copilots/preview.py",
+        "copilots/cards.py",  # of the card, not of the draft
+        "copilots/fields/codecs.py",
+    },
+    "model_choices": {"admin/copilots/preview.py"},
+    "show_steps": {"admin/components/trial.py"},  # of the engine's events, not of a draft
+    "starters": {"admin/copilots/preview.py", "copilot_file/templates.py"},
+    "stream_all_text": {"admin/components/trial.py"},  # as above
+    "system_prompt": {"admin/copilots/page.py", "copilots/publishing.py"},
+}
+PRODUCT = BASE_DIR / "copilot_admin"
+# The table, the columns, and the engine that does what a field says.
+PLACES = ("copilots/fields/table.py", "models/", "migrations/", "engine/")
+
+
+def names_in(path: Path) -> Iterator[str]:
+    """Everything that can name a field: attributes, arguments, variables and short texts."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.Attribute(attr=name) | ast.Name(id=name) | ast.keyword(arg=str(name)):
+                yield name
+            case ast.Constant(value=str(name)):
+                yield name
+
+
+def test_no_draft_field_is_named_in_a_second_place() -> None:
+    wanted = {name for field in DRAFT_FIELDS for name in (field.key, field.column)} - COMMON_WORDS
+    found: dict[str, set[str]] = {}
+    for path in sorted(PRODUCT.rglob("*.py")):
+        place = path.relative_to(PRODUCT).as_posix()
+        if not place.startswith(PLACES):
+            for name in wanted.intersection(names_in(path)):
+                found.setdefault(name, set()).add(place)
+    assert found == BEHAVIOUR
