@@ -29,6 +29,19 @@ class ClientLeft(Exception):
     """The client went away while it was still sending."""
 
 
+class _Incoming:
+    """The messages of one body; after the last one there is nothing to wait for."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self.ended = False
+
+    async def next(self) -> Message:
+        message = await self._receive()
+        self.ended = not message.get("more_body", False)
+        return message
+
+
 class BodyLimits:
     """ASGI middleware that reads each body within its limits."""
 
@@ -59,14 +72,15 @@ class BodyLimits:
         if scope["type"] != "http" or not _has_body(scope):
             await self.app(scope, receive, send)
             return
+        incoming = _Incoming(receive)
         try:
-            body = await self._read(scope, receive)
+            body = await self._read(scope, incoming)
         except ClientLeft:
             return
         except BodyTooLarge as error:
             if self.on_refusal is not None:
                 await self.on_refusal(scope, error)
-            await self._refuse(error, scope, receive, send)
+            await self._refuse(error, scope, incoming, send)
             return
         except RequestError as error:
             # Part of the body is unread: the connection cannot serve another request.
@@ -75,7 +89,7 @@ class BodyLimits:
         await self.app(scope, _replay(body, receive), send)
 
     async def _refuse(
-        self, error: RequestError, scope: Scope, receive: Receive, send: Send
+        self, error: RequestError, scope: Scope, incoming: _Incoming, send: Send
     ) -> None:
         """Answers while the client still sends, and hangs up when it is done with that."""
 
@@ -85,28 +99,28 @@ class BodyLimits:
         await send_error(scope, send_open, error, headers=_CLOSE)
         with suppress(TimeoutError):
             async with asyncio.timeout(self.patience):
-                await _thrown_away(receive)
+                await _thrown_away(incoming)
         await send({"type": "http.response.body", "body": b""})
 
-    async def _read(self, scope: Scope, receive: Receive) -> bytes:
+    async def _read(self, scope: Scope, incoming: _Incoming) -> bytes:
         declared = _declared_length(scope)
         if declared is not None and declared > self.max_bytes:
             raise self._too_large()
         seconds = self.patience + (declared or self.max_bytes) / BYTES_PER_EXTRA_SECOND
         try:
             async with asyncio.timeout(seconds):
-                return await self._collect(receive)
+                return await self._collect(incoming)
         except TimeoutError:
             raise BodyTimeout(
                 f"The request body did not arrive within {seconds:.0f} seconds. Send it again."
             ) from None
 
-    async def _collect(self, receive: Receive) -> bytes:
+    async def _collect(self, incoming: _Incoming) -> bytes:
         parts: list[bytes] = []
         size = 0
         try:
-            while True:
-                message = await receive()
+            while not incoming.ended:
+                message = await incoming.next()
                 if message["type"] == "http.disconnect":
                     raise ClientLeft
                 part = message.get("body", b"")
@@ -120,8 +134,7 @@ class BodyLimits:
                         code="busy",
                     )
                 parts.append(part)
-                if not message.get("more_body", False):
-                    return b"".join(parts)
+            return b"".join(parts)
         finally:
             self.in_flight -= size
 
@@ -146,13 +159,11 @@ def _has_body(scope: Scope) -> bool:
     return False
 
 
-async def _thrown_away(receive: Receive) -> None:
+async def _thrown_away(incoming: _Incoming) -> None:
     """Takes the rest of a body, within reason."""
-    size, more = 0, True
-    while more and size < LINGERING_BYTES:
-        message = await receive()
-        size += len(message.get("body", b""))
-        more = message.get("more_body", False)
+    size = 0
+    while not incoming.ended and size < LINGERING_BYTES:
+        size += len((await incoming.next()).get("body", b""))
 
 
 def _declared_length(scope: Scope) -> int | None:

@@ -103,6 +103,21 @@ def test_the_rest_of_a_refused_body_is_taken_and_thrown_away(linger, left, monke
     assert (words["more_body"], end.get("more_body", False), len(parts)) == (True, False, left)
 
 
+def test_a_refused_body_that_has_ended_is_not_waited_for():
+    pieces = [b"678901", b"12345"]
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        assert pieces, "after its end a server says nothing until the client leaves"
+        return {"type": "http.request", "body": pieces.pop(), "more_body": bool(pieces)}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(LIMITED(scope(QUERY, method="POST"), receive, send))
+    assert (sent[0]["status"], sent[-1]) == (413, {"type": "http.response.body", "body": b""})
+
+
 def test_a_refused_sender_that_never_ends_is_given_up():
     app = BodyLimits(echo, max_bytes=10, patience=0.0)
     sent: list[Any] = []
