@@ -14,17 +14,23 @@ os.environ["COPILOT_ENCRYPTION_KEYS"] = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxw
 for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "PUBLIC_URL", "CORS_ORIGINS", "REDIS_URL"):
     os.environ.pop(name, None)
 
+from copilot_admin.config.databases import POOL, SQLITE, SQLITE_INIT  # noqa: E402
 from copilot_admin.settings import *  # noqa: E402, F403
-from copilot_admin.settings import DATABASES  # noqa: E402
+from copilot_admin.settings import DATABASES, INSTALLED_APPS  # noqa: E402
 
-# A file: the threads of the journal have connections of their own. Every process its own
-# database: several runs may share a machine.
-DATABASES["default"]["TEST"] = {
-    "NAME": (
-        str(Path(_var.name) / "test.sqlite3")
-        if DATABASES["default"]["ENGINE"].endswith("sqlite3")
-        else f"test_copilot_admin_{os.getpid()}"
-    )
-}
+# Every process has a database of its own: several runs may share a machine. No row has to survive a
+# power cut, and no deadline of a request may end a test that a busy machine is slow at.
+_database = DATABASES["default"]
+if _database["ENGINE"] == SQLITE:
+    # A file: the threads of the journal have connections of their own.
+    _database["TEST"] = {"NAME": str(Path(_var.name) / "test.sqlite3")}
+    _database["OPTIONS"]["init_command"] = SQLITE_INIT.replace("=FULL", "=OFF")
+else:
+    _database["TEST"] = {"NAME": f"test_copilot_admin_{os.getpid()}"}
+    _database["OPTIONS"] |= {
+        "options": "-c synchronous_commit=off -c statement_timeout=120000 -c lock_timeout=60000",
+        "pool": {**POOL, "timeout": 60},
+    }
 # Logging in is not what the tests are about: a hash that costs nothing.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+INSTALLED_APPS = [*INSTALLED_APPS, "tests.emptying"]

@@ -1,0 +1,1 @@
+"""An app of the tests, which replaces Django's command that empties the database."""

@@ -1,0 +1,33 @@
+"""Empties the database after a test that has committed."""
+
+from typing import Any
+
+from django.apps import apps
+from django.contrib.auth.models import Group, Permission
+from django.contrib.contenttypes.models import ContentType
+from django.core.management.commands import flush
+from django.db import connection, transaction
+
+from copilot_admin.config.roles import PERMISSIONS
+
+GRANTED = Group.permissions.through
+MADE_BY_MIGRATING = (ContentType, Permission, Group, GRANTED)
+
+
+class Command(flush.Command):
+    """Takes out what tests write, and leaves what every migration makes anew.
+
+    Django's own command truncates all tables and makes content types, permissions and roles again:
+    140 ms on PostgreSQL, more than most tests take.
+    """
+
+    def handle(self, **options: Any) -> None:
+        """Empties the tables, in any order: foreign keys are checked when all is done."""
+        with transaction.atomic(), connection.cursor() as cursor:
+            for model in apps.get_models(include_auto_created=True):
+                if model not in MADE_BY_MIGRATING and not model._meta.proxy:
+                    table = connection.ops.quote_name(model._meta.db_table)
+                    cursor.execute(f"DELETE FROM {table}")  # noqa: S608  # the name of a table
+        granted = sum(map(len, PERMISSIONS.values()))
+        if (Group.objects.count(), GRANTED.objects.count()) != (len(PERMISSIONS), granted):
+            super().handle(**options)  # a test has changed the roles
