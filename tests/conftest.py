@@ -10,6 +10,7 @@ import pytest
 
 from copilot_admin.storage.writer import READER, WRITER
 from tests.services import missing
+from tests.waiting import HANGS_SECONDS
 
 pytest_plugins = ["tests.fixtures"]
 
@@ -35,7 +36,7 @@ def django_db_setup(django_db_setup: None) -> Iterator[None]:
     """Ends the threads of the journal before their database is dropped."""
     yield
     for thread in (WRITER, READER):
-        assert thread.stop(timeout=10)
+        assert thread.stop(timeout=HANGS_SECONDS)
 
 
 @pytest.fixture(autouse=True, scope="session")

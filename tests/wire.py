@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-WAIT_SECONDS = 10.0
+from tests.waiting import HANGS_SECONDS
 
 
 class Line:
@@ -21,7 +21,7 @@ class Line:
         headers: dict[str, str] | None = None,
     ) -> None:
         parts = urlsplit(url)
-        self._socket = socket.create_connection((parts.hostname, parts.port), WAIT_SECONDS)
+        self._socket = socket.create_connection((parts.hostname, parts.port), HANGS_SECONDS)
         data = body if isinstance(body, bytes) else json.dumps(body).encode() if body else b""
         rows = {
             "Host": parts.netloc,
@@ -46,7 +46,7 @@ class Line:
     ) -> None:
         self._socket.close()
 
-    def read_until(self, marker: bytes, *, seconds: float = WAIT_SECONDS) -> bool:
+    def read_until(self, marker: bytes, *, seconds: float = HANGS_SECONDS) -> bool:
         """Reads until the marker came; False when it did not come in time."""
         try:
             while marker not in self.received:
@@ -61,7 +61,7 @@ class Line:
 
     def read_all(self) -> bytes:
         """Reads to the end; gives the body, without the framing of chunks where there is one."""
-        self._socket.settimeout(WAIT_SECONDS)
+        self._socket.settimeout(HANGS_SECONDS)
         while part := self._socket.recv(65536):
             self.received += part
         _, _, body = self.received.partition(b"\r\n\r\n")

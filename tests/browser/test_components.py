@@ -16,6 +16,7 @@ from copilot_admin.engine.components.registry import Registry
 from protocol.components import ComponentOutput, create_output
 from tests.browser.visits import PHONE, Visit, visit
 from tests.factories import make_copilot, make_user
+from tests.waiting import HANGS_SECONDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 CATALOGUE = "/admin/components/"
@@ -154,7 +155,7 @@ def test_a_try_is_stopped_and_its_component_with_it(ada: Visit, monkeypatch: pyt
     page.get_by_role("button", name="Stop").press("Enter")
     expect(page.get_by_role("status").get_by_text("Stopped.")).to_be_visible()
     expect(page.get_by_role("button", name="Run")).to_be_focused()
-    assert closed.wait(10)
+    assert closed.wait(HANGS_SECONDS)
 
 
 def test_a_component_asks_the_model_that_a_copilot_lends(ada: Visit):

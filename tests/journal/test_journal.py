@@ -47,6 +47,7 @@ from copilot_admin.storage.writer import WRITER
 from protocol.events import ArtifactType, MessageArtifact, MessageChunk, StatusUpdate
 from tests.factories import make_version
 from tests.journal.journaling import START, Client, ai, call_event, ending, record_of
+from tests.waiting import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LATER = START + timedelta(seconds=5)
@@ -149,7 +150,7 @@ def test_a_checkpoint_that_comes_late_is_dropped():
     recorder = Recorder()
     recorder.add(MessageChunk("x"), at_ms=0)
     JOURNAL.checkpoint(asked.run_id, recorder.unsaved())
-    WRITER.submit(lambda: None).result(10)
+    WRITER.submit(lambda: None).result(HANGS_SECONDS)
     assert Checkpoint.objects.count() == 0
 
 
@@ -163,7 +164,7 @@ def test_a_checkpoint_never_raises(monkeypatch, caplog):
 
     monkeypatch.setattr(journal_module.checkpoints, "store", fail)
     JOURNAL.checkpoint(uuid4(), piece)
-    WRITER.submit(lambda: None).result(10)
+    WRITER.submit(lambda: None).result(HANGS_SECONDS)
     full = Journal(type(WRITER)("full", capacity=0), SPOOL)
     full.checkpoint(uuid4(), piece)
     full.checkpoint(uuid4(), piece)
@@ -179,14 +180,14 @@ def test_the_checkpoints_of_all_runs_that_come_together_are_one_job(monkeypatch)
     )
     asked = [client.ask("Hi"), client.ask("Ho")]
     go = threading.Event()
-    WRITER.submit(lambda: go.wait(10))
+    WRITER.submit(lambda: go.wait(HANGS_SECONDS))
     for run in asked:
         recorder = Recorder()
         for text in ("one", "two"):
             recorder.add(MessageChunk(text), at_ms=0)
             JOURNAL.checkpoint(run.run_id, recorder.unsaved())
     go.set()
-    WRITER.submit(lambda: None).result(10)
+    WRITER.submit(lambda: None).result(HANGS_SECONDS)
     assert len(stored) == 1
     rows = Checkpoint.objects.order_by("id").values_list("run_id", "ord")
     assert list(rows) == [(run.run_id, order) for run in asked for order in (0, 1)]
@@ -204,7 +205,7 @@ def test_pieces_are_stored_although_their_job_has_to_be_done_again(monkeypatch):
 
     monkeypatch.setattr(journal_module.checkpoints, "store", store_at_second_try)
     JOURNAL.checkpoint(asked.run_id, recorder.unsaved())
-    WRITER.submit(lambda: None).result(10)
+    WRITER.submit(lambda: None).result(HANGS_SECONDS)
     assert pieces_of(asked.run_id) == [Piece(0, "one", ())]
 
 
@@ -623,5 +624,5 @@ def stream_until_killed(*arguments: str, lines: int) -> list[UUID]:
     process.send_signal(signal.SIGKILL)
     finished += process.stdout.read().splitlines(keepends=True)
     process.stdout.close()
-    process.wait(10)
+    process.wait(HANGS_SECONDS)
     return [UUID(line.strip()) for line in finished if line.endswith("\n")]

@@ -50,6 +50,7 @@ from tests.journal.journaling import (
     record_of,
     result,
 )
+from tests.waiting import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db
 CANARY = "canary-4711"
@@ -304,14 +305,14 @@ class TestThreads:
     def test_a_job_that_fails_fails_alone(self):
         writer = Writer("test-writer")
         gate = threading.Event()
-        waiting = writer.submit(lambda: gate.wait(5))
+        waiting = writer.submit(lambda: gate.wait(HANGS_SECONDS))
         good = writer.submit(lambda: Blob.objects.create(sha256="a", data=b"", size=0).pk)
         bad = writer.submit(lambda: Blob.objects.create(sha256="a", data=b"", size=1))
         gate.set()
-        assert (waiting.result(5), good.result(5)) == (True, "a")
-        assert isinstance(bad.exception(5), DatabaseError)
+        assert (waiting.result(HANGS_SECONDS), good.result(HANGS_SECONDS)) == (True, "a")
+        assert isinstance(bad.exception(HANGS_SECONDS), DatabaseError)
         assert Blob.objects.count() == 1
-        assert writer.stop(timeout=5)
+        assert writer.stop(timeout=HANGS_SECONDS)
 
     def test_a_lost_connection_is_made_again(self):
         tries: list[int] = []
@@ -324,20 +325,20 @@ class TestThreads:
 
         for thread in (Writer("test-writer"), DatabaseThread("test-reader")):
             tries.clear()
-            assert thread.submit(fragile).result(10) == "done"
-            assert thread.stop(timeout=5)
+            assert thread.submit(fragile).result(HANGS_SECONDS) == "done"
+            assert thread.stop(timeout=HANGS_SECONDS)
 
     def test_more_jobs_than_may_wait_are_refused(self):
         thread = DatabaseThread("test-reader", capacity=1)
         gate = threading.Event()
-        first = thread.submit(lambda: gate.wait(5))
+        first = thread.submit(lambda: gate.wait(HANGS_SECONDS))
         with pytest.raises(JournalDown):
             thread.submit(lambda: None)
         gate.set()
-        assert first.result(5)
-        assert thread.stop(timeout=5)
-        assert thread.submit(lambda: "again").result(5) == "again"
-        assert thread.stop(timeout=5)
+        assert first.result(HANGS_SECONDS)
+        assert thread.stop(timeout=HANGS_SECONDS)
+        assert thread.submit(lambda: "again").result(HANGS_SECONDS) == "again"
+        assert thread.stop(timeout=HANGS_SECONDS)
 
     def test_two_requests_of_one_conversation_at_once_share_it(self):
         client = Client(trace_id="chat-1")
@@ -348,11 +349,11 @@ class TestThreads:
         def work(opening: Any) -> None:
             writer = Writer("test-writer")
             prepared = prepare(opening)
-            start.wait(5)
-            error = writer.submit(lambda: accept(prepared)).exception(20)
+            start.wait(HANGS_SECONDS)
+            error = writer.submit(lambda: accept(prepared)).exception(HANGS_SECONDS)
             if error:
                 errors.append(error)
-            writer.stop(timeout=5)
+            writer.stop(timeout=HANGS_SECONDS)
 
         threads = [threading.Thread(target=work, args=(opening,)) for opening in openings]
         for thread in threads:
@@ -372,4 +373,4 @@ def test_a_journal_without_a_database_takes_no_run(monkeypatch):
     monkeypatch.setattr("copilot_admin.journal.journal.opening.accept", _raise(DatabaseError("no")))
     with pytest.raises(JournalDown):
         asyncio.run(journal.accept(client.opening("Hi")))
-    assert journal._writer.stop(timeout=5)
+    assert journal._writer.stop(timeout=HANGS_SECONDS)

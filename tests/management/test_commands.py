@@ -27,6 +27,7 @@ from copilot_admin.models.access import digest_of
 from copilot_admin.server import serving
 from copilot_admin.server.first_start import first_start, sample_file
 from tests.factories import make_copilot
+from tests.waiting import HANGS_SECONDS
 
 ROOT = Path(__file__).parent.parent.parent
 GOOD = """
@@ -291,7 +292,7 @@ def test_quickstart_prepares_serves_and_ends(tmp_path):
         with urlopen(f"http://127.0.0.1:{port}/agents.json?key=canary-in-query") as answer:
             assert b"market-brief" in answer.read()
         server.send_signal(signal.SIGTERM)
-        out, log = server.communicate(timeout=20)
+        out, log = server.communicate(timeout=HANGS_SECONDS)
 
     data = [file for file in (tmp_path / "data").rglob("*") if file.is_file()]
     assert {stat.S_IMODE(file.stat().st_mode) for file in data} == {0o600}

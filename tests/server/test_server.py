@@ -21,13 +21,13 @@ from protocol.requests import read
 from tests.engine.scripted import ScriptedProvider, stalled, text
 from tests.factories import make_published
 from tests.live_server import serving
+from tests.waiting import HANGS_SECONDS, eventually
 from tests.wire import Line
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 QUERY = "/v1/copilots/news/query"
 HELLO = {"messages": [{"role": "human", "content": "Hello"}]}
-WAIT_SECONDS = 10.0
 
 
 @pytest.fixture
@@ -36,16 +36,6 @@ def provider(monkeypatch) -> ScriptedProvider:
     monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: scripted)
     make_published(slug="news")
     return scripted
-
-
-def eventually(condition: Any) -> bool:
-    """Whether something becomes true within a few seconds."""
-    pause = threading.Event()
-    for _ in range(int(WAIT_SECONDS / 0.02)):
-        if condition():
-            return True
-        pause.wait(0.02)
-    return False
 
 
 def test_a_client_that_hangs_up_ends_the_run_and_the_call_to_the_model(provider):
@@ -61,7 +51,8 @@ def test_a_server_that_stops_says_so_and_records_interrupted(provider):
     with serving(application) as url, Line(url + QUERY, body=HELLO) as line:
         assert line.read_until(b"Hello")
         (run,) = run_task.RUNNING
-        asyncio.run_coroutine_threadsafe(open_run.interrupt_all(), run.task.get_loop()).result(10)
+        stopped = asyncio.run_coroutine_threadsafe(open_run.interrupt_all(), run.task.get_loop())
+        stopped.result(HANGS_SECONDS)
         body = line.read_all()
     assert body.startswith(b"event: copilotMessageChunk\n")
     assert b"The server is restarting" in body
@@ -109,7 +100,7 @@ def test_the_last_frame_waits_for_the_commit(monkeypatch):
     finish, allowed = JOURNAL.finish, threading.Event()
 
     async def late(run_id: Any, record: Any) -> None:
-        await asyncio.to_thread(allowed.wait, WAIT_SECONDS)
+        await asyncio.to_thread(allowed.wait, HANGS_SECONDS)
         await finish(run_id, record)
 
     monkeypatch.setattr(JOURNAL, "finish", late)
@@ -240,7 +231,7 @@ def test_hearts_beat_and_the_dead_are_found_all_the_time(monkeypatch):
 
     async def scenario() -> None:
         task = asyncio.ensure_future(housekeeping._keep_house())
-        assert await asyncio.to_thread(second.wait, WAIT_SECONDS)
+        assert await asyncio.to_thread(second.wait, HANGS_SECONDS)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 

@@ -15,9 +15,9 @@ from copilot_admin.models import Blob, Event, Provider
 from copilot_admin.storage import writer as writer_module
 from copilot_admin.storage.database_thread import DatabaseThread, JournalDown
 from copilot_admin.storage.writer import Writer
+from tests.waiting import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
-WAIT = 10
 
 
 @pytest.fixture
@@ -25,20 +25,20 @@ def writer(monkeypatch) -> Iterator[Writer]:
     monkeypatch.setattr(writer_module, "PAUSES", (0.0, 0.0, 0.0))
     thread = Writer("test-writer", capacity=20)
     yield thread
-    assert thread.stop(timeout=WAIT)
+    assert thread.stop(timeout=HANGS_SECONDS)
 
 
 @pytest.fixture
 def reader() -> Iterator[DatabaseThread]:
     thread = DatabaseThread("test-reader", capacity=2)
     yield thread
-    assert thread.stop(timeout=WAIT)
+    assert thread.stop(timeout=HANGS_SECONDS)
 
 
 def at_once(writer: Writer, *jobs: Callable[[], Any]) -> list[Future[Any]]:
     """Has all jobs wait before the first one is done."""
     go = threading.Event()
-    writer.submit(lambda: go.wait(WAIT))
+    writer.submit(lambda: go.wait(HANGS_SECONDS))
     futures = [writer.submit(job) for job in jobs]
     go.set()
     return futures
@@ -53,7 +53,7 @@ def names() -> set[str]:
 
 
 def test_a_result_is_given_when_it_is_committed(writer):
-    assert writer.submit(make("One")).result(WAIT) == "One"
+    assert writer.submit(make("One")).result(HANGS_SECONDS) == "One"
     assert names() == {"One"}
 
 
@@ -65,7 +65,7 @@ def test_what_waits_is_committed_together(writer):
         transaction.on_commit(lambda: happened.append("commit"))
 
     for future in at_once(writer, job, job, job):
-        future.result(WAIT)
+        future.result(HANGS_SECONDS)
     assert happened == ["job"] * 3 + ["commit"] * 3
 
 
@@ -99,8 +99,8 @@ def break_process() -> None:
 )
 def test_a_job_that_fails_fails_alone(writer, job, error):
     before, bad, after = at_once(writer, make("Before"), job, make("After"))
-    assert (before.result(WAIT), after.result(WAIT)) == ("Before", "After")
-    assert isinstance(bad.exception(WAIT), error)
+    assert (before.result(HANGS_SECONDS), after.result(HANGS_SECONDS)) == ("Before", "After")
+    assert isinstance(bad.exception(HANGS_SECONDS), error)
     assert names() == {"Before", "After"}
 
 
@@ -119,14 +119,14 @@ def failing(times: int, *, name: str) -> Callable[[], str]:
 @pytest.mark.parametrize("times", [1, 2, 3, 4])
 def test_a_lock_or_a_lost_connection_is_tried_again(writer, times):
     other, unlucky = at_once(writer, make("Other"), failing(times, name="Unlucky"))
-    assert (other.result(WAIT), unlucky.result(WAIT)) == ("Other", "Unlucky")
+    assert (other.result(HANGS_SECONDS), unlucky.result(HANGS_SECONDS)) == ("Other", "Unlucky")
     assert names() == {"Other", "Unlucky"}
 
 
 def test_a_job_that_the_database_always_refuses_harms_no_other(writer):
     other, poison = at_once(writer, make("Other"), failing(99, name="Poison"))
-    assert other.result(WAIT) == "Other"
-    assert isinstance(poison.exception(WAIT), OperationalError)
+    assert other.result(HANGS_SECONDS) == "Other"
+    assert isinstance(poison.exception(HANGS_SECONDS), OperationalError)
 
 
 def test_jobs_fail_when_the_database_is_gone(writer, monkeypatch):
@@ -135,7 +135,7 @@ def test_jobs_fail_when_the_database_is_gone(writer, monkeypatch):
 
     monkeypatch.setattr(writer_module, "_commit", refuse)
     futures = at_once(writer, make("One"), make("Two"))
-    assert all(isinstance(future.exception(WAIT), OperationalError) for future in futures)
+    assert all(isinstance(future.exception(HANGS_SECONDS), OperationalError) for future in futures)
 
 
 def test_a_savepoint_that_cannot_be_undone_costs_no_other_job(writer, monkeypatch):
@@ -144,8 +144,8 @@ def test_a_savepoint_that_cannot_be_undone_costs_no_other_job(writer, monkeypatc
 
     monkeypatch.setattr(BaseDatabaseWrapper, "savepoint_rollback", refuse)
     other, bad = at_once(writer, make("Other"), break_unique)
-    assert other.result(WAIT) == "Other"
-    assert isinstance(bad.exception(WAIT), IntegrityError)
+    assert other.result(HANGS_SECONDS) == "Other"
+    assert isinstance(bad.exception(HANGS_SECONDS), IntegrityError)
     assert names() == {"Other"}
 
 
@@ -160,7 +160,7 @@ def test_jobs_that_are_tried_alone_are_done_before_those_that_came_later(writer,
 
 def test_a_waiter_that_leaves_does_not_stop_its_job(writer):
     go = threading.Event()
-    writer.submit(lambda: go.wait(WAIT))
+    writer.submit(lambda: go.wait(HANGS_SECONDS))
 
     async def leave() -> None:
         waiter = asyncio.create_task(writer.run(make("Kept")))
@@ -171,7 +171,7 @@ def test_a_waiter_that_leaves_does_not_stop_its_job(writer):
 
     asyncio.run(leave())
     go.set()
-    assert writer.submit(names).result(WAIT) == {"Kept"}
+    assert writer.submit(names).result(HANGS_SECONDS) == {"Kept"}
 
 
 def test_the_loop_goes_on_while_a_job_is_done(writer):
@@ -190,30 +190,30 @@ def test_the_loop_goes_on_while_a_job_is_done(writer):
 
 def test_a_full_queue_is_refused_and_loses_nothing(writer):
     go = threading.Event()
-    writer.submit(lambda: go.wait(WAIT))
+    writer.submit(lambda: go.wait(HANGS_SECONDS))
     taken = [writer.submit(make(f"{number}")) for number in range(19)]
     with pytest.raises(JournalDown) as refused:
         writer.submit(make("too many"))
     assert (refused.value.status, refused.value.code) == (503, "journal-down")
     go.set()
-    assert {future.result(WAIT) for future in taken} == names()
+    assert {future.result(HANGS_SECONDS) for future in taken} == names()
 
 
 def test_a_thread_that_stops_finishes_first_and_starts_again(writer):
     go = threading.Event()
-    writer.submit(lambda: go.wait(WAIT))
+    writer.submit(lambda: go.wait(HANGS_SECONDS))
     waiting = writer.submit(make("Waiting"))
     assert writer.stop(timeout=0.01) is False
     go.set()
-    assert waiting.result(WAIT) == "Waiting"
-    assert writer.submit(make("Later")).result(WAIT) == "Later"
-    assert writer.stop(timeout=WAIT) is True
+    assert waiting.result(HANGS_SECONDS) == "Waiting"
+    assert writer.submit(make("Later")).result(HANGS_SECONDS) == "Later"
+    assert writer.stop(timeout=HANGS_SECONDS) is True
 
 
 def test_a_stopping_thread_takes_no_more(writer):
     go = threading.Event()
-    writer.submit(lambda: go.wait(WAIT))
-    stopping = threading.Thread(target=writer.stop, kwargs={"timeout": WAIT})
+    writer.submit(lambda: go.wait(HANGS_SECONDS))
+    stopping = threading.Thread(target=writer.stop, kwargs={"timeout": HANGS_SECONDS})
     stopping.start()
     while not writer._stopping:
         threading.Event().wait(0.001)
@@ -225,20 +225,20 @@ def test_a_stopping_thread_takes_no_more(writer):
 
 
 def test_a_forked_child_has_a_thread_of_its_own(writer):
-    writer.submit(make("Parent")).result(WAIT)
+    writer.submit(make("Parent")).result(HANGS_SECONDS)
     parent_thread = writer._executor
     writer._pid = -1  # as it looks in a child
-    assert writer.submit(make("Child")).result(WAIT) == "Child"
+    assert writer.submit(make("Child")).result(HANGS_SECONDS) == "Child"
     assert writer._executor is not parent_thread
     assert parent_thread is not None
-    parent_thread.submit(connections.close_all).result(WAIT)
+    parent_thread.submit(connections.close_all).result(HANGS_SECONDS)
     parent_thread.shutdown()
 
 
 def test_a_stopping_interpreter_takes_no_more(writer):
-    writer.submit(make("One")).result(WAIT)
+    writer.submit(make("One")).result(HANGS_SECONDS)
     assert writer._executor is not None
-    writer._executor.submit(connections.close_all).result(WAIT)
+    writer._executor.submit(connections.close_all).result(HANGS_SECONDS)
     writer._executor.shutdown()
     with pytest.raises(JournalDown):
         writer.submit(make("Two"))
@@ -262,7 +262,7 @@ def test_a_reader_gives_up_after_the_second_try(reader):
         raise OperationalError("gone")
 
     with pytest.raises(OperationalError):
-        reader.submit(read).result(WAIT)
+        reader.submit(read).result(HANGS_SECONDS)
 
 
 def test_a_thread_that_never_worked_stops_at_once():

@@ -21,6 +21,7 @@ from copilot_admin.errors import BadArguments, ComponentFailed, ProviderRefused
 from protocol.components import ComponentOutput, ContractBreach, Message, create_output
 from tests.engine.components.sample_components import Asker, Echo, EchoTwo, Player
 from tests.engine.scripted import ScriptedProvider, broken, text
+from tests.waiting import HANGS_SECONDS
 
 HELLO = create_output("text", "hello")
 
@@ -48,7 +49,7 @@ class Blocks(Component):
         try:
             yield HELLO
             self.config["entered"].set()
-            assert self.config["go"].wait(10)
+            assert self.config["go"].wait(HANGS_SECONDS)
             yield HELLO
         finally:
             self.config["closed"].set()
@@ -327,7 +328,7 @@ def test_a_component_that_takes_all_its_threads_keeps_no_other_from_running(
             return said
 
     assert len(asyncio.run(beside())) == 2
-    assert config["closed"].wait(10)
+    assert config["closed"].wait(HANGS_SECONDS)
     steps._threads_of.cache_clear()
 
 
