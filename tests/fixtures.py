@@ -4,12 +4,14 @@ from collections.abc import Iterator
 
 from django.test import Client
 import pytest
+from pytest_django import DjangoDbBlocker
 
 from copilot_admin.asgi import application
 from copilot_admin.config.roles import Role
 from copilot_admin.storage.writer import READER, WRITER
 from tests.factories import make_user
-from tests.live_server import serving
+from tests.live_server import LiveServer, live_server
+from tests.waiting import HANGS_SECONDS, eventually
 from tests.workspace.model_server import ModelServer, model_server
 
 
@@ -23,7 +25,7 @@ def _all_is_written(request: pytest.FixtureRequest, _django_db_marker: None) -> 
         request.getfixturevalue("_django_db_helper")
     yield
     for thread in (WRITER, READER):
-        assert thread.wait_until_idle(timeout=10)
+        assert thread.wait_until_idle(timeout=HANGS_SECONDS)
 
 
 @pytest.fixture
@@ -34,11 +36,18 @@ def reviewer(db: None) -> Client:
     return browser
 
 
+@pytest.fixture(scope="module")
+def service(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[LiveServer]:
+    """The whole application behind a real socket; it starts once for all tests of a module."""
+    with django_db_blocker.unblock(), live_server(application) as server:
+        yield server
+
+
 @pytest.fixture
-def service_url(transactional_db: None) -> Iterator[str]:
-    """The address of the whole application behind a real socket."""
-    with serving(application) as address:
-        yield address
+def service_url(service: LiveServer, transactional_db: None) -> Iterator[str]:
+    """The address of the service, which is idle again before the database is emptied."""
+    yield service.url
+    assert eventually(service.is_idle), "something still runs on the server"
 
 
 @pytest.fixture

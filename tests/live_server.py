@@ -2,39 +2,62 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 import socket
 import threading
 
 import uvicorn
 
 from copilot_admin.answering.open_run import stop_draining
+from copilot_admin.answering.run import RUNNING
+from copilot_admin.component_calls.call import CALLS
 from copilot_admin.edge.asgi_types import App
+from tests.waiting import HANGS_SECONDS, eventually
 
-START_SECONDS = 20.0
+
+@dataclass(frozen=True, slots=True)
+class LiveServer:
+    """A server that runs beside the test."""
+
+    url: str
+    requests: set[object]  # those under way, sockets of pages too
+
+    def is_idle(self) -> bool:
+        """Whether all that was asked is answered, or its asker gone, and nothing goes on."""
+        return not self.requests and not RUNNING and not CALLS
 
 
 @contextmanager
-def serving(app: App) -> Iterator[str]:
-    """Serves an application on a free port of 127.0.0.1; gives its base URL."""
+def live_server(app: App) -> Iterator[LiveServer]:
+    """Serves an application on a free port of 127.0.0.1."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         config = uvicorn.Config(
             app,
             log_level="warning",
             lifespan="on",
-            timeout_graceful_shutdown=5,
+            timeout_graceful_shutdown=int(HANGS_SECONDS),
             ws="websockets-sansio",
         )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
-        started = threading.Event()
-        while not server.started and thread.is_alive():
-            started.wait(0.02)
-        assert server.started, "the server did not start"
+        started = eventually(lambda: server.started or not thread.is_alive())
+        assert started and server.started, "the server did not start"
+        port = listener.getsockname()[1]
         try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+            yield LiveServer(f"http://127.0.0.1:{port}", server.server_state.tasks)
         finally:
             server.should_exit = True
-            thread.join(START_SECONDS)
+            thread.join(2 * HANGS_SECONDS)
             assert not thread.is_alive(), "the server did not stop"
             stop_draining()  # this process goes on
+
+
+@contextmanager
+def serving(app: App) -> Iterator[str]:
+    """A server that starts or stops within a test; gives its base URL.
+
+    It shares what is of the process, so no other one may run in this test's module.
+    """
+    with live_server(app) as server:
+        yield server.url

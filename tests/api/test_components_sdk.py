@@ -1,17 +1,14 @@
 """The vendor's public client calls our components, unmodified."""
 
-from collections.abc import Iterator
 import re
 from typing import Any
 
 import pytest
 
-from copilot_admin.asgi import application
 from protocol.components import ContentType, create_output
 from tests.api.appbuilder_sdk import need_sdk, run_sdk
 from tests.component_calls.component_http import MOMENT, UUID, Stage, served
 from tests.factories import make_key, make_published
-from tests.live_server import serving
 
 __all__ = ["served"]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -41,9 +38,8 @@ def _sdk() -> None:
 
 
 @pytest.fixture
-def server() -> Iterator[str]:
-    with serving(application) as url:
-        yield url
+def server(service_url: str) -> str:
+    return service_url
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from playwright.sync_api import Browser, Page, sync_playwright
 import pytest
 
-from copilot_admin.asgi import application
-from tests.live_server import serving
 from tests.services import chromium
 
 # Debian's Chromium as root in a container, and none of its calls home.
@@ -40,7 +38,6 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 @pytest.fixture
-def base_url(transactional_db: None) -> Iterator[str]:
-    """The address of the whole application behind a real socket."""
-    with serving(application) as address:
-        yield address
+def base_url(service_url: str) -> str:
+    """The address of the service."""
+    return service_url

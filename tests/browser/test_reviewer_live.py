@@ -6,6 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Route, WebSocketRoute, expect
 import pytest
+from pytest_django import DjangoDbBlocker
 
 from copilot_admin.answering.announce import TurnChange, announce
 from copilot_admin.asgi import application
@@ -19,7 +20,7 @@ from protocol.sse import decode
 from tests.browser.visits import Visit, visit
 from tests.factories import make_published, make_user
 from tests.journal.journaling import Asked, Client, ai
-from tests.live_server import serving
+from tests.live_server import LiveServer, live_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -35,11 +36,17 @@ async def with_announcements(scope: Scope, receive: Receive, send: Send) -> None
     await application(scope, receive, send)
 
 
+@pytest.fixture(scope="module")
+def service(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[LiveServer]:
+    """The service of this module, with that address."""
+    with django_db_blocker.unblock(), live_server(with_announcements) as server:
+        yield server
+
+
 @pytest.fixture
-def server(transactional_db: None) -> Iterator[str]:
-    with serving(with_announcements) as address:
-        make_user(Role.REVIEWERS, username="eve")
-        yield address
+def server(service_url: str) -> str:
+    make_user(Role.REVIEWERS, username="eve")
+    return service_url
 
 
 @pytest.fixture
