@@ -154,7 +154,7 @@ def test_jobs_that_are_tried_alone_are_done_before_those_that_came_later(writer,
     done: list[int] = []
     one, two, later = (partial(done.append, number) for number in (1, 2, 3))
     for future in at_once(writer, one, break_python, two, later):
-        future.exception(WAIT)
+        future.exception(HANGS_SECONDS)
     assert done[-3:] == [1, 2, 3]
 
 
