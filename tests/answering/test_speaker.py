@@ -8,6 +8,7 @@ from copilot_admin.answering.speaker import FIRST_EVENT_SECONDS, PING_SECONDS, S
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.generations import Generation
 from protocol.sse import PING, encode_chunk
+from tests.engine.virtual_time import run_at_once
 
 
 class Clock(asyncio.SelectorEventLoop):
@@ -116,21 +117,25 @@ def test_a_held_stream_is_not_disturbed_by_pings():
     assert said(talk) == []
 
 
-def test_text_that_follows_within_20_ms_leaves_with_the_next_tick():
-    pieces: list[bytes] = []
+def test_text_that_comes_soon_after_other_text_leaves_20_ms_later_as_one_frame():
+    sent: list[tuple[float, bytes]] = []
 
     async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        start = loop.time()
         outbox = Outbox()
-        left = asyncio.Event()
-        outbox.put = lambda frame: (pieces.append(frame), left.set())  # type: ignore[method-assign,assignment,func-returns-value]
+        outbox.put = lambda frame: sent.append((round(loop.time() - start, 3), frame))  # type: ignore[method-assign,assignment]
         speaker = Speaker(outbox, generation=Generation.THREE)
-        speaker.text("first")
-        await left.wait()
-        left.clear()
-        speaker.text("then ")
+        for piece in ("first", "then ", "merged"):
+            speaker.text(piece)
+            await asyncio.sleep(0.005)
+        await asyncio.sleep(1)
+        speaker.text("after a pause")
         await asyncio.sleep(0)
-        speaker.text("merged")
-        await left.wait()
 
-    asyncio.run(scenario())
-    assert pieces == [encode_chunk("first"), encode_chunk("then merged")]
+    run_at_once(scenario())
+    assert sent == [
+        (0.0, encode_chunk("first")),
+        (0.025, encode_chunk("then merged")),
+        (1.015, encode_chunk("after a pause")),
+    ]

@@ -82,20 +82,21 @@ def test_a_renamed_provider_still_answers_and_the_draft_follows(web, speaking, c
     assert exported["copilots"][0]["custom_features"][0]["provider"] == "Search engine"
 
 
-def test_a_key_that_is_changed_counts_from_the_next_question_on(web, monkeypatch):
-    seen: list[str] = []
+@pytest.mark.parametrize(("name", "on"), [("Desk", False), ("Web", True)])
+def test_a_provider_that_is_changed_counts_from_the_next_question_on(web, monkeypatch, name, on):
+    changed = "http://127.0.0.1:9/v1"
 
     def made(spec: Any) -> ScriptedProvider:
-        seen.append(f"{spec.name} {spec.base_url}")
-        return ScriptedProvider([text("Yes.")])
+        said = "By the changed one." if spec.base_url == changed else "By the old one."
+        return ScriptedProvider([text(said)])
 
     monkeypatch.setattr("copilot_admin.copilots.live.make_provider", made)
     published()
-    asked(on=True)
-    web.base_url = "http://127.0.0.1:9/v1"
-    web.save()
-    asked(on=True)
-    assert [one for one in seen if one.startswith("Web")] == ["Web ", "Web http://127.0.0.1:9/v1"]
+    before = asked(on=on)
+    provider = Provider.objects.get(name=name)
+    provider.base_url = changed
+    provider.save()
+    assert (before, asked(on=on)) == ("By the old one.", "By the changed one.")
 
 
 def test_a_provider_that_a_version_needs_cannot_be_deleted(web, client: Client):

@@ -1,8 +1,9 @@
 """The whole application behind a real socket: leaving clients, shutdown, what the edge adds."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 import json
+import signal
 import threading
 from typing import Any
 
@@ -200,6 +201,44 @@ class TestDrain:
 
 async def _call(function: Any) -> None:
     function()
+
+
+@pytest.fixture
+def signals() -> Iterator[list[int]]:
+    """Those that have reached the server's own handlers, behind which the drain stands."""
+    reached: list[int] = []
+    handlers = {
+        number: signal.signal(number, lambda number, _: reached.append(number))
+        for number in shutdown.SIGNALS
+    }
+    yield reached
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+    open_run.stop_draining()
+
+
+def test_the_first_signal_waits_for_answers_and_the_second_does_not(signals, monkeypatch):
+    async def scenario() -> list[list[int]]:
+        answered = asyncio.Event()
+        running = {Running(asyncio.ensure_future(answered.wait()), lambda: None)}
+        monkeypatch.setattr(shutdown, "RUNNING", running)
+        monkeypatch.setattr(open_run, "RUNNING", set())
+        shutdown.drain_on_signal()
+        signal.raise_signal(signal.SIGTERM)
+        await asyncio.sleep(0)
+        reached = [list(signals)]
+        signal.raise_signal(signal.SIGTERM)
+        reached.append(list(signals))
+        (draining,) = (task for task in asyncio.all_tasks() if task.get_name() == "drain")
+        answered.set()
+        await draining
+        return [*reached, list(signals)]
+
+    assert asyncio.run(scenario()) == [
+        [],
+        [signal.SIGTERM],
+        [signal.SIGTERM, signal.SIGTERM],
+    ]
 
 
 def test_starting_puts_in_order_what_another_process_left(monkeypatch):

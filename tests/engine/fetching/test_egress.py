@@ -61,9 +61,12 @@ def test_a_private_address_is_not_asked(allowed):
         "http://[::1]:1/",
         "http://192.168.0.1/",
         "http://localhost:1/",
+        "http://224.0.1.1/",
+        "http://[ff0e::1]/",
+        "http://[::ffff:224.0.1.1]/",
     ],
 )
-def test_private_and_metadata_addresses_are_refused_in_every_spelling(url):
+def test_private_multicast_and_metadata_addresses_are_refused_in_every_spelling(url):
     assert "private network" in refused(url=url, allowed=())
 
 
