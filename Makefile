@@ -7,10 +7,10 @@ PY := $(VENV)/bin/python
 PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench sizes lock
+.PHONY: help run test check bench mutants sizes lock
 
 help:  ## what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
 
 run: $(VENV)/run.stamp  ## prepare everything at the first time, then serve on HOST and PORT
 	@HOST="$(HOST)" $(PY) manage.py quickstart --host "$(HOST)" --port "$(PORT)"
@@ -31,6 +31,9 @@ check: $(VENV)/dev.stamp  ## what CI runs: format, lint, types, imports, migrati
 
 bench: $(VENV)/dev.stamp  ## our server beside others, on this machine
 	@$(PY) -m benchmarks
+
+mutants: $(VENV)/dev.stamp  ## change the product in small ways; which of the changes no test notices
+	@$(PY) -m tests.mutants
 
 sizes: $(VENV)/dev.stamp  ## the longest files and functions
 	@$(PY) -m tests.sizes
