@@ -106,8 +106,10 @@ def test_a_job_that_fails_fails_alone(writer, job, error):
 
 def test_a_job_that_fails_in_a_full_queue_costs_no_other_job(writer):
     bad, *others = at_once(writer, break_unique, *(make(f"{number}") for number in range(18)))
-    assert {other.result(WAIT) for other in others} == {f"{number}" for number in range(18)}
-    assert isinstance(bad.exception(WAIT), IntegrityError)
+    assert {other.result(HANGS_SECONDS) for other in others} == {
+        f"{number}" for number in range(18)
+    }
+    assert isinstance(bad.exception(HANGS_SECONDS), IntegrityError)
 
 
 def failing(times: int, *, name: str) -> Callable[[], str]:
