@@ -12,11 +12,13 @@ from copilot_admin.answering import run as run_task
 from copilot_admin.answering.run import CRASHED, RUNNING
 from copilot_admin.answering.speaker import Speaker
 from copilot_admin.engine.values.model_call import Finish
-from copilot_admin.journal import finishing
+from copilot_admin.journal import JOURNAL, finishing
 from copilot_admin.journal import journal as journal_module
 from copilot_admin.journal.recorder import Recorder
 from copilot_admin.models import Event, Node, Outcome, Run, Turn
+from copilot_admin.storage.database_thread import JournalDown
 from protocol.events import MessageChunk, StatusUpdate
+from tests.api.test_query import post
 from tests.engine.scripted import ScriptedProvider, text
 from tests.factories import make_published
 from tests.streams import read
@@ -157,6 +159,17 @@ def test_the_stream_ends_with_a_sentence_even_if_nothing_can_be_kept(monkeypatch
     assert told(read(AsyncClient(), QUERY, HELLO)).endswith(CRASHED)
     assert not RUNNING
     assert "ended with an error" in caplog.text
+
+
+def test_a_run_that_was_never_accepted_leaves_nothing_when_it_breaks(monkeypatch):
+    async def refuse(opening: object) -> None:
+        raise JournalDown
+
+    monkeypatch.setattr(JOURNAL, "accept", refuse)
+    monkeypatch.setattr(Recorder, "add", breaking(Recorder.add, when=always))
+    status, answer = post(HELLO)
+    assert (status, answer["code"]) == (503, "journal-down")
+    assert (Run.objects.count(), RUNNING) == (0, set())
 
 
 def test_a_checkpoint_that_breaks_ends_its_run_and_no_other(monkeypatch):

@@ -1,0 +1,45 @@
+"""Once a second, of a run that is being answered; here whenever a test says so."""
+
+from typing import Any
+
+from django.test import AsyncClient
+import pytest
+
+from copilot_admin.answering import run as run_task
+from copilot_admin.answering.announce import TurnChange
+from copilot_admin.answering.run import RUNNING, ActiveRun
+from copilot_admin.engine.values.model_call import Finish
+from copilot_admin.journal import JOURNAL
+from copilot_admin.journal.recorder import Piece
+from protocol.events import MessageChunk
+from tests.factories import make_published
+from tests.streams import read
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUERY = "/v1/copilots/news/query"
+HELLO = {"messages": [{"role": "human", "content": "Hello"}], "timezone": "UTC"}
+
+
+def test_a_tick_keeps_what_is_new_and_tells_who_watches_while_the_answer_lasts(monkeypatch):
+    runs: list[ActiveRun] = []
+    kept: list[Piece] = []
+    told: list[TurnChange] = []
+
+    async def answer(engine_input: object) -> Any:
+        (run,) = RUNNING
+        runs.append(run)
+        await run.acceptance
+        yield MessageChunk("Hello.")
+        run.tick()
+        run.tick()  # nothing is new
+        yield Finish("stop")
+
+    monkeypatch.setattr(run_task, "answer", answer)
+    monkeypatch.setattr(JOURNAL, "checkpoint", lambda run_id, piece: kept.append(piece))
+    monkeypatch.setattr(ActiveRun, "announce", lambda run, change: told.append(change))
+    make_published(slug="news")
+    assert read(AsyncClient(), QUERY, HELLO) == [("copilotMessageChunk", {"delta": "Hello."})]
+    runs[0].tick()  # its loop has ended as well
+    assert kept == [Piece(0, "Hello.", ())]
+    assert sorted(told) == sorted([TurnChange.STARTED, TurnChange.PROGRESS, TurnChange.FINISHED])
