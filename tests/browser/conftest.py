@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 import pytest
 
 from tests.services import chromium
+from tests.waiting import HANGS_SECONDS
 
 # Debian's Chromium as root in a container, and none of its calls home.
 CHROMIUM_FLAGS = [
@@ -14,6 +15,7 @@ CHROMIUM_FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+expect.set_options(timeout=HANGS_SECONDS * 1000)
 
 
 @pytest.fixture(scope="module")

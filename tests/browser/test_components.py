@@ -40,6 +40,7 @@ def press(page: Page, name: str) -> None:
 
 def test_a_component_is_found_and_tried_with_the_keyboard_alone(ada: Visit):
     page = ada.page
+    ada.go("/admin/")
     press(page, "Components")
     expect(page.get_by_role("heading", name="Chart maker")).to_be_visible()
     assert ada.grave_findings() == []

@@ -9,7 +9,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation, Turn
 from tests.admin.transcripts.test_pages import hostile_conversation
 from tests.admin.transcripts.transcript_rows import long_conversation, rich_conversation
-from tests.browser.visits import PHONE, Visit, visit
+from tests.browser.visits import LOOKS, Visit, visit
 from tests.factories import make_user
 from tests.rendering.hostile_texts import PAYLOADS
 
@@ -138,16 +138,7 @@ def test_everything_can_be_read_without_javascript(browser: Browser, server: str
     page.context.close()
 
 
-@pytest.mark.parametrize(
-    "look",
-    [
-        {"color_scheme": "light"},
-        {"color_scheme": "dark"},
-        {"color_scheme": "light", "viewport": PHONE},
-        {"color_scheme": "dark", "viewport": PHONE, "locale": "ar"},
-    ],
-    ids=["light", "dark", "phone", "phone, dark, right to left"],
-)
+@pytest.mark.parametrize("look", LOOKS)
 def test_every_page_is_accessible_and_fits(browser: Browser, server: str, look):
     conversation = rich_conversation()
     eve = visit(browser, server, **look)
@@ -164,10 +155,7 @@ def test_every_page_is_accessible_and_fits(browser: Browser, server: str, look):
         eve.go(path)
         if look.get("locale") == "ar":
             eve.page.evaluate("document.documentElement.dir = 'rtl'")
-        eve.page.evaluate(
-            "document.querySelectorAll('main details').forEach((one) => { one.open = true; })"
-        )
-        eve.page.wait_for_load_state("networkidle")
+        eve.unfold()
         findings += [(path, *one) for one in eve.grave_findings()]
         assert eve.overflow() <= 0, path
     eve.page.context.close()
@@ -189,10 +177,9 @@ def test_no_text_does_anything_even_without_the_policy(browser: Browser, server:
     eve.page.on("request", lambda request: requests.append(request.url))
     for conversation in (hostile_conversation(payload) for payload in PAYLOADS):
         eve.go(page_of(conversation))
-        eve.page.evaluate(
-            "document.querySelectorAll('main details').forEach((one) => { one.open = true; })"
-        )
-        eve.page.wait_for_load_state("networkidle")
+        eve.unfold()
+        eve.next_frames()
+    eve.page.wait_for_load_state("networkidle")
     eve.go(LIST)
     eve.page.context.close()
     assert dialogs == []
@@ -203,8 +190,6 @@ def test_no_text_does_anything_even_without_the_policy(browser: Browser, server:
 def test_no_text_violates_the_policy(eve: Visit):
     everything = "\n\n".join(PAYLOADS)
     eve.go(page_of(hostile_conversation(everything)))
-    eve.page.evaluate(
-        "document.querySelectorAll('main details').forEach((one) => { one.open = true; })"
-    )
-    eve.page.wait_for_load_state("networkidle")
+    eve.unfold()
+    eve.next_frames()
     expect(eve.page.locator(".ca-raw-body")).to_be_visible()

@@ -237,6 +237,7 @@ def test_without_a_socket_the_page_asks_until_nothing_runs(eve: Visit):
 
 def test_a_reader_who_was_logged_out_gets_no_more_news(eve: Visit):
     asked = Client(trace_id="chat").ask("One?")
+    eve.page.clock.install()
     open_page(eve, asked)
     eve.page.context.clear_cookies()
     asks: list[str] = []
@@ -246,8 +247,9 @@ def test_a_reader_who_was_logged_out_gets_no_more_news(eve: Visit):
         route.continue_()
 
     eve.page.route("**/turns/**", count)
-    tell(eve, asked)
-    eve.page.wait_for_timeout(500)
+    with eve.page.expect_response("**/turns/**"):
+        tell(eve, asked)
+    eve.page.clock.run_for(60_000)
     assert len(asks) == 1
     expect(eve.page.get_by_text("The answer is being written.")).to_be_visible()
 
@@ -258,5 +260,5 @@ def test_an_old_conversation_opens_no_socket(eve: Visit):
     sockets: list[str] = []
     eve.page.on("websocket", lambda socket: sockets.append(socket.url))
     eve.go(f"/admin/copilot_admin/conversation/{asked.conversation.pk}/change/")
-    eve.page.wait_for_load_state("networkidle")
+    expect(eve.page.locator("[data-help]")).to_be_visible()  # the scripts have run
     assert sockets == []

@@ -17,6 +17,7 @@ def test_a_template_becomes_a_draft_with_the_keyboard_alone(browser: Browser, ba
     ada = visit(browser, base_url)
     ada.log_in("ada")
     page = ada.page
+    ada.go("/admin/")
     page.get_by_role("link", name="New from template").click()
     expect(page.get_by_role("heading", name="Charts")).to_be_visible()
     assert ada.grave_findings() == []

@@ -5,10 +5,25 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, Response
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
+from playwright.sync_api import Browser, ConsoleMessage, Page, Response, expect
+import pytest
 
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1360, "height": 900}
+# The first and the last have every colour, width and direction once; the others are what is left.
+LOOKS = (
+    pytest.param({"color_scheme": "light"}, id="light"),
+    pytest.param({"color_scheme": "dark"}, id="dark", marks=pytest.mark.nightly),
+    pytest.param(
+        {"color_scheme": "light", "viewport": PHONE}, id="phone", marks=pytest.mark.nightly
+    ),
+    pytest.param(
+        {"color_scheme": "dark", "viewport": PHONE, "locale": "ar"}, id="phone, dark, right to left"
+    ),
+)
 GRAVE = frozenset({"serious", "critical"})
 
 
@@ -33,13 +48,26 @@ class Visit:
         """Opens a page of the server."""
         self.page.goto(self.base_url + path)
 
-    def log_in(self, username: str, password: str = "secret") -> None:
-        """Logs in through the form."""
-        self.go("/admin/login/")
-        self.page.locator("#id_username").fill(username)  # found in every language
-        self.page.locator("#id_password").fill(password)
-        self.page.keyboard.press("Enter")
-        self.page.locator("#user-tools").wait_for()
+    def log_in(self, username: str) -> None:
+        """Takes the cookie of somebody who has logged in; the form has a test of its own."""
+        client = Client()
+        client.force_login(User.objects.get(username=username))
+        name = settings.SESSION_COOKIE_NAME
+        cookie = {"name": name, "value": client.cookies[name].value, "url": self.base_url}
+        self.page.context.add_cookies([cookie])
+
+    def unfold(self) -> None:
+        """Opens all that can be opened, and waits for what is only then fetched."""
+        self.page.evaluate(
+            "document.querySelectorAll('main details').forEach((one) => { one.open = true; })"
+        )
+        expect(self.page.locator("main details[data-load] > p")).to_have_count(0)
+
+    def next_frames(self) -> None:
+        """Lets the page draw what it has, and do what it does when it is drawn."""
+        self.page.evaluate(
+            "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
 
     def grave_findings(self) -> list[tuple[str, str]]:
         """What axe finds serious or critical: the rule and the first element.
