@@ -1,0 +1,188 @@
+"""The recipes of docs/extending.md hold: one file each, and the product takes it up."""
+
+from base64 import b64encode
+from collections.abc import Iterator
+from pathlib import Path
+import subprocess
+import sys
+from types import MappingProxyType
+from typing import Any
+
+from django.conf import settings
+from django.test import AsyncClient, Client
+import pytest
+
+from copilot_admin.component_calls.files import read_upload
+from copilot_admin.config.roles import Role
+from copilot_admin.copilot_file.validation import validate
+from copilot_admin.engine.client_functions import registry as functions
+from copilot_admin.engine.client_functions.samples import FULL_QUERY
+from copilot_admin.engine.components import registry as components
+from copilot_admin.engine.documents import registry as documents
+from copilot_admin.engine.providers import registry as providers
+from copilot_admin.engine.tools import registry as tools
+from copilot_admin.models import Event, EventType
+from protocol.events import FunctionCall
+from tests.docs.recipes import package, written
+from tests.engine.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
+from tests.engine.scripted import ScriptedProvider, call, text
+from tests.factories import make_provider, make_published, make_user
+from tests.streams import read
+
+ADD = "/admin/copilot_admin"
+RECIPES = MappingProxyType(
+    {
+        "providers": "echo",
+        "tools": "current_time",
+        "documents": "rtf",
+        "components": "word_count",
+        "client_functions": "open_link",
+    }
+)
+SCANS = (
+    providers._providers,
+    tools._tools,
+    documents._formats,
+    components.registry,
+    functions._functions,
+)
+# The contract tests of every registry, and what a new row of the features reaches.
+CONTRACTS = (
+    "tests/engine/providers/test_providers.py",
+    "tests/engine/tools/test_tools.py",
+    "tests/engine/documents/test_documents.py",
+    "tests/engine/components/test_contract.py",
+    "tests/engine/client_functions/test_client_functions.py",
+    "tests/protocol/test_manifest.py",
+    "tests/copilot_file/test_reading.py",
+)
+
+
+@pytest.fixture
+def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The files of all recipes, as if they lay in the folders of the product."""
+    for room, name in written(tmp_path).items():
+        paths = [*package(room).__path__, str(tmp_path / room)]
+        monkeypatch.setattr(package(room), "__path__", paths)
+        monkeypatch.delattr(package(room), name, raising=False)
+    _scan_again()
+    yield
+    for room, name in RECIPES.items():
+        sys.modules.pop(f"copilot_admin.engine.{room}.{name}", None)
+    _scan_again()
+
+
+def _scan_again() -> None:
+    for scan in SCANS:
+        scan.cache_clear()
+
+
+def test_every_folder_has_its_recipe(tmp_path: Path) -> None:
+    assert written(tmp_path) == RECIPES
+
+
+def test_the_recipes_are_written_as_everything_else(tmp_path: Path) -> None:
+    written(tmp_path)
+    for command in (("check",), ("format", "--check")):
+        arguments = ["-m", "ruff", *command, "--config", "pyproject.toml", str(tmp_path)]
+        done = _python(*arguments)
+        assert done.returncode == 0, done.stdout
+
+
+def test_the_contract_tests_run_over_all_of_them_and_pass(tmp_path: Path) -> None:
+    done = _python(
+        *("-m", "tests.docs.recipes", str(tmp_path), *CONTRACTS),
+        *("-v", "-p", "no:cacheprovider", "-p", "no:xdist"),
+    )
+    assert done.returncode == 0, done.stdout[-5000:]
+    for one in ("echo", "current_time", "rtf", "word_count-v1", "open_link-1"):
+        assert one in done.stdout, one
+
+
+def _python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # our own interpreter, our own files
+        [sys.executable, *arguments],
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def builder(client: Client, added: None, transactional_db: None) -> Client:
+    """Somebody who makes copilots, on a server with the new files."""
+    client.force_login(make_user(Role.BUILDERS))
+    return client
+
+
+def page(client: Client, path: str) -> str:
+    return client.get(f"{ADD}/{path}").content.decode()
+
+
+def test_a_new_provider_can_be_chosen_and_answers(builder: Client) -> None:
+    operator = Client()
+    operator.force_login(make_user(Role.OPERATORS))
+    assert '<option value="echo">Echo (says what it was asked)</option>' in page(
+        operator, "provider/add/"
+    )
+    validate({"format": 1, "providers": [{"name": "Mirror", "kind": "echo"}]})
+    make_published(slug="mirror", provider=make_provider(kind="echo"), model="echo")
+    body = {"messages": [{"role": "human", "content": "Who is there?"}]}
+    assert read(AsyncClient(), "/v1/copilots/mirror/query", body) == [
+        ("copilotMessageChunk", {"delta": "Who is there?"})
+    ]
+
+
+def test_a_new_tool_is_offered_to_builders_and_models_and_runs(builder: Client) -> None:
+    form = page(builder, "copilot/add/")
+    assert 'value="current_time"' in form
+    assert "Says what day and time it is in a time zone." in form
+    script = [call("current_time", zone="Mars"), call("current_time", zone="UTC"), text("Late.")]
+    spec = make_spec(tools=("current_time",))
+    with ScriptedProvider(script) as provider:
+        outputs_of(make_engine_input(provider, spec=spec))
+    first, second, third = provider.calls
+    assert [tool.name for tool in first.tools] == ["current_time"]
+    assert second.messages[-1].text == "There is no time zone 'Mars'. Use a name such as UTC."
+    assert third.messages[-1].text.endswith(" in UTC.")
+
+
+def test_a_new_kind_of_file_is_read_wherever_it_comes_from(builder: Client) -> None:
+    data = rb"{\rtf1 Rates {\b rose}.}"
+    assert read_upload(data, name="report.RTF").parts == (("", "Rates rose."),)
+    make_published(slug="reader", provider=make_provider())
+    item = {"content": b64encode(data).decode(), "data_format": {"data_type": "rtf"}}
+    body: dict[str, Any] = {
+        "messages": [
+            {"role": "human", "content": "What rose?"},
+            {"role": "ai", "content": '{"function": "get_widget_data", "input_arguments": {}}'},
+            {
+                "role": "tool",
+                "function": "get_widget_data",
+                "input_arguments": {},
+                "data": [{"items": [item]}],
+            },
+        ]
+    }
+    assert read(AsyncClient(), "/v1/copilots/reader/query", body)
+    (event,) = Event.objects.filter(type=EventType.FILE)
+    assert event.payload == {
+        "name": "without a name (rtf)",
+        "type": "rtf",
+        "size": len(data),
+        "pages": 1,
+    }
+
+
+def test_a_new_client_function_is_offered_where_it_can_be_called_and_ends_the_leg(
+    added: None,
+) -> None:
+    with ScriptedProvider([text("Hello.")]) as provider:
+        outputs_of(make_engine_input(provider, query=make_query()))
+    assert provider.calls[0].tools == ()
+    with ScriptedProvider([call("open_link", url="https://openbb.co")]) as provider:
+        [event] = outputs_of(make_engine_input(provider, query=FULL_QUERY))
+    assert isinstance(event, FunctionCall)
+    assert "open_link" in {tool.name for tool in provider.calls[0].tools}
+    assert (event.function, event.input_arguments) == ("open_link", {"url": "https://openbb.co"})
