@@ -9,6 +9,7 @@ import redis
 
 DATABASE_URL = os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres")
 REDIS_URL = os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/15")
+SECONDS = 30  # what is not there refuses at once; what is busy may take long to answer
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -33,14 +34,14 @@ def missing(service: str) -> str:
 
 def _missing_postgres() -> str:
     try:
-        psycopg.connect(DATABASE_URL, connect_timeout=3).close()
+        psycopg.connect(DATABASE_URL, connect_timeout=SECONDS).close()
     except psycopg.Error:
         return "PostgreSQL does not answer: start it, or set TEST_DATABASE_URL"
     return ""
 
 
 def _missing_redis() -> str:
-    client = redis.Redis.from_url(REDIS_URL, socket_connect_timeout=3)
+    client = redis.Redis.from_url(REDIS_URL, socket_connect_timeout=SECONDS)
     try:
         client.ping()
     except redis.RedisError:

@@ -22,6 +22,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation
 from tests.factories import make_user
 from tests.journal.journaling import Client
+from tests.waiting import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MEMORY = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
@@ -49,8 +50,8 @@ def socket(user: Any, path: str) -> WebsocketCommunicator:
 @async_to_sync
 async def let_in(user: Any, path: str) -> bool:
     communicator = socket(user, path)
-    accepted, _ = await communicator.connect()
-    await communicator.disconnect()
+    accepted, _ = await communicator.connect(timeout=HANGS_SECONDS)
+    await communicator.disconnect(timeout=HANGS_SECONDS)
     return bool(accepted)
 
 
@@ -88,16 +89,16 @@ def test_watchers_are_told_which_turn_changed_and_nothing_else(conversation: Con
 
     async def watch() -> list[Any]:
         communicator = socket(reviewer, path_of(conversation))
-        assert (await communicator.connect())[0]
+        assert (await communicator.connect(timeout=HANGS_SECONDS))[0]
         await communicator.send_to(text_data='{"turn": 1}')  # ignored, as is what is no JSON
         await communicator.send_to(text_data="nonsense")
         await communicator.send_to(bytes_data=b"\x00")
         for kind in TurnChange:
             await announce(conversation.pk, turn_id=5, kind=kind)
         await announce(conversation.pk + 1, turn_id=6, kind=TurnChange.STARTED)
-        told = [await communicator.receive_json_from() for _ in TurnChange]
+        told = [await communicator.receive_json_from(timeout=HANGS_SECONDS) for _ in TurnChange]
         assert await communicator.receive_nothing(timeout=0.05)
-        await communicator.disconnect()
+        await communicator.disconnect(timeout=HANGS_SECONDS)
         return told
 
     assert async_to_sync(watch)() == [
@@ -112,10 +113,10 @@ def test_who_left_is_forgotten(conversation: Conversation):
 
     async def leave() -> dict[str, Any]:
         communicator = socket(reviewer, path_of(conversation))
-        await communicator.connect()
+        await communicator.connect(timeout=HANGS_SECONDS)
         layer = get_channel_layer()
         assert group_of(conversation.pk) in layer.groups
-        await communicator.disconnect()
+        await communicator.disconnect(timeout=HANGS_SECONDS)
         return dict(layer.groups)
 
     assert async_to_sync(leave)() == {}

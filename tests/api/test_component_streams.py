@@ -17,6 +17,7 @@ from protocol.components import create_output
 from tests.component_calls.component_http import Stage, rows, served, settle
 from tests.edge.asgi_client import scope
 from tests.factories import make_key
+from tests.waiting import HANGS_SECONDS
 
 __all__ = ["served"]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("served")]
@@ -58,11 +59,11 @@ class Caller:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Lets the loop turn until something is so."""
-    for _ in range(10_000):
-        if condition():
-            return
-        await asyncio.sleep(0.001)  # other threads have their part in it
-    raise AssertionError("it did not come to that")
+    async with asyncio.timeout(HANGS_SECONDS):
+        while True:
+            if condition():
+                return
+            await asyncio.sleep(0.001)  # other threads have their part in it
 
 
 def test_a_caller_who_leaves_in_the_middle_stops_the_component_at_once():

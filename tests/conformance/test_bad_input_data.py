@@ -11,6 +11,7 @@ from copilot_admin.models import Node, Outcome, Run, Turn
 from copilot_admin.storage.database_thread import JournalDown
 from tests.conformance.strangers import NEWS, PRICE, Stranger, content, import_template, widgets
 from tests.engine.files.sample_files import base64
+from tests.waiting import HANGS_SECONDS
 from tests.wire import Line
 from tests.workspace.client import named, text_of
 from tests.workspace.model_server import calls, says
@@ -202,7 +203,7 @@ def test_the_limit_holds_for_every_method_and_path_before_the_body_is_sent(
     path, method, service_url, model
 ):
     import_template("widget-reader", model)
-    connection = HTTPConnection(service_url.removeprefix("http://"), timeout=30)
+    connection = HTTPConnection(service_url.removeprefix("http://"), timeout=HANGS_SECONDS)
     with closing(connection):
         connection.putrequest(method, path)
         connection.putheader("Content-Length", "600000000")

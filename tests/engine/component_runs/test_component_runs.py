@@ -322,7 +322,7 @@ def test_a_component_that_takes_all_its_threads_keeps_no_other_from_running(
         run = ComponentRun(Blocks, {}, config=config)
         async with aclosing(run.stream()) as outputs:
             await anext(outputs)
-            await asyncio.to_thread(config["entered"].wait, 10)
+            await asyncio.to_thread(config["entered"].wait, HANGS_SECONDS)
             said = [output async for output in EchoTwo().stream(query="hi")]
             config["go"].set()
             return said
@@ -343,7 +343,7 @@ def test_a_call_that_is_left_while_it_waits_for_a_thread_never_runs(
         run = ComponentRun(Blocks, {}, config=config)
         async with aclosing(run.stream()) as outputs:
             await anext(outputs)
-            await asyncio.to_thread(config["entered"].wait, 10)
+            await asyncio.to_thread(config["entered"].wait, HANGS_SECONDS)
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.01), aclosing(Blocks(**waiting).stream()) as others:
                     await anext(others)
@@ -362,10 +362,10 @@ def test_a_thread_that_still_works_is_left_and_closes_when_it_comes_back():
         run = ComponentRun(Blocks, {}, config=config)
         async with aclosing(run.stream()) as outputs:
             await anext(outputs)
-            await asyncio.to_thread(config["entered"].wait, 10)
+            await asyncio.to_thread(config["entered"].wait, HANGS_SECONDS)
         assert not config["closed"].is_set()
         config["go"].set()
-        assert await asyncio.to_thread(config["closed"].wait, 10)
+        assert await asyncio.to_thread(config["closed"].wait, HANGS_SECONDS)
 
     asyncio.run(leave())
 

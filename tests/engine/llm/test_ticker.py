@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from copilot_admin.engine.llm.ticker import SharedSleep, Ticker
+from tests.engine.virtual_time import run_at_once
 
 
 def test_all_that_joined_are_served_together_and_once():
@@ -29,16 +30,14 @@ def test_all_that_joined_are_served_together_and_once():
 
 def test_each_event_loop_has_a_ticker_of_its_own():
     served: list[list[int]] = []
-    ticker = Ticker[int](0.05, lambda numbers: served.append(list(numbers)))
+    ticker = Ticker[int](3600, lambda numbers: served.append(list(numbers)))
 
-    async def join(number: int) -> None:
+    async def join(number: int, *, then: float) -> None:
         ticker.join(number, asyncio.get_running_loop())
+        await asyncio.sleep(then)
 
-    asyncio.run(join(1))  # this loop ends before its tick
-    loop = asyncio.new_event_loop()
-    loop.run_until_complete(join(2))
-    loop.run_until_complete(asyncio.sleep(0.1))
-    loop.close()
+    run_at_once(join(1, then=0))  # this loop ends before its tick
+    run_at_once(join(2, then=3601))
     assert served == [[2]]
 
 

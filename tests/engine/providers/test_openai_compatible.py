@@ -32,15 +32,22 @@ from copilot_admin.errors import (
     RunError,
 )
 from tests.engine.providers.upstream import finish_chunk, serving, text_chunk
+from tests.waiting import HANGS_SECONDS
 
 CALL = ModelCall(model="small", messages=(ModelMessage(role=ModelRole.USER, text="Hi"),))
 USAGE = {"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}}
 COUNTED = Usage(input_tokens=9, output_tokens=2)
 
 
-async def deltas_of(provider, call=CALL):
-    async with aclosing(provider.stream(call)) as deltas:
-        return [delta async for delta in deltas]
+async def deltas_of(provider, *, read=None):
+    """All deltas; the event, if any, is set at each."""
+    found = []
+    async with aclosing(provider.stream(CALL)) as deltas:
+        async for delta in deltas:
+            found.append(delta)
+            if read is not None:
+                read.set()
+    return found
 
 
 def streamed(handler, *, key="sk-test"):
@@ -48,7 +55,7 @@ def streamed(handler, *, key="sk-test"):
 
     async def run():
         async with serving(handler) as server:
-            return await deltas_of(server.provider(key=key)), server
+            return await deltas_of(server.provider(key=key), read=server.read), server
 
     deltas, server = asyncio.run(run())
     return joined(deltas), server
@@ -73,6 +80,7 @@ def failed(handler, *, key="sk-test"):
             with pytest.raises(RunError) as caught:
                 async for delta in server.provider(key=key).stream(CALL):
                     seen.append(delta)
+                    server.read.set()
             return caught.value, seen
 
     return asyncio.run(run())
@@ -116,7 +124,7 @@ def test_chunks_of_one_read_are_one_delta():
 
     async def run():
         async with serving(handler) as server:
-            return await deltas_of(server.provider())
+            return await deltas_of(server.provider(), read=server.read)
 
     assert asyncio.run(run())[0] == TextDelta("abcdef")
 
@@ -146,7 +154,7 @@ def test_words_that_follow_the_first_are_read_at_a_tick(monkeypatch):
 
     async def run():
         async with serving(handler) as server:
-            return await deltas_of(server.provider())
+            return await deltas_of(server.provider(), read=server.read)
 
     deltas = [delta for delta in asyncio.run(run()) if isinstance(delta, TextDelta)]
     assert deltas == [TextDelta("first"), TextDelta(" second third")]
@@ -173,9 +181,9 @@ def test_tool_call_in_fragments_and_thoughts():
     async def handler(request, reply):
         await reply.start()
         await reply.events({"choices": [{"delta": {"reasoning_content": "hm"}}]})
-        await asyncio.sleep(0.05)
+        await reply.was_read()
         await reply.events(fragment(name="ta"), fragment(name="ble", arguments='{"a"'))
-        await asyncio.sleep(0.05)
+        await reply.was_read()
         await reply.events(fragment(arguments=": 1}"), finish_chunk("tool_calls"), USAGE)
         await reply.end()
 
@@ -219,7 +227,7 @@ def test_connection_that_breaks_after_words_leaves_a_cut_answer():
     async def handler(request, reply):
         await reply.start()
         await reply.events(text_chunk("Half"))
-        await asyncio.sleep(0.05)
+        await reply.was_read()
         reply.cut()
 
     deltas, _ = streamed(handler)
@@ -230,7 +238,7 @@ def test_connection_that_breaks_after_the_finish_loses_nothing():
     async def handler(request, reply):
         await reply.start()
         await reply.events(text_chunk("Whole"), finish_chunk())
-        await asyncio.sleep(0.05)
+        await reply.was_read()
         reply.cut()
 
     deltas, _ = streamed(handler)
@@ -396,8 +404,8 @@ def test_server_that_knows_no_usage_option_is_asked_without_and_only_once_in_vai
 
     async def run():
         async with serving(handler) as server:
-            first = await deltas_of(server.provider())
-            second = await deltas_of(server.provider())
+            first = await deltas_of(server.provider(), read=server.read)
+            second = await deltas_of(server.provider(), read=server.read)
             return first, second, len(server.requests)
 
     first, second, requests = asyncio.run(run())
@@ -438,7 +446,7 @@ def test_error_in_the_stream_after_words_is_final():
     async def handler(request, reply):
         await reply.start()
         await reply.events(text_chunk("Half"))
-        await asyncio.sleep(0.05)
+        await reply.was_read()
         await reply.events({"error": {"message": "sk-test is overloaded", "code": 503}})
         await reply.end()
 
@@ -470,7 +478,7 @@ def test_compressed_stream_is_read_all_the_same():
     assert deltas[0] == TextDelta("Hi")
 
 
-def test_closed_stream_hangs_up_on_the_server_within_a_moment():
+def test_closed_stream_hangs_up_on_the_server():
     async def run():
         hung_up = asyncio.Event()
 
@@ -483,7 +491,7 @@ def test_closed_stream_hangs_up_on_the_server_within_a_moment():
         async with serving(handler) as server:
             async with aclosing(server.provider().stream(CALL)) as deltas:
                 assert await anext(deltas) == TextDelta("one")
-            async with asyncio.timeout(0.5):
+            async with asyncio.timeout(HANGS_SECONDS):
                 await hung_up.wait()
 
     asyncio.run(run())
@@ -504,22 +512,24 @@ def test_cancelled_stream_hangs_up_too(words):
 
         asked = asyncio.Event()
         async with serving(handler) as server:
-            task = asyncio.ensure_future(deltas_of(server.provider()))
+            task = asyncio.ensure_future(deltas_of(server.provider(), read=server.read))
             await asked.wait()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            async with asyncio.timeout(0.5):
+            async with asyncio.timeout(HANGS_SECONDS):
                 await left.wait()
 
     asyncio.run(run())
 
 
-def test_connection_is_used_again_after_a_whole_answer():
+def test_connection_is_used_again_after_a_whole_answer(monkeypatch):
+    monkeypatch.setattr(openai_compatible, "_DRAIN_SECONDS", HANGS_SECONDS)
+
     async def run():
         async with serving(hello) as server:
             for _ in range(3):
-                await deltas_of(server.provider())
+                await deltas_of(server.provider(), read=server.read)
             return len(server.requests), server.connections
 
     assert asyncio.run(run()) == (3, 1)
@@ -529,13 +539,13 @@ def test_server_that_keeps_the_connection_open_after_done_does_not_delay_the_end
     async def handler(request, reply):
         await reply.start()
         await reply.events(text_chunk("Hi"), "[DONE]")
-        await asyncio.sleep(0.01)
+        await reply.was_read()
         await reply.send(b": late\n\n")
         await reply.left.wait()
 
     async def run():
-        async with serving(handler) as server, asyncio.timeout(1):
-            return await deltas_of(server.provider())
+        async with serving(handler) as server, asyncio.timeout(HANGS_SECONDS):
+            return await deltas_of(server.provider(), read=server.read)
 
     assert asyncio.run(run())[-1] == Finish("stop")
 

@@ -31,8 +31,9 @@ class Request:
 class Reply:
     """Writes a response; the test decides what, when, and how it ends."""
 
-    def __init__(self, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, writer: asyncio.StreamWriter, read: asyncio.Event) -> None:
         self._writer = writer
+        self._read = read
         self.left = asyncio.Event()  # the client is gone
 
     async def start(self, status: int = 200, *, type: str = SSE, **headers: str) -> None:
@@ -58,6 +59,11 @@ class Reply:
         self._writer.write(data)
         await self._writer.drain()
 
+    async def was_read(self) -> None:
+        """Waits until the client has made something of what was sent."""
+        await self._read.wait()
+        self._read.clear()
+
     def cut(self) -> None:
         """Drops the connection."""
         self._writer.transport.abort()
@@ -73,6 +79,7 @@ class Server:
     url: str
     requests: list[Request] = field(default_factory=list)
     connections: int = 0
+    read: asyncio.Event = field(default_factory=asyncio.Event)  # set by a test that reads
 
     def provider(self, *, key: str = "sk-test", **timeouts: float) -> OpenAICompatible:
         """A provider that asks this server."""
@@ -99,7 +106,7 @@ async def serving(handler: Handler) -> AsyncIterator[Server]:
         try:
             while (request := await _read(reader)) is not None:
                 served.requests.append(request)
-                reply = Reply(writer)
+                reply = Reply(writer, served.read)
                 watcher = asyncio.ensure_future(_watch(reader, reply))
                 try:
                     await handler(request, reply)
