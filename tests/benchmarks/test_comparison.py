@@ -8,6 +8,7 @@ from benchmarks.streaming import Measured
 from benchmarks.table import table
 
 
+@pytest.mark.nightly
 def test_the_comparison_prints_a_row_for_each_server_and_each_floor(capsys):
     assert main(["--quick"]) == 0
     lines = capsys.readouterr().out.splitlines()
