@@ -607,6 +607,7 @@ def test_conversations_are_recognised_without_their_content():
     second = client.ask("Price?", call_echo(), result(), ai("42"), "Sure?").answer("Yes")
     assert first.conversation == second.conversation
     assert [row[3] for row in shape(second.conversation)] == [""] * 6
+    assert second.conversation.title == ""
     assert first.accepted.recollection.client_calls == 1
 
 

@@ -1,0 +1,85 @@
+"""However long a request or a conversation is, threading reads a limited part of it."""
+
+import re
+
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+import pytest
+
+from copilot_admin.models import Conversation, Node
+from copilot_admin.threads.chain import PUBLIC_KEY, Chain
+from copilot_admin.threads.finding import find
+from copilot_admin.threads.similarity import likeness
+from protocol.messages import AiMessage, HumanMessage, Message
+from tests.journal.journaling import Client
+
+CHAIN = Chain(key=PUBLIC_KEY, copilot_id=1, principal="anonymous")
+
+
+def queries_of(messages: list[Message], *, trace_id: str = "", chain: Chain = CHAIN) -> list[str]:
+    with CaptureQueriesContext(connection) as queries:
+        find(chain, chain.links(messages), trace_id=trace_id)
+    return [query["sql"] for query in queries]
+
+
+@pytest.mark.django_db
+def test_the_newest_thousand_messages_of_a_request_are_looked_up():
+    messages = [HumanMessage("One"), AiMessage("First"), *[HumanMessage("More")] * 1500]
+    hashes = [len(re.findall(r"'[0-9a-f]{32}'", sql)) for sql in queries_of(messages)]
+    assert max(hashes) == 1000
+
+
+@pytest.mark.django_db
+def test_of_a_conversation_the_newest_five_thousand_messages_are_read_and_16_around_the_place():
+    client = Client(trace_id="chat")
+    asked = client.ask("One").answer("First")
+    chain = Chain(
+        key=PUBLIC_KEY, copilot_id=asked.run.copilot_id, principal=asked.conversation.principal
+    )
+    known = [HumanMessage("One"), AiMessage("First")]
+
+    def limits(*messages: Message) -> list[str]:
+        read = queries_of([*messages], trace_id="chat", chain=chain)
+        return [limit for sql in read for limit in re.findall(r"LIMIT (\d+)", sql)]
+
+    # The conversation itself is locked; then its messages are read.
+    assert limits(*known, HumanMessage("Two")) == ["16"]
+    assert limits(*known) == ["16"]
+    assert limits(*known, HumanMessage("Two"), AiMessage("Never")) == ["16", "5000"]
+
+
+@pytest.mark.django_db
+def test_of_conversations_that_begin_alike_the_four_newest_are_compared():
+    client = Client()
+    for number in range(6):
+        client.ask("Hi").answer(f"Answer {number}")
+    chain = Chain(
+        key=PUBLIC_KEY,
+        copilot_id=client.version.copilot_id,
+        principal=Conversation.objects.first().principal,
+    )
+    messages = [HumanMessage("Hi"), AiMessage("Nothing like it"), HumanMessage("More")]
+    read = [sql for sql in queries_of(messages, chain=chain) if "LIMIT 5000" in sql]
+    assert len(read) == 4
+
+
+@pytest.mark.django_db
+def test_a_title_has_three_hundred_characters():
+    Client().ask("a" * 301)
+    assert Conversation.objects.get().title == "a" * 300
+
+
+@pytest.mark.django_db
+def test_the_name_of_an_agent_has_two_hundred_characters():
+    Client().ask("One", AiMessage("First", agent_id="a" * 201), "Two")
+    assert Node.objects.get(text="First").agent == "a" * 200
+
+
+def test_answers_are_compared_by_their_first_two_thousand_characters():
+    start = "".join(f"{number:04}" for number in range(500))
+    assert likeness(start + "one thing", start + "another") == 1.0
+    assert likeness(start[:-9] + "one thing", start[:-9] + "another") < 1.0
+
+
+def test_likeness_is_the_share_of_letter_groups_that_the_shorter_text_has_too():
+    assert likeness("abcd", "abcxyz") == 0.5
