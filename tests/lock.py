@@ -1,6 +1,6 @@
-"""Compares the locked dependencies with pyproject.toml; `--write` locks anew.
+"""Compares the locked dependencies with what they are locked from; `--write` locks anew.
 
-The committed versions are kept as long as pyproject.toml allows them.
+The committed versions are kept as long as their source allows them.
 """
 
 from pathlib import Path
@@ -11,15 +11,20 @@ import sys
 import tempfile
 
 ROOT = Path(__file__).parent.parent
-EXTRAS = {"run.txt": (), "dev.txt": ("--extra", "dev")}
+SOURCES = {
+    "run.txt": ("pyproject.toml",),
+    "dev.txt": ("pyproject.toml", "--extra", "dev"),
+    # The SDK never imports its `ffmpeg`, which is source; what would build it stands in no lock.
+    "sdk.txt": ("requirements/sdk.in", "--no-emit-package", "ffmpeg"),
+}
 ADDRESS = re.compile(
     r"^[^#]*://|^\s*-{1,2}(?:index-url|extra-index-url|find-links|i|f)\b", re.MULTILINE
 )
 
 
 def main(arguments: list[str]) -> int:
-    """Checks or writes both files; returns the status of the process."""
-    stale = [_lock(name, write="--write" in arguments) for name in EXTRAS]  # both, even if one is
+    """Checks or writes all files; returns the status of the process."""
+    stale = [_lock(name, write="--write" in arguments) for name in SOURCES]  # all, even if one is
     return int(any(stale))
 
 
@@ -28,11 +33,11 @@ def _lock(name: str, *, write: bool) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         fresh = Path(folder) / name
         shutil.copy(committed, fresh)  # the pins that the compiler starts from
-        _compile(fresh, EXTRAS[name])
+        _compile(fresh, SOURCES[name])
         if write:
             committed.write_text(_header(name) + _body(fresh))
         if _body(fresh) != _body(committed):
-            print(f"requirements/{name} does not fit pyproject.toml. Run 'make lock'.")
+            print(f"requirements/{name} does not fit {SOURCES[name][0]}. Run 'make lock'.")
             return True
     if ADDRESS.search(committed.read_text()):
         print(f"requirements/{name} holds a download address. Run 'make lock'.")
@@ -40,17 +45,9 @@ def _lock(name: str, *, write: bool) -> bool:
     return False
 
 
-def _compile(output: Path, extras: tuple[str, ...]) -> None:
+def _compile(output: Path, source: tuple[str, ...]) -> None:
     uv = Path(sys.executable).parent / "uv"
-    command: list[str | Path] = [
-        uv,
-        "pip",
-        "compile",
-        "pyproject.toml",
-        *extras,
-        "--universal",
-        "--quiet",
-    ]
+    command: list[str | Path] = [uv, "pip", "compile", *source, "--universal", "--quiet"]
     command += ["--python-version", "3.11", "--generate-hashes", "--no-header", "-o", output]
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
@@ -61,7 +58,8 @@ def _body(file: Path) -> str:
 
 
 def _header(name: str) -> str:
-    return f"# Locked from pyproject.toml by 'make lock'. Install: pip install --require-hashes -r {name}\n"
+    source, install = SOURCES[name][0], f"pip install --require-hashes -r {name}"
+    return f"# Locked from {source} by 'make lock'. Install: {install}\n"
 
 
 if __name__ == "__main__":

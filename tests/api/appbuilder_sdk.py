@@ -1,10 +1,11 @@
 """The vendor's public Python client of the component API, in an environment of its own.
 
-It is no dependency: it wants other versions of what the product uses. The environment is made once
-on a machine and kept in its folder for temporary files.
+It is no dependency: it wants other versions of what the product uses. Its environment is made of
+what `requirements/sdk.txt` locks, once on a machine, and kept in its folder for temporary files.
 """
 
 from functools import cache
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -16,8 +17,8 @@ from typing import Any
 
 import pytest
 
-VERSION = "1.1.5"
-SECONDS = 300
+LOCK = Path(__file__).resolve().parents[2] / "requirements" / "sdk.txt"
+SECONDS = 600
 UNREACHABLE = ("Retrying (", "No matching distribution", "Network is unreachable")
 SCRIPT = """
 import json, sys
@@ -81,13 +82,14 @@ def need_sdk() -> None:
     except subprocess.SubprocessError as error:
         if os.environ.get("REQUIRE_ALL"):
             pytest.fail(f"appbuilder-sdk was not installed: {error}", pytrace=False)
-        pytest.skip("appbuilder-sdk was not installed: run pip install appbuilder-sdk to see why")
+        pytest.skip("appbuilder-sdk was not installed: install requirements/sdk.txt to see why")
 
 
 @cache
 def _python() -> str:
     """The interpreter of the environment, which is made if there is none."""
-    home = Path(tempfile.gettempdir()) / f"copilot-admin-appbuilder-{VERSION}-{os.getuid()}"
+    locked = hashlib.sha256(LOCK.read_bytes()).hexdigest()[:12]
+    home = Path(tempfile.gettempdir()) / f"copilot-admin-appbuilder-{locked}-{os.getuid()}"
     if not _is_ours(home):
         _make(home)
     return str(home / "bin" / "python")
@@ -109,8 +111,8 @@ def _make(home: Path) -> None:
         installed = subprocess.run(
             [
                 *(str(made / "bin" / "python"), "-m", "pip", "install", "--quiet"),
-                *("--disable-pip-version-check", "--retries", "1"),
-                f"appbuilder-sdk=={VERSION}",
+                *("--disable-pip-version-check", "--retries", "1", "--require-hashes"),
+                *("--no-deps", "--only-binary", ":all:", "-r", str(LOCK)),
             ],
             capture_output=True,
             text=True,

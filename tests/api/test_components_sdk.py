@@ -11,7 +11,7 @@ from tests.component_calls.component_http import MOMENT, UUID, Stage, served
 from tests.factories import make_key, make_published
 
 __all__ = ["served"]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.nightly, pytest.mark.django_db(transaction=True)]
 
 PAYLOADS: dict[ContentType, Any] = {
     ContentType.TEXT: {"info": "hi"},
