@@ -23,7 +23,7 @@ from tests.engine.scripted import ScriptedProvider, text
 from tests.factories import make_published
 from tests.streams import read
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
 QUERY = "/v1/copilots/news/query"
 HELLO = {"messages": [{"role": "human", "content": "Hello"}], "timezone": "UTC"}

@@ -11,7 +11,7 @@ from tests.factories import make_key, make_published, make_user
 from tests.journal.journaling import Client, ai
 from tests.streams import read
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 PATH = "/v1/copilots/news/feedback"
 LIST = "/admin/copilot_admin/conversation/"
 TAG = "Not factually correct / Hallucinations / Inaccurate"

@@ -12,6 +12,8 @@ from copilot_admin.asgi import application
 from copilot_admin.edge.signals import keep_start_in_event_loop
 from tests.factories import make_published
 
+pytestmark = pytest.mark.database
+
 
 @pytest.mark.django_db(transaction=True)
 def test_a_query_enters_no_thread_of_django_before_its_last_byte(monkeypatch):

@@ -20,7 +20,11 @@ from tests.factories import make_key
 from tests.waiting import HANGS_SECONDS
 
 __all__ = ["served"]
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("served")]
+pytestmark = [
+    pytest.mark.database,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("served"),
+]
 
 PIECE = create_output("text", "piece")
 WAIT = "wait"

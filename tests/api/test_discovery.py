@@ -17,7 +17,7 @@ from copilot_admin.models import Copilot, CopilotVersion, Run
 from protocol.features import FEATURES
 from tests.factories import make_copilot, make_key, make_published
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
 
 def get(path: str, **headers: str) -> tuple[int, dict[str, str], Any]:

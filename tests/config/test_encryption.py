@@ -16,6 +16,8 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Provider
 from tests.factories import make_provider
 
+pytestmark = pytest.mark.database
+
 PLACE = SealedPlace(table="provider", row="1", field="api_key")
 
 

@@ -12,7 +12,7 @@ from tests.wire import Line
 from tests.workspace.client import text_of
 from tests.workspace.model_server import calls, says
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
 ORIGIN = "https://pro.openbb.co"
 FLAGS = {

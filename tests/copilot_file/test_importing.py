@@ -19,7 +19,7 @@ from copilot_admin.models import Copilot, CopilotVersion, Provider
 from protocol.features import FEATURES
 from tests.factories import make_copilot, make_provider, make_published
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
 FULL: dict[str, Any] = {
     "format": 1,

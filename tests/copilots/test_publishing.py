@@ -20,7 +20,7 @@ from copilot_admin.models import Copilot, CopilotVersion
 from tests.engine.components.sample_components import Echo
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
 EVERYTHING = {
     "description": "Reads the news.",

@@ -17,7 +17,7 @@ from tests.engine.scripted import ScriptedProvider, text
 from tests.factories import make_copilot, make_provider, make_published, make_user
 from tests.streams import read
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
 CONTROL = {
     "key": "web-search",

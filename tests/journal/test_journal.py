@@ -49,7 +49,7 @@ from tests.factories import make_version
 from tests.journal.journaling import START, Client, ai, call_event, ending, record_of
 from tests.waiting import HANGS_SECONDS
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 LATER = START + timedelta(seconds=5)
 
 

@@ -52,7 +52,7 @@ from tests.journal.journaling import (
 )
 from tests.waiting import HANGS_SECONDS
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
 CANARY = "canary-4711"
 
 

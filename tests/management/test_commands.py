@@ -29,6 +29,8 @@ from copilot_admin.server.first_start import first_start, sample_file
 from tests.factories import make_copilot
 from tests.waiting import HANGS_SECONDS
 
+pytestmark = pytest.mark.database
+
 ROOT = Path(__file__).parent.parent.parent
 GOOD = """
 format: 1

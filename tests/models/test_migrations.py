@@ -9,7 +9,7 @@ import pytest
 
 from copilot_admin.models import Copilot, CopilotVersion
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 APP = "copilot_admin"
 DOCUMENT: dict[str, Any] = {
     "name": "Macro",

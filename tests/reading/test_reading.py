@@ -14,7 +14,7 @@ from copilot_admin.reading import UsageView, read_conversation, read_request
 from protocol.events import MessageChunk, StatusUpdate
 from tests.journal.journaling import Client, ai, call_echo, call_event, ending, human, result
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
 
 def test_a_turn_shows_question_call_result_and_answer():

@@ -25,7 +25,7 @@ from tests.live_server import serving
 from tests.waiting import HANGS_SECONDS, eventually
 from tests.wire import Line
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
 QUERY = "/v1/copilots/news/query"
 HELLO = {"messages": [{"role": "human", "content": "Hello"}]}

@@ -9,6 +9,8 @@ import pytest
 from copilot_admin.models import Blob, BlobPart
 from copilot_admin.storage import blobs
 
+pytestmark = pytest.mark.database
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),
     lambda inner: (

@@ -11,7 +11,7 @@ from copilot_admin.models import Conversation, DailyUsage, Node, Outcome, Run
 from copilot_admin.storage.statements import Delete, Insert, Select, Update
 from tests.factories import make_version
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
 AT = datetime(2026, 11, 20, 12, 0, 0, 123456, tzinfo=UTC)
 DAY = date(2026, 11, 20)
 

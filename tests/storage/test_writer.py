@@ -17,7 +17,7 @@ from copilot_admin.storage.database_thread import DatabaseThread, JournalDown
 from copilot_admin.storage.writer import Writer
 from tests.waiting import HANGS_SECONDS
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ from tests.journal.journaling import (
     shape,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
 TRACES = pytest.mark.parametrize("trace_id", ["chat-1", None], ids=["trace id", "no trace id"])
 
 

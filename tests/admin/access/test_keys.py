@@ -17,7 +17,7 @@ from copilot_admin.models import EndpointKey
 from tests.admin.pages import messages_of, read_form, submit
 from tests.factories import make_copilot, make_key, make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
 ADD = "/admin/copilot_admin/endpointkey/add/"
 LIST = "/admin/copilot_admin/endpointkey/"
 FORM = "endpointkey_form"

@@ -391,6 +391,7 @@ def test_switches_that_are_not_versioned_act_at_once(builder: Client) -> None:
     assert not Copilot.objects.published().exists()
 
 
+@pytest.mark.database
 def test_somebody_elses_save_in_between_is_told_and_the_text_is_kept(builder: Client) -> None:
     copilot = make_copilot(system_prompt="Mine")
     values = read_form(builder, change_url(copilot), form_id=FORM)

@@ -14,7 +14,7 @@ from copilot_admin.models import Conversation, Copilot
 from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
 LIST = "/admin/copilot_admin/copilot/"
 
 

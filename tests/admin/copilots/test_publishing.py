@@ -12,7 +12,7 @@ from copilot_admin.models import Copilot
 from tests.admin.pages import messages_of, submit, values_in
 from tests.factories import make_copilot, make_published, make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
 
 @pytest.fixture

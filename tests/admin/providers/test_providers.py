@@ -29,7 +29,7 @@ from copilot_admin.models import Provider
 from tests.admin.pages import messages_of, submit
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
 ADD = "/admin/copilot_admin/provider/add/"
 LIST = "/admin/copilot_admin/provider/"
 FORM = "provider_form"

@@ -15,7 +15,7 @@ from copilot_admin.admin.transcripts import component_calls
 from copilot_admin.models import CallStatus, ComponentCall
 from tests.factories import make_call, make_copilot, make_key
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
 LIST = "/admin/copilot_admin/componentcall/"
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 

@@ -17,7 +17,7 @@ from copilot_admin.admin.transcripts.words import OUTCOMES, STATES
 from copilot_admin.models import Conversation, Copilot, Outcome
 from tests.factories import make_copilot, make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
 LIST = "/admin/copilot_admin/conversation/"
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
