@@ -18,6 +18,7 @@ from copilot_admin.answering.watching import websocket_urlpatterns  # noqa: E402
 from copilot_admin.edge.asgi_types import App  # noqa: E402
 from copilot_admin.edge.bodies import BodyLimits  # noqa: E402
 from copilot_admin.edge.cors import Cors  # noqa: E402
+from copilot_admin.edge.header_limits import HeaderLimits  # noqa: E402
 from copilot_admin.edge.ids import RequestIds  # noqa: E402
 from copilot_admin.edge.lifespan import Lifespan  # noqa: E402
 from copilot_admin.edge.request_end import SharedRequestEnd  # noqa: E402
@@ -40,6 +41,7 @@ def _build() -> App:
     )
     app = SharedRequestEnd(app)
     app = BodyLimits(app, max_bytes=settings.MAX_BODY_BYTES, on_refusal=record_oversized)
+    app = HeaderLimits(app)
     app = RequestIds(app)
     app = Cors(app, origins=settings.CORS_ORIGINS, extra_headers=settings.CORS_HEADERS)
     app = SecurityHeaders(app)

@@ -13,6 +13,7 @@ CopilotError                        has `public`: what a stranger may read, and 
 │   ├── BodyTooLarge                413
 │   ├── UnusableRequest             422
 │   ├── TooManyCalls                429
+│   ├── HeadersTooLarge             431
 │   ├── CallFailed                  500  a component gave nothing
 │   └── Unavailable                 503
 ├── RunError                        after it: an event that the client shows
@@ -130,6 +131,13 @@ class UnusableRequest(RequestError):
 
     status = 422
     code = "unusable-request"
+
+
+class HeadersTooLarge(RequestError):
+    """The headers, or the address, are over the limit."""
+
+    status = 431
+    code = "headers-too-large"
 
 
 class CallFailed(RequestError):

@@ -65,16 +65,13 @@ async def send_error(
 ) -> None:
     """Answers a request with an error."""
     body = json.dumps(error_body(error, request_id=scope.get(REQUEST_ID_KEY))).encode()
-    await send(
-        {
-            "type": "http.response.start",
-            "status": error.status,
-            "headers": [
-                (b"content-type", b"application/json"),
-                (b"content-length", str(len(body)).encode()),
-                (b"cache-control", b"no-store"),
-                *(headers or []),
-            ],
-        }
-    )
+    rows = [(b"content-type", b"application/json"), *(headers or [])]
+    await send_answer(send, body, status=error.status, headers=rows)
+
+
+async def send_answer(send: Send, body: bytes, *, status: int, headers: Headers) -> None:
+    """Sends a whole answer, which nobody may keep."""
+    length = (b"content-length", str(len(body)).encode())
+    rows = [*headers, length, (b"cache-control", b"no-store")]
+    await send({"type": "http.response.start", "status": status, "headers": rows})
     await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,26 @@
+"""The answers that the edge gives itself: JSON for programs, a page for people."""
+
+from django.template.loader import render_to_string
+
+from copilot_admin.edge.asgi_types import (
+    Headers,
+    Scope,
+    Send,
+    header,
+    is_api,
+    send_answer,
+    send_error,
+)
+from copilot_admin.errors import RequestError
+
+
+async def send_refusal(
+    scope: Scope, send: Send, error: RequestError, *, headers: Headers | None = None
+) -> None:
+    """Answers a request with an error, in the shape that its sender can read."""
+    if is_api(scope["path"]) or b"text/html" not in (header(scope, b"accept") or b""):
+        await send_error(scope, send, error, headers=headers)
+        return
+    page = render_to_string("refused.html", {"error": error}).encode()
+    rows = [(b"content-type", b"text/html; charset=utf-8"), *(headers or [])]
+    await send_answer(send, page, status=error.status, headers=rows)

@@ -1,0 +1,77 @@
+"""Requests with too much in their headers, before anything reads one."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from copilot_admin.asgi import application
+from copilot_admin.edge.header_limits import MOST_HEADER_BYTES, HeaderLimits, size_of_head
+from tests.edge.asgi_client import call, scope
+from tests.edge.test_edge import QUERY, echo
+
+LIMITED = HeaderLimits(echo)
+ORIGIN = "https://pro.openbb.co"
+
+
+def request_of(size: int, **more: Any) -> dict[str, Any]:
+    """A request whose address and headers have so many bytes in all."""
+    plain = scope(QUERY, headers={"X-Filling": ""}, **more)
+    return scope(QUERY, headers={"X-Filling": "x" * (size - size_of_head(plain))}, **more)
+
+
+def test_headers_of_64_kb_pass_and_one_byte_more_does_not():
+    passed = call(LIMITED, request_of(MOST_HEADER_BYTES), body=[b"read"])
+    refused = call(LIMITED, request_of(MOST_HEADER_BYTES + 1))
+    assert (passed.status, passed.body) == (200, b"read")
+    assert (refused.status, refused.header("connection")) == (431, "close")
+    assert json.loads(refused.body) == {
+        "code": "headers-too-large",
+        "detail": (
+            "The headers of the request are larger than the 64 KB this server accepts. "
+            "Send fewer headers or cookies, and a shorter address."
+        ),
+    }
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"headers": {f"X-{number}": "" for number in range(10_000)}},
+        {"query_string": b"x" * MOST_HEADER_BYTES},
+        {"raw_path": b"/" + b"%41" * MOST_HEADER_BYTES},
+    ],
+    ids=["many headers", "a long query", "a long path"],
+)
+def test_many_small_headers_and_a_long_address_count_as_well(more):
+    assert call(LIMITED, scope(QUERY, **more)).status == 431
+
+
+def test_a_browser_of_another_origin_may_read_the_refusal():
+    headers = {"Origin": ORIGIN, "X-Filling": "x" * MOST_HEADER_BYTES}
+    answer = call(application, scope(QUERY, method="POST", headers=headers))
+    assert (answer.status, answer.header("access-control-allow-origin")) == (431, ORIGIN)
+
+
+def test_a_page_is_refused_with_a_page():
+    headers = {"Accept": "text/html,*/*", "Cookie": "x" * MOST_HEADER_BYTES}
+    answer = call(application, scope("/admin/", headers=headers))
+    assert (answer.status, answer.header("content-type")) == (431, "text/html; charset=utf-8")
+    assert b"Send fewer headers or cookies" in answer.body
+    assert b"Go back one page" not in answer.body
+
+
+def test_a_web_socket_is_closed_before_it_opens():
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    request = {**request_of(MOST_HEADER_BYTES + 1), "type": "websocket"}
+    asyncio.run(LIMITED(request, None, send))  # type: ignore[arg-type]
+    assert sent == [{"type": "websocket.close", "code": 1009}]
+
+
+def test_the_life_of_the_server_has_no_headers():
+    assert call(LIMITED, {"type": "lifespan"}, body=[b"x"]).body == b"x"
