@@ -1,7 +1,8 @@
 """Caps the bytes and the time of request bodies before Django accepts one.
 
 Django spools a body to disk without a limit before any view runs, so the limit stands here. The
-body is read whole and handed on as one message.
+body is read whole and handed on as one message. A form of the admin whose file is too large is
+handed on without the file, so that the page can show what was typed.
 """
 
 import asyncio
@@ -9,7 +10,15 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TypeAlias
 
-from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send, header, send_error
+from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send, header
+from copilot_admin.edge.form_bodies import (
+    MOST_READ_BYTES,
+    FormBody,
+    WholeBody,
+    form_boundary,
+    with_length,
+)
+from copilot_admin.edge.refusals import send_refusal
 from copilot_admin.errors import BodyTimeout, BodyTooLarge, MalformedBody, RequestError, Unavailable
 
 # These rarely have a body, and their headers tell; of every other method one is awaited.
@@ -73,70 +82,79 @@ class BodyLimits:
             await self.app(scope, receive, send)
             return
         incoming = _Incoming(receive)
+        boundary = form_boundary(scope)
         try:
-            body = await self._read(scope, incoming)
+            body = await self._read(scope, incoming, boundary=boundary)
         except ClientLeft:
             return
         except BodyTooLarge as error:
-            if self.on_refusal is not None:
-                await self.on_refusal(scope, error)
             await self._refuse(error, scope, incoming, send)
             return
         except RequestError as error:
             # Part of the body is unread: the connection cannot serve another request.
-            await send_error(scope, send, error, headers=_CLOSE)
+            await send_refusal(scope, send, error, headers=_CLOSE)
             return
-        await self.app(scope, _replay(body, receive), send)
+        shown = scope if boundary is None else with_length(scope, len(body))
+        await self.app(shown, _replay(body, receive), send)
 
     async def _refuse(
-        self, error: RequestError, scope: Scope, incoming: _Incoming, send: Send
+        self, error: BodyTooLarge, scope: Scope, incoming: _Incoming, send: Send
     ) -> None:
-        """Answers while the client still sends, and hangs up when it is done with that."""
+        """Answers while the client still sends, and hangs up when it is done with that.
+
+        The whole answer leaves before anything is stored: a database that is slow delays nobody.
+        """
 
         async def send_open(message: Message) -> None:
             await send({**message, "more_body": True} if "body" in message else message)
 
-        await send_error(scope, send_open, error, headers=_CLOSE)
+        await send_refusal(scope, send_open, error, headers=_CLOSE)
+        if self.on_refusal is not None:
+            await self.on_refusal(scope, error)
         with suppress(TimeoutError):
             async with asyncio.timeout(self.patience):
                 await _thrown_away(incoming)
         await send({"type": "http.response.body", "body": b""})
 
-    async def _read(self, scope: Scope, incoming: _Incoming) -> bytes:
+    async def _read(self, scope: Scope, incoming: _Incoming, *, boundary: bytes | None) -> bytes:
         declared = _declared_length(scope)
-        if declared is not None and declared > self.max_bytes:
+        most = self.max_bytes if boundary is None else max(self.max_bytes, MOST_READ_BYTES)
+        if declared is not None and declared > most:
             raise self._too_large()
+        body = WholeBody() if boundary is None else FormBody(boundary, max_bytes=self.max_bytes)
         seconds = self.patience + (declared or self.max_bytes) / BYTES_PER_EXTRA_SECOND
         try:
             async with asyncio.timeout(seconds):
-                return await self._collect(incoming)
+                return await self._collect(incoming, into=body, most=most)
         except TimeoutError:
             raise BodyTimeout(
                 f"The request body did not arrive within {seconds:.0f} seconds. Send it again."
             ) from None
 
-    async def _collect(self, incoming: _Incoming) -> bytes:
-        parts: list[bytes] = []
-        size = 0
+    async def _collect(
+        self, incoming: _Incoming, *, into: WholeBody | FormBody, most: int
+    ) -> bytes:
+        received = held = 0
         try:
             while not incoming.ended:
                 message = await incoming.next()
                 if message["type"] == "http.disconnect":
                     raise ClientLeft
                 part = message.get("body", b"")
-                size += len(part)
-                self.in_flight += len(part)
-                if size > self.max_bytes:
+                received += len(part)
+                into.add(part)
+                self.in_flight += into.size - held
+                held = into.size
+                if received > most or held > self.max_bytes:
                     raise self._too_large()
                 if self.in_flight > MAX_BYTES_IN_FLIGHT:
                     raise Unavailable(
                         "The server is receiving too much at once. Try again in a few seconds.",
                         code="busy",
                     )
-                parts.append(part)
-            return b"".join(parts)
+            return into.whole()
         finally:
-            self.in_flight -= size
+            self.in_flight -= held
 
     def _too_large(self) -> BodyTooLarge:
         megabytes = self.max_bytes / (1024 * 1024)

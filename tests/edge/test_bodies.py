@@ -135,6 +135,24 @@ def test_a_refused_sender_that_never_ends_is_given_up():
     assert (sent[0]["status"], sent[-1]["body"]) == (413, b"")
 
 
+def test_the_answer_has_left_before_a_refused_body_is_recorded():
+    sent: list[Any] = []
+    seen: list[list[str]] = []
+
+    async def record(request: Any, error: Any) -> None:
+        seen.append([message["type"] for message in sent])
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.disconnect"}
+
+    app = BodyLimits(echo, max_bytes=10, on_refusal=record)
+    asyncio.run(app(scope(QUERY, method="POST", headers={"Content-Length": "11"}), receive, send))
+    assert seen == [["http.response.start", "http.response.body"]]
+
+
 def test_a_length_that_is_no_number_is_refused():
     answer = call(LIMITED, scope(QUERY, method="POST", headers={"Content-Length": "many"}))
     assert (answer.status, json.loads(answer.body)["code"]) == (400, "malformed-body")

@@ -7,6 +7,7 @@ from uuid import uuid4
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.admin.common.uploads import UploadField
 from copilot_admin.component_calls.files import read_upload
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.engine.component_runs.run import ComponentRun
@@ -55,7 +56,7 @@ class TrialForm(forms.Form):
         required=False,
         widget=forms.Textarea(attrs={"rows": 6}),
     )
-    file = forms.FileField(label=_("Or a file"), required=False)
+    file = UploadField(label=_("Or a file"), required=False)
 
     def __init__(self, component: type[Component], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.common.component_words import first_sentence
 from copilot_admin.admin.common.generics import CopilotModelForm
 from copilot_admin.admin.common.rows import RowsField
+from copilot_admin.admin.common.uploads import UploadField
 from copilot_admin.admin.common.widgets import DatalistInput, Switches
 from copilot_admin.admin.copilots.components_field import ComponentsField
 from copilot_admin.admin.copilots.data_rows import SCHEMA_BUTTON, with_schema
@@ -50,7 +51,7 @@ class CopilotForm(TableInputs, EditLock, CopilotModelForm):
     Written out here are the inputs of which several make one field of the draft.
     """
 
-    upload = forms.FileField(
+    upload = UploadField(
         label=_("Upload an image"),
         required=False,
         widget=forms.FileInput(attrs={"accept": "image/png,image/jpeg,image/webp"}),

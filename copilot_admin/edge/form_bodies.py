@@ -1,0 +1,119 @@
+"""The body of a form in which a file is too large: the file goes, what was typed stays.
+
+A person who chose a wrong file should find the error at its field and the text where it was. So the
+content of files is left out of a body that passes its limit, and each says so by its media type.
+Source: https://www.rfc-editor.org/rfc/rfc7578#section-4
+"""
+
+from django.utils.http import parse_header_parameters
+
+from copilot_admin.edge.asgi_types import Scope, header, is_api
+
+TOO_LARGE_TYPE = "application/vnd.copilot-admin.too-large"
+# What is read of a form at most; a body beyond it is refused as a whole.
+MOST_READ_BYTES = 256 * 1024 * 1024
+_BLANK_LINE = b"\r\n\r\n"
+
+
+class WholeBody:
+    """A body that is kept as it comes."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self.size = 0
+
+    def add(self, data: bytes) -> None:
+        """Takes the next bytes."""
+        self._parts.append(data)
+        self.size += len(data)
+
+    def whole(self) -> bytes:
+        """All of it."""
+        return b"".join(self._parts)
+
+
+class FormBody:
+    """A multipart body that gives up the content of its files rather than pass its limit.
+
+    It is searched only when the limit is passed, and gives way only when that frees half of it, so
+    that a body made of many small files costs no more than a few searches.
+    """
+
+    def __init__(self, boundary: bytes, *, max_bytes: int) -> None:
+        """Begins a body.
+
+        Args:
+            boundary: Of the parts, as the Content-Type has it.
+            max_bytes: What may be kept; a body of text that is longer is kept, and `size` tells.
+        """
+        self._delimiter = b"\r\n--" + boundary
+        self._kept = bytearray(b"\r\n")  # so that the first delimiter is like all others
+        self._max_bytes = max_bytes
+        self._skipping = False
+        self._tail = b""  # while a file is skipped: what may be the beginning of a delimiter
+
+    @property
+    def size(self) -> int:
+        """The bytes that are kept."""
+        return len(self._kept) - 2
+
+    def add(self, data: bytes) -> None:
+        """Takes the next bytes."""
+        if self._skipping:
+            data = self._after_file(data)
+        self._kept += data
+        if self.size > self._max_bytes:
+            self._give_up_files()
+
+    def whole(self) -> bytes:
+        """What is left of the body."""
+        return bytes(self._kept[2:])
+
+    def _after_file(self, data: bytes) -> bytes:
+        """What follows the file that is being skipped; nothing while it goes on."""
+        window = self._tail + data
+        at = window.find(self._delimiter)
+        if at < 0:
+            self._tail = window[1 - len(self._delimiter) :]
+            return b""
+        self._skipping, self._tail = False, b""
+        return window[at:]
+
+    def _give_up_files(self) -> None:
+        first, *parts = bytes(self._kept).split(self._delimiter)
+        shorter = [_without_content(part) for part in parts]
+        kept = self._delimiter.join([first, *shorter])
+        if len(kept) > self._max_bytes // 2:
+            return
+        if parts and shorter[-1] != parts[-1]:  # the last one has not ended
+            self._skipping, self._tail = True, parts[-1][1 - len(self._delimiter) :]
+        self._kept = bytearray(kept)
+
+
+def form_boundary(scope: Scope) -> bytes | None:
+    """The boundary of a form that a page sends; None where the body is anything else."""
+    given = header(scope, b"content-type")
+    if given is None or is_api(scope["path"]):
+        return None
+    try:
+        media_type, parameters = parse_header_parameters(given.decode("latin-1"))
+        boundary = parameters.get("boundary", "").encode("latin-1")
+    except (UnicodeError, ValueError):  # Django refuses what it cannot read in its own words
+        return None
+    return boundary if media_type == "multipart/form-data" and boundary else None
+
+
+def with_length(scope: Scope, size: int) -> Scope:
+    """The request with the length that its body has now."""
+    rows = [row for row in scope["headers"] if row[0] != b"content-length"]
+    return {**scope, "headers": [*rows, (b"content-length", str(size).encode())]}
+
+
+def _without_content(part: bytes) -> bytes:
+    """A part without its content, if it is a file whose headers have come."""
+    head, blank, _ = part.partition(_BLANK_LINE)
+    lines = head.split(b"\r\n")
+    if not blank or not any(b"filename=" in line.lower() for line in lines):
+        return part
+    kept = [line for line in lines if not line.lower().startswith(b"content-type:")]
+    return b"\r\n".join([*kept, b"Content-Type: " + TOO_LARGE_TYPE.encode()]) + _BLANK_LINE

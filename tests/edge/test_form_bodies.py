@@ -1,0 +1,137 @@
+"""Forms of the admin that are too large: the file goes, what was typed stays."""
+
+from collections.abc import Sequence
+from io import BytesIO
+
+from django.core.files.uploadhandler import MemoryFileUploadHandler
+from django.http import QueryDict
+from django.http.multipartparser import MultiPartParser
+import pytest
+
+from copilot_admin.edge.bodies import BodyLimits
+from copilot_admin.edge.form_bodies import TOO_LARGE_TYPE, FormBody, form_boundary
+from tests.edge.asgi_client import Answer, call, scope
+from tests.edge.test_edge import QUERY, echo
+
+BOUNDARY = "----line"
+TYPE = f"multipart/form-data; boundary={BOUNDARY}"
+LIMIT = 1000
+ADMIN = "/admin/copilot_admin/copilot/add/"
+
+
+def part(name: str, content: bytes, *, file: str = "") -> bytes:
+    named = f'Content-Disposition: form-data; name="{name}"'
+    if file:
+        named += f'; filename="{file}"\r\nContent-Type: image/png'
+    return f"--{BOUNDARY}\r\n{named}\r\n\r\n".encode() + content + b"\r\n"
+
+
+def form(*parts: bytes) -> bytes:
+    return b"".join(parts) + f"--{BOUNDARY}--\r\n".encode()
+
+
+def pieces(body: bytes, size: int) -> list[bytes]:
+    return [body[at : at + size] for at in range(0, len(body), size)]
+
+
+def kept_of(body: bytes, *, size: int) -> FormBody:
+    kept = FormBody(BOUNDARY.encode(), max_bytes=LIMIT)
+    for piece in pieces(body, size):
+        kept.add(piece)
+    return kept
+
+
+def read(body: bytes) -> tuple[QueryDict, dict[str, tuple[str, int]]]:
+    """What Django makes of a body: fields, and name, type and size of each file."""
+    meta = {"CONTENT_TYPE": TYPE, "CONTENT_LENGTH": str(len(body))}
+    fields, files = MultiPartParser(meta, BytesIO(body), [MemoryFileUploadHandler()]).parse()
+    sizes = {name: (file.content_type, file.size) for name, file in files.items()}  # type: ignore[union-attr]
+    return fields, sizes
+
+
+PROMPT = part("prompt", b"Be brief.")
+LARGE = part("image", b"\r\n--" * 2000, file="a.png")
+SMALL = part("icon", b"x" * 10, file="b.png")
+
+
+def test_a_form_within_the_limit_arrives_as_it_was_sent():
+    body = form(PROMPT, SMALL)
+    assert kept_of(body, size=7).whole() == body
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 60, 61, 997, 100_000])
+@pytest.mark.parametrize(
+    "parts",
+    [(PROMPT, LARGE), (LARGE, PROMPT), (PROMPT, LARGE, LARGE)],
+    ids=["last", "first", "twice"],
+)
+def test_a_file_that_is_too_large_leaves_its_name_and_the_fields(parts, size):
+    kept = kept_of(form(*parts), size=size)
+    fields, files = read(kept.whole())
+    assert fields.dict() == {"prompt": "Be brief."}
+    assert files == {"image": (TOO_LARGE_TYPE, 0)}
+    assert kept.size <= LIMIT
+
+
+def test_a_file_after_the_one_that_went_arrives_whole():
+    _, files = read(kept_of(form(LARGE, PROMPT, SMALL), size=50).whole())
+    assert files == {"image": (TOO_LARGE_TYPE, 0), "icon": ("image/png", 10)}
+
+
+def test_text_that_is_too_large_stays_too_large():
+    assert kept_of(form(part("prompt", b"x" * LIMIT), LARGE), size=100).size > LIMIT
+
+
+@pytest.mark.parametrize(
+    ("path", "content_type", "boundary"),
+    [
+        (ADMIN, TYPE, BOUNDARY.encode()),
+        (ADMIN, f'Multipart/Form-Data; boundary="{BOUNDARY}"', BOUNDARY.encode()),
+        (ADMIN, "multipart/form-data", None),
+        (ADMIN, "multipart/form-data; boundary*=odd'en'x", None),
+        (ADMIN, "application/x-www-form-urlencoded", None),
+        (QUERY, TYPE, None),
+    ],
+)
+def test_only_forms_of_pages_have_a_boundary(path, content_type, boundary):
+    assert form_boundary(scope(path, headers={"Content-Type": content_type})) == boundary
+
+
+def test_other_bodies_have_none():
+    assert form_boundary(scope(ADMIN)) is None
+
+
+def sent(body: bytes, *, limit: int = LIMIT, declared: int | None = None) -> Answer:
+    headers = {
+        "Content-Type": TYPE,
+        "Content-Length": str(len(body) if declared is None else declared),
+        "Accept": "text/html",
+    }
+    request = scope(ADMIN, method="POST", headers=headers)
+    return call(BodyLimits(told_length, max_bytes=limit), request, body=pieces(body, 64))
+
+
+async def told_length(request, receive, send) -> None:
+    lengths = [value for name, value in request["headers"] if name == b"content-length"]
+    request["answer_headers"] = [(b"x-length", b",".join(lengths))]
+    await echo(request, receive, send)
+
+
+def test_the_application_gets_the_shorter_form_and_its_length():
+    answer = sent(form(PROMPT, LARGE))
+    assert read(answer.body)[0].dict() == {"prompt": "Be brief."}
+    assert (answer.status, answer.header("x-length")) == (200, str(len(answer.body)))
+
+
+@pytest.mark.parametrize(
+    ("parts", "declared"),
+    [((part("prompt", b"x" * LIMIT),), None), ((PROMPT,), 257 * 1024 * 1024)],
+    ids=["text", "beyond reading"],
+)
+def test_a_form_that_stays_too_large_is_refused_with_a_page(
+    parts: Sequence[bytes], declared: int | None
+):
+    answer = sent(form(*parts), declared=declared)
+    assert (answer.status, answer.header("connection")) == (413, "close")
+    assert b"Go back one page in your browser" in answer.body
+    assert b"COPILOT_MAX_BODY_MB" in answer.body
