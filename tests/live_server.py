@@ -12,6 +12,7 @@ from copilot_admin.answering.open_run import stop_draining
 from copilot_admin.answering.run import RUNNING
 from copilot_admin.component_calls.call import CALLS
 from copilot_admin.edge.asgi_types import App
+from copilot_admin.server.http_protocol import BoundedHeads
 from tests.waiting import HANGS_SECONDS, eventually
 
 
@@ -36,6 +37,7 @@ def live_server(app: App) -> Iterator[LiveServer]:
             log_level="warning",
             lifespan="on",
             timeout_graceful_shutdown=int(HANGS_SECONDS),
+            http=BoundedHeads,
             ws="websockets-sansio",
         )
         server = uvicorn.Server(config)

@@ -10,6 +10,7 @@ from uvicorn.supervisors import Multiprocess
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.server.http_protocol import BoundedHeads
 
 APPLICATION = "copilot_admin.asgi:application"
 DEFAULT_HOST = "127.0.0.1"
@@ -86,7 +87,7 @@ def serve(listener: socket.socket, *, workers: int = 1) -> None:
         APPLICATION,
         workers=workers,
         loop="uvloop",
-        http="httptools",
+        http=BoundedHeads,
         ws="websockets-sansio",
         lifespan="on",
         log_config=None,  # Django's logging: one line each, no secrets, no query strings
