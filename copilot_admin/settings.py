@@ -48,6 +48,7 @@ ENCRYPTION_KEYS = secrets.encryption_keys(env, keys_dir=KEYS_DIR, production=PRO
 OPENAI_API_KEY = env.secret("OPENAI_API_KEY")
 OPENAI_BASE_URL = env.text("OPENAI_BASE_URL")
 OPENAI_MODEL = env.text("OPENAI_MODEL", "gpt-4.1-mini")
+KEY_VARIABLES = env.items("COPILOT_KEY_VARIABLES")
 logs.hide(SECRET_KEY, OPENAI_API_KEY, *env.secret_items("COPILOT_ENCRYPTION_KEYS"))
 
 # Data: the database, uploads, the spool of the journal.

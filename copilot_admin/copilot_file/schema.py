@@ -8,7 +8,7 @@ from copilot_admin.copilots.fields.draft_field import DraftField
 from copilot_admin.copilots.fields.shape import Shape, fault, refuse_repeated, stored
 from copilot_admin.copilots.fields.table import AT_ONCE, DRAFT_FIELDS, VERSIONED
 from copilot_admin.copilots.fields.values import Name
-from copilot_admin.copilots.providers import is_own_variable
+from copilot_admin.copilots.providers import key_variables, may_hold_key
 from copilot_admin.engine.fetching.addresses import check_base_url
 from copilot_admin.engine.providers.registry import provider_kinds
 from copilot_admin.errors import NotReady
@@ -34,8 +34,8 @@ def _usable_url(url: str) -> str:
 
 
 def _key_variable(name: str) -> str:
-    if is_own_variable(name):
-        raise fault(f"{name} belongs to this service. Put the key into a variable of its own.")
+    if name and not may_hold_key(name):
+        raise fault(f"{name} is no variable of keys. Use one of: {key_variables()}.")
     return name
 
 

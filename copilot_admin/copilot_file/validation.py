@@ -106,7 +106,7 @@ def _pattern_words(path: tuple[int | str, ...]) -> str:
         case "key":
             return "Use lower-case letters and digits, with single hyphens between: deep-research."
         case "api_key_env":
-            return "Use the name of an environment variable: LOCAL_LLM_KEY."
+            return "Use the name of an environment variable: COPILOT_KEY_LOCAL."
         case "name" | "provider" | "model":
             return "It must not be blank."
         case _:

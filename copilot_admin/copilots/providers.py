@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from django.conf import settings
+
 from copilot_admin.config import logs
 from copilot_admin.config.encryption import SealedPlace, seal, unseal
 from copilot_admin.config.env import BadSetting, process_environment
@@ -13,21 +15,11 @@ from protocol.json import Json
 
 HINT_LENGTH = 4
 TIMEOUTS = ("connect", "first_token", "between_tokens", "total")
-# Variables of this service itself: a builder could otherwise send them to a server of his own.
-OWN_VARIABLES = frozenset(
-    {
-        "COPILOT_ENV",
-        "SECRET_KEY",
-        "DATABASE_URL",
-        "REDIS_URL",
-        "COPILOT_DATA_DIR",
-        "COPILOT_ENCRYPTION_KEYS",
-        "PUBLIC_URL",
-        "ALLOWED_HOSTS",
-        "CORS_ORIGINS",
-        "OPENAI_BASE_URL",
-    }
-)
+# Names of variables that may hold a provider's key. Of any other variable a builder or operator could
+# have the value sent to a server of his own.
+KEY_PREFIX = "COPILOT_KEY_"
+SAMPLE_KEY = "OPENAI_API_KEY"
+LIST_OF_OTHERS = "COPILOT_KEY_VARIABLES"
 
 
 def provider_spec(provider: Provider) -> ProviderSpec:
@@ -81,9 +73,16 @@ def forget_key_if_moved(provider: Provider, base_url: str) -> None:
         provider.api_key_cipher = provider.api_key_hint = ""
 
 
-def is_own_variable(name: str) -> bool:
-    """Whether an environment variable is one of this service, which no provider may read."""
-    return name.startswith("COPILOT_") or name.removesuffix("_FILE") in OWN_VARIABLES
+def may_hold_key(name: str) -> bool:
+    """Whether an environment variable is one that a provider may read its key from."""
+    if name in (SAMPLE_KEY, *settings.KEY_VARIABLES):
+        return True
+    return name.startswith(KEY_PREFIX) and name != LIST_OF_OTHERS
+
+
+def key_variables() -> str:
+    """The names that may be used, in words."""
+    return ", ".join([f"{KEY_PREFIX}...", SAMPLE_KEY, *settings.KEY_VARIABLES])
 
 
 def read_timeouts(timeouts: Mapping[str, Json]) -> Timeouts:
@@ -98,10 +97,10 @@ def read_timeouts(timeouts: Mapping[str, Json]) -> Timeouts:
 
 def _key_in_variable(provider: Provider) -> str:
     name = provider.api_key_env
-    if is_own_variable(name):
+    if not may_hold_key(name):
         raise ConfigurationError(
-            f"Provider '{provider.name}' may not use the variable {name}: it belongs to this "
-            "service. Put the key into a variable of its own."
+            f"Provider '{provider.name}' may not use the variable {name}. Keys come from: "
+            f"{key_variables()}. {LIST_OF_OTHERS} allows more names."
         )
     try:
         key = process_environment().secret(name)

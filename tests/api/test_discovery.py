@@ -147,7 +147,7 @@ def test_a_broken_copilot_is_left_out_and_breaks_no_other():
 
 def test_an_unusable_provider_does_not_hide_a_copilot():
     copilot = make_published(slug="news")
-    copilot.provider.api_key_env = "A_VARIABLE_THAT_IS_NOT_SET"
+    copilot.provider.api_key_env = "COPILOT_KEY_NOT_SET"
     copilot.provider.save()
     assert set(get("/agents.json")[2]) == {"news"}
 

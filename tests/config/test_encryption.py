@@ -7,7 +7,8 @@ from copilot_admin.config.encryption import SealedPlace, new_key, read_key, seal
 from copilot_admin.copilots.providers import (
     api_key_of,
     forget_key_if_moved,
-    is_own_variable,
+    key_variables,
+    may_hold_key,
     provider_spec,
     read_timeouts,
     set_api_key,
@@ -103,30 +104,50 @@ def test_a_key_needs_a_saved_row():
 
 
 def test_a_key_is_read_from_its_variable(monkeypatch):
-    monkeypatch.setenv("LOCAL_LLM_KEY", "from-environment")
-    assert api_key_of(Provider(api_key_env="LOCAL_LLM_KEY")) == "from-environment"
+    monkeypatch.setenv("COPILOT_KEY_LOCAL", "from-environment")
+    assert api_key_of(Provider(api_key_env="COPILOT_KEY_LOCAL")) == "from-environment"
 
 
 def test_a_variable_that_is_not_set_is_named():
-    with pytest.raises(ConfigurationError, match="LOCAL_LLM_KEY, which is not set"):
-        api_key_of(Provider(name="Local", api_key_env="LOCAL_LLM_KEY"))
+    with pytest.raises(ConfigurationError, match="COPILOT_KEY_LOCAL, which is not set"):
+        api_key_of(Provider(name="Local", api_key_env="COPILOT_KEY_LOCAL"))
 
 
 def test_a_key_file_that_cannot_be_read_is_named(monkeypatch, tmp_path):
-    monkeypatch.setenv("LOCAL_LLM_KEY_FILE", str(tmp_path / "missing"))
-    with pytest.raises(ConfigurationError, match="LOCAL_LLM_KEY_FILE names the file"):
-        api_key_of(Provider(api_key_env="LOCAL_LLM_KEY"))
+    monkeypatch.setenv("COPILOT_KEY_LOCAL_FILE", str(tmp_path / "missing"))
+    with pytest.raises(ConfigurationError, match="COPILOT_KEY_LOCAL_FILE names the file"):
+        api_key_of(Provider(api_key_env="COPILOT_KEY_LOCAL"))
 
 
 @pytest.mark.parametrize(
     "name",
-    ["SECRET_KEY", "SECRET_KEY_FILE", "COPILOT_ENCRYPTION_KEYS", "DATABASE_URL", "REDIS_URL"],
+    [
+        "SECRET_KEY",
+        "COPILOT_ENCRYPTION_KEYS",
+        "DATABASE_URL",
+        "COPILOT_KEY_VARIABLES",
+        "AWS_SECRET_ACCESS_KEY",
+        "PGPASSWORD",
+        "copilot_key_local",
+        "OPENAI_API_KEY_FILE",
+    ],
 )
-def test_a_variable_of_the_service_is_never_sent_to_a_provider(name, monkeypatch):
-    monkeypatch.setenv(name, "secret of the service")
-    assert is_own_variable(name)
-    with pytest.raises(ConfigurationError, match="belongs to this service"):
-        api_key_of(Provider(api_key_env=name))
+def test_any_other_variable_is_never_sent_to_a_provider(name, monkeypatch):
+    monkeypatch.setenv(name, "secret of the server")
+    assert not may_hold_key(name)
+    with pytest.raises(ConfigurationError) as refusal:
+        api_key_of(Provider(name="Local", api_key_env=name))
+    assert refusal.value.public == (
+        f"Provider 'Local' may not use the variable {name}. Keys come from: COPILOT_KEY_..., "
+        "OPENAI_API_KEY. COPILOT_KEY_VARIABLES allows more names."
+    )
+
+
+def test_a_variable_that_the_server_lists_may_be_used(monkeypatch, settings):
+    settings.KEY_VARIABLES = ("LLM_KEY",)
+    monkeypatch.setenv("LLM_KEY", "listed")
+    assert api_key_of(Provider(api_key_env="LLM_KEY")) == "listed"
+    assert key_variables() == "COPILOT_KEY_..., OPENAI_API_KEY, LLM_KEY"
 
 
 def test_openai_api_key_may_be_used(monkeypatch):

@@ -28,7 +28,7 @@ FULL: dict[str, Any] = {
             "name": "local",
             "kind": "openai_compatible",
             "base_url": "http://127.0.0.1:9100/v1",
-            "api_key_env": "LOCAL_LLM_KEY",
+            "api_key_env": "COPILOT_KEY_LOCAL",
             "timeout_s": {"connect": 5, "total": 600},
         },
         {"name": "rehearsal", "kind": "rehearsal"},

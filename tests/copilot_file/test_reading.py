@@ -438,12 +438,12 @@ def test_a_custom_feature_keeps_only_what_its_type_has():
         ),
         (
             {"api_key_env": "SECRET_KEY"},
-            "api_key_env: SECRET_KEY belongs to this service. Put the key into a variable of its own.",
+            "api_key_env: SECRET_KEY is no variable of keys. Use one of: COPILOT_KEY_..., OPENAI_API_KEY.",
         ),
         (
             {"api_key_env": "not a name"},
             "api_key_env: 'not a name' does not fit. Use the name of an environment variable: "
-            "LOCAL_LLM_KEY.",
+            "COPILOT_KEY_LOCAL.",
         ),
         (
             {"base_url": "nowhere"},

@@ -71,7 +71,7 @@ def test_keys_inside_the_data_are_an_error(settings, tmp_path):
 
 @pytest.mark.django_db
 def test_a_provider_without_its_key_is_a_warning():
-    provider = make_provider(api_key_env="HOPEFULLY_NOT_SET")
+    provider = make_provider(api_key_env="COPILOT_KEY_NOT_SET")
     make_provider()
     assert checks.check_provider_keys(None) == []
     messages = checks.check_provider_keys(None, databases=["default"])

@@ -168,7 +168,7 @@ def test_a_problem_is_told_with_its_field(changes, expected):
 
 
 def test_a_provider_that_cannot_work_is_a_problem_among_the_others():
-    provider = make_provider(api_key_env="HOPEFULLY_NOT_SET")
+    provider = make_provider(api_key_env="COPILOT_KEY_NOT_SET")
     copilot = make_copilot(provider=provider, model="")
 
     assert [problem.field for problem in problems(copilot)] == ["provider", "model"]

@@ -26,6 +26,7 @@ from copilot_admin.models import Copilot, CopilotVersion, EndpointKey, Provider
 from copilot_admin.models.access import digest_of
 from copilot_admin.server import serving
 from copilot_admin.server.first_start import first_start, sample_file
+from copilot_admin.server.http_protocol import BoundedHeads
 from tests.factories import make_copilot
 from tests.waiting import HANGS_SECONDS
 
@@ -76,7 +77,7 @@ def test_import_publishes_where_the_key_of_a_provider_is_set_for_the_server_alon
         """
         format: 1
         providers: [{name: L, kind: openai_compatible, base_url: "http://127.0.0.1:9/v1",
-                     api_key_env: HOPEFULLY_NOT_SET}]
+                     api_key_env: COPILOT_KEY_NOT_SET}]
         copilots: [{slug: a, name: A, provider: L, model: m}]
         """
     )
@@ -86,7 +87,7 @@ def test_import_publishes_where_the_key_of_a_provider_is_set_for_the_server_alon
     published = _run("copilots", "import", str(good_file), "--publish", stderr=told)
     assert "copilot a: created, published as version 1" in published.splitlines()
     assert told.getvalue() == (
-        "Provider 'L' uses the key in the variable HOPEFULLY_NOT_SET, which is not set. "
+        "Provider 'L' uses the key in the variable COPILOT_KEY_NOT_SET, which is not set. "
         "Set it or enter a key.\n"
     )
     assert problems(Copilot.objects.get())[0].only_here
@@ -328,7 +329,7 @@ def test_the_server_has_the_profile_that_was_chosen_for_it(served, settings):
         "one",
         "copilot_admin.asgi:application",
         "uvloop",
-        "httptools",
+        BoundedHeads,
         "on",
     )
     assert config.timeout_graceful_shutdown == 12

@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.generics import ProviderModelForm
-from copilot_admin.copilots.providers import is_own_variable
+from copilot_admin.copilots.providers import key_variables, may_hold_key
 from copilot_admin.engine.providers.registry import provider_kinds
 from copilot_admin.engine.values.spec import Timeouts
 from copilot_admin.models import Provider
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 LONGEST_TIMEOUT_S = 3600
 ENVIRONMENT_NAME = RegexValidator(
-    r"^[A-Za-z_][A-Za-z0-9_]*\Z", _("Write the name of the variable, not the key: LOCAL_LLM_KEY.")
+    r"^[A-Za-z_][A-Za-z0-9_]*\Z",
+    _("Write the name of the variable, not the key: COPILOT_KEY_LOCAL."),
 )
 
 
@@ -83,8 +84,8 @@ class ProviderForm(ProviderModelForm):
                 "what they want. Less reliable."
             ),
             "api_key_env": _(
-                "Name of a variable of the server's environment that holds the key. A key stored "
-                "here goes first."
+                "Name of a variable of the server's environment that holds the key, such as "
+                "COPILOT_KEY_LOCAL. A key stored here goes first."
             ),
         }
 
@@ -110,11 +111,12 @@ class ProviderForm(ProviderModelForm):
         return url
 
     def clean_api_key_env(self) -> str:
-        """Refuses a variable of this server: its value would go to the provider's address."""
+        """Refuses a variable that is not for keys: its value would go to the provider's address."""
         name: str = self.cleaned_data["api_key_env"].strip()
-        if name and is_own_variable(name):
+        if name and not may_hold_key(name):
             raise forms.ValidationError(
-                _("This variable belongs to this server. Put the key into one of its own.")
+                _("This variable is not one for keys. Use one of: %(names)s."),
+                params={"names": key_variables()},
             )
         return name
 

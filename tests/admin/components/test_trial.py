@@ -294,10 +294,10 @@ def test_a_copilot_lends_its_model(builder: Client, monkeypatch: pytest.MonkeyPa
     broken = make_copilot(provider=gone)
     page = builder.post(url, merged(values, {"copilot": broken.pk})).content.decode()
     assert "There is no kind of provider called &#x27;telepathy&#x27;." in page
-    keyless = make_provider(kind="openai_compatible", api_key_env="COPILOT_NO_SUCH_KEY")
+    keyless = make_provider(kind="openai_compatible", api_key_env="SECRET_KEY")
     broken = make_copilot(provider=keyless)
     page = builder.post(url, merged(values, {"copilot": broken.pk})).content.decode()
-    assert "it belongs to this service" in page
+    assert "may not use the variable SECRET_KEY" in page
 
 
 class Reads(Component):

@@ -27,7 +27,7 @@ def builder(client: Client) -> Client:
 def make_broken(**changes: Any) -> Copilot:
     provider = make_provider()
     copilot = make_published(provider=provider, **changes)
-    provider.api_key_env = "A_VARIABLE_THAT_IS_NOT_SET"
+    provider.api_key_env = "COPILOT_KEY_NOT_SET"
     provider.save()
     return copilot
 
@@ -74,7 +74,7 @@ def test_each_state_is_said_in_words(builder: Client) -> None:
     page = builder.get(LIST).content.decode()
     for words in ("Draft only", "Published", "Unpublished changes", "Broken", "Disabled"):
         assert f">{words}</span>" in page
-    assert "A_VARIABLE_THAT_IS_NOT_SET, which is not set. Set it or enter a key." in page
+    assert "COPILOT_KEY_NOT_SET, which is not set. Set it or enter a key." in page
 
 
 def test_a_version_that_this_release_cannot_read_is_shown_as_broken(builder: Client) -> None:

@@ -79,7 +79,7 @@ def test_problems_that_came_up_after_looking_are_told(builder: Client) -> None:
     url = publish_url(copilot)
     values = values_in(builder.get(url).content.decode(), form_id="publish-form")
     provider = copilot.provider
-    provider.api_key_env = "A_VARIABLE_THAT_IS_NOT_SET"
+    provider.api_key_env = "COPILOT_KEY_NOT_SET"
     provider.save()
     response = builder.post(url, values, follow=True)
     assert messages_of(response) == ["“News” was not published: see the marked fields."]

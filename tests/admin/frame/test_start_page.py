@@ -43,7 +43,7 @@ def test_what_needs_a_hand_is_named_with_the_place_to_do_it(client: Client) -> N
     make_published(name="Off", enabled=False)
     changed.description = "New"
     changed.save()
-    broken.provider.api_key_env = "A_VARIABLE_THAT_IS_NOT_SET"
+    broken.provider.api_key_env = "COPILOT_KEY_NOT_SET"
     broken.provider.save()
     assert set(titles(client)) == {
         "Draft is only a draft",

@@ -174,12 +174,12 @@ def test_another_origin_with_a_new_key_keeps_the_new_key(operator: Client) -> No
         (
             {"api_key_env": "sk-123"},
             "api_key_env",
-            "Write the name of the variable, not the key: LOCAL_LLM_KEY.",
+            "Write the name of the variable, not the key: COPILOT_KEY_LOCAL.",
         ),
         (
             {"api_key_env": "SECRET_KEY"},
             "api_key_env",
-            "This variable belongs to this server. Put the key into one of its own.",
+            "This variable is not one for keys. Use one of: COPILOT_KEY_..., OPENAI_API_KEY.",
         ),
         ({"connect": "0"}, "connect", "Ensure this value is greater than or equal to 0.1."),
         ({"total": "soon"}, "total", "Enter a number."),
@@ -291,7 +291,7 @@ def test_a_silent_provider_is_given_up(
 
 
 def test_a_provider_that_cannot_be_asked_says_why(operator: Client) -> None:
-    provider = make_provider(api_key_env="A_VARIABLE_THAT_IS_NOT_SET")
+    provider = make_provider(api_key_env="COPILOT_KEY_NOT_SET")
     for page in ("test", "models"):
         response = operator.post(url_of(provider, page), follow=True)
         assert "which is not set. Set it or enter a key." in messages_of(response)[0]
@@ -383,7 +383,7 @@ def test_an_unused_provider_is_deleted_after_a_question(operator: Client) -> Non
 
 def test_the_list_says_where_keys_come_from_and_what_comes_first(operator: Client) -> None:
     assert "There is no provider yet." in operator.get(LIST).content.decode()
-    make_provider(api_key_env="LOCAL_LLM_KEY", kind="gone")
+    make_provider(api_key_env="COPILOT_KEY_LOCAL", kind="gone")
     page = operator.get(LIST).content.decode()
-    assert "$LOCAL_LLM_KEY" in page
+    assert "$COPILOT_KEY_LOCAL" in page
     assert ">gone<" in page
