@@ -154,7 +154,8 @@ class Leg:
                 if self._opened and sendable and not self._thoughts:
                     return (MessageChunk(sendable),)
                 return tuple(self.say(sendable)) if sendable else ()
-            case ReasoningDelta(text):
+            case ReasoningDelta(words):
+                text = self.reply.think(words)
                 if self._engine_input.spec.reasoning_steps and self._engine_input.spec.show_steps:
                     self._thoughts.append(text)
                 return (Thought(text),)

@@ -20,7 +20,7 @@ class ReplyText:
         self.full = False
         self.round_text: list[str] = []  # all that the model said in this round
         self.shown = False  # whether any text but blanks went out
-        self._room = max_bytes
+        self._room = self._room_to_think = max_bytes
         self._held: list[str] = []
         self._held_since: float | None = None
         self._holding = False
@@ -39,6 +39,19 @@ class ReplyText:
         self._room -= size
         self.round_text.append(text)
         return self._hold(text) if self._holding else self._send(text)
+
+    def think(self, text: str) -> str:
+        """Takes the next thoughts of the model and returns what may be kept of them.
+
+        They have a room of their own, as large as that of the words: a model that thinks without
+        end is ended like one that talks without end.
+        """
+        size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+        if size > self._room_to_think:
+            text = text.encode("utf-8", "replace")[: self._room_to_think].decode("utf-8", "ignore")
+            self.full = True
+        self._room_to_think -= size
+        return text
 
     def release(self) -> str:
         """Returns what was held back, to be sent after all."""

@@ -153,6 +153,20 @@ def test_answer_of_exactly_the_limit_is_whole():
     assert outputs == [MessageChunk("abcde"), Finish("stop")]
 
 
+def test_thoughts_without_end_are_cut_at_the_same_limit():
+    script = Played((ReasoningDelta("hmm"), ReasoningDelta("mé!"), TextDelta("x"), Finish("stop")))
+    with ScriptedProvider([script]) as provider:
+        outputs = outputs_of(make_engine_input(provider, max_answer_bytes=5))
+    sentence = truncation(Finish("length"))
+    assert sentence is not None
+    assert outputs == [
+        Thought("hmm"),
+        Thought("m"),
+        *warning_events(sentence),
+        Finish("length"),
+    ]
+
+
 def test_error_before_the_first_words_sends_nothing():
     with (
         ScriptedProvider([broken(ProviderRefused("No."))]) as provider,

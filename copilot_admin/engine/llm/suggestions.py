@@ -24,6 +24,7 @@ MOST = 3
 LONGEST = 200  # characters of a question
 # The user reads the answer meanwhile; what comes later than this comes too late.
 _PATIENCE = Timeouts(connect=5.0, first_token=8.0, between_tokens=4.0, total=12.0)
+_MOST_CHARACTERS = 16 * 1024  # a few questions; what is longer is something else
 _WISH = (
     f"Suggest {MOST} short questions that I might ask you next. Answer with nothing but a JSON "
     "list of texts, in the language of this conversation."
@@ -48,14 +49,18 @@ async def suggestions(
     wish = ModelMessage(role=ModelRole.USER, text=_WISH)
     call = ModelCall(model=model, messages=(*said, wish), parameters=engine_input.spec.parameters)
     texts: list[str] = []
+    left = _MOST_CHARACTERS
     try:
         stream = stream_model(engine_input.provider, call, timeouts=_PATIENCE, pace=pace)
         async with aclosing(stream) as deltas:
             async for delta in deltas:
                 if isinstance(delta, TextDelta):
                     texts.append(delta.text)
+                    left -= len(delta.text)
                 elif isinstance(delta, Usage):
                     yield delta
+                if left < 0:
+                    return
     except RunError:
         return
     questions = _questions("".join(texts))

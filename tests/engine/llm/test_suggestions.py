@@ -97,3 +97,8 @@ def test_an_answer_that_is_none_is_followed_by_no_suggestions(first):
     outputs, provider = answered(first)
     assert len(provider.calls) == 1
     assert not any(isinstance(one, PromptSuggestions) for one in outputs)
+
+
+def test_a_model_that_goes_on_and_on_is_not_listened_to():
+    outputs, _ = answered(text("Rates rose."), text('["Why?"', " " * 20_000, "]"))
+    assert [type(one) for one in outputs] == [MessageChunk, StatusUpdate, Finish]
