@@ -42,6 +42,7 @@ from copilot_admin.engine.prompt import data_text, placeholders
 from copilot_admin.engine.providers import rehearsal
 from copilot_admin.engine.toolkits import ranking
 from copilot_admin.engine.tools import html, inline_styles, tool_arguments
+from copilot_admin.errors import LimitReached
 from protocol import canonical, markers, plain_text, redaction, sse, storable, strict_json
 from protocol.components import manifests
 from protocol.data import message
@@ -73,9 +74,19 @@ def encoded(read: Callable[[bytes], object]) -> Callable[[str], object]:
 def put_together(text: str) -> None:
     calls = fragments.ToolFragments()
     for number in range(len(text)):
-        calls.add({"index": number, "function": {"name": "n", "arguments": "{}"}})
+        calls.add({"index": number % 100, "function": {"name": "n", "arguments": ""}})
         calls.add({"index": 0, "function": {"name": f"n{number}", "arguments": text[:1]}})
     calls.calls()
+
+
+def until_refused(read: Callable[[Any], object]) -> Callable[[Any], object]:
+    """Reads as far as the limit of calls and arguments lets it."""
+
+    def reading(text: Any) -> None:
+        with suppress(LimitReached):
+            read(text)
+
+    return reading
 
 
 def ranked(text: str) -> None:
@@ -216,15 +227,15 @@ DOORS = (
     Door(sse, sse.encode_chunk, (("", "\u2028", ""),)),
     Door(
         text_tools,
-        in_pieces(text_tools.ToolBlocks),
+        until_refused(in_pieces(text_tools.ToolBlocks)),
         (("```tool\n", "x", ""), ("", "`", ""), ("", "```tool```", ""), ("", "``x", "")),
     ),
     Door(
         text_tools,
-        lambda text: list(text_tools.ToolBlocks().feed(text)),
+        until_refused(lambda text: list(text_tools.ToolBlocks().feed(text))),
         (("", "```tool```", ""), ("", "`", "")),
     ),
-    Door(fragments, put_together, (("", "x", ""),)),
+    Door(fragments, until_refused(put_together), (("", "x", ""),)),
     Door(
         passages,
         lambda text: list(passages._cut(text)),

@@ -8,6 +8,8 @@ import json
 
 import orjson
 
+from copilot_admin.engine.llm.endings import is_cut
+from copilot_admin.engine.llm.foreign_answers import not_understood, nothing_came
 from copilot_admin.engine.llm.fragments import ToolFragments
 from copilot_admin.engine.values.model_call import (
     Delta,
@@ -19,14 +21,12 @@ from copilot_admin.engine.values.model_call import (
     UsageSource,
     estimated_tokens,
 )
-from copilot_admin.errors import ProviderBroke
 from protocol.json import Json, JsonObject
 
 DONE = b"[DONE]"
-_NOT_UNDERSTOOD = (
-    "The model's provider sent something that is no chat completion, so the answer was ended. "
-    "Whoever manages this copilot should check the provider's address."
-)
+# A billion tokens are more than any model reads; the sum of all rounds fits every database.
+_MOST_TOKENS = 10**9
+_LONGEST_REASON = 50  # characters, as many as are kept
 
 
 class StreamError(Exception):
@@ -61,7 +61,8 @@ class ChunkReader:
 
         Raises:
             StreamError: A chunk is an error object.
-            ProviderBroke: A chunk is not JSON, or no object.
+            RunError: A chunk is not JSON, no object, or one call of a tool too many. What the
+                chunks before it said is left to `rest`.
         """
         for payload in payloads:
             if payload == DONE:
@@ -70,15 +71,25 @@ class ChunkReader:
             self._read_chunk(_parsed(payload))
         return self._flush()
 
+    def rest(self) -> list[Delta]:
+        """Returns what was read before a chunk that could not be."""
+        return self._flush()
+
     def end(self, call: ModelCall) -> list[Delta]:
         """Returns what is known only at the end of the stream: tool calls, usage, the finish.
 
         A stream that ended without saying so may have ended anywhere, so its tool calls are not
         to be trusted.
+
+        Raises:
+            ProviderBroke: The stream said nothing at all.
         """
         reason = self._reason or ("stop" if self.done else None)
         calls = self._tools.calls() if reason else ()
-        return [*calls, self._usage or self._estimate(call), Finish(reason)]
+        if not (self._reason or self._characters or calls or (self.began and not self.done)):
+            raise nothing_came()
+        half = (TextDelta(_mended(self._half)),) if self._half else ()
+        return [*half, *calls, self._usage or self._estimate(call), Finish(reason)]
 
     @property
     def said_why(self) -> bool:
@@ -93,9 +104,11 @@ class ChunkReader:
             choice = choices[0]
             if isinstance(choice, dict):
                 self._read_choice(choice)
+        elif chunk.get("object") == "error":  # an error of vLLM is the chunk itself
+            raise StreamError(chunk)
         usage = chunk.get("usage")
         if isinstance(usage, dict):  # some servers send it with every chunk, growing
-            self._usage = _usage(usage)
+            self._usage = _usage(usage) or self._usage
 
     def _read_choice(self, choice: JsonObject) -> None:
         # A server that was asked to stream and does not sends a whole `message`.
@@ -107,8 +120,8 @@ class ChunkReader:
             if len(delta) > 1 or not isinstance(content, str):
                 self._read_rest(delta)
         reason = choice.get("finish_reason")
-        if isinstance(reason, str) and reason:
-            self._reason = reason
+        if isinstance(reason, str) and reason and not is_cut(self._reason):
+            self._reason = reason[:_LONGEST_REASON]
 
     def _read_rest(self, delta: JsonObject) -> None:
         """Everything in a delta but plain text, which is nearly all there ever is."""
@@ -166,16 +179,18 @@ def _parsed(payload: bytes) -> JsonObject:
     except orjson.JSONDecodeError:
         chunk = _leniently_parsed(payload)
     if not isinstance(chunk, dict):
-        raise ProviderBroke(_NOT_UNDERSTOOD)
+        raise not_understood(payload)
     return chunk
 
 
 def _leniently_parsed(payload: bytes) -> Json:
     """Reads what strict JSON refuses and servers send: half characters, broken UTF-8, NaN."""
+    if not payload.strip():
+        return {}  # the sign of life of some servers
     try:
         chunk: Json = json.loads(payload.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        raise ProviderBroke(_NOT_UNDERSTOOD) from None
+        raise not_understood(payload) from None
     return chunk
 
 
@@ -191,16 +206,32 @@ def _mended(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _usage(usage: JsonObject) -> Usage:
+def _usage(usage: JsonObject) -> Usage | None:
+    """The tokens that a provider counted; None where it counted none, or counts as nobody can."""
+    read, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if read is None and written is None:
+        return None
+    input_tokens, output_tokens = _count(read), _count(written)
+    if input_tokens is None or output_tokens is None:
+        return None
+    cached = _detail(usage, "prompt_tokens_details", "cached_tokens")
     return Usage(
-        input_tokens=_count(usage, "prompt_tokens"),
-        cached_tokens=_count(usage.get("prompt_tokens_details"), "cached_tokens")
-        or _count(usage, "prompt_cache_hit_tokens"),
-        output_tokens=_count(usage, "completion_tokens"),
-        reasoning_tokens=_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+        input_tokens=input_tokens,
+        cached_tokens=cached or _count(usage.get("prompt_cache_hit_tokens")) or 0,
+        output_tokens=output_tokens,
+        reasoning_tokens=_detail(usage, "completion_tokens_details", "reasoning_tokens"),
     )
 
 
-def _count(usage: Json, key: str) -> int:
-    value = usage.get(key) if isinstance(usage, Mapping) else None
-    return max(int(value), 0) if isinstance(value, int | float) else 0
+def _detail(usage: JsonObject, name: str, key: str) -> int:
+    details = usage.get(name)
+    return (_count(details.get(key)) or 0) if isinstance(details, Mapping) else 0
+
+
+def _count(value: Json) -> int | None:
+    """A number of tokens; nothing is 0, and what is no such number is None."""
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if 0 <= value <= _MOST_TOKENS else None

@@ -2,14 +2,21 @@
 
 import re
 
+from copilot_admin.engine.llm.foreign_answers import BOM, is_web_page, web_page
 from copilot_admin.errors import ProviderBroke
 
 MAX_EVENT_BYTES = 1024 * 1024
+# Of one stream, unpacked. A chunk takes about 350 bytes for a token, and no model writes more than
+# some hundred thousand tokens; a packed stream of 256 KB can hold as much.
+MAX_STREAM_BYTES = 256 * 1024 * 1024
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _TOO_LARGE = (
     "The model's provider sent more than 1 MiB at once, so the answer was ended. Ask again."
 )
-_BOM = b"\xef\xbb\xbf"
+_TOO_MUCH = (
+    "The model's provider sent more than 256 MiB for one answer, so the answer was ended. Ask for "
+    "less at once."
+)
 
 
 class DataLines:
@@ -21,6 +28,8 @@ class DataLines:
     """
 
     def __init__(self) -> None:
+        self._fault: ProviderBroke | None = None  # of what follows the data returned last
+        self._left = MAX_STREAM_BYTES
         self._rest = bytearray()  # an unfinished line
         self._data: list[bytes] = []  # the lines of an unfinished event
         self._size = 0
@@ -29,8 +38,12 @@ class DataLines:
         """Returns the data of the events that this block ends.
 
         Raises:
-            ProviderBroke: An event is larger than 1 MiB.
+            ProviderBroke: An event is larger than 1 MiB, all of them are too large, or it is a web
+                page. Where there are events before it they are returned, and `check` raises it.
         """
+        self._left -= len(block)
+        if self._left < 0:
+            raise ProviderBroke(_TOO_MUCH)
         # Nearly every block is some whole events of one line each.
         if block.endswith(b"\n\n") and not (self._rest or self._data or b"\r" in block):
             events = block[:-2].split(b"\n\n")
@@ -39,6 +52,15 @@ class DataLines:
             ):
                 return [event[6:] for event in events]
         return self._feed_lines(block)
+
+    def check(self) -> None:
+        """Looks at what followed the data that was returned last.
+
+        Raises:
+            ProviderBroke: It cannot be read.
+        """
+        if self._fault is not None:
+            raise self._fault
 
     def end(self) -> list[bytes]:
         """Returns the data of an event that the stream ended without a blank line."""
@@ -55,22 +77,32 @@ class DataLines:
         *lines, rest = _LINE_END.split(text[:-1] if held else text)
         self._rest = bytearray(rest + held)
         found: list[bytes] = []
+        try:
+            self._take_lines(lines, found)
+            self._check(len(self._rest) - len(b"data: "))
+        except ProviderBroke as fault:
+            if not found:
+                raise
+            self._fault = fault
+        return found
+
+    def _take_lines(self, lines: list[bytes], found: list[bytes]) -> None:
         for line in lines:
             if line:
                 self._take(line)
             elif self._data:
                 found.append(b"\n".join(self._data))
                 self._data, self._size = [], 0
-        self._check(len(self._rest) - len(b"data: "))
-        return found
 
     def _take(self, line: bytes) -> None:
-        name, _, value = line.removeprefix(_BOM).partition(b":")
+        name, _, value = line.removeprefix(BOM).partition(b":")
         if name == b"data":
             value = value.removeprefix(b" ")
             self._check(len(value))
             self._data.append(value)
-            self._size += len(value)
+            self._size += len(value) + 1  # the newline: there may be no end of empty lines
+        elif is_web_page(line):
+            raise web_page()
 
     def _check(self, more: int) -> None:
         if self._size + more > MAX_EVENT_BYTES:
@@ -94,6 +126,9 @@ class WholeBody:
             raise ProviderBroke(_TOO_LARGE)
         return []
 
+    def check(self) -> None:
+        """Finds nothing wrong: `feed` has raised whatever there was."""
+
     def end(self) -> list[bytes]:
         """Gives the whole body at its end: it is one JSON document, not lines of events."""
-        return [bytes(self._body)]
+        return [bytes(self._body).removeprefix(BOM)]

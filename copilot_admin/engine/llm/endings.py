@@ -4,22 +4,42 @@ from copilot_admin.engine.values.model_call import Finish
 
 TOO_LONG = Finish("length")  # our own byte limit ends an answer as the model's token limit does
 EMPTY_ANSWER = "The model returned an empty answer. Ask again, or put the question in other words."
+_CUT_OFF = (
+    "The answer was cut off: the connection to the model ended before it was finished. "
+    "Ask again to get the whole answer."
+)
+_LENGTH = (
+    "The answer was cut off: it reached the longest length allowed. "
+    "Ask for a shorter answer, or for the rest."
+)
+_FILTER = (
+    "The answer was cut off by the content filter of the model's provider. "
+    "Put the question in other words."
+)
+_BROKE_OFF = (
+    "The answer was cut off: the model's provider broke off. Ask again to get the whole answer."
+)
+# In small letters. Source: OpenAI; "model_length" is Mistral's, "error" OpenRouter's,
+# "insufficient_system_resource" DeepSeek's, the others are of Anthropic and Gemini.
 _SENTENCES = {
-    None: (
-        "The answer was cut off: the connection to the model ended before it was finished. "
-        "Ask again to get the whole answer."
-    ),
-    "length": (
-        "The answer was cut off: it reached the longest length allowed. "
-        "Ask for a shorter answer, or for the rest."
-    ),
-    "content_filter": (
-        "The answer was cut off by the content filter of the model's provider. "
-        "Put the question in other words."
-    ),
+    None: _CUT_OFF,
+    "length": _LENGTH,
+    "max_tokens": _LENGTH,
+    "model_length": _LENGTH,
+    "content_filter": _FILTER,
+    "safety": _FILTER,
+    "recitation": _FILTER,
+    "prohibited_content": _FILTER,
+    "error": _BROKE_OFF,
+    "insufficient_system_resource": _BROKE_OFF,
 }
 
 
 def truncation(finish: Finish) -> str | None:
     """The sentence that tells the reader that an answer is not whole; None when it is."""
-    return _SENTENCES.get(finish.reason)
+    return _SENTENCES.get(finish.reason.lower() if finish.reason else None)
+
+
+def is_cut(reason: str | None) -> bool:
+    """Whether a provider said that its answer is not whole; what it says later changes nothing."""
+    return reason is not None and truncation(Finish(reason)) is not None

@@ -1,12 +1,13 @@
 """Puts tool calls together from the fragments in which models stream them."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 import json
 
+from copilot_admin.engine.llm.call_limits import LONGEST_NAME, CallLimits
+from copilot_admin.engine.llm.foreign_answers import not_understood
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.json import Json
-
-_LONGEST_NAME = 200  # characters; no tool is called so, whatever still comes
 
 
 @dataclass(slots=True)
@@ -26,32 +27,38 @@ class ToolFragments:
     def __init__(self) -> None:
         self._calls: list[_Call] = []
         self._latest: dict[int, _Call] = {}  # of each index
+        self._limits = CallLimits()
 
     def add(self, fragment: Json) -> None:
-        """Takes one member of a chunk's `tool_calls`."""
+        """Takes one member of a chunk's `tool_calls`.
+
+        Raises:
+            LimitReached: There are too many calls, or too much was written for them.
+            ProviderBroke: The arguments are an object that is nested too deep to be written down.
+        """
         if not isinstance(fragment, dict):
             return
         function = fragment.get("function")
         function = function if isinstance(function, dict) else {}
-        id, name = _text(fragment.get("id")), _text(function.get("name"))
+        id, name = _text(fragment.get("id"))[:LONGEST_NAME], _text(function.get("name"))
         index = fragment.get("index")
         call = self._call(index if isinstance(index, int) else None, id=id, name=name)
         call.id = call.id or id
         # Some servers repeat the whole name in every fragment.
-        if name != call.name and len(call.name) < _LONGEST_NAME:
-            call.name += name
-        call.arguments.append(_arguments(function.get("arguments")))
+        if name != call.name and len(call.name) < LONGEST_NAME:
+            call.name = (call.name + name[:LONGEST_NAME])[:LONGEST_NAME]
+        arguments = _arguments(function.get("arguments"))
+        if arguments:
+            self._limits.count_arguments(arguments)
+            call.arguments.append(arguments)
 
     def calls(self) -> tuple[ToolCall, ...]:
-        """The calls so far; one without an id gets one, since the result must name it."""
+        """The calls so far; one without an id of its own gets one, since the result must name it."""
+        named = [call for call in self._calls if call.name]
+        ids = _distinct([call.id for call in named])
         return tuple(
-            ToolCall(
-                id=call.id or f"made{number:05}",
-                name=call.name,
-                arguments="".join(call.arguments),
-            )
-            for number, call in enumerate(self._calls)
-            if call.name
+            ToolCall(id=id, name=call.name, arguments="".join(call.arguments))
+            for id, call in zip(ids, named, strict=True)
         )
 
     def _call(self, index: int | None, *, id: str, name: str) -> _Call:
@@ -62,11 +69,23 @@ class ToolFragments:
             sent_whole = index is None and not id and bool(name and latest.name)
             if not other_id and not sent_whole:
                 return latest
+        self._limits.count_call()
         made = _Call()
         self._calls.append(made)
         if index is not None:
             self._latest[index] = made
         return made
+
+
+def _distinct(ids: Collection[str]) -> list[str]:
+    """The ids, with one made for each that is missing or was there before."""
+    distinct: list[str] = []
+    for number, id in enumerate(ids):
+        made = f"made{number:05}"
+        while made in ids or made in distinct:
+            made += "x"
+        distinct.append(id if id and id not in distinct else made)
+    return distinct
 
 
 def _text(value: Json) -> str:
@@ -77,4 +96,7 @@ def _arguments(value: Json) -> str:
     """The JSON text of arguments; some servers send the object itself."""
     if value is None or isinstance(value, str):
         return value or ""
-    return json.dumps(value, ensure_ascii=False)
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        raise not_understood(b"") from None

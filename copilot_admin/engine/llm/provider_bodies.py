@@ -1,5 +1,6 @@
 """Reads what a provider answers up to a limit, also when a little of it unpacks to a lot."""
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
 from typing import cast
@@ -39,6 +40,19 @@ async def first_bytes(response: httpx2.Response, *, most: int) -> bytes:
         with suppress(httpx2.DecodingError):
             await _gather(parts, found, most=most)
     return bytes(found)
+
+
+async def unpacked(response: httpx2.Response, *, most: int) -> AsyncGenerator[bytes, None]:
+    """The pieces of a packed body as they come, unpacked.
+
+    Not more than `most` bytes are read of what is packed. How much it unpacks to is for the reader
+    to count; between two pieces others get their turn, since a little may hold thousands.
+    """
+    response.stream = _FirstBytes(cast(httpx2.AsyncByteStream, response.stream), most=most)
+    async with aclosing(response.aiter_bytes()) as parts:
+        async for part in parts:
+            yield part
+            await asyncio.sleep(0)
 
 
 async def _gather(parts: AsyncGenerator[bytes, None], found: bytearray, *, most: int) -> None:

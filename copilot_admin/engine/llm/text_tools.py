@@ -14,6 +14,7 @@ from contextlib import aclosing
 from dataclasses import replace
 import json
 
+from copilot_admin.engine.llm.call_limits import LONGEST_NAME, CallLimits
 from copilot_admin.engine.values.model_call import (
     ALIVE,
     Alive,
@@ -27,6 +28,7 @@ from copilot_admin.engine.values.model_call import (
     ToolCall,
     ToolSchema,
 )
+from copilot_admin.errors import RunError
 
 OPENING = "```tool"
 CLOSING = "```"
@@ -52,48 +54,71 @@ class TextTools:
             RunError: What the provider raises.
         """
         blocks = ToolBlocks()
-        called = False
-        async with aclosing(self._provider.stream(in_plain_text(call))) as deltas:
-            async for delta in deltas:
-                found: tuple[Delta | Alive, ...] = (delta,)
-                if isinstance(delta, TextDelta):
-                    found = tuple(blocks.feed(delta.text)) or (ALIVE,)
-                elif isinstance(delta, Finish):
-                    rest = tuple(blocks.end(whole=delta.reason is not None))
-                    called = called or any(isinstance(one, ToolCall) for one in rest)
-                    found = (*rest, Finish("tool_calls") if called else delta)
-                for one in found:
-                    called = called or isinstance(one, ToolCall)
-                    yield one
+        try:
+            async with aclosing(self._provider.stream(in_plain_text(call))) as deltas:
+                async for delta in deltas:
+                    for one in _without_blocks(delta, blocks):
+                        yield one
+        except RunError:
+            for words in blocks.words():
+                yield words
+            raise
 
     async def models(self) -> tuple[str, ...]:
         """The ids of the models that the provider lists."""
         return await self._provider.models()
 
 
+def _without_blocks(delta: Delta | Alive, blocks: "ToolBlocks") -> Iterator[Delta | Alive]:
+    """What a delta of a provider without tools means."""
+    match delta:
+        case TextDelta(text):
+            found = False
+            for one in blocks.feed(text):
+                found = True
+                yield one
+            if not found:
+                yield ALIVE
+        case Finish(reason):
+            yield from blocks.end(whole=reason is not None)
+            yield Finish("tool_calls") if blocks.called else delta
+        case _:
+            yield delta
+
+
 class ToolBlocks:
-    """Takes tool blocks out of a text that comes in pieces, cut wherever they like."""
+    """Takes tool blocks out of a text that comes in pieces, cut wherever they like.
+
+    What it yields was certain before the piece that breaks a limit of calls or of their arguments.
+    """
 
     def __init__(self) -> None:
+        self._limits = CallLimits()
         self._held = ""  # what may be the beginning of a mark
         self._block: list[str] = []  # what there is of the block
         self._inside = False
         self._calls = 0
 
     def feed(self, text: str) -> Iterator[TextDelta | ToolCall]:
-        """What is certain after the next piece; the beginning of a block is held back."""
+        """What is certain after the next piece; the beginning of a block is held back.
+
+        Raises:
+            LimitReached: There are too many calls, or too much was written for them.
+        """
         text, start = self._held + text, 0
         while (end := text.find(self._mark, start)) >= 0:
             before, start = text[start:end], end + len(self._mark)
             if self._inside:
-                yield self._call("".join((*self._block, before)))
-                self._block = []
+                self._limits.count_arguments(before)
+                block, self._block = "".join((*self._block, before)), []
+                yield self._call(block)
             elif before:
                 yield TextDelta(before)
             self._inside = not self._inside
         end = len(text) - _tail(text, start=start, mark=self._mark)
         certain, self._held = text[start:end], text[end:]
         if self._inside:
+            self._limits.count_arguments(certain)
             self._block.append(certain)
         elif certain:
             yield TextDelta(certain)
@@ -107,19 +132,36 @@ class ToolBlocks:
             yield TextDelta(OPENING * self._inside + rest)
         self._held, self._block, self._inside = "", [], False
 
+    def words(self) -> Iterator[TextDelta]:
+        """What was held back of the words, where an error ends them; no half of a block."""
+        if self._held and not self._inside:
+            yield TextDelta(self._held)
+
+    @property
+    def called(self) -> bool:
+        """Whether there was a call."""
+        return self._calls > 0
+
     @property
     def _mark(self) -> str:
         return CLOSING if self._inside else OPENING
 
     def _call(self, block: str) -> ToolCall:
+        self._limits.count_call()
         self._calls += 1
-        try:
-            parsed = json.loads(block)
-            name, arguments = parsed["name"], parsed.get("arguments", {})
-        except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
-            name, arguments = UNREADABLE, block.strip()
+        name, arguments = _read_block(block)
+        return ToolCall(id=f"text{self._calls:05}", name=name[:LONGEST_NAME], arguments=arguments)
+
+
+def _read_block(block: str) -> tuple[str, str]:
+    """The name of the tool and the JSON text of its arguments, as far as the block has them."""
+    try:
+        parsed = json.loads(block)
+        name, arguments = parsed["name"], parsed.get("arguments", {})
         written = arguments if isinstance(arguments, str) else json.dumps(arguments)
-        return ToolCall(id=f"text{self._calls:05}", name=str(name), arguments=written)
+    except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
+        return UNREADABLE, block.strip()
+    return (name, written) if isinstance(name, str) else (UNREADABLE, block.strip())
 
 
 def in_plain_text(call: ModelCall) -> ModelCall:

@@ -17,10 +17,11 @@ import orjson
 from copilot_admin.engine.fetching.addresses import ForbiddenAddress, check_base_url
 from copilot_admin.engine.llm.chat_chunks import ChunkReader, StreamError
 from copilot_admin.engine.llm.chat_request import request_body
-from copilot_admin.engine.llm.data_lines import DataLines, WholeBody
+from copilot_admin.engine.llm.data_lines import MAX_STREAM_BYTES, DataLines, WholeBody
+from copilot_admin.engine.llm.foreign_answers import names_web_page, web_page
 from copilot_admin.engine.llm.http_refusals import refusal, seconds_to_wait
 from copilot_admin.engine.llm.openai_clients import Connection, aclose_clients, connection_for
-from copilot_admin.engine.llm.provider_bodies import first_bytes
+from copilot_admin.engine.llm.provider_bodies import first_bytes, unpacked
 from copilot_admin.engine.llm.ticker import SharedSleep
 from copilot_admin.engine.values.model_call import ALIVE, Alive, Delta, ModelCall, ServerReply
 from copilot_admin.engine.values.spec import ProviderSpec
@@ -44,6 +45,7 @@ _MOST_MODELS_BYTES = 8 * 1024 * 1024  # OpenRouter lists some hundred models in 
 # A model says a word every 10 to 20 ms; a film shows 25 pictures a second. Taking what came
 # meanwhile in one read, of all streams in one turn of the loop, halves what a word costs.
 _READING = SharedSleep(1 / 25)
+_STATUS_NUMBERS = frozenset(map(str, range(400, 600)))
 _STATUS_WORDS = {
     "rate_limit": 429,
     "insufficient_quota": 402,
@@ -98,15 +100,17 @@ class OpenAICompatible:
                     if reader.done:
                         await _drain(blocks)
                         break
+                    body.check()
                     if said:
                         await _READING.wait(loop)
             for delta in reader.read(() if reader.done else body.end()):
                 yield delta
-        except StreamError as error:
-            raise self._in_stream(error.error, started=started) from None
-        except _CONNECTION_ERRORS as error:
-            if not started and not reader.said_why:
-                raise self._translated(error) from error
+        except (StreamError, RunError, *_CONNECTION_ERRORS) as error:
+            for delta in reader.rest():
+                yield delta
+            explained = self._explained(error, started=started, reader=reader)
+            if explained is not None:
+                raise explained from None
         finally:
             await _close(response)
         for delta in reader.end(call):
@@ -150,6 +154,9 @@ class OpenAICompatible:
             raise self._translated(error) from error
         if said is not None:
             raise self._refused(response, said)
+        if names_web_page(response.headers.get("content-type", "")):
+            await _close(response)
+            raise web_page()
         return response
 
     async def _post(self, call: ModelCall, *, with_usage: bool) -> httpx2.Response:
@@ -192,6 +199,16 @@ class OpenAICompatible:
         address = check_base_url(self._spec.base_url or OPENAI)
         return await connection_for(base_url=address, api_key=key)
 
+    def _explained(
+        self, error: Exception, *, started: bool, reader: ChunkReader
+    ) -> RunError | None:
+        """What went wrong after the head; None when there is an answer all the same, or half."""
+        if isinstance(error, StreamError):
+            return self._in_stream(error.error, started=started or reader.began)
+        if isinstance(error, RunError):
+            return error
+        return None if started or reader.said_why else self._translated(error)
+
     def _refused(self, response: httpx2.Response, said: str) -> RunError:
         """What a status other than success means."""
         return refusal(
@@ -219,7 +236,7 @@ class OpenAICompatible:
 
     def _in_stream(self, error: Json, *, started: bool) -> RunError:
         """An error object that came with HTTP 200."""
-        said = str(error)
+        said = _in_words(error)
         detail = self._detail(said)
         status = _status(error)
         if not started and status is not None:
@@ -245,11 +262,11 @@ async def _why_refused(response: httpx2.Response) -> str | None:
 
 def _blocks(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
     encoded = response.headers.get("content-encoding", "identity") != "identity"
-    return response.aiter_bytes() if encoded else response.aiter_raw()
+    return unpacked(response, most=MAX_STREAM_BYTES) if encoded else response.aiter_raw()
 
 
 def _is_json(response: httpx2.Response) -> bool:
-    return response.headers.get("content-type", "").startswith("application/json")
+    return response.headers.get("content-type", "").lower().startswith("application/json")
 
 
 async def _drain(blocks: AsyncGenerator[bytes, None]) -> None:
@@ -271,15 +288,24 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
+def _in_words(error: Json) -> str:
+    try:
+        return str(error)
+    except RecursionError:
+        return "an error that is nested too deep to be written down"
+
+
 def _status(error: Json) -> int | None:
     """The HTTP status that an error object names, in a number or in words."""
     if not isinstance(error, dict):
         return None
     for key in ("code", "status", "status_code"):
         value = error.get(key)
+        if isinstance(value, str) and value in _STATUS_NUMBERS:
+            return int(value)
         if isinstance(value, int) and 400 <= value < 600:
             return value
-    words = f"{error.get('type')} {error.get('code')}"
+    words = " ".join(str(error[key]) for key in ("type", "code") if isinstance(error.get(key), str))
     return next((status for word, status in _STATUS_WORDS.items() if word in words), None)
 
 

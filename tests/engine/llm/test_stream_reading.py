@@ -7,9 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
+from copilot_admin.engine.llm import data_lines
+from copilot_admin.engine.llm.call_limits import MOST_CALLS
 from copilot_admin.engine.llm.chat_chunks import ChunkReader, StreamError
 from copilot_admin.engine.llm.chat_request import request_body
 from copilot_admin.engine.llm.data_lines import MAX_EVENT_BYTES, DataLines, WholeBody
+from copilot_admin.engine.llm.endings import truncation
 from copilot_admin.engine.llm.fragments import ToolFragments
 from copilot_admin.engine.values.model_call import (
     Finish,
@@ -24,7 +27,7 @@ from copilot_admin.engine.values.model_call import (
     Usage,
     UsageSource,
 )
-from copilot_admin.errors import ProviderBroke
+from copilot_admin.errors import LimitReached, ProviderBroke
 
 CALL = ModelCall(model="m", messages=(ModelMessage(role=ModelRole.USER, text="12345"),))
 
@@ -36,6 +39,10 @@ def lines_of(*blocks):
 
 def chunk(**delta):
     return json.dumps({"choices": [{"delta": delta}]}).encode()
+
+
+def finish(reason):
+    return json.dumps({"choices": [{"delta": {}, "finish_reason": reason}]}).encode()
 
 
 def read(*payloads):
@@ -108,6 +115,46 @@ def test_event_of_more_than_a_mebibyte_is_an_error(block):
         DataLines().feed(block)
 
 
+def test_lines_without_data_count_as_well():
+    lines = DataLines()
+    lines.feed(b"data:\n" * MAX_EVENT_BYTES)
+    with pytest.raises(ProviderBroke, match="more than 1 MiB"):
+        lines.feed(b"data: x\n")
+
+
+def test_events_before_one_that_is_too_large_are_kept():
+    lines = DataLines()
+    assert lines.feed(b"data: one\n\ndata: " + b"x" * (MAX_EVENT_BYTES + 1)) == [b"one"]
+    with pytest.raises(ProviderBroke, match="more than 1 MiB"):
+        lines.check()
+
+
+def test_stream_is_read_up_to_a_limit(monkeypatch):
+    monkeypatch.setattr(data_lines, "MAX_STREAM_BYTES", 19)
+    lines = DataLines()
+    assert lines.feed(b"data: one\n\n: ping\n\n") == [b"one"]
+    lines.check()
+    with pytest.raises(ProviderBroke, match="more than 256 MiB"):
+        lines.feed(b"\n")
+
+
+@pytest.mark.parametrize(
+    "page", [b"<!doctype html>\n<html>", b"\r\n  <html>\n", b"\xef\xbb\xbf<?xml version='1.0'?>\n"]
+)
+def test_page_in_the_place_of_a_stream_is_named(page):
+    with pytest.raises(ProviderBroke, match="answered with a web page"):
+        DataLines().feed(page)
+    with pytest.raises(ProviderBroke, match="answered with a web page"):
+        lines_of(page.strip())
+
+
+def test_mark_before_a_whole_body_is_passed_over():
+    body = WholeBody()
+    body.feed(b"\xef\xbb\xbf{}")
+    body.check()
+    assert body.end() == [b"{}"]
+
+
 def test_event_of_exactly_a_mebibyte_is_read():
     assert lines_of(b"data: " + b"x" * MAX_EVENT_BYTES + b"\n", b"\n") == [b"x" * MAX_EVENT_BYTES]
 
@@ -158,13 +205,15 @@ def test_thoughts_come_before_the_words_of_the_same_read(name):
         b'{"choices": [{"delta": {"content": ""}}]}',
         b'{"choices": {"a": 1}, "usage": 7}',
         b'{"error": null}',
+        b"",
+        b"  ",
     ],
 )
 def test_chunks_that_say_nothing_are_passed_over(payload):
     assert read(payload) == []
 
 
-@pytest.mark.parametrize("payload", [b"[]", b"7", b"{", b"", b"[" * 100_000, b"hello"])
+@pytest.mark.parametrize("payload", [b"[]", b"7", b"{", b"[" * 100_000, b"hello"])
 def test_chunk_that_is_no_object_breaks_the_answer(payload):
     with pytest.raises(ProviderBroke, match="no chat completion"):
         read(payload)
@@ -209,17 +258,73 @@ def test_nothing_after_done_is_read():
 @pytest.mark.parametrize(
     ("payloads", "reason"),
     [
-        ([], None),
         ([chunk(content="a")], None),
-        ([b"[DONE]"], "stop"),
+        ([chunk(reasoning="a")], None),
+        ([chunk(content="a"), b"[DONE]"], "stop"),
         ([b'{"choices": [{"delta": {}, "finish_reason": "length"}]}'], "length"),
         ([b'{"choices": [{"delta": {}, "finish_reason": "length"}]}', b"[DONE]"], "length"),
-        ([b'{"choices": [{"delta": {}, "finish_reason": ""}]}'], None),
-        ([b'{"choices": [{"delta": {}, "finish_reason": null}]}'], None),
+        ([chunk(content="a"), finish("")], None),
+        ([chunk(content="a"), finish(None)], None),
+        ([finish("stop"), finish("tool_calls")], "tool_calls"),
+        ([finish("length"), finish("stop")], "length"),
+        ([finish("x" * 10_000)], "x" * 50),
+        ([finish(["stop"]), finish("stop")], "stop"),
     ],
 )
 def test_finish_is_what_the_provider_said_or_nothing(payloads, reason):
     assert ended(*payloads)[-1] == Finish(reason)
+
+
+@pytest.mark.parametrize(
+    "payloads",
+    [
+        [],
+        [b"[DONE]"],
+        [b"{}", b"[DONE]"],
+        [chunk(role="assistant", content=""), b"[DONE]"],
+        [chunk(reasoning="hm"), b"[DONE]"],
+        [chunk(tool_calls=[{"index": 0, "id": "c"}]), b"[DONE]"],
+        [b'{"choices": [], "usage": {"prompt_tokens": 3}}', b"[DONE]"],
+        [finish(""), finish(None)],
+    ],
+)
+def test_stream_that_says_nothing_is_no_answer(payloads):
+    with pytest.raises(ProviderBroke, match="sent no text, no call of a tool and no reason"):
+        ended(*payloads)
+
+
+@pytest.mark.parametrize(
+    "reason", ["length", "MAX_TOKENS", "model_length", "SAFETY", "error", "content_filter"]
+)
+def test_reasons_of_other_vendors_that_mean_a_cut_answer_are_known(reason):
+    sentence = truncation(Finish(reason))
+    assert sentence is not None
+    assert sentence.startswith("The answer was cut off")
+
+
+@pytest.mark.parametrize("reason", ["stop", "tool_calls", "eos", "end_turn", "wherever"])
+def test_other_reasons_are_those_of_a_whole_answer(reason):
+    assert truncation(Finish(reason)) is None
+
+
+def test_words_before_a_chunk_that_breaks_the_answer_are_kept():
+    for last in (b'{"error": "boom"}', b"hello", b"<html>"):
+        reader = ChunkReader()
+        with pytest.raises((StreamError, ProviderBroke)):
+            reader.read([chunk(content="Half"), last])
+        assert reader.rest() == [TextDelta("Half")]
+        assert reader.rest() == []
+
+
+def test_half_a_character_at_the_end_becomes_a_mark():
+    half = b'{"choices": [{"delta": {"content": "a\\ud83d"}}]}'
+    assert ended(half, finish("stop"))[0] == TextDelta("\N{REPLACEMENT CHARACTER}")
+
+
+@pytest.mark.parametrize("payload", [b"<html>", b"\xef\xbb\xbf \n<!doctype html>"])
+def test_page_in_the_place_of_a_chunk_is_named(payload):
+    with pytest.raises(ProviderBroke, match="answered with a web page"):
+        read(payload)
 
 
 def test_usage_of_the_last_chunk_counts():
@@ -230,6 +335,7 @@ def test_usage_of_the_last_chunk_counts():
         "completion_tokens_details": {"reasoning_tokens": 2},
     }
     payloads = (
+        chunk(content="a"),
         b'{"usage": {"prompt_tokens": 1}}',
         json.dumps({"choices": [], "usage": usage}).encode(),
     )
@@ -242,13 +348,38 @@ def test_usage_of_the_last_chunk_counts():
     ("usage", "counted"),
     [
         ({"prompt_tokens": 2.0, "prompt_cache_hit_tokens": 1}, (2, 1, 0)),
-        ({"prompt_tokens": None, "completion_tokens": "7", "prompt_tokens_details": 3}, (0, 0, 0)),
-        ({"prompt_tokens": -3}, (0, 0, 0)),
+        ({"prompt_tokens": None, "completion_tokens": 7, "prompt_tokens_details": 3}, (0, 0, 7)),
+        ({"prompt_tokens": 3, "prompt_tokens_details": {"cached_tokens": "x"}}, (3, 0, 0)),
+        ({"completion_tokens": 10**9}, (0, 0, 10**9)),
     ],
 )
 def test_usage_of_odd_servers_is_read_as_far_as_it_goes(usage, counted):
-    (found, _) = ended(json.dumps({"usage": usage}).encode())
+    payload = json.dumps({"usage": usage}).encode()
+    found = ended(chunk(content="a"), payload)[0]
     assert (found.input_tokens, found.cached_tokens, found.output_tokens) == counted
+    assert found.source is UsageSource.PROVIDER
+
+
+@pytest.mark.parametrize(
+    "count",
+    ["NaN", "Infinity", "-Infinity", "1e999", "-1", "1000000001", "9" * 400, '"7"', "[7]", "{}",
+     "true"],
+)  # fmt: skip
+def test_usage_that_no_one_can_have_counted_is_none(count):
+    for key in ("prompt_tokens", "completion_tokens"):
+        payload = f'{{"usage": {{"prompt_tokens": 1, "{key}": {count}}}}}'.encode()
+        assert ended(chunk(content="123456789"), payload)[0] == Usage(
+            input_tokens=2, output_tokens=3, source=UsageSource.ESTIMATED
+        )
+
+
+def test_usage_that_is_none_does_not_undo_the_one_before():
+    payloads = (
+        b'{"usage": {"prompt_tokens": 5}}',
+        b'{"usage": {"prompt_tokens": NaN}}',
+        b'{"usage": {}}',
+    )
+    assert ended(chunk(content="a"), *payloads)[0] == Usage(input_tokens=5)
 
 
 def test_tokens_are_estimated_when_nobody_counted_them():
@@ -304,6 +435,62 @@ def test_calls_without_ids_or_indexes_are_sent_whole_and_get_ids():
 @pytest.mark.parametrize("odd", [None, 7, {}, {"function": 7}, part(0, "c1", None, "1")])
 def test_fragments_without_a_name_are_no_call(odd):
     assert fragments(odd) == []
+
+
+def test_as_many_calls_as_a_request_may_offer_tools_are_taken_and_no_more():
+    collected = ToolFragments()
+    for number in range(MOST_CALLS):
+        collected.add(part(10**9 - number, f"c{number}", "table", "{}"))
+    assert len(collected.calls()) == MOST_CALLS
+    with pytest.raises(LimitReached, match="more than 128 tools"):
+        collected.add(part(None, None, "table", "{}"))
+
+
+@pytest.mark.parametrize("piece", ["x" * 1024, "é" * 512])
+def test_a_megabyte_of_arguments_is_taken_and_no_more(piece):
+    collected = ToolFragments()
+    for number in range(1024):
+        collected.add(part(number % 2, None, "table", piece))
+    assert sum(len(call.arguments) for call in collected.calls()) == 1024 * len(piece)
+    with pytest.raises(LimitReached, match="more than 1 MB of arguments"):
+        collected.add(part(0, None, None, "x"))
+
+
+def test_empty_fragments_without_end_take_no_room():
+    collected = ToolFragments()
+    for _ in range(1000):
+        collected.add(part(0, "c", "table", ""))
+    [call] = collected._calls
+    assert call.arguments == []
+
+
+def test_endless_names_and_ids_are_cut():
+    assert fragments(part(0, "i" * 1000, "n" * 1000, "1"), part(0, None, "n" * 1000, "2")) == [
+        ("i" * 200, "n" * 200, "12")
+    ]
+
+
+def test_calls_with_the_same_id_get_one_of_their_own():
+    parts = (part(0, "c", "a", "1"), part(1, "c", "b", "2"), part(2, "made00001", "c", "3"))
+    assert fragments(*parts) == [
+        ("c", "a", "1"),
+        ("made00001x", "b", "2"),
+        ("made00001", "c", "3"),
+    ]
+
+
+def test_arguments_nested_too_deep_to_be_written_down_break_the_answer():
+    nested = json.loads('{"a":' * 900 + "1" + "}" * 900)
+    for _ in range(200):
+        nested = {"a": nested}
+    with pytest.raises(ProviderBroke, match="no chat completion"):
+        fragments(part(0, "c", "table", nested))
+
+
+def test_error_that_is_the_whole_chunk_is_raised():
+    with pytest.raises(StreamError) as caught:
+        read(b'{"object": "error", "message": "boom", "code": 400}')
+    assert caught.value.error == {"object": "error", "message": "boom", "code": 400}
 
 
 def test_tool_calls_come_at_the_end_of_an_answer_that_ended():

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
+from copilot_admin.engine.llm.call_limits import MOST_ARGUMENT_BYTES, MOST_CALLS
 from copilot_admin.engine.llm.text_tools import UNREADABLE, TextTools, ToolBlocks, in_plain_text
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.engine.values.model_call import (
@@ -23,7 +24,8 @@ from copilot_admin.engine.values.model_call import (
     Usage,
 )
 from copilot_admin.engine.values.spec import ProviderSpec, ToolCalling
-from tests.engine.scripted import ScriptedProvider, Step, text
+from copilot_admin.errors import LimitReached, ProviderBroke
+from tests.engine.scripted import ScriptedProvider, Step, broken, text
 
 TABLE = ToolSchema(name="table", description="Shows rows.", parameters={"type": "object"})
 BLOCK = '```tool\n{"name": "table", "arguments": {"rows": [1]}}\n```'
@@ -156,3 +158,59 @@ def test_it_is_chosen_for_a_provider():
     assert isinstance(provider, TextTools)
     assert asyncio.run(provider.models()) == ("rehearsal",)
     assert json.loads(CALLED.arguments) == {"rows": [1]}
+
+
+def until_error(*script):
+    """What came before the error, and the error."""
+
+    async def run():
+        seen = []
+        call = ModelCall(model="m", messages=(USER,), tools=(TABLE,))
+        with pytest.raises((ProviderBroke, LimitReached)) as caught:
+            async for delta in TextTools(ScriptedProvider(script)).stream(call):
+                seen.append(delta)
+        return joined(seen), caught.value
+
+    return asyncio.run(run())
+
+
+def test_words_that_are_held_back_are_said_before_an_error():
+    seen, _ = until_error(broken(ProviderBroke("No."), "Use ``"))
+    assert seen == [TextDelta("Use ``")]
+
+
+def test_half_a_block_is_not_shown_before_an_error():
+    seen, _ = until_error(broken(ProviderBroke("No."), 'Wait. ```tool\n{"name"'))
+    assert seen == [TextDelta("Wait. ")]
+
+
+def test_more_blocks_than_calls_are_allowed_end_the_answer():
+    seen, error = until_error(text(BLOCK * (MOST_CALLS + 1)))
+    assert [type(one) for one in seen] == [ToolCall] * MOST_CALLS
+    assert "more than 128 tools" in error.public
+
+
+@pytest.mark.parametrize("pieces", [1, 64])
+def test_block_without_end_ends_the_answer_at_a_megabyte(pieces):
+    size = MOST_ARGUMENT_BYTES // pieces
+    seen, error = until_error(text("```tool\n", *["x" * size] * pieces))
+    assert [one for one in seen if one is not ALIVE] == []
+    assert "more than 1 MB of arguments" in error.public
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        '{"name": ["table"], "arguments": {}}',
+        '{"name": null}',
+        '{"name": "t", "arguments": ' + "[" * 990 + "]" * 990 + "}",
+    ],
+)
+def test_block_that_names_no_tool_or_goes_too_deep_is_told_to_be_unreadable(block):
+    [called] = taken_out(f"```tool\n{block}\n```")
+    assert (called.name, called.arguments) == (UNREADABLE, block)
+
+
+def test_endless_name_in_a_block_is_cut():
+    [called] = taken_out('```tool\n{"name": "' + "n" * 1000 + '"}\n```')
+    assert called.name == "n" * 200

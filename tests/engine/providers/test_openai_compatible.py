@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from copilot_admin.engine.llm import data_lines
 from copilot_admin.engine.llm.openai_clients import connection_for
 from copilot_admin.engine.providers import openai_compatible
 from copilot_admin.engine.providers.openai_compatible import OpenAICompatible
@@ -24,6 +25,7 @@ from copilot_admin.engine.values.model_call import (
 )
 from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import (
+    LimitReached,
     NotReady,
     ProviderBroke,
     ProviderBusy,
@@ -429,7 +431,12 @@ def test_other_bad_requests_are_not_sent_twice():
         ({"message": "overloaded", "type": "overloaded_error"}, ProviderUnavailable),
         ({"message": "no credit", "code": "insufficient_quota"}, ProviderRefused),
         ({"message": "boom", "code": 42}, ProviderBroke),
+        ({"message": "slow down", "code": "429"}, ProviderBusy),
+        ({"message": "boom", "type": ["rate_limit"], "code": {"a": 1}}, ProviderBroke),
         ("boom", ProviderBroke),
+        (["boom"], ProviderBroke),
+        ({"error": {"message": "boom"}}, ProviderBroke),
+        (json.loads('{"a":' * 900 + "1" + "}" * 900), ProviderBroke),
     ],
 )
 def test_error_in_the_stream_before_any_words(error_object, kind):
@@ -456,14 +463,146 @@ def test_error_in_the_stream_after_words_is_final():
     assert "sk-test" not in error.detail
 
 
-def test_stream_that_is_no_chat_completion_broke():
+@pytest.mark.parametrize(
+    "last",
+    [
+        {"error": {"message": "overloaded", "code": 503}},
+        "not json",
+        "x" * (1024 * 1024 + 1),
+    ],
+)
+def test_words_that_come_in_one_read_with_an_error_are_kept(last):
     async def handler(request, reply):
         await reply.start()
-        await reply.send(b"data: <html>\n\n")
+        await reply.events(text_chunk("Half"), last)
+        await reply.left.wait()
+
+    error, seen = failed(handler)
+    words = [delta for delta in seen if delta is not ALIVE]
+    assert (type(error), words) == (ProviderBroke, [TextDelta("Half")])
+
+
+def test_too_many_calls_end_the_answer_behind_its_words():
+    def called(number):
+        call = {"index": number, "function": {"name": "table", "arguments": "{}"}}
+        return {"choices": [{"delta": {"tool_calls": [call]}}]}
+
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events(text_chunk("I will."), *map(called, range(129)), finish_chunk())
         await reply.end()
 
-    error, _ = failed(handler)
-    assert isinstance(error, ProviderBroke)
+    error, seen = failed(handler)
+    assert (type(error), seen) == (LimitReached, [TextDelta("I will.")])
+    assert error.public == (
+        "The model called more than 128 tools in one answer, so the answer was ended. Ask for less "
+        "at once."
+    )
+
+
+@pytest.mark.parametrize(
+    ("type_", "body"),
+    [
+        ("text/html; charset=utf-8", b"Sign in"),
+        ("Application/XHTML+XML", b""),
+        ("text/event-stream", b"\n <!DOCTYPE html><title>Sign in</title>"),
+        ("text/event-stream", b"data: <html>\n\n"),
+        ("text/plain", b"<html>\n" * 100_000),
+        ("application/json", b"<html></html>"),
+    ],
+)
+def test_web_page_is_named_as_what_it_is(type_, body):
+    async def handler(request, reply):
+        await reply.start(type=type_)
+        if body:
+            await reply.send(body)
+        await reply.end()
+
+    error, seen = failed(handler)
+    assert (type(error), seen) == (ProviderBroke, [])
+    assert error.public == (
+        "The provider answered with a web page, not with an answer of a model. Whoever manages "
+        "this copilot should check the provider's address: it often ends in /v1."
+    )
+
+
+@pytest.mark.parametrize("payloads", [("[DONE]",), (), ({"choices": {"delta": 1}}, "[DONE]")])
+def test_immediate_end_is_no_answer(payloads):
+    async def handler(request, reply):
+        await reply.start()
+        if payloads:
+            await reply.events(*payloads)
+        await reply.end()
+
+    error, seen = failed(handler)
+    assert (type(error), seen) == (ProviderBroke, [])
+    assert "ended its answer before it began" in error.public
+
+
+def test_what_follows_the_end_of_an_answer_is_not_looked_at():
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events(
+            text_chunk("Hi"), finish_chunk(), "[DONE]", {"error": "late"}, "x" * (2**20 + 1)
+        )
+        await reply.end()
+
+    deltas, _ = streamed(handler)
+    assert [deltas[0], deltas[-1]] == [TextDelta("Hi"), Finish("stop")]
+
+
+@pytest.mark.parametrize("piece", [b": keep-alive\n\n", b"\n", b'data: {"choices": []}\n\n'])
+def test_packed_stream_that_unpacks_to_too_much_is_ended(piece, monkeypatch):
+    monkeypatch.setattr(data_lines, "MAX_STREAM_BYTES", 2 * 1024 * 1024)
+    packed = gzip.compress(piece * (3 * 1024 * 1024 // len(piece)))
+
+    async def handler(request, reply):
+        await reply.start(Content_Encoding="gzip")
+        await reply.send(packed)
+        await reply.left.wait()
+
+    error, seen = failed(handler)
+    assert (type(error), seen) == (ProviderBroke, [])
+    assert "more than 256 MiB" in error.public
+
+
+def test_bytes_behind_the_end_of_a_packed_stream_are_not_read_for_ever(monkeypatch):
+    monkeypatch.setattr(openai_compatible, "MAX_STREAM_BYTES", 64 * 1024)
+
+    async def handler(request, reply):
+        await reply.start(Content_Encoding="gzip")
+        await reply.send(gzip.compress(b": hello\n\n"))
+        while not reply.left.is_set():
+            await reply.send(b"x" * 4096)
+
+    error, seen = failed(handler)
+    assert (type(error), seen) == (ProviderBroke, [])
+
+
+def test_others_have_their_turn_while_a_packed_stream_is_unpacked():
+    async def run():
+        turns = 0
+
+        async def count():
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        async def handler(request, reply):
+            await reply.start(Content_Encoding="gzip")
+            await reply.send(gzip.compress(b"\n" * (4 * 1024 * 1024)))
+            await reply.end()
+
+        async with serving(handler) as server:
+            stream = server.provider().stream(CALL)
+            counting = asyncio.ensure_future(count())
+            with pytest.raises(ProviderBroke):
+                await anext(stream)
+            counting.cancel()
+        return turns
+
+    assert asyncio.run(run()) >= 4
 
 
 def test_compressed_stream_is_read_all_the_same():

@@ -1,0 +1,43 @@
+"""Names what a provider sent instead of a chat completion."""
+
+from copilot_admin.errors import ProviderBroke
+
+BOM = b"\xef\xbb\xbf"
+_WEB_PAGE = (
+    "The provider answered with a web page, not with an answer of a model. Whoever manages this "
+    "copilot should check the provider's address: it often ends in /v1."
+)
+_NOT_UNDERSTOOD = (
+    "The model's provider sent something that is no chat completion, so the answer was ended. "
+    "Whoever manages this copilot should check the provider's address."
+)
+_NOTHING = (
+    "The model's provider ended its answer before it began: it sent no text, no call of a tool and "
+    "no reason. Ask again; if it stays so, whoever manages this copilot should check the "
+    "provider's address and model."
+)
+
+
+def is_web_page(data: bytes) -> bool:
+    """Whether data begins as HTML or XML does, which neither JSON nor an event stream do."""
+    return data[:64].removeprefix(BOM).lstrip().startswith(b"<")
+
+
+def names_web_page(content_type: str) -> bool:
+    """Whether a Content-Type header announces a web page."""
+    return content_type.partition(";")[0].strip().lower() in ("text/html", "application/xhtml+xml")
+
+
+def web_page() -> ProviderBroke:
+    """The error of an address behind which there is a web site."""
+    return ProviderBroke(_WEB_PAGE)
+
+
+def not_understood(data: bytes) -> ProviderBroke:
+    """The error of data that is no chunk of a chat completion."""
+    return web_page() if is_web_page(data) else ProviderBroke(_NOT_UNDERSTOOD)
+
+
+def nothing_came() -> ProviderBroke:
+    """The error of a stream that ended with neither text nor calls nor a reason."""
+    return ProviderBroke(_NOTHING)
