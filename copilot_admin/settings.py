@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.config import logs, origins, secrets
 from copilot_admin.config.databases import database
 from copilot_admin.config.env import BadSetting, process_environment
+from protocol import requests
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
@@ -83,6 +84,9 @@ else:
 # must not lie around in a temporary file.
 MAX_BODY_BYTES = int(
     env.number("COPILOT_MAX_BODY_MB", default=20, minimum=0.1, maximum=1024) * 1024 * 1024
+)
+MAX_MESSAGES = int(
+    env.number("COPILOT_MAX_MESSAGES", default=requests.MAX_MESSAGES, minimum=1, maximum=10_000)
 )
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 FILE_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES

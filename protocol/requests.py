@@ -23,6 +23,7 @@ from protocol.strict_json import MalformedJson, parse
 __all__ = ["MalformedJson", "UnusableQuery", "read"]
 
 MAX_URLS = 4  # the protocol allows as many
+MAX_MESSAGES = 2000  # a chat of a day has some dozens; storing 2,000 takes the journal 50 ms
 
 
 class UnusableQuery(ValueError):
@@ -34,12 +35,18 @@ class UnusableQuery(ValueError):
         self.code = code
 
 
-def read(body: bytes | JsonObject, *, hint: Generation | None = None) -> Query:
+def read(
+    body: bytes | JsonObject,
+    *,
+    hint: Generation | None = None,
+    max_messages: int = MAX_MESSAGES,
+) -> Query:
     """Read one request.
 
     Args:
         body: The bytes of the body, or the object they hold.
         hint: The generation that the address promised; the body's shape wins.
+        max_messages: The longest history that is taken.
 
     Returns:
         What the request means, with notes about what was left out or mended. Texts hold neither
@@ -47,11 +54,11 @@ def read(body: bytes | JsonObject, *, hint: Generation | None = None) -> Query:
 
     Raises:
         MalformedJson: The bytes are not the JSON we read.
-        UnusableQuery: The body is no object, or has no message that can be read.
+        UnusableQuery: The body is no object, or has no message that can be read, or too many.
     """
     notes = Notes()
     request = _request(body, notes)
-    raw = _messages(request)
+    raw = _messages(request, max_messages)
     messages = read_messages(raw, notes=notes)
     if not messages:
         raise UnusableQuery(
@@ -97,7 +104,7 @@ def _request(body: bytes | JsonObject, notes: Notes) -> JsonObject:
     return value
 
 
-def _messages(request: JsonObject) -> list[Json] | tuple[Json, ...]:
+def _messages(request: JsonObject, most: int) -> list[Json] | tuple[Json, ...]:
     raw = request.get("messages")
     if raw is not None and not isinstance(raw, list | tuple):
         raise UnusableQuery(
@@ -106,6 +113,12 @@ def _messages(request: JsonObject) -> list[Json] | tuple[Json, ...]:
         )
     if not raw:
         raise UnusableQuery("messages list cannot be empty.", code="messages-empty")
+    if len(raw) > most:
+        raise UnusableQuery(
+            f"The chat has {len(raw):,} messages; {most:,} are the most that this server takes. "
+            "Start a new chat.",
+            code="too-many-messages",
+        )
     return raw
 
 

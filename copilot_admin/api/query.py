@@ -47,11 +47,12 @@ async def query(request: HttpRequest, slug: str) -> EventStreamResponse:
 
 async def _read_query(request: HttpRequest) -> Query:
     hint = Generation.TWO if request.GET.get("generation") == "2" else None
+    reading = partial(read, hint=hint, max_messages=settings.MAX_MESSAGES)
     body = request.body
     try:
         if len(body) <= READ_INLINE_BYTES:
-            return read(body, hint=hint)
-        return await asyncio.to_thread(read, body, hint=hint)
+            return reading(body)
+        return await asyncio.to_thread(reading, body)
     except MalformedJson as error:
         raise MalformedBody(error.public, code=error.code) from error
     except UnusableQuery as error:

@@ -16,7 +16,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import AutoField, Field, Model
 
 Row: TypeAlias = tuple[Any, ...]
-_AnyField: TypeAlias = "Field[Any, Any]"
+AnyField: TypeAlias = "Field[Any, Any]"
 
 
 class _Statement(ABC):
@@ -24,7 +24,7 @@ class _Statement(ABC):
 
     def __init__(self, model: type[Model]) -> None:
         self._model = model
-        self._fields: Mapping[str, _AnyField] = {
+        self._fields: Mapping[str, AnyField] = {
             field.attname: field for field in model._meta.concrete_fields
         }
         self._sql: dict[str, str] = {}

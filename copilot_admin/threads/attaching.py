@@ -15,6 +15,7 @@ from copilot_admin.storage.statements import Insert, Row
 from copilot_admin.threads.chain import Chain, Link
 from copilot_admin.threads.content import NO_CONTENT, StoredContent, content_of
 from copilot_admin.threads.finding import Found, Known, find
+from copilot_admin.threads.inserting import chained, insert
 from copilot_admin.threads.tree import Seen
 from protocol.canonical import Role
 
@@ -23,7 +24,6 @@ TITLE_CHARACTERS = 300
 # Another process may have been faster: its row is taken instead of a second one.
 _INSERT_CONVERSATION = Insert(Conversation, returning=("id",), or_ignore=True)
 _INSERT_TURN = Insert(Turn, returning=("id",), or_ignore=True)
-_INSERT_NODE = Insert(Node, returning=("id",), or_existing=("conversation_id", "chain_hash"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,57 +139,14 @@ def _title(incoming: PreparedMessages) -> str:
 
 def _insert(conversation: Known, found: Found, incoming: PreparedMessages) -> list[Seen]:
     """Stores the new messages, each under the one before."""
-    links = incoming.links[found.place.used :]
     contents = incoming.contents(start=found.place.used)
     blobs.save(content.packed for content in contents if content.packed)
-    nodes: list[Seen] = []
-    before = found.place.node
-    for index, (link, content) in enumerate(zip(links, contents, strict=True)):
-        is_last = index == len(links) - 1
-        before = _inserted(conversation, before, link, content, incoming, is_last=is_last)
-        nodes.append(before)
-    return nodes
-
-
-def _inserted(
-    conversation: Known,
-    before: Seen | None,
-    link: Link,
-    content: StoredContent,
-    incoming: PreparedMessages,
-    *,
-    is_last: bool,
-) -> Seen:
-    chain = incoming.chain
-    chain_hash = chain.after(before.chain_hash if before else chain.root, link.digest)
-    client_hash = before.client_hash if before else chain.root
-    if link.role is not Role.AI:
-        client_hash = chain.after(client_hash, link.digest)
-    depth = before.depth + 1 if before else 0
-    row = _INSERT_NODE(
+    new = zip(incoming.links[found.place.used :], contents, strict=True)
+    return insert(
+        tuple(chained(new, chain=incoming.chain, before=found.place.node)),
         conversation_id=conversation.id,
-        parent_id=before.id if before else None,
-        depth=depth,
-        role=link.role.value,
-        kind=link.kind.value,
-        agent=content.agent,
-        text=content.text,
-        blob_id=content.sha,
-        chain_hash=chain_hash,
-        client_hash=client_hash,
-        from_history=not is_last,
-        created_at=incoming.at,
-    )
-    return Seen(
-        id=_id(row),
-        conversation_id=conversation.id,
-        parent_id=before.id if before else None,
-        depth=depth,
-        chain_hash=chain_hash,
-        client_hash=client_hash,
-        from_history=not is_last,
-        role=link.role,
-        kind=link.kind,
+        before=found.place.node,
+        at=incoming.at,
     )
 
 

@@ -333,3 +333,18 @@ def test_a_model_that_calls_a_tool_makes_a_table(monkeypatch):
     names = [name for name, _ in events]
     assert names == ["copilotMessageArtifact", "copilotMessageChunk"]
     assert events[0][1]["content"] == [{"symbol": "TSLA", "price": 1}]
+
+
+def test_a_history_that_is_too_long_is_refused_with_a_sentence(settings):
+    make_published(slug="news")
+    settings.MAX_MESSAGES = 2
+    status, answer = post({"messages": HELLO["messages"] * 3})
+    assert (status, answer) == (
+        422,
+        {
+            "detail": "The chat has 3 messages; 2 are the most that this server takes. "
+            "Start a new chat.",
+            "code": "too-many-messages",
+        },
+    )
+    assert not Run.objects.exists()

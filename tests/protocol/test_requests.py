@@ -45,6 +45,17 @@ def test_body_that_asks_nothing_is_refused(body: bytes, code: str, public: str):
     assert (refused.value.code, refused.value.public, str(refused.value)) == (code, public, public)
 
 
+def test_history_may_have_as_many_messages_as_are_taken_and_not_one_more():
+    body = {"messages": [{"role": "human", "content": "q"}] * 3}
+    assert len(read(body, max_messages=3).messages) == 3
+    with pytest.raises(UnusableQuery) as refused:
+        read({"messages": [{"role": "human", "content": "q"}] * 2001})
+    assert (refused.value.code, refused.value.public) == (
+        "too-many-messages",
+        "The chat has 2,001 messages; 2,000 are the most that this server takes. Start a new chat.",
+    )
+
+
 def test_body_that_is_no_json_is_refused():
     with pytest.raises(MalformedJson):
         read(b"{")

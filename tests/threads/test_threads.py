@@ -161,6 +161,22 @@ def test_foreign_history_without_a_known_answer_is_kept_once():
 
 
 @TRACES
+def test_a_long_unknown_history_is_stored_in_few_statements_and_once(trace_id):
+    client = Client(trace_id=trace_id)
+    history = [human(f"q{i}") if i % 2 == 0 else ai(f"a{i}") for i in range(1200)]
+    with CaptureQueriesContext(connection) as first:
+        asked = client.ask(*history, "And now?")
+    nodes = list(asked.conversation.nodes.order_by("depth"))
+    assert [node.parent_id for node in nodes] == [None, *(node.pk for node in nodes[:-1])]
+    assert [node.text for node in nodes] == [*(one.text for one in history), "And now?"]
+    assert [node.from_history for node in nodes] == [True] * 1200 + [False]
+    inserts = [one for one in first if one["sql"].startswith('INSERT INTO "copilot_admin_node"')]
+    assert len(inserts) == 4  # 500, 500 and 200 older ones, and the newest
+    assert client.ask(*history, "And now?").conversation == asked.conversation
+    assert asked.conversation.nodes.count() == 1201
+
+
+@TRACES
 def test_an_answer_split_into_bubbles_is_recognised(trace_id):
     client = Client(trace_id=trace_id)
     client.ask("Hi").answer("First part. ", StatusUpdate(message="Step"), "\nSecond part.")
