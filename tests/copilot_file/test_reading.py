@@ -9,7 +9,12 @@ from copilot_admin.copilot_file.faults import BadCopilotFile, path_of
 from copilot_admin.copilot_file.loading import MOST_BYTES, load
 from copilot_admin.copilot_file.schema import CopilotEntry
 from copilot_admin.copilot_file.validation import validate
-from copilot_admin.copilot_file.yaml_reading import MOST_DEPTH
+from copilot_admin.copilot_file.yaml_reading import (
+    MOST_CHARACTERS,
+    MOST_DEPTH,
+    MOST_LINES,
+    MOST_VALUES,
+)
 from copilot_admin.copilot_file.yaml_writing import write_yaml
 from copilot_admin.engine.providers.registry import provider_kinds
 from copilot_admin.engine.tools.registry import tool_names
@@ -145,6 +150,36 @@ def test_what_is_more_than_plain_values_is_refused_with_its_place(text, fault):
 def test_too_many_levels_are_refused():
     assert "levels" in _faults("[" * (MOST_DEPTH + 1) + "]" * (MOST_DEPTH + 1))[0]
     assert load(b"[" * MOST_DEPTH + b"]" * MOST_DEPTH)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (
+            "[" + "a," * MOST_VALUES + "]",
+            f"line 1, column {2 * MOST_VALUES - 2}: there are more than {MOST_VALUES} keys and values. "
+            "Split the file, or write it as JSON.",
+        ),
+        (
+            "a: |\n" + "\r" * MOST_LINES,
+            f"YAML may have {MOST_LINES} lines; these are {MOST_LINES + 2}. "
+            "Split the file, or write it as JSON.",
+        ),
+        (
+            "a" * (MOST_CHARACTERS + 1),
+            f"YAML may have {MOST_CHARACTERS} characters; these are {MOST_CHARACTERS + 1}. "
+            "Split the file, or write it as JSON.",
+        ),
+    ],
+)
+def test_yaml_that_would_be_read_for_minutes_is_refused(text, fault):
+    assert _faults(text) == [fault]
+
+
+def test_long_tag_is_refused_where_it_begins():
+    assert _faults("a: " + "!" * 1_000_000) == [
+        "line 1, column 4: tags are not accepted: put text in quotes."
+    ]
 
 
 @pytest.mark.parametrize("text", ["a: 1\na: 2", '{"a": 1, "a": 2}'])
