@@ -17,6 +17,9 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 7777
 SHUTDOWN_MARGIN_SECONDS = 5  # after the last answer: the journal is written, connections close
 BACKLOG = 2048
+# A worker that does not answer so long is killed, with all its answers. Its answer needs the lock of
+# the interpreter, which one call in C may hold: a busy second, or ten, must not cost a worker.
+WORKER_ANSWERS_WITHIN_SECONDS = 30
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -93,6 +96,7 @@ def serve(listener: socket.socket, *, workers: int = 1) -> None:
         log_config=None,  # Django's logging: one line each, no secrets, no query strings
         server_header=False,
         timeout_graceful_shutdown=int(settings.DRAIN_SECONDS) + SHUTDOWN_MARGIN_SECONDS,
+        timeout_worker_healthcheck=WORKER_ANSWERS_WITHIN_SECONDS,
     )
     if workers > 1:
         Multiprocess(config, sockets=[listener]).run()

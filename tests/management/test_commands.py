@@ -341,6 +341,12 @@ def test_several_workers_share_one_socket(served):
     assert [(kind, config.workers) for kind, config in served[1:]] == [("several", 2)]
 
 
+def test_worker_that_is_busy_for_seconds_is_not_killed(served):
+    with serving.listen("127.0.0.1", 0) as listener:
+        serving.serve(listener, workers=2)
+    assert served[1][1].timeout_worker_healthcheck == 30
+
+
 @pytest.mark.django_db
 def test_quickstart_tells_the_login_once_and_the_addresses_always(served, settings, tmp_path):
     settings.VAR_DIR = tmp_path
