@@ -3,7 +3,7 @@
 import pytest
 
 from copilot_admin.engine.tools.html import cleaned
-from copilot_admin.engine.tools.inline_styles import harmless_style
+from copilot_admin.engine.tools.inline_styles import MOST_LENGTH, harmless_style
 from protocol.events import ArtifactType, MessageArtifact
 from tests.engine.engine_inputs import make_engine_input, make_spec, outputs_of
 from tests.engine.scripted import ScriptedProvider, call, text
@@ -86,11 +86,17 @@ def test_what_stays_beside_something_taken_out_keeps_its_meaning():
 
 @pytest.mark.parametrize("opening", ["(", "[", "{", "calc(", "a{", "/*", "\\", "url("])
 def test_no_depth_of_nesting_breaks_it(opening):
-    assert harmless_style(f"color: red; width: {opening * 50_000}") == "color: red"
+    assert harmless_style(f"color: red; width: {opening * 1_500}") == "color: red"
 
 
 def test_style_with_a_number_that_python_does_not_read_is_left_out():
     assert harmless_style(f"color: red; width: {'9' * 5000}px") is None
+
+
+def test_style_that_is_longer_than_any_design_is_left_out():
+    style = "color: red; ".ljust(MOST_LENGTH)
+    assert harmless_style(style) == style
+    assert harmless_style(f"{style} ") is None
 
 
 def shown(*script):
