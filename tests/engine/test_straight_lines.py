@@ -43,6 +43,7 @@ from copilot_admin.engine.providers import rehearsal
 from copilot_admin.engine.toolkits import ranking
 from copilot_admin.engine.tools import html, inline_styles, tool_arguments
 from copilot_admin.errors import LimitReached
+from copilot_admin.rendering import markdown, markdown_room
 from protocol import canonical, markers, plain_text, redaction, sse, storable, strict_json
 from protocol.components import manifests
 from protocol.data import message
@@ -92,6 +93,12 @@ def until_refused(read: Callable[[Any], object]) -> Callable[[Any], object]:
 def ranked(text: str) -> None:
     words = [f"w{number}" for number in range(len(text))]  # all different, in question and texts
     ranking.scores(" ".join(words), words)
+
+
+def wide_table(text: str) -> None:
+    """As many columns as rows, of which only the first has cells."""
+    side = len(text) // 8
+    markdown.safe_html(f"{'|a' * side}|\n{'|-' * side}|\n" + "|\n" * side)
 
 
 @dataclass(frozen=True)
@@ -349,6 +356,37 @@ DOORS = (
             ("", "[", ""),
         ),
     ),
+    Door(
+        markdown,
+        markdown.safe_html,
+        (
+            ("", "> a\n", ""),
+            ("", "> ", ""),
+            ("", "- a\n", ""),
+            ("", "- ", "a"),
+            ("", "[a](b) ", ""),
+            ("", "![a", ""),
+            ("", "[a](", ""),
+            ("", "[a]: b\n", ""),
+            ("", "*a*b", ""),
+            ("", "a**b_", ""),
+            ("", "~~a", ""),
+            ("", "`a", ""),
+            ("", "``a`", ""),
+            ("|a|b|\n|-|-|\n", "|1|2|\n", ""),
+            ("", "|a|\n|-|\n", ""),
+            ("", "a|b\n-|-\n", ""),
+            ("", "|", ""),
+            ("", "&amp;", ""),
+            ("", "&#1", ""),
+            ("", "<a@b.c> ", ""),
+            ("", "a\n", ""),
+            ("", "# a\n", ""),
+            ("", "```\n", ""),
+            ("", "a\n=\n", ""),
+        ),
+    ),
+    Door(markdown_room, wide_table, (("", "x", ""),)),
     Door(
         copilot_admin.config.logs,
         lambda text: copilot_admin.config.logs._CONTROL.sub(

@@ -15,6 +15,7 @@ from copilot_admin.rendering.markdown import (
     host_of,
     safe_html,
 )
+from copilot_admin.rendering.markdown_room import MOST_CELLS, MOST_MARKS
 from tests.rendering.hostile_texts import FOREIGN, PAYLOADS
 
 
@@ -120,8 +121,57 @@ def test_what_is_no_address_has_no_host(address: str):
 )
 def test_texts_that_would_take_long_are_shown_plain(text: str):
     html = safe_html(text)
+    assert "Shown as it was written: there is too much to format." in html
     assert "**x** &lt;b&gt;" in html
     assert_harmless(html)
+
+
+REST = "The rest is shown as it was written: there is too much to format."
+
+
+def test_table_is_cut_at_a_number_of_cells_and_words_say_so():
+    table = "|a|b|\n|-|-|\n" + "|1|2|\n" * MOST_CELLS
+    html = safe_html(f"{table}\nafter **it**")
+    rows = html.count("<td>") // 2
+    assert 2 * (1 + rows) == MOST_CELLS
+    assert html.endswith(
+        f'</table>\n<span class="ca-muted">{REST}</span>\n<span class="ca-said-plain">'
+        + "|1|2|\n" * (MOST_CELLS - rows)
+        + "\nafter **it**</span>"
+    )
+
+
+def test_cells_that_a_table_lacks_are_counted_too():
+    html = safe_html("|a" * 200 + "|\n" + "|-" * 200 + "|\n" + "|\n" * 1_000)
+    assert html.count("<td>") + html.count("<th>") <= MOST_CELLS
+    assert html.count(REST) == 1
+
+
+def test_table_with_more_columns_than_cells_are_allowed_is_text():
+    html = safe_html("|a" * (MOST_CELLS + 1) + "|\n" + "|-" * (MOST_CELLS + 1) + "|\n")
+    assert "<th>" not in html
+
+
+def test_twelve_large_tables_share_the_room_of_one_text():
+    table = "|a|b|c|d|\n|-|-|-|-|\n" + "|1|2|3|4|\n" * 400 + "\n"
+    html = safe_html(table * 12)
+    assert html.count("<td>") + html.count("<th>") <= MOST_CELLS
+    assert html.count("|1|2|3|4|") + html.count("<td>") // 4 == 12 * 400
+
+
+def test_rest_of_lists_and_quotes_is_shown_once_and_whole():
+    html = safe_html("> - a\n" * (2 * MOST_CELLS) + "\nend")
+    assert html.count("<li>") + html.count("- a") == 2 * MOST_CELLS
+    assert html.count(REST) == 1
+    assert html.endswith("end</span>")
+    assert_harmless(html)
+
+
+def test_lines_with_too_many_marks_are_shown_as_they_were_written():
+    html = safe_html(f"*a*\n\n{'*a*<b>' * MOST_MARKS}\n\nplain\n\n*b*")
+    assert html.startswith(f'<p><em>a</em></p>\n<p><span class="ca-muted">{REST}</span>')
+    assert "*a*&lt;b&gt;" * MOST_MARKS in html
+    assert html.endswith('<p>plain</p>\n<p><span class="ca-said-plain">*b*</span></p>\n')
 
 
 AWKWARD = [
