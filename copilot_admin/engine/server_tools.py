@@ -77,7 +77,8 @@ class ServerTools:
         """
         component, use = self._components.get(call.name, (None, None))
         if component is None or use is None:
-            result = await self._tools[call.name].run(call, context=ToolContext(id=id))
+            context = ToolContext(id=id, html_sources=self._spec.html_sources)
+            result = await self._tools[call.name].run(call, context=context)
             yield ServerTool(call.name, call.arguments, result.text)
             yield result
         else:

@@ -115,6 +115,7 @@ class Copilot(models.Model):
     features = models.JSONField(_("features"), default=dict, blank=True)  # differences only
     custom_features = models.JSONField(_("custom features"), default=list, blank=True)
     tools = models.JSONField(_("tools"), default=list, blank=True)
+    html_sources = models.JSONField(_("images in HTML"), default=list, blank=True)
     components = models.JSONField(_("components"), default=list, blank=True)
     stream_all_text = models.BooleanField(_("show results of components"), default=False)
     citations = models.CharField(

@@ -247,6 +247,7 @@ def test_absent_keys_have_the_documented_defaults():
         "features": dict.fromkeys(FEATURE_KEYS, False),
         "custom_features": [],
         "tools": [],
+        "html_sources": [],
         "components": [],
         "stream_all_text": False,
         "citations": "widgets",
@@ -297,6 +298,33 @@ def test_a_file_that_is_no_group_of_keys_is_refused(value):
         ({"name": 3}, "name: must be text. Put it in quotes."),
         ({"enabled": "yes"}, "enabled: must be true or false."),
         ({"starters": "x"}, "starters: must be a list."),
+        (
+            {"html_sources": ["https://a.example", "https://a.example"]},
+            "html_sources: the address 'https://a.example' is given twice. Keep one.",
+        ),
+        *(
+            (
+                {"html_sources": [source]},
+                "html_sources[0]: an address is https:// and a host in small letters, without a "
+                "path, such as https://charts.example.com.",
+            )
+            for source in (
+                "",
+                "http://a.example",
+                "https://",
+                "https://a.example/",
+                "https://a.example/x",
+                "https://*.example",
+                "https://A.example",
+                "https://a@b.example",
+                "https://a.example:0",
+                "https://a.example:",
+                "https://a.example:65536",
+                "https://a..example",
+                "https://a.example ",
+                "*",
+            )
+        ),
         ({"parameters": []}, "parameters: must be a group of keys and values."),
         (
             {"parameters": {"stream": False}},

@@ -41,7 +41,7 @@ from copilot_admin.engine.llm import (
 from copilot_admin.engine.prompt import data_text, placeholders
 from copilot_admin.engine.providers import rehearsal
 from copilot_admin.engine.toolkits import ranking
-from copilot_admin.engine.tools import html, inline_styles, tool_arguments
+from copilot_admin.engine.tools import clean_html, inline_styles, tool_arguments
 from copilot_admin.errors import LimitReached
 from copilot_admin.rendering import markdown, markdown_room
 from protocol import canonical, markers, plain_text, redaction, sse, storable, strict_json
@@ -149,8 +149,8 @@ DOORS = (
         ),
     ),
     Door(
-        html,
-        html.is_too_costly,
+        clean_html,
+        clean_html.is_too_costly,
         (
             ("", "<b", ""),
             ("", "<b a='\"", ""),

@@ -1,10 +1,11 @@
 """The inputs of the form that the table of draft fields describes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, assert_never
 
 from django import forms
 from django.utils.functional import Promise
+from django.utils.text import capfirst
 
 from copilot_admin.admin.common.fieldsets import Fieldsets
 from copilot_admin.admin.common.rows import RowForm, RowsField
@@ -140,7 +141,8 @@ def _input_of(field: DraftField) -> forms.Field | None:
             form = ROW_FORMS[rows.record]
             return RowsField(form, add_label=rows.add_label, unique=rows.unique, **common)
         case draft_field.Texts() as texts:
-            return TextsField(_row_of(texts), add_label=texts.add_label, **common)
+            unique = "text" if texts.differ else ""
+            return TextsField(_row_of(texts), add_label=texts.add_label, unique=unique, **common)
         case Input.TOOLS:
             return forms.MultipleChoiceField(required=False, **common)
         case Input.COMPONENTS:
@@ -154,8 +156,21 @@ def _input_of(field: DraftField) -> forms.Field | None:
 def _row_of(texts: draft_field.Texts) -> type[RowForm]:
     """A row with one text."""
     described: dict[str, Any] = {"label": texts.label, "max_length": texts.longest}
+    if texts.fault_of is not None:
+        described["validators"] = [_refusing(texts.fault_of)]
     text = forms.CharField(**described)
     return type("TextRow", (RowForm,), {"noun": texts.noun, "text": text})
+
+
+def _refusing(fault_of: Callable[[str], str | Promise]) -> Callable[[str], None]:
+    """The validator that says what is wrong with a text."""
+
+    def check(text: str) -> None:
+        wrong = fault_of(text)
+        if wrong:
+            raise forms.ValidationError(capfirst(str(wrong)))
+
+    return check
 
 
 def _widget_of(field: DraftField) -> forms.Widget | None:

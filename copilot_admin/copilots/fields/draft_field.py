@@ -71,12 +71,19 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Texts:
-    """A list of short texts; `noun` is what one of them is."""
+    """A list of short texts; `noun` is what one of them is.
+
+    Attributes:
+        fault_of: What is wrong with a text, in words; nothing when it is right.
+        differ: No two may be the same.
+    """
 
     noun: Text
     label: Text
     add_label: Text
     longest: int
+    fault_of: Callable[[str], Text] | None = None
+    differ: bool = False
 
 
 Editor: TypeAlias = Input | Choice | Switches | Rows | Texts

@@ -210,6 +210,26 @@ DRAFT_FIELDS: tuple[DraftField, ...] = (
         editor=Input.TOOLS,
     ),
     DraftField(
+        key="html_sources",
+        label=_("Images in HTML"),
+        help=_(
+            "Addresses such as https://charts.example.com from which images in HTML may be loaded. "
+            "Each of them learns what the address of an image says, and models write addresses as "
+            "the data they read asks them to. None: only images that are in the HTML itself are "
+            "shown."
+        ),
+        section=DATA_AND_TOOLS,
+        file=values.HtmlSources,
+        editor=Texts(
+            noun=_("address"),
+            label=_("Address"),
+            add_label=_("Add an address"),
+            longest=200,
+            fault_of=values.html_source_fault,
+            differ=True,
+        ),
+    ),
+    DraftField(
         key="components",
         label=_("Components"),
         section=COMPONENTS,

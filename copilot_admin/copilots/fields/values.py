@@ -4,6 +4,8 @@ from dataclasses import asdict
 from enum import Enum
 from typing import Annotated, Any, Literal
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, create_model
 
 from copilot_admin.copilots.fields.controls import CustomFeatureEntry
@@ -42,6 +44,37 @@ def _known_tools(tools: list[str]) -> list[str]:
         if name not in tool_names():
             raise fault(f"there is no tool '{name}'. Use one of: {', '.join(tool_names())}.")
     return tools
+
+
+def html_source_fault(source: str) -> str | Promise:
+    """What is wrong with an origin from which images in HTML are to be loaded; nothing when right."""
+    host, colon, port = source.removeprefix("https://").partition(":")
+    is_host = all(_is_label(label) for label in host.split("."))
+    is_port = not colon or (port.isascii() and port.isdecimal() and 0 < int(port) < 65536)
+    if source.startswith("https://") and is_host and is_port:
+        return ""
+    return _(
+        "an address is https:// and a host in small letters, without a path, such as "
+        "https://charts.example.com."
+    )
+
+
+def _html_source(source: str) -> str:
+    wrong = html_source_fault(source)
+    if wrong:
+        raise fault(str(wrong))
+    return source
+
+
+def _is_label(label: str) -> bool:
+    """Whether this may stand between the dots of a host name."""
+    plain = label.replace("-", "")
+    return plain.isascii() and plain.isalnum() and label == label.lower()
+
+
+def _html_sources(sources: list[str]) -> list[str]:
+    refuse_repeated(sources, what="address")
+    return sources
 
 
 def _image(image: str) -> str:
@@ -126,6 +159,10 @@ Parameters = dict[ParameterName, JsonValue]
 CustomFeatures = Annotated[list[CustomFeatureEntry], _each_once("key", "key")]
 Components = Annotated[list[ComponentEntry], _each_once("component", "name")]
 Tools = Annotated[list[str], AfterValidator(_known_tools)]
+HtmlSources = Annotated[
+    list[Annotated[str, StringConstraints(max_length=200), AfterValidator(_html_source)]],
+    AfterValidator(_html_sources),
+]
 DataTokens = Annotated[int, Field(ge=LEAST_DATA_TOKENS)]
 Limits = Annotated[LimitsEntry, AfterValidator(_no_limits)]
 Unbuilt = Annotated[int | None, AfterValidator(unbuilt)]

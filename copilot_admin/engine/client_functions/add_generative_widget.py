@@ -1,6 +1,7 @@
 """Makes a new widget of what the model writes: a note, a table, a chart or HTML."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -8,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import Sample
+from copilot_admin.engine.tools.clean_html import LONGEST, html_to_show
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.json import Json, JsonObject
@@ -68,14 +70,15 @@ class AddGenerativeWidget(ClientFunction):
     def offers(self, situation: Situation) -> Iterable[Offer]:
         """One tool for all kinds of widget."""
         if may_be_changed(situation.spec, situation.query):
-            yield self.offer(GenerativeWidget, _arguments)
+            sources = situation.spec.html_sources
+            yield self.offer(GenerativeWidget, partial(_arguments, sources))
 
 
-def _arguments(call: ToolCall) -> JsonObject:
+def _arguments(html_sources: Collection[str], call: ToolCall) -> JsonObject:
     given = read_arguments(GenerativeWidget, call)
     arguments: dict[str, Json] = {
         "widget_type": given.widget_type,
-        "data": _data(given),
+        "data": _data(given, html_sources=html_sources),
         "name": given.name,
     }
     if given.description:
@@ -87,12 +90,18 @@ def _arguments(call: ToolCall) -> JsonObject:
     return arguments
 
 
-def _data(given: GenerativeWidget) -> Json:
+def _data(given: GenerativeWidget, *, html_sources: Collection[str]) -> Json:
     is_text = given.widget_type in ("note", "html")
     if not given.data or isinstance(given.data, str) is not is_text:
         what = "a text" if is_text else "a list of rows"
         raise ToolMistake(f"A widget of the type {given.widget_type!r} needs {what} as 'data'.")
-    return given.data if isinstance(given.data, str) else list(given.data)
+    if not isinstance(given.data, str):
+        return list(given.data)
+    if given.widget_type != "html":
+        return given.data
+    if len(given.data) > LONGEST:
+        raise ToolMistake(f"HTML has {LONGEST} characters at most. Write less.")
+    return html_to_show(given.data, sources=html_sources)
 
 
 def _chart_params(given: GenerativeWidget) -> JsonObject:

@@ -24,6 +24,7 @@ from copilot_admin.engine.component_runs.text import (
 )
 from copilot_admin.engine.tools.artifacts import unique_name
 from copilot_admin.engine.tools.chart import ROUND, ChartType, chart_params
+from copilot_admin.engine.tools.clean_html import cleaned
 from protocol.components import (
     PAYLOADS,
     ComponentOutput,
@@ -194,7 +195,7 @@ class ComponentEvents:
             kind = str(payload["mime_type"] or "jpeg").removeprefix("image/")
             source = f"data:image/{escape(kind)};base64,{escape(data)}"
             html = f'<img src="{source}" alt="{escape(name)}">'
-            yield self._artifact(ArtifactType.HTML, content, html)
+            yield self._artifact(ArtifactType.HTML, content, cleaned(html))
         elif data:
             yield from self._chunk(f"{plain(name or 'An image')} is too large to be shown.\n\n")
 

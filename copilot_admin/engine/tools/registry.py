@@ -29,9 +29,11 @@ class ToolContext:
 
     Attributes:
         id: A uuid for what this call makes, unique in the chat.
+        html_sources: Origins from which images in HTML may be loaded.
     """
 
     id: UUID
+    html_sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,7 @@ class CopilotSpec:
     features: frozenset[str] = frozenset()  # keys that are on
     custom_features: tuple[CustomFeature, ...] = ()
     tools: tuple[str, ...] = ()
+    html_sources: tuple[str, ...] = ()  # origins from which images in HTML may be loaded
     components: tuple[ComponentUse, ...] = ()
     stream_all_text: bool = False  # of components: also what the model is told is shown as text
     citations: CitationMode = CitationMode.WIDGETS

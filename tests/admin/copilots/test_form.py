@@ -428,6 +428,23 @@ def test_the_form_shows_no_json(builder: Client) -> None:
     assert "{&quot;" not in page
 
 
+def test_addresses_of_images_in_html_are_checked_and_kept(builder: Client) -> None:
+    copilot = make_copilot()
+    save(builder, copilot, **{"html_sources-0-text": "https://charts.example.com"})
+    copilot.refresh_from_db()
+    assert copilot.html_sources == ["https://charts.example.com"]
+    for wrong, words in (
+        ("http://charts.example.com", "An address is https:// and a host in small letters"),
+        ("https://charts.example.com", "Two rows are the same."),
+    ):
+        response = submit(
+            builder, change_url(copilot), {"html_sources-1-text": wrong}, form_id=FORM
+        )
+        assert words in response.content.decode()
+    copilot.refresh_from_db()
+    assert copilot.html_sources == ["https://charts.example.com"]
+
+
 def test_the_preview_is_drawn_from_what_is_typed_and_stores_nothing(builder: Client) -> None:
     copilot = make_copilot(custom_features=CUSTOM_FEATURES)
     values = read_form(builder, change_url(copilot), form_id=FORM)

@@ -39,6 +39,7 @@ EXAMPLES: dict[str, Any] = {
     "custom_features": [{"key": "tone", "label": "Tone", "type": "toggle", "default": True}],
     "features": {feature.key: feature.key == "feedback" for feature in FEATURES},
     "tools": ["table"],
+    "html_sources": ["https://charts.example.com"],
     "components": ["calculator@v1"],
     "steps": [{"at": "end", "type": "INFO", "message": "Done"}],
     "data": [{"kind": "house-rules", "data": ["Be brief."]}],
