@@ -5,7 +5,6 @@ from typing import cast
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.security.websocket import AllowedHostsOriginValidator
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_admin.settings")
@@ -26,6 +25,7 @@ from copilot_admin.edge.root_path import WithoutClientRootPath  # noqa: E402
 from copilot_admin.edge.security_headers import SecurityHeaders  # noqa: E402
 from copilot_admin.edge.signals import keep_start_in_event_loop  # noqa: E402
 from copilot_admin.edge.static_files import static_files  # noqa: E402
+from copilot_admin.edge.websocket_origins import SameOriginSockets  # noqa: E402
 from copilot_admin.server import housekeeping  # noqa: E402
 
 
@@ -34,9 +34,7 @@ def _build() -> App:
     app: App = ProtocolTypeRouter(
         {
             "http": static_files(cast(App, django_application)),
-            "websocket": AllowedHostsOriginValidator(
-                AuthMiddlewareStack(URLRouter(websocket_urlpatterns))
-            ),
+            "websocket": SameOriginSockets(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
         }
     )
     app = SharedRequestEnd(app)
