@@ -14,6 +14,8 @@ from copilot_admin.admin.frame.site import site
 
 # What makes a user mightier than any role; only who is that mighty may hand it out.
 SUPERUSER_FIELDS = ("is_superuser", "user_permissions")
+# What says what somebody may do; nobody but a superuser decides that about himself.
+OWN_RIGHTS = ("is_active", "is_staff", "groups")
 
 
 @admin.register(User, site=site)
@@ -40,9 +42,12 @@ class PersonAdmin(NoPopups, PersonModelAdmin):
     )
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Nobody but a superuser makes one, and dates are facts."""
+        """Nobody but a superuser makes one, or changes his own rights; dates are facts."""
         facts = ("last_login", "date_joined")
-        return facts if _is_superuser(request) else (*facts, *SUPERUSER_FIELDS)
+        if _is_superuser(request):
+            return facts
+        own = OWN_RIGHTS if obj is not None and obj.pk == request.user.pk else ()
+        return (*facts, *SUPERUSER_FIELDS, *own)
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """A superuser is out of an operator's reach, password included."""

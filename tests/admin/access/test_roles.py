@@ -265,3 +265,17 @@ def test_a_superuser_makes_superusers() -> None:
     client.force_login(make_user(is_superuser=True))
     url = reverse("admin:auth_user_change", args=[make_user().pk])
     assert 'name="is_superuser"' in client.get(url).content.decode()
+
+
+def test_an_operator_gives_himself_no_role_and_others_theirs() -> None:
+    operator, person = make_user(Role.OPERATORS), make_user()
+    client = Client()
+    client.force_login(operator)
+    reviewers = Group.objects.get(name=Role.REVIEWERS)
+    for user in (operator, person):
+        rights = {"is_active": "on", "is_staff": "on", "groups": [reviewers.pk]}
+        url = reverse("admin:auth_user_change", args=[user.pk])
+        response = client.post(url, {"username": user.username, **rights})
+        assert response.status_code == 302
+    assert [group.name for group in operator.groups.all()] == [Role.OPERATORS]
+    assert list(person.groups.all()) == [reviewers]
