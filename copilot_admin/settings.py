@@ -1,5 +1,6 @@
 """Every setting of the service, read from the environment once."""
 
+from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 
@@ -104,6 +105,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "axes",
     "channels",
     "ninja",
     "copilot_admin",
@@ -117,6 +119,7 @@ MIDDLEWARE = [
     "copilot_admin.edge.pages_middleware.PageCsrf",
     "copilot_admin.edge.pages_middleware.PageUsers",
     "copilot_admin.edge.pages_middleware.PageMessages",
+    "axes.middleware.AxesMiddleware",  # asks nothing: it looks at a mark that a log-in leaves
 ]
 TEMPLATES = [
     {
@@ -144,9 +147,25 @@ USE_TZ = True
 # Log-ins.
 LOGIN_URL = "admin:login"
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "copilot_admin.config.passwords.OneCoreArgon2",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",  # refuses before a password is looked at
+    "django.contrib.auth.backends.ModelBackend",
+]
+AXES_LOCKOUT_PARAMETERS = ["username", "ip_address"]  # either: of an account, of an address
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_ON_SUCCESS = True
+# Else a stranger could keep an account locked for ever by trying it once in 15 minutes.
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_CLIENT_IP_CALLABLE = "copilot_admin.admin.frame.login.client_address"
+AXES_LOCKOUT_CALLABLE = "copilot_admin.admin.frame.login.locked_out"
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "csrfmiddlewaretoken"]
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (
@@ -190,13 +209,18 @@ LOGGING = {
             "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
         }
     },
-    "filters": {"without_query": {"()": "copilot_admin.config.logs.WithoutQuery"}},
+    "filters": {
+        "without_query": {"()": "copilot_admin.config.logs.WithoutQuery"},
+        "without_traceback": {"()": "copilot_admin.config.logs.WithoutRefusalTraceback"},
+    },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.server": {"handlers": [], "level": "INFO", "propagate": True},
+        "django.request": {"filters": ["without_traceback"]},
         "uvicorn.access": {"filters": ["without_query"]},
+        "axes": {"level": "ERROR"},  # what an operator has to know is one line of ours
         # A line for each request to a provider says nothing that the transcript does not.
         "httpx2": {"level": "WARNING"},
         "openai": {"level": "WARNING"},

@@ -7,6 +7,7 @@ from copilot_admin.admin.frame.site import site
 from copilot_admin.api.app import api
 from copilot_admin.api.health import alive, ready
 
+handler500 = "copilot_admin.edge.error_pages.server_error"
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", site.urls),

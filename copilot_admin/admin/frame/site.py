@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.components.catalogue import ComponentViews
+from copilot_admin.admin.frame.login import LoginForm
 from copilot_admin.admin.frame.navigation import navigation
 from copilot_admin.admin.frame.start_page import start_page
 
@@ -24,6 +25,7 @@ class CopilotAdminSite(ComponentViews):
     index_title: "_StrOrPromise" = _("Start")
     site_url = None
     enable_nav_sidebar = False  # the rail of base_site.html takes its place
+    login_form = LoginForm
     final_catch_all_view = False  # an unknown path is a 404 for strangers too: nothing to redirect
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:

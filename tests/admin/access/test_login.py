@@ -1,0 +1,140 @@
+"""Logging in: limited failures for an account and for an address, and one hash at a time."""
+
+from collections.abc import Iterator
+import logging
+import threading
+from typing import Any
+
+from django.contrib.auth.hashers import make_password
+from django.test import Client, RequestFactory
+from django.urls import reverse
+import pytest
+
+from copilot_admin.admin.frame.login import client_address
+from copilot_admin.config import passwords
+from copilot_admin.config.passwords import OneCoreArgon2, hashing_alone
+from copilot_admin.errors import Unavailable
+from tests.factories import make_user
+from tests.waiting import HANGS_SECONDS
+
+LIMIT = 10
+
+
+def attempt(username: str, password: str, *, address: str = "192.0.2.1") -> int:
+    """The status of the answer to one attempt; 302 lets in."""
+    client = Client(REMOTE_ADDR=address)
+    values = {"username": username, "password": password}
+    return client.post(reverse("admin:login"), values).status_code
+
+
+@pytest.fixture
+def person(db: None) -> Any:
+    return make_user(is_superuser=True)
+
+
+def test_an_account_is_locked_after_ten_failures_from_anywhere(person, caplog):
+    guesses = [
+        attempt(person.username, "wrong", address=f"192.0.2.{number}") for number in range(LIMIT)
+    ]
+    assert guesses == [200] * (LIMIT - 1) + [429]
+    with caplog.at_level(logging.WARNING):
+        assert attempt(person.username, "secret", address="198.51.100.9") == 429
+    line = f"Log-in refused after too many failures: account {person.username} from 198.51.100.9."
+    assert caplog.messages.count(line) == 1
+    assert "secret" not in caplog.text
+
+
+def test_an_address_is_locked_after_ten_failures_at_any_account(person):
+    for number in range(LIMIT):
+        attempt(f"guess-{number}", "wrong")
+    assert attempt(person.username, "secret") == 429
+    assert attempt(person.username, "secret", address="198.51.100.9") == 302
+
+
+def test_the_page_says_how_long_to_wait(person):
+    for _ in range(LIMIT):
+        attempt(person.username, "wrong")
+    client = Client()
+    values = {"username": person.username, "password": "secret"}
+    page = client.post(reverse("admin:login"), values)
+    assert (page.status_code, "Wait 15 minutes" in page.content.decode()) == (429, True)
+
+
+def test_a_success_forgets_the_failures_of_the_account(person):
+    for _ in range(2):
+        for _ in range(LIMIT - 1):
+            assert attempt(person.username, "wrong") == 200
+        assert attempt(person.username, "secret") == 302
+
+
+@pytest.mark.parametrize(
+    ("given", "counted"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("2001:db8:1:2:aaaa::1", "2001:db8:1:2::"),
+        ("2001:db8:1:2:bbbb::2", "2001:db8:1:2::"),
+        ("", None),
+        ("testclient", None),
+    ],
+)
+def test_addresses_of_one_network_of_ipv6_count_as_one(given, counted):
+    assert client_address(RequestFactory().get("/", REMOTE_ADDR=given)) == counted
+
+
+class TestHashing:
+    @pytest.fixture
+    def argon2(self, settings) -> Iterator[None]:
+        settings.PASSWORD_HASHERS = ["copilot_admin.config.passwords.OneCoreArgon2"]
+        yield
+
+    def test_a_hash_has_one_lane_and_is_found_again(self, argon2):
+        encoded = make_password("a long password")
+        assert encoded.startswith("argon2$argon2id$v=19$m=65536,t=3,p=1$")
+        hasher = OneCoreArgon2()
+        assert hasher.verify("a long password", encoded)
+        assert not hasher.verify("another", encoded)
+
+    def test_two_passwords_are_never_hashed_at_once(self):
+        inside, leave, second = threading.Event(), threading.Event(), threading.Event()
+
+        def first() -> None:
+            with hashing_alone():
+                inside.set()
+                leave.wait(HANGS_SECONDS)
+
+        def after() -> None:
+            with hashing_alone():
+                second.set()
+
+        threads = [threading.Thread(target=one) for one in (first, after)]
+        threads[0].start()
+        assert inside.wait(HANGS_SECONDS)
+        threads[1].start()
+        assert not second.is_set()
+        leave.set()
+        for thread in threads:
+            thread.join(HANGS_SECONDS)
+        assert second.is_set()
+
+    def test_whoever_waits_too_long_is_told_to_come_back(self, monkeypatch, client, person):
+        monkeypatch.setattr(passwords, "MOST_WAITING_SECONDS", 0.0)
+        inside, leave = threading.Event(), threading.Event()
+
+        def first() -> None:
+            with hashing_alone():
+                inside.set()
+                leave.wait(HANGS_SECONDS)
+
+        thread = threading.Thread(target=first)
+        thread.start()
+        assert inside.wait(HANGS_SECONDS)
+        try:
+            with pytest.raises(Unavailable), hashing_alone():
+                raise AssertionError
+            client.raise_request_exception = False
+            values = {"username": person.username, "password": "secret"}
+            page = client.post(reverse("admin:login"), values)
+        finally:
+            leave.set()
+            thread.join(HANGS_SECONDS)
+        assert (page.status_code, page["Retry-After"]) == (503, "5")

@@ -1,0 +1,90 @@
+"""The pages for what is refused, missing or broken, in the look of the admin."""
+
+import logging
+
+from django import db
+from django.test import Client
+from django.urls import reverse
+import pytest
+
+from copilot_admin.admin.frame import site as frame
+from copilot_admin.config.logs import OneLineFormatter, WithoutRefusalTraceback
+from copilot_admin.config.roles import Role
+from copilot_admin.errors import Unavailable
+from tests.factories import make_user
+
+LOOK = "copilot_admin/css/base.css"
+
+
+@pytest.fixture
+def builder(db: None) -> Client:
+    client = Client(raise_request_exception=False)
+    client.force_login(make_user(Role.BUILDERS))
+    return client
+
+
+def words(client: Client, path: str, status: int) -> str:
+    response = client.get(path)
+    assert response.status_code == status
+    page = response.content.decode()
+    assert LOOK in page
+    assert "<style" not in page
+    assert "<script>" not in page
+    assert " style=" not in page
+    return page
+
+
+def test_a_page_that_is_not_for_this_role_says_who_can_help(builder):
+    assert "You may not do this" in words(builder, reverse("admin:auth_user_changelist"), 403)
+
+
+def test_an_address_that_leads_nowhere_says_so(builder):
+    assert "There is nothing here" in words(builder, "/admin/nowhere/", 404)
+    assert "There is nothing here" in words(Client(), "/nowhere", 404)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "sentence"),
+    [
+        (db.OperationalError("gone"), 503, "Not available for the moment"),
+        (db.InterfaceError("gone"), 503, "Not available for the moment"),
+        (Unavailable("Busy."), 503, "Not available for the moment"),
+        (ZeroDivisionError(), 500, "Something broke"),
+    ],
+)
+def test_what_works_again_in_a_moment_is_told_apart_from_a_fault(
+    builder, monkeypatch, error, status, sentence
+):
+    def broken(request: object) -> None:
+        raise error
+
+    monkeypatch.setattr(frame, "start_page", broken)
+    assert sentence in words(builder, "/admin/", status)
+    retry = builder.get("/admin/").headers.get("Retry-After")
+    assert retry == ("5" if status == 503 else None)
+
+
+def test_a_form_without_its_token_says_what_to_do(db):
+    client = Client(enforce_csrf_checks=True)
+    response = client.post(reverse("admin:login"), {"username": "a", "password": "b"})
+    assert response.status_code == 403
+    assert "This form was too old" in response.content.decode()
+
+
+def test_a_refusal_is_one_line_without_a_traceback_and_a_fault_keeps_it(builder, caplog):
+    refusal, fault = (
+        logging.LogRecord("django.request", logging.WARNING, "", 1, "said", (), info)
+        for info in [(ValueError, ValueError("why"), None)] * 2
+    )
+    refusal.status_code, fault.status_code = 403, 500
+    for record in (refusal, fault):
+        assert WithoutRefusalTraceback().filter(record)
+    formatter = OneLineFormatter("%(message)s")
+    assert formatter.format(refusal) == "said"
+    assert formatter.format(fault).endswith("ValueError: why")
+    builder.get(reverse("admin:auth_user_changelist"))
+    (record,) = [one for one in caplog.records if one.name == "django.request"]
+    assert (record.getMessage(), record.exc_info) == (
+        "Forbidden (Permission denied): /admin/auth/user/",
+        None,
+    )
