@@ -142,6 +142,8 @@ async def _after_round(
     function_call = leg.client_call()
     if function_call is not None:
         leg.done = True
+        for fact in leg.after_data(function_call):
+            yield fact
         yield function_call
         return
     if not leg.calls:

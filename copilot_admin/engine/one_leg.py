@@ -6,7 +6,9 @@ from typing import assert_never
 from uuid import NAMESPACE_URL, uuid5
 
 from copilot_admin.engine.citations import cited_widgets
+from copilot_admin.engine.client.after_data import data_was_read
 from copilot_admin.engine.client.widget_data import DataPlan
+from copilot_admin.engine.client_functions.registry import function_named
 from copilot_admin.engine.client_tools import ClientTools
 from copilot_admin.engine.llm.endings import EMPTY_ANSWER, TOO_LONG, truncation
 from copilot_admin.engine.prompt.conversation import model_messages
@@ -17,6 +19,7 @@ from copilot_admin.engine.tools.mistakes import Mistakes
 from copilot_admin.engine.tools.registry import ToolResult
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, repeatable
 from copilot_admin.engine.values.engine_input import (
+    CalledAfterData,
     ComponentCalled,
     EngineInput,
     Exchange,
@@ -81,6 +84,7 @@ class Leg:
         self._client = ClientTools(
             engine_input, query=query, plan=plan, taken=tools.names, mistakes=self._mistakes
         )
+        self._taken_up = False  # what is called was written in the leg before
         self._opened = False
         self._thoughts: list[str] = []  # since the last words; only where they are shown
         self._round = 0
@@ -92,6 +96,7 @@ class Leg:
     def next_call(self) -> ModelCall:
         """Begins a round; the last one offers no tools, so that it ends in an answer."""
         self._round += 1
+        self._taken_up = False
         self._calls = []
         self._finish = Finish(None)
         if self._round >= MAX_ROUNDS or self._mistakes.too_many:
@@ -111,6 +116,7 @@ class Leg:
     def take_up(self, calls: Sequence[ToolCall]) -> None:
         """Begins with what the model called together with what the client has just carried out."""
         self._calls = list(calls)
+        self._taken_up = True
         self._finish = Finish("tool_calls")
 
     @property
@@ -190,6 +196,20 @@ class Leg:
     def client_call(self) -> FunctionCall | None:
         """The function call that the client shall carry out, if the model asked for one rightly."""
         return self._client.call_for(self.calls, exchanges=self._exchanges)
+
+    def after_data(self, call: FunctionCall) -> Iterator[CalledAfterData]:
+        """The fact that a call which does something came after data, where it did."""
+        function = function_named(call.function)
+        if function is None or function.only_reads:
+            return
+        if data_was_read(
+            self._engine_input,
+            self._query,
+            exchanges=self._exchanges,
+            components=self._tools.component_names,
+            taken_up=self._taken_up,
+        ):
+            yield CalledAfterData(call.function)
 
     async def carry_out(self, call: ToolCall) -> AsyncGenerator[Output | ToolResult, None]:
         """Runs a tool on the server: its events, and last its result, which is for the model.

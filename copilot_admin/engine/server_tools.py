@@ -44,6 +44,7 @@ class ServerTools:
     Attributes:
         schemas: What the model is offered.
         names: Under which the model calls them.
+        component_names: Those of them that are components.
 
     Args:
         spec: Of the copilot. What it names and this release does not know is passed over.
@@ -61,6 +62,7 @@ class ServerTools:
         components = (_schema(component) for component, _ in self._components.values())
         self.schemas = (*components, *(tool.schema for tool in self._tools.values()))
         self.names = tuple(schema.name for schema in self.schemas)
+        self.component_names = frozenset(self._components)
         self._spec = spec
         self._inputs = inputs
         self._used: list[str] = []

@@ -35,6 +35,7 @@ from copilot_admin.admin.blocks.kinds import (
     ToolBlock,
 )
 from copilot_admin.admin.blocks.results import results_of
+from copilot_admin.engine.values.engine_input import CalledAfterData
 from copilot_admin.models import EventType
 from copilot_admin.reading import CallView, EventView, MessageView
 from copilot_admin.rendering.charts import chart_of
@@ -85,11 +86,20 @@ def _shown(run: Said) -> list[EventView]:
         (
             event
             for event in run.events
-            if event.payload is not None
-            and not (event.type == EventType.FUNCTION_CALL and run.call is not None)
+            if event.payload is not None and not (run.call is not None and _is_of_the_call(event))
         ),
         key=lambda event: (event.text_offset, event.ord),
     )
+
+
+def _is_of_the_call(event: EventView) -> bool:
+    return event.type == EventType.FUNCTION_CALL or _is_after_data(event)
+
+
+def _is_after_data(event: EventView) -> bool:
+    """Whether this is the fact that the call came after data was read."""
+    fact = text_in(event.payload or {}, "fact")
+    return event.type == models.OTHER_EVENT and fact == CalledAfterData.__name__
 
 
 def _text(text: str, formatted: bool) -> Iterator[TextBlock]:
@@ -243,6 +253,7 @@ def _call(run: Said, call: CallView, room: Room) -> CallBlock:
         call=call,
         arguments=content_of(call.arguments, key=f"r{run.id.hex}-call", room=room),
         results=tuple(answered(message, room=room) for message in call.results),
+        after_data=any(map(_is_after_data, run.events)),
     )
 
 

@@ -106,6 +106,7 @@ class CallBlock:
     call: CallView
     arguments: DataExcerpt
     results: tuple[Answered, ...]
+    after_data: bool  # it does something, and the model had read data in this turn
 
     @property
     def failed(self) -> bool:

@@ -42,6 +42,7 @@ class GetExtraWidgetData(ClientFunction):
     """Offers a search while there are more widgets than a model is shown."""
 
     name: ClassVar[str] = GET_EXTRA_WIDGET_DATA
+    only_reads: ClassVar[bool] = True
     samples: ClassVar[Sequence[Sample]] = (
         Sample(
             tool="find_widgets",

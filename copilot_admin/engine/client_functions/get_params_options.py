@@ -32,6 +32,7 @@ class ParamsOptions(ClientFunction):
     """Offered while a widget that may be asked for has such a parameter."""
 
     name: ClassVar[str] = "get_params_options"
+    only_reads: ClassVar[bool] = True
     samples: ClassVar[Sequence[Sample]] = (
         Sample(arguments={"widget": WIDGET_UUID, "param": "venue"}),
     )

@@ -34,6 +34,7 @@ class SkillContent(ClientFunction):
     """Offered once a turn, unless the user has chosen a skill already."""
 
     name: ClassVar[str] = GET_SKILL_CONTENT
+    only_reads: ClassVar[bool] = True
     samples: ClassVar[Sequence[Sample]] = (Sample(arguments={"slug": SKILL}),)
 
     def offers(self, situation: Situation) -> Iterable[Offer]:

@@ -69,9 +69,11 @@ class ClientFunction(ABC):
     Attributes:
         name: On the wire.
         samples: Calls that work; the contract is checked with them.
+        only_reads: Nothing is changed or done by it.
     """
 
     name: ClassVar[str]
+    only_reads: ClassVar[bool] = False
     samples: ClassVar[Sequence[Sample]]
 
     @abstractmethod

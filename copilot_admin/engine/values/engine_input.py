@@ -144,6 +144,17 @@ class ComponentCalled:
 
 
 @dataclass(frozen=True, slots=True)
+class CalledAfterData:
+    """The client was asked to change or do something after the model had read data in this turn.
+
+    For the transcript: what a model does right after the words of a person, that person asked for;
+    later it may be the data that asked. It says in which order things came, and nothing else.
+    """
+
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
 class DataSeen:
     """A Data message that the model was shown: for the transcript."""
 
@@ -172,5 +183,13 @@ class FileRead:
 
 
 Output: TypeAlias = (
-    Event | Usage | Finish | Thought | ServerTool | ComponentCalled | DataSeen | FileRead
+    Event
+    | Usage
+    | Finish
+    | Thought
+    | ServerTool
+    | ComponentCalled
+    | CalledAfterData
+    | DataSeen
+    | FileRead
 )

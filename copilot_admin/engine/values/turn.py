@@ -67,6 +67,21 @@ def client_calls(query: Query) -> int:
     return max(calls, results)  # a client may drop either half of a pair
 
 
+def data_results(query: Query, *, before_last: bool = False) -> int:
+    """How many results of this turn brought data; the result of a command is none.
+
+    Args:
+        query: With the conversation.
+        before_last: Only those before the latest message.
+    """
+    turn = messages_of_turn(query)
+    return sum(
+        any(isinstance(one, SourceData) for one in message.data)
+        for message in (turn[:-1] if before_last else turn)
+        if isinstance(message, ResultMessage)
+    )
+
+
 def fetched_in_turn(query: Query) -> tuple[Fetched, ...]:
     """Every widget source that was answered in this turn, in order, errors included."""
     return tuple(

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.template.loader import render_to_string
 import pytest
 
 from copilot_admin.admin.blocks.blocks import blocks_of
@@ -530,3 +531,22 @@ def test_raw_events_of_no_type_of_their_own_have_the_name_that_they_had_on_the_w
         ("", "other", {"fact": "Weather", "data": "wet"}),
         ("", "other", None),
     ]
+
+
+def test_a_call_that_came_after_data_is_marked_and_the_mark_is_no_block_of_its_own():
+    fact = EventView(
+        ord=1,
+        type="other",
+        payload={"fact": "CalledAfterData", "data": {"function": "save_skill"}},
+        text_offset=0,
+        at_ms=1,
+    )
+    [block] = blocks_of(run("", fact, call=call()))
+    assert isinstance(block, CallBlock)
+    assert block.after_data
+    page = render_to_string(block.template, {"block": block})
+    assert "Called after data was read in this turn" in page
+    [unmarked] = blocks_of(run("", call=call()))
+    assert isinstance(unmarked, CallBlock)
+    assert not unmarked.after_data
+    assert "after data" not in render_to_string(unmarked.template, {"block": unmarked})
