@@ -6,6 +6,9 @@ import re
 
 from protocol.json import Json, JsonObject
 
+# Rows of which each has keys of its own make a table that is the square of them. So many cells take
+# about 50 ms, and are more than anybody reads.
+MOST_CELLS = 50_000
 _BLANK = re.compile(r"[\r\n]+")
 _UNSEEN = re.compile(r"<(script|style)\b", re.IGNORECASE)
 _BLOCK_END = re.compile(
@@ -20,15 +23,21 @@ _EMPTY_LINES = re.compile(r"\n{3,}")
 
 
 def markdown_table(rows: Sequence[JsonObject]) -> str:
-    """A Markdown table of all columns in the order in which the rows first name them."""
+    """A Markdown table of all columns in the order in which the rows first name them.
+
+    Of a table with too many cells the first rows stay, and a line says how many are left out.
+    """
     columns = list(dict.fromkeys(name for row in rows for name in row))
     if not columns:
         return ""
+    shown = rows[: max(MOST_CELLS // len(columns), 1)]
     lines = [
         _line(columns),
         _line("---" for _ in columns),
-        *(_line(_cell(row.get(name)) for name in columns) for row in rows),
+        *(_line(_cell(row.get(name)) for name in columns) for row in shown),
     ]
+    if len(shown) < len(rows):
+        lines += ["", f"{len(rows) - len(shown)} more rows are left out: the table is too large."]
     return "\n".join(lines)
 
 

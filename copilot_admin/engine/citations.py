@@ -2,16 +2,21 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+import json
+from typing import TypeAlias
 from uuid import UUID, uuid5
 
 from copilot_admin.engine.client.widget_data import name_of
+from copilot_admin.engine.documents.registry import Document
 from copilot_admin.engine.files.quotes import page_of, quotes
 from copilot_admin.engine.files.reading import files_in
 from copilot_admin.engine.values.turn import Fetched, fetched_in_turn
 from protocol.events import Citation, CitationCollection
 from protocol.json import Json, JsonObject
-from protocol.messages import SourceData, SourceResult
+from protocol.messages import DataItem, FileReference, SourceData, SourceResult
 from protocol.query import Query
+
+_Boxes: TypeAlias = tuple[tuple[JsonObject, ...], ...]
 
 
 def cited_widgets(query: Query, *, answer_id: UUID, answer: str = "") -> CitationCollection | None:
@@ -28,9 +33,10 @@ def cited_widgets(query: Query, *, answer_id: UUID, answer: str = "") -> Citatio
     if not used:
         return None
     cited = (one for each in used for one in _split(each))
+    quoted = _Quoted(answer)
     return CitationCollection(
         tuple(
-            _citation(one, id=uuid5(answer_id, f"citation {number}"), answer=answer)
+            _citation(one, id=uuid5(answer_id, f"citation {number}"), boxes=quoted.by(one))
             for number, one in enumerate(cited)
         )
     )
@@ -47,24 +53,29 @@ def _split(fetched: Fetched) -> Iterator[Fetched]:
     if not isinstance(values, list | tuple) or len(values) < 2:
         yield fetched
         return
+    files = _files(fetched.result)
     for value in values:
         source = replace(fetched.source, input_args={**fetched.source.input_args, name: value})
-        yield replace(fetched, source=source, result=_of_value(fetched.result, value))
+        mine = files.get(value) if isinstance(value, str) else None
+        yield replace(fetched, source=source, result=mine or fetched.result)
 
 
-def _of_value(result: SourceResult, value: Json) -> SourceResult:
-    """The items that are the file of this name; all of them where none is."""
+def _files(result: SourceResult) -> dict[str, SourceData]:
+    """The items of each file that a source returned, by its name."""
     if not isinstance(result, SourceData):
-        return result
-    mine = tuple(item for item in result.items if item.data_format.get("filename") == value)
-    return replace(result, items=mine) if mine else result
+        return {}
+    files: dict[str, list[DataItem | FileReference]] = {}
+    for item in result.items:
+        name = item.data_format.get("filename")
+        if isinstance(name, str):
+            files.setdefault(name, []).append(item)
+    return {name: replace(result, items=tuple(items)) for name, items in files.items()}
 
 
-def _citation(fetched: Fetched, *, id: UUID, answer: str) -> Citation:
+def _citation(fetched: Fetched, *, id: UUID, boxes: _Boxes) -> Citation:
     source, widget = fetched.source, fetched.widget
     name = name_of(widget) if widget else source.id or source.widget_uuid or ""
     arguments = dict(source.input_args)
-    boxes = _quoted(fetched, answer)
     about: dict[str, Json] = {
         "uuid": source.widget_uuid or (widget.uuid if widget else None),
         "origin": source.origin or (widget.origin if widget else ""),
@@ -85,12 +96,25 @@ def _citation(fetched: Fetched, *, id: UUID, answer: str) -> Citation:
     )
 
 
-def _quoted(fetched: Fetched, answer: str) -> tuple[tuple[JsonObject, ...], ...]:
-    """The boxes of what the answer quotes of the files that the source returned."""
-    items = fetched.result.items if isinstance(fetched.result, SourceData) else ()
-    return tuple(
-        boxes for document in files_in(items) if answer for boxes in quotes(answer, document)
-    )
+class _Quoted:
+    """What an answer quotes of documents; in each it is looked for once, however often cited."""
+
+    def __init__(self, answer: str) -> None:
+        self._answer = answer
+        self._found: dict[int, _Boxes] = {}
+
+    def by(self, fetched: Fetched) -> _Boxes:
+        """The boxes of what the answer quotes of the files that the source returned."""
+        if not self._answer or not isinstance(fetched.result, SourceData):
+            return ()
+        documents = files_in(fetched.result.items)
+        return tuple(boxes for document in documents for boxes in self._in(document))
+
+    def _in(self, document: Document) -> _Boxes:
+        key = id(document)  # documents live longer than this, in the query
+        if key not in self._found:
+            self._found[key] = quotes(self._answer, document)
+        return self._found[key]
 
 
 def _pages(boxes: Sequence[Sequence[JsonObject]]) -> JsonObject:
@@ -104,8 +128,9 @@ def _is_citable(fetched: Fetched) -> bool:
 
 
 def _distinct(fetched: Iterable[Fetched]) -> Iterable[Fetched]:
-    seen: list[object] = []
+    seen: set[str] = set()
     for one in fetched:
-        if one.source not in seen:
-            seen.append(one.source)
+        key = json.dumps([one.source.widget_uuid, one.source.asked()], sort_keys=True)
+        if key not in seen:
+            seen.add(key)
             yield one

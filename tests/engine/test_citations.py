@@ -91,6 +91,14 @@ def test_any_other_parameter_is_cited_as_a_whole(widget):
     assert len(cited(second_leg(widget, data("1")))) == 1
 
 
+def test_value_that_is_no_name_of_a_file_is_cited_with_all_items():
+    found = cited(second_leg(split_widget([1, "b.pdf"]), data("1", data_format={"filename": 1})))
+    assert [one.source_info["metadata"] for one in found] == [
+        {"input_args": {"file": 1}},
+        {"input_args": {"file": "b.pdf"}},
+    ]
+
+
 def test_what_is_quoted_of_a_file_is_marked_in_the_citation_of_that_file():
     words = "The margin rose to nine percent of all revenue in the third quarter."
     items = tuple(file_item(name, text) for name, text in (("a.pdf", "Other."), ("b.pdf", words)))

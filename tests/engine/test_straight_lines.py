@@ -22,12 +22,14 @@ import re
 from time import thread_time
 from types import ModuleType
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 import copilot_admin.config.logs
 from copilot_admin.copilot_file import loading
 from copilot_admin.copilot_file.faults import BadCopilotFile
+from copilot_admin.engine import citations
 from copilot_admin.engine.component_runs import text as component_text
 from copilot_admin.engine.components import passages
 from copilot_admin.engine.llm import (
@@ -47,7 +49,10 @@ from copilot_admin.rendering import markdown, markdown_room
 from protocol import canonical, markers, plain_text, redaction, sse, storable, strict_json
 from protocol.components import manifests
 from protocol.data import message
-from protocol.messages import HumanMessage
+from protocol.generations import Generation
+from protocol.messages import DataItem, HumanMessage, ResultMessage, SourceData
+from protocol.query import Query
+from protocol.widgets import Widget, WidgetParam, Widgets
 
 ROOT = Path(__file__).parent.parent.parent
 SIZES = tuple(500 * 2**doubling for doubling in range(6))  # to 16,000 characters
@@ -99,6 +104,30 @@ def wide_table(text: str) -> None:
     """As many columns as rows, of which only the first has cells."""
     side = len(text) // 8
     markdown.safe_html(f"{'|a' * side}|\n{'|-' * side}|\n" + "|\n" * side)
+
+
+def cited(text: str) -> None:
+    """Very many sources of as many widgets, and one source with as many files."""
+    numbers = range(len(text) // 8)
+    names = [f"{number}.pdf" for number in numbers]
+    asked = [{"origin": "o", "id": f"w{number}", "input_args": {}} for number in numbers]
+    several = {"origin": "o", "id": "w0", "input_args": {"file": names}}
+    items = (DataItem(content="1", data_format={"filename": name}) for name in names)
+    result = ResultMessage(
+        "get_widget_data",
+        {"data_sources": [*asked, several]},
+        (*(SourceData((DataItem(content="1"),)),) * len(numbers), SourceData(tuple(items))),
+    )
+    split = WidgetParam(name="file", multi_select=True, split_on_citation=True)
+    widgets = tuple(
+        Widget(origin="o", widget_id=f"w{number}", params=(split,)) for number in numbers
+    )
+    query = Query(
+        messages=(HumanMessage("x"), result),
+        generation=Generation.THREE,
+        widgets=Widgets(primary=widgets),
+    )
+    citations.cited_widgets(query, answer_id=UUID(int=7), answer="x")
 
 
 @dataclass(frozen=True)
@@ -186,6 +215,11 @@ DOORS = (
         (("", "\r\n", ""), ("", "|", "")),
     ),
     Door(
+        plain_text,
+        lambda text: plain_text.markdown_table([{f"k{n}": n} for n in range(len(text))]),
+        (("", "x", ""),),
+    ),
+    Door(
         suggestions,
         suggestions._questions,
         (("", "[", ""), ("", "]", ""), ("]", "[", ""), ("[", '"a",', "]"), ("[", " ", "]")),
@@ -243,6 +277,8 @@ DOORS = (
         (("", "```tool```", ""), ("", "`", "")),
     ),
     Door(fragments, until_refused(put_together), (("", "x", ""),)),
+    Door(citations, cited, (("", "x", ""),)),
+    Door(fragments, put_together, (("", "x", ""),)),
     Door(
         passages,
         lambda text: list(passages._cut(text)),

@@ -95,18 +95,24 @@ def fetched_in_turn(query: Query) -> tuple[Fetched, ...]:
 def fetched_by(message: ResultMessage, *, widgets: Widgets) -> Iterator[Fetched]:
     """Pairs the elements of a result with the sources that were asked, in their order."""
     nameless = DataSource()
-    for source, result in zip_longest(sources_of(message), message.data):
+    sources = sources_of(message)
+    offered = _Offered(widgets.all()) if sources else None
+    for source, result in zip_longest(sources, message.data):
         if result is not None:
             asked = source or nameless
-            yield Fetched(asked, result, widget_of(asked, widgets=widgets.all()))
+            yield Fetched(asked, result, offered.widget_of(asked) if offered else None)
 
 
-def widget_of(source: DataSource, *, widgets: Sequence[Widget]) -> Widget | None:
-    """The offered widget that a source names: by its uuid, else by origin and id."""
-    for widget in widgets:
-        if source.widget_uuid and widget.uuid == source.widget_uuid:
-            return widget
-    for widget in widgets:
-        if source.id and (widget.origin, widget.widget_id) == (source.origin, source.id):
-            return widget
-    return None
+class _Offered:
+    """The offered widgets, found without a look at all of them for each of many sources."""
+
+    def __init__(self, widgets: Sequence[Widget]) -> None:
+        first = tuple(reversed(widgets))  # of widgets with the same name the first one counts
+        self._by_uuid = {widget.uuid: widget for widget in first}
+        self._by_id = {(widget.origin, widget.widget_id): widget for widget in first}
+
+    def widget_of(self, source: DataSource) -> Widget | None:
+        """The offered widget that a source names: by its uuid, else by origin and id."""
+        if source.widget_uuid and source.widget_uuid in self._by_uuid:
+            return self._by_uuid[source.widget_uuid]
+        return self._by_id.get((source.origin, source.id)) if source.id else None
