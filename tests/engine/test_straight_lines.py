@@ -278,7 +278,6 @@ DOORS = (
     ),
     Door(fragments, until_refused(put_together), (("", "x", ""),)),
     Door(citations, cited, (("", "x", ""),)),
-    Door(fragments, put_together, (("", "x", ""),)),
     Door(
         passages,
         lambda text: list(passages._cut(text)),
