@@ -67,7 +67,7 @@ def read(
             code="no-usable-message",
         )
     fields = Fields(request, path="", notes=notes)
-    env = {key: value for key, value in request.items() if key != "messages"}
+    state = redact(fields.object("workspace_state"))
     return Query(
         messages=messages,
         generation=detect(request, hint=hint),
@@ -77,11 +77,11 @@ def read(
         timezone=fields.optional_text("timezone"),
         model=fields.optional_text("model"),
         workspace_options=read_options(request.get("workspace_options"), notes=notes),
-        workspace_state=redact(fields.object("workspace_state")),
+        workspace_state=state,
         tools=tuple(redact(tool.raw) for tool in fields.objects("tools")),
         skills_catalog=_skills(fields, "skills_catalog"),
         selected_skills=_skills(fields, "selected_skills"),
-        env=redact(env),
+        env=_env(request, state=state),
         notes=notes.sentences(),
     )
 
@@ -120,6 +120,15 @@ def _messages(request: JsonObject, most: int) -> list[Json] | tuple[Json, ...]:
             code="too-many-messages",
         )
     return raw
+
+
+def _env(request: JsonObject, *, state: JsonObject) -> Mapping[str, Json]:
+    """The request without its messages; the state of the workspace is large, and clean already."""
+    is_clean = isinstance(request.get("workspace_state"), Mapping)
+    env = {key: value for key, value in request.items() if key != "messages"}
+    if not is_clean:
+        return redact(env)
+    return {**redact({**env, "workspace_state": None}), "workspace_state": state}
 
 
 def _urls(fields: Fields) -> tuple[str, ...]:

@@ -52,7 +52,11 @@ def rebuild(
             kept = [value for value in source if keep("", value, parent)]
             elements: list[Json] = [None] * len(kept)
             _put(target, slot, elements)
-            pending.extend((value, elements, index, parent) for index, value in enumerate(kept))
+            for index, value in enumerate(kept):
+                if isinstance(value, Scalar):
+                    elements[index] = scalar(value)
+                else:
+                    pending.append((value, elements, index, parent))
         else:
             _put(target, slot, scalar(source))
     return box[0]
