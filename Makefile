@@ -6,8 +6,11 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes
 
+# Where it is set, each of the processes that tests start compiles every module anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench mutants sizes lock
+.PHONY: help run test check nightly bench mutants sizes lock
 
 help:  ## what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -28,6 +31,9 @@ check: $(VENV)/dev.stamp  ## what CI runs: format, lint, types, imports, migrati
 	$(PY) -m tests.production_check
 	$(PY) -m tests.lock
 	$(PY) -m tests --enforce
+
+nightly: $(VENV)/dev.stamp  ## what takes long: all tests with more examples, on either database
+	$(PY) -m tests --nightly --enforce
 
 bench: $(VENV)/dev.stamp  ## our server beside others, on this machine
 	@$(PY) -m benchmarks

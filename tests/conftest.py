@@ -18,6 +18,9 @@ SERVICES = ("browser", "postgres", "redis")
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "", None})
 
 hypothesis_settings.register_profile("reproducible", derandomize=True, deadline=None)
+hypothesis_settings.register_profile(
+    "nightly", parent=hypothesis_settings.get_profile("reproducible"), max_examples=500
+)
 hypothesis_settings.load_profile("reproducible")
 
 
