@@ -192,6 +192,7 @@ class ActiveRun:
         try:
             await self._stream()
         except RunError as error:
+            logger.warning("%s", self._failure(error))
             self._tell(error.public)
             return self._ending(Outcome.FAILED, error=error.public, code=type(error).__name__)
         except (ClientTooSlow, Unavailable) as error:
@@ -203,6 +204,12 @@ class ActiveRun:
         if sentence is not None:
             return self._ending(Outcome.TRUNCATED, error=sentence, code="truncated")
         return self._ending(Outcome.COMPLETED)
+
+    def _failure(self, error: RunError) -> str:
+        """What an operator reads of a failure: no words of the question, the provider or a key."""
+        spec = self._answerer.spec if self._answerer else None
+        provider = f"provider {spec.provider.name!r}" if spec else "no provider"
+        return f"run {self.id} failed: {provider}, {type(error).__name__}"
 
     async def _stream(self) -> None:
         answerer = self._answerer
