@@ -237,5 +237,5 @@ def test_redis_serves_cache_and_live_updates(tmp_path):
     )
     assert finished.stdout == (
         "redis://h:6379/0 {'BACKEND': 'channels_redis.core.RedisChannelLayer', "
-        "'CONFIG': {'hosts': ['redis://h:6379/0']}}\n"
+        "'CONFIG': {'hosts': [{'address': 'redis://h:6379/0', 'socket_timeout': 30}]}}\n"
     )
