@@ -5,12 +5,12 @@ import socket
 
 from django.conf import settings
 import uvicorn
-from uvicorn.supervisors import Multiprocess
 
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.server.http_protocol import BoundedHeads
+from copilot_admin.server.listening import READY_SECONDS, Workers
 
 APPLICATION = "copilot_admin.asgi:application"
 DEFAULT_HOST = "127.0.0.1"
@@ -95,10 +95,11 @@ def serve(listener: socket.socket, *, workers: int = 1) -> None:
         lifespan="on",
         log_config=None,  # Django's logging: one line each, no secrets, no query strings
         server_header=False,
+        timeout_worker_healthcheck=READY_SECONDS,
         timeout_graceful_shutdown=int(settings.DRAIN_SECONDS) + SHUTDOWN_MARGIN_SECONDS,
         timeout_worker_healthcheck=WORKER_ANSWERS_WITHIN_SECONDS,
     )
     if workers > 1:
-        Multiprocess(config, sockets=[listener]).run()
+        Workers(config, sockets=[listener]).run()
     else:
         uvicorn.Server(config).run(sockets=[listener])

@@ -1,7 +1,8 @@
 """Goes down without cutting answers: the first SIGTERM drains, then the server's own handler runs.
 
 A server alone cannot do it: uvicorn closes its sockets first and then waits, or cancels. So its
-handler is called last, when no run is left.
+handler is called last, when no run is left. A worker with colleagues leaves the new connections to
+them first, and refuses nothing; one that is alone refuses questions in words.
 """
 
 import asyncio
@@ -11,11 +12,13 @@ import threading
 from types import FrameType
 
 from django.conf import settings
+import uvicorn
 
 from copilot_admin.answering.open_run import interrupt_all, is_draining, start_draining
 from copilot_admin.answering.run import RUNNING
 from copilot_admin.answering.tasks import spawn
 from copilot_admin.component_calls.call import CALLS, stop_all
+from copilot_admin.server.listening import colleagues_take_over, leave
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -34,18 +37,39 @@ def drain_on_signal() -> None:
 
 
 def _chained(previous: Handler, loop: asyncio.AbstractEventLoop) -> Handler:
+    was_asked = False
+
     def handle(number: int, frame: FrameType | None) -> None:
-        if is_draining():  # asked twice: whoever asks means now
+        nonlocal was_asked
+        if was_asked or is_draining():  # asked twice: whoever asks means now
             previous(number, frame)
             return
-        start_draining()
-        loop.call_soon_threadsafe(_start, lambda: previous(number, frame))
+        was_asked = True
+        server = _server_behind(previous)
+        if server is None:
+            start_draining()
+        loop.call_soon_threadsafe(_start, lambda: previous(number, frame), server)
 
     return handle
 
 
-def _start(then: Callable[[], object]) -> None:
-    spawn(drain(then, seconds=settings.DRAIN_SECONDS), name="drain")
+def _server_behind(handler: Handler) -> uvicorn.Server | None:
+    """The server whose handler this is, if other workers share its sockets.
+
+    uvicorn's handler is a method of its server: the only way from an application to the sockets.
+    """
+    server = getattr(handler, "__self__", None)
+    return server if isinstance(server, uvicorn.Server) and colleagues_take_over(server) else None
+
+
+def _start(then: Callable[[], object], server: uvicorn.Server | None) -> None:
+    spawn(_leave_and_drain(then, server), name="drain")
+
+
+async def _leave_and_drain(then: Callable[[], object], server: uvicorn.Server | None) -> None:
+    if server is not None:
+        await leave(server)  # and refuses nobody: what comes all the same is answered
+    await drain(then, seconds=settings.DRAIN_SECONDS)
 
 
 async def drain(then: Callable[[], object], *, seconds: float) -> None:

@@ -1,0 +1,45 @@
+"""How a worker leaves its colleagues: it takes no more connections, and answers those it has."""
+
+import asyncio
+from collections.abc import Iterable
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.supervisors import Multiprocess
+
+# A connection that was taken just before may have its question on the way for so long.
+LATE_SECONDS = 1.0
+_LOOK_SECONDS = 0.05
+READY_SECONDS = 120  # a new worker's start on a busy machine; uvicorn's own 5 s gave up too soon
+
+
+class Workers(Multiprocess):
+    """uvicorn's supervisor; on SIGHUP it replaces workers one by one, each when the next is ready."""
+
+    def terminate_all(self) -> None:
+        """Stops all: nobody is left to take a connection, so clients are refused at once."""
+        for listener in self.sockets:
+            listener.close()
+        super().terminate_all()
+
+
+def colleagues_take_over(server: uvicorn.Server) -> bool:
+    """Whether other processes share the sockets of this one."""
+    return server.config.workers > 1
+
+
+async def leave(server: uvicorn.Server) -> None:
+    """Takes no more connections, and waits for the first question of each that was just taken."""
+    for listener in server.servers:
+        listener.close()
+    for _ in range(int(LATE_SECONDS / _LOOK_SECONDS)):
+        await asyncio.sleep(_LOOK_SECONDS)  # first: what was taken last is no connection yet
+        if not any(connection.cycle is None for connection in _connections(server)):
+            break
+    for connection in list(_connections(server)):
+        if connection.cycle is not None:
+            connection.shutdown()  # after the answer that is under way, else at once
+
+
+def _connections(server: uvicorn.Server) -> Iterable[HttpToolsProtocol]:
+    return [one for one in server.server_state.connections if isinstance(one, HttpToolsProtocol)]

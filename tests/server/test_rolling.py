@@ -1,0 +1,100 @@
+"""Workers are replaced one by one while questions come: none is refused."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+import http.client
+import json
+import os
+from pathlib import Path
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+import psycopg
+import pytest
+
+from copilot_admin.settings import BASE_DIR
+from tests import services
+from tests.waiting import HANGS_SECONDS, eventually
+
+pytestmark = pytest.mark.postgres
+
+DATABASE = f"rolling_copilot_admin_{os.getpid()}"
+HELLO = json.dumps({"messages": [{"role": "human", "content": "Hello"}]})
+FINISHED = "Finished server process"
+SAMPLES = BASE_DIR / "copilot_admin" / "samples" / "copilots.yaml"
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """What the commands of a server with a database of its own are called with."""
+    with psycopg.connect(services.DATABASE_URL, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {DATABASE}")
+        yield {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "copilot_admin.settings",
+            "DATABASE_URL": services.DATABASE_URL.rpartition("/")[0] + f"/{DATABASE}",
+            "COPILOT_DATA_DIR": str(tmp_path / "data"),
+        }
+        connection.execute(f"DROP DATABASE {DATABASE} WITH (FORCE)")
+
+
+@contextmanager
+def running(*arguments: str, environment: dict[str, str], log: Path) -> Iterator[subprocess.Popen]:
+    """A command of the product that runs until it is stopped."""
+    command = [sys.executable, "manage.py", *arguments]
+    with log.open("w") as file:
+        process = subprocess.Popen(command, env=environment, cwd=BASE_DIR, stderr=file)
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(2 * HANGS_SECONDS) == 0
+
+
+def status(port: int, method: str, path: str, *, body: str | None = None) -> int | str:
+    """The status of an answer that was read to its end, or what was said instead."""
+    line = http.client.HTTPConnection("127.0.0.1", port, timeout=HANGS_SECONDS)
+    try:
+        line.request(method, path, body=body, headers={"Content-Type": "application/json"})
+        response = line.getresponse()
+        words = response.read().decode()
+        return response.status if response.status == 200 else words
+    except (OSError, http.client.HTTPException) as error:
+        return repr(error)
+    finally:
+        line.close()
+
+
+def test_no_question_is_refused_while_the_workers_are_replaced(environment, tmp_path):
+    for step in (["migrate"], ["copilots", "import", str(SAMPLES), "--publish"]):
+        command = [sys.executable, "manage.py", *step]
+        subprocess.run(command, env=environment, cwd=BASE_DIR, check=True, capture_output=True)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    log, answers, enough = tmp_path / "log", [], threading.Event()
+
+    def ask_on() -> None:
+        while not enough.is_set():
+            answers.append(status(port, "POST", "/v1/copilots/market-brief/query", body=HELLO))
+
+    arguments = ("serve", "--port", str(port), "--workers", "2")
+    with running(*arguments, environment=environment, log=log) as server:
+        assert eventually(lambda: log.read_text().count("Application startup complete") == 2)
+        askers = [threading.Thread(target=ask_on) for _ in range(3)]
+        for asker in askers:
+            asker.start()
+        try:
+            assert eventually(lambda: answers)
+            server.send_signal(signal.SIGHUP)
+            for number in (1, 2):
+                assert eventually(lambda: log.read_text().count(FINISHED) == number)  # noqa: B023
+            so_far = len(answers)
+            assert eventually(lambda: len(answers) > so_far + len(askers))
+        finally:
+            enough.set()
+            for asker in askers:
+                asker.join(HANGS_SECONDS)
+    assert set(answers) == {200}
