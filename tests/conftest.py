@@ -14,7 +14,7 @@ from tests.waiting import HANGS_SECONDS
 
 pytest_plugins = ["tests.fixtures"]
 
-SERVICES = ("browser", "postgres", "redis")
+SERVICES = ("browser", "nginx", "postgres", "redis")
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "", None})
 
 hypothesis_settings.register_profile("reproducible", derandomize=True, deadline=None)

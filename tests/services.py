@@ -18,6 +18,11 @@ def chromium() -> str | None:
     return next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
 
 
+def nginx() -> str | None:
+    """The path of nginx, which Debian keeps where not every user looks."""
+    return shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+
+
 @cache
 def missing(service: str) -> str:
     """Why tests with this marker cannot run here; empty when they can."""
@@ -28,6 +33,8 @@ def missing(service: str) -> str:
             return _missing_postgres()
         case "redis":
             return _missing_redis()
+        case "nginx":
+            return "" if nginx() else "nginx is missing: install the package 'nginx'"
         case _:
             raise AssertionError(f"no service is named {service}")
 

@@ -1,0 +1,106 @@
+"""What docs/operations.md tells operators to do works as it is written."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+import re
+import shlex
+import socket
+import subprocess
+
+from django.core.management import get_commands, load_command_class
+import pytest
+
+from copilot_admin.settings import BASE_DIR
+from tests.engine.scripted import ScriptedProvider, stalled
+from tests.factories import make_published
+from tests.services import nginx
+from tests.waiting import HANGS_SECONDS, eventually
+from tests.wire import Line
+
+OPERATIONS = (BASE_DIR / "docs" / "operations.md").read_text()
+README = (BASE_DIR / "README.md").read_text()
+SNIPPET = re.search(r"```nginx\n(.*?)```", OPERATIONS, re.DOTALL)[1]  # type: ignore[index]
+# What a distribution's own file sets around the snippet; here all of it lies in one folder.
+AROUND = """
+daemon off; master_process off; pid {folder}/pid; error_log {folder}/error.log;
+events {{}}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+    {snippet}
+}}
+"""
+HELLO = {"messages": [{"role": "human", "content": "Hello"}]}
+COMMAND = re.compile(r"manage\.py ([a-z_]+)")
+TARGET = re.compile(r"(?:`|^)make ([a-z]+)", re.MULTILINE)
+
+
+def configured(folder: Path, *, snippet: str) -> list[str]:
+    """The command of an nginx that has the snippet for its servers."""
+    file = folder / "nginx.conf"
+    file.write_text(AROUND.format(folder=folder, snippet=snippet))
+    return [nginx() or "nginx", "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(file)]
+
+
+@contextmanager
+def proxy(folder: Path, *, upstream: str) -> Iterator[str]:
+    """An nginx with the documented snippet in front of a server; gives its URL."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    snippet = SNIPPET.replace("listen 80;", f"listen 127.0.0.1:{port};")
+    snippet = snippet.replace("http://127.0.0.1:7777", upstream)
+    process = subprocess.Popen(configured(folder, snippet=snippet))
+    try:
+        assert eventually(lambda: answers(port) or process.poll() is not None)
+        assert process.poll() is None, (folder / "error.log").read_text()
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(HANGS_SECONDS)
+
+
+def answers(port: int) -> bool:
+    with socket.socket() as line:
+        return line.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.nginx
+def test_nginx_accepts_the_snippet(tmp_path):
+    command = [*configured(tmp_path, snippet=SNIPPET), "-t"]
+    tested = subprocess.run(command, capture_output=True, text=True)
+    assert (tested.returncode, "test is successful" in tested.stderr) == (0, True), tested.stderr
+
+
+@pytest.mark.nginx
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_streams_through_the_documented_proxy(tmp_path, service_url, monkeypatch):
+    provider = ScriptedProvider([stalled("Hello")])
+    monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: provider)
+    make_published(slug="news")
+    with (
+        proxy(tmp_path, upstream=service_url) as url,
+        Line(f"{url}/v1/copilots/news/query", body=HELLO) as line,
+    ):
+        assert line.read_until(b"Hello"), "the first frame waits for the end, which never comes"
+        assert (line.status, line.headers["cache-control"]) == (200, "no-store, no-transform")
+
+
+@pytest.mark.parametrize("name", sorted({*COMMAND.findall(OPERATIONS), *COMMAND.findall(README)}))
+def test_every_command_that_is_named_exists(name):
+    command = load_command_class(get_commands()[name], name)
+    assert command.create_parser("manage.py", name).format_help()
+
+
+def test_the_server_is_started_as_it_is_written():
+    line = next(row for row in OPERATIONS.splitlines() if "manage.py serve --host" in row)
+    _, _, name, *arguments = shlex.split(line)
+    parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
+    options = parser.parse_args(arguments)
+    assert (options.host, options.port, options.workers) == ("127.0.0.1", 7777, 2)
+
+
+@pytest.mark.parametrize("name", sorted({*TARGET.findall(README), *TARGET.findall(OPERATIONS)}))
+def test_every_target_that_is_named_can_be_made(name):
+    assert re.search(rf"^{name}:.*##", (BASE_DIR / "Makefile").read_text(), re.MULTILINE)
