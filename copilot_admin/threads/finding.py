@@ -12,6 +12,7 @@ from django.db.models.functions import Left
 from copilot_admin.models import Conversation, Node
 from copilot_admin.storage.statements import Select
 from copilot_admin.threads.chain import Chain, Link
+from copilot_admin.threads.ranking import most_alike
 from copilot_admin.threads.similarity import COMPARED
 from copilot_admin.threads.tree import Seen, Tree
 from copilot_admin.threads.walk import NOWHERE, AttachPoint, Walk
@@ -20,7 +21,7 @@ from protocol.canonical import Kind, Role
 LOOKED_UP = 1000  # newest messages of a request whose hashes are looked up
 NEAR = 16  # stored messages around the place; a turn has at most 4 calls, hence 10 messages
 LOADED = 5000  # newest messages of a conversation that are walked along
-CANDIDATES = 4  # conversations with the same beginning that are compared
+RANKED = 128  # stored answers to the same questions that are compared: 0.2 s where all are long
 
 
 _OF_TRACE = Select(
@@ -96,33 +97,43 @@ def _by_hash(nodes: QuerySet[Node], chain: Chain, links: Sequence[Link]) -> Foun
         return (
             Found(conversation, AttachPoint(tips[0], place.used), around) if conversation else None
         )
-    return _best(_conversation_ids(tips), chain, links, strict=False)
+    same = nodes.filter(conversation_id__in=_conversation_ids(tips))
+    return _most_alike(same, chain, links, only=tips, strict=False)
 
 
 def _by_client(nodes: QuerySet[Node], chain: Chain, links: Sequence[Link]) -> Found | None:
     """By what only the client wrote, where the answers came back in other words."""
-    hashes = {link.client_hash for link in links if link.role is Role.AI}
-    answers = nodes.filter(client_hash__in=_newest(hashes), role=Role.AI.value)
-    rows = _seen(answers.order_by("-depth", "-id")[:NEAR])
-    return _best(_conversation_ids(rows), chain, links, strict=True)
+    return _most_alike(nodes, chain, links, strict=True)
 
 
-def _best(
-    conversation_ids: Sequence[int], chain: Chain, links: Sequence[Link], *, strict: bool
+def _most_alike(
+    nodes: QuerySet[Node],
+    chain: Chain,
+    links: Sequence[Link],
+    *,
+    only: Sequence[Seen] = (),
+    strict: bool,
 ) -> Found | None:
-    """The conversation along which the request goes farthest; of equals the first."""
-    best: tuple[tuple[int, int], int, AttachPoint, Tree] | None = None
-    for conversation_id in conversation_ids[:CANDIDATES]:
-        nodes = Node.objects.filter(conversation_id=conversation_id)
-        tree = Tree(_seen(nodes.order_by("-id")[:LOADED]))
-        place = Walk(tree, chain, strict=strict).follow(links)
-        merit = (place.used, -len(place.differing))
-        if place.answers and (best is None or merit > best[0]):
-            best = (merit, conversation_id, place, tree)
-    if best is None:
+    """The conversation whose answers are most like the request's; none where two are alike.
+
+    Args:
+        nodes: Stored messages of the conversations that come into question.
+        chain: Of the caller and the copilot.
+        links: The request's messages.
+        only: Messages that are known of one conversation each, if more is known than its questions.
+        strict: Accept an altered answer only if it is alike.
+    """
+    hashes = dict.fromkeys(link.client_hash for link in links if link.role is Role.AI)
+    answers = nodes.filter(client_hash__in=_newest(hashes), role=Role.AI.value)
+    rows = _seen(answers.order_by("-depth", "-id")[:RANKED])
+    ids = _conversation_ids(only)
+    chosen = ids[0] if len(ids) == 1 else most_alike(rows, links, complete=len(rows) < RANKED)
+    if chosen is None:
         return None
-    conversation = _locked(best[1])
-    return Found(conversation, best[2], best[3]) if conversation else None
+    tree = Tree(_seen(Node.objects.filter(conversation_id=chosen).order_by("-id")[:LOADED]))
+    place = Walk(tree, chain, strict=strict).follow(links)
+    conversation = _locked(chosen) if place.answers else None
+    return Found(conversation, place, tree) if conversation else None
 
 
 def _is_certain(place: AttachPoint, links: Sequence[Link]) -> bool:
