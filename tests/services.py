@@ -20,7 +20,7 @@ def chromium() -> str | None:
 
 def nginx() -> str | None:
     """The path of nginx, which Debian keeps where not every user looks."""
-    return shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+    return shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
 
 
 @cache
