@@ -14,6 +14,11 @@ class Ids(NamedTuple):
     given: bool
     run_id: UUID
 
+    @property
+    def chat_id(self) -> str | None:
+        """The trace id if it is the client's own: one that the server made names one request."""
+        return self.trace_id if self.given else None
+
 
 def new_ids(trace_header: bytes | None) -> Ids:
     """The ids of a request, made new where the client gave none that is usable.

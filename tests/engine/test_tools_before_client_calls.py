@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.engine.client.extra_state import unseal
+from copilot_admin.engine.client.holders import holders
 from copilot_admin.engine.client.memory import MOST_CARRIED, NOT_CARRIED
 from copilot_admin.engine.values.engine_input import EngineInput, Exchange, Output
 from copilot_admin.engine.values.model_call import Finish, ModelMessage, ModelRole, ToolCall
@@ -46,7 +47,10 @@ def answered_once(*steps: Step) -> list[Output]:
 
 def exchanges_in(event: Output) -> tuple[Exchange, ...]:
     assert isinstance(event, FunctionCall)
-    memory = unseal(event.extra_state, signing_key=KEY, slug="macro", now=NOW)
+    holder = holders(make_engine_input(ScriptedProvider([]), query=make_query(HumanMessage("q"))))[
+        0
+    ]
+    memory = unseal(event.extra_state, signing_key=KEY, holder=holder, now=NOW)
     assert memory is not None
     return memory.exchanges
 

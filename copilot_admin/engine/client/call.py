@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from copilot_admin.engine.client.extra_state import SIGNED_MEMORY, seal
+from copilot_admin.engine.client.holders import holders
 from copilot_admin.engine.client.memory import memory_of
 from copilot_admin.engine.client.widget_data import DataCall
 from copilot_admin.engine.values.engine_input import EngineInput, Exchange
@@ -62,7 +63,7 @@ def client_call_event(
     memory = seal(
         memory_of(query, exchanges=exchanges, waiting=waiting),
         signing_key=engine_input.signing_key,
-        slug=engine_input.spec.slug,
+        holder=holders(engine_input)[0],
         now=engine_input.now,
     )
     return FunctionCall(

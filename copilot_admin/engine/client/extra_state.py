@@ -6,9 +6,10 @@ Source: the front end's handling of `get_widget_data`.
 """
 
 from collections.abc import Mapping
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 import hashlib
+import json
 
 from itsdangerous import BadData, Serializer
 
@@ -21,8 +22,23 @@ SIGNED_MEMORY = "copilot_memory"
 LIFETIME = timedelta(hours=24)
 
 
-def seal(memory: Memory, *, signing_key: bytes, slug: str, now: datetime) -> str:
-    """Returns the memory as a token that only this copilot of this server accepts, for a day."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """For whom a token is made: nobody else's is accepted.
+
+    Attributes:
+        slug: Of the copilot.
+        principal: Who asks, by the name that transcripts have for the key.
+        chat: Names the conversation.
+    """
+
+    slug: str
+    principal: str
+    chat: str
+
+
+def seal(memory: Memory, *, signing_key: bytes, holder: Holder, now: datetime) -> str:
+    """Returns the memory as a token that this server accepts from its holder alone, for a day."""
     claims = {
         "expires": int((now + LIFETIME).timestamp()),
         "timezone": memory.timezone,
@@ -31,11 +47,11 @@ def seal(memory: Memory, *, signing_key: bytes, slug: str, now: datetime) -> str
         "exchanges": [astuple(exchange) for exchange in memory.exchanges],
         "waiting": [[call.id, call.name, call.arguments] for call in memory.waiting],
     }
-    return _serializer(signing_key, slug=slug).dumps(claims)
+    return _serializer(signing_key, holder).dumps(claims)
 
 
 def unseal(
-    extra_state: JsonObject, *, signing_key: bytes, slug: str, now: datetime
+    extra_state: JsonObject, *, signing_key: bytes, holder: Holder, now: datetime
 ) -> Memory | None:
     """Returns the memory of a client's `extra_state`; None when it is not ours or too old.
 
@@ -46,14 +62,14 @@ def unseal(
     if not isinstance(token, str) or not token.isascii():
         return None
     try:
-        claims = _serializer(signing_key, slug=slug).loads(token)
+        claims = _serializer(signing_key, holder).loads(token)
     except BadData:
         return None
     return _memory(claims) if claims["expires"] >= now.timestamp() else None
 
 
-def _serializer(signing_key: bytes, *, slug: str) -> Serializer[str]:
-    """JSON with an HMAC; the salt makes a token of another copilot a foreign one.
+def _serializer(signing_key: bytes, holder: Holder) -> Serializer[str]:
+    """JSON with an HMAC; the salt makes a token of another copilot, caller or chat a foreign one.
 
     Not itsdangerous' timed serializer: it reads the clock itself and refuses a token from a machine
     whose clock runs a second ahead. Not its URL-safe one: it compresses, which takes ten times as
@@ -61,7 +77,7 @@ def _serializer(signing_key: bytes, *, slug: str) -> Serializer[str]:
     """
     return Serializer(
         signing_key,
-        salt=f"extra_state:{slug}",
+        salt=f"extra_state:{json.dumps(astuple(holder))}",
         signer_kwargs={"digest_method": hashlib.sha256, "key_derivation": "hmac"},
     )
 

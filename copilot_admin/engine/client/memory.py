@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from copilot_admin.engine.client.extra_state import unseal
+from copilot_admin.engine.client.holders import holders
 from copilot_admin.engine.values.engine_input import EngineInput, Exchange, Memory, Recollection
 from copilot_admin.engine.values.model_call import ToolCall
 from copilot_admin.engine.values.turn import messages_of_turn
@@ -84,9 +85,13 @@ def _carried(engine_input: EngineInput) -> Memory | None:
 
 def memory_in(message: ResultMessage, *, engine_input: EngineInput) -> Memory | None:
     """What a client was given to carry and brings back; None when it is not ours."""
-    return unseal(
-        message.extra_state,
-        signing_key=engine_input.signing_key,
-        slug=engine_input.spec.slug,
-        now=engine_input.now,
+    found = (
+        unseal(
+            message.extra_state,
+            signing_key=engine_input.signing_key,
+            holder=holder,
+            now=engine_input.now,
+        )
+        for holder in holders(engine_input)
     )
+    return next((memory for memory in found if memory is not None), None)

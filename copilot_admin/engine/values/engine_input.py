@@ -84,6 +84,7 @@ class EngineInput:
         signing_key: Signs `extra_state`, which travels through the client.
         principal: Who asks, by the name that transcripts have for the key.
         trace_id: Names the chat; artifact names are made unique with it.
+        chat_id: The same if the client gave it; never one that the server made for this request.
         max_answer_bytes: UTF-8 bytes of text after which the answer is cut with a warning.
     """
 
@@ -97,6 +98,7 @@ class EngineInput:
     fetch: Callable[[str], Awaitable[bytes]] = nothing_fetched
     user_email: str | None = None
     principal: str = ""
+    chat_id: str | None = None
     max_answer_bytes: int = 2 * 1024 * 1024
 
 

@@ -4,7 +4,8 @@ from math import inf
 
 import pytest
 
-from copilot_admin.engine.client.extra_state import LIFETIME, SIGNED_MEMORY, seal, unseal
+from copilot_admin.engine.client.extra_state import LIFETIME, SIGNED_MEMORY, Holder, seal, unseal
+from copilot_admin.engine.client.holders import holders
 from copilot_admin.engine.client.memory import completed, memory_of
 from copilot_admin.engine.values.engine_input import Exchange, Memory, Recollection
 from copilot_admin.engine.values.model_call import ToolCall
@@ -17,6 +18,7 @@ from tests.engine.engine_inputs import (
     fetched_pair,
     make_engine_input,
     make_query,
+    make_spec,
     make_widget,
 )
 from tests.engine.scripted import ScriptedProvider
@@ -28,24 +30,30 @@ MEMORY = Memory(
     exchanges=(Exchange("calculator", '{"expression": "1+1"}', "2"),),
     waiting=(ToolCall(id="call-2", name="chart", arguments='{"x": "\ud83d"'),),
 )
-TOKEN = seal(MEMORY, signing_key=KEY, slug="macro", now=NOW)
+MINE = Holder(slug="macro", principal="key:1", chat="trace a")
+TOKEN = seal(MEMORY, signing_key=KEY, holder=MINE, now=NOW)
 
 
-def opened(token, *, key=KEY, slug="macro", now=NOW):
-    return unseal({SIGNED_MEMORY: token}, signing_key=key, slug=slug, now=now)
+def opened(token, *, key=KEY, holder=MINE, now=NOW):
+    return unseal({SIGNED_MEMORY: token}, signing_key=key, holder=holder, now=now)
 
 
-def carried(memory, **changes):
-    """A query whose client carries a memory, and the ask it belongs to."""
+def carried(memory, *, first=None, second=None, **changes):
+    """A query whose client carries a memory, and the ask it belongs to.
+
+    `first` and `second` are what differs in the two requests besides their queries.
+    """
+    first, second = first or {}, second or {}
     widget = make_widget()
-    token = seal(memory, signing_key=KEY, slug="macro", now=NOW)
+    asked = make_engine_input(ScriptedProvider([]), query=make_query(HumanMessage("q")), **first)
+    token = seal(memory, signing_key=KEY, holder=holders(asked)[0], now=NOW)
     query = make_query(
         HumanMessage("q"),
         *fetched_pair([widget], data("1"), extra_state={SIGNED_MEMORY: token}),
         widgets=Widgets(primary=(widget,)),
         **changes,
     )
-    return make_engine_input(ScriptedProvider([]), query=query)
+    return make_engine_input(ScriptedProvider([]), query=query, **second)
 
 
 def test_what_is_sealed_is_what_is_unsealed():
@@ -53,7 +61,7 @@ def test_what_is_sealed_is_what_is_unsealed():
 
 
 def test_the_same_memory_is_the_same_token():
-    assert seal(MEMORY, signing_key=KEY, slug="macro", now=NOW) == TOKEN
+    assert seal(MEMORY, signing_key=KEY, holder=MINE, now=NOW) == TOKEN
 
 
 def test_memory_lives_for_a_day():
@@ -74,9 +82,57 @@ def test_anything_else_is_ignored(token):
     assert opened(token) is None
 
 
-def test_another_key_or_copilot_does_not_open_it():
+@pytest.mark.parametrize(
+    "other",
+    [
+        Holder(slug="other", principal="key:1", chat="trace a"),
+        Holder(slug="macro", principal="key:2", chat="trace a"),
+        Holder(slug="macro", principal="anonymous", chat="trace a"),
+        Holder(slug="macro", principal="key:1", chat="trace b"),
+        Holder(slug="macro", principal="key:1", chat="question a"),
+        Holder(slug='macro", "key:1', principal="", chat="trace a"),
+    ],
+)
+def test_another_copilot_caller_or_chat_does_not_open_it(other):
+    assert opened(TOKEN, holder=other) is None
+
+
+def test_another_key_does_not_open_it():
     assert opened(TOKEN, key=b"another") is None
-    assert opened(TOKEN, slug="other") is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"chat_id": "a"}, {"chat_id": "a"}),
+        ({}, {}),
+        ({}, {"chat_id": "a"}),  # the client takes over the trace id that the server made
+        ({"principal": "key:1"}, {"principal": "key:1"}),
+    ],
+)
+def test_memory_comes_back_in_its_own_chat(first, second):
+    found = completed(carried(MEMORY, first=first, second=second), Recollection())
+    assert found.timezone == "Asia/Seoul"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"chat_id": "a"}, {"chat_id": "b"}),
+        ({"chat_id": "a"}, {}),
+        ({"principal": "key:1"}, {"principal": "key:2"}),
+        ({"spec": make_spec(slug="other")}, {}),
+    ],
+)
+def test_memory_of_another_chat_caller_or_copilot_is_ignored(first, second):
+    ask = carried(MEMORY, first=first, second=second)
+    assert memory_of(completed(ask, Recollection())) == Memory()
+
+
+def test_memory_of_another_question_is_ignored_where_no_chat_has_a_name():
+    ask = carried(MEMORY)
+    other = replace(ask.query, messages=(HumanMessage("other"), *ask.query.messages[1:]))
+    assert memory_of(completed(replace(ask, query=other), Recollection())) == Memory()
 
 
 def test_token_of_a_clock_that_runs_ahead_is_accepted():
@@ -84,11 +140,11 @@ def test_token_of_a_clock_that_runs_ahead_is_accepted():
 
 
 def test_nothing_sent_is_nothing_known():
-    assert unseal({}, signing_key=KEY, slug="macro", now=NOW) is None
+    assert unseal({}, signing_key=KEY, holder=MINE, now=NOW) is None
 
 
 def test_empty_memory_survives():
-    token = seal(Memory(), signing_key=KEY, slug="macro", now=NOW)
+    token = seal(Memory(), signing_key=KEY, holder=MINE, now=NOW)
     assert opened(token) == Memory()
 
 
