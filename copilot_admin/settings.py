@@ -55,8 +55,15 @@ logs.hide(SECRET_KEY, OPENAI_API_KEY, *env.secret_items("COPILOT_ENCRYPTION_KEYS
 
 # Data: the database, uploads, the spool of the journal.
 DATA_DIR = Path(env.text("COPILOT_DATA_DIR") or VAR_DIR / "data").resolve()
-DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+try:
+    DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+except OSError as error:
+    raise BadSetting(
+        f"COPILOT_DATA_DIR: {DATA_DIR} cannot be made: {error.strerror}. Name another folder."
+    ) from None
 DATABASES = {"default": dict(database(env.secret("DATABASE_URL"), data_dir=DATA_DIR))}
+# How long a request waits for the database, once to read and once to write, before it is told 503.
+DATABASE_WAIT_SECONDS = 4.0
 logs.hide(str(DATABASES["default"].get("PASSWORD", "")))
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 MEDIA_ROOT = DATA_DIR / "uploads"
@@ -107,6 +114,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "copilot_admin.edge.pages_middleware.exact_host",
+    "copilot_admin.edge.pages_middleware.PageOutages",
     "copilot_admin.edge.pages_middleware.PageSecurity",
     "copilot_admin.edge.pages_middleware.PageSessions",
     "copilot_admin.edge.pages_middleware.PageLocale",
@@ -216,6 +224,8 @@ LOGGING = {
         "django.request": {"filters": ["without_traceback"]},
         "uvicorn.access": {"filters": ["without_query"]},
         "axes": {"level": "ERROR"},  # what an operator has to know is one line of ours
+        # It repeats itself every second while the server is away; what fails then is told anyway.
+        "psycopg.pool": {"level": "ERROR"},
         # A line for each request to a provider says nothing that the transcript does not.
         "httpx2": {"level": "WARNING"},
         "openai": {"level": "WARNING"},

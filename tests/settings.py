@@ -31,6 +31,7 @@ else:
         "options": "-c synchronous_commit=off -c statement_timeout=120000 -c lock_timeout=60000",
         "pool": {**POOL, "timeout": 60},
     }
+DATABASE_WAIT_SECONDS = 60.0
 # Logging in is not what the tests are about: a hash that costs nothing.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 INSTALLED_APPS = [*INSTALLED_APPS, "tests.emptying"]

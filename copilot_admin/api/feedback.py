@@ -12,6 +12,7 @@ from copilot_admin.api.query import ids_of
 from copilot_admin.copilots.callers import key_in
 from copilot_admin.copilots.live import admit
 from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
+from copilot_admin.storage.database_thread import patience
 from copilot_admin.storage.writer import READER, WRITER
 from protocol.strict_json import MalformedJson, parse
 
@@ -54,7 +55,9 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
         logging=live.logging,
         trace_id=ids.trace_id if ids.given else "",
     )
-    await WRITER.run(partial(record, _read(request.body), judged=judged))
+    judgement = _read(request.body)
+    async with patience():
+        await WRITER.run(partial(record, judgement, judged=judged))
     return {"status": "ok"}
 
 

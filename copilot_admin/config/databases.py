@@ -9,15 +9,27 @@ import dj_database_url
 from copilot_admin.config.env import BadSetting
 
 SQLITE = "django.db.backends.sqlite3"
-LOCK_WAIT_SECONDS = 20  # how long a writer of SQLite waits for another one
+# How long a writer of SQLite waits for another one. Commits of the service take milliseconds, big
+# imports about a second; the journal tries twice, and its clients are answered before that.
+LOCK_WAIT_SECONDS = 4
 # auto_vacuum counts before the first table only. FULL: a commit survives a power cut.
 SQLITE_INIT = (
     "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
     f"PRAGMA busy_timeout={LOCK_WAIT_SECONDS * 1000}"
 )
-# Ten connections serve a process, since no stream holds one. A request that gets none within 5 s
-# fails with a clear error; a hundred may wait.
-POOL = {"min_size": 2, "max_size": 10, "timeout": 5, "max_waiting": 100}
+# Ten connections serve a process, since no stream holds one. A request that gets none within 2 s
+# fails with a clear error, also if it asks twice; a hundred may wait. The pool doubles its pauses
+# while the server is away and begins anew after `reconnect_timeout`: a server that came back would
+# wait for minutes with the default of 300 s.
+POOL = {"min_size": 2, "max_size": 10, "timeout": 2, "max_waiting": 100, "reconnect_timeout": 3}
+# Seconds and milliseconds: a host that swallows packets is given up as one that refuses them.
+CONNECTING = {
+    "connect_timeout": 3,
+    "tcp_user_timeout": 4000,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 2,
+}
 # Milliseconds. Nothing that a request does may hold the database for longer.
 STATEMENT_TIMEOUTS = (
     "-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=10000"
@@ -72,5 +84,10 @@ def _postgresql(parsed: Mapping[str, Any]) -> Mapping[str, Any]:
         **parsed,
         "CONN_MAX_AGE": 0,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"options": STATEMENT_TIMEOUTS, "pool": POOL, **parsed.get("OPTIONS", {})},
+        "OPTIONS": {
+            **CONNECTING,
+            "options": STATEMENT_TIMEOUTS,
+            "pool": POOL,
+            **parsed.get("OPTIONS", {}),
+        },
     }

@@ -1,10 +1,13 @@
 """Django's middleware for the pages that people see; requests of machines pass it by.
 
+A page of a database that is away is one that says so, whatever part of Django needed it.
+
 Sessions, logins and CSRF tokens mean nothing to a client of the API, and each of Django's stock
 classes would cost its request a hop to a thread, which a stream then holds to its end.
 """
 
 from collections.abc import Awaitable, Callable
+import logging
 from typing import Any, TypeAlias, cast
 
 from asgiref.sync import iscoroutinefunction, sync_to_async
@@ -12,17 +15,21 @@ from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import DisallowedHost
-from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.middleware.common import CommonMiddleware
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.locale import LocaleMiddleware
 from django.middleware.security import SecurityMiddleware
+from django.template.loader import render_to_string
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
 
 from copilot_admin.edge.asgi_types import error_body
 from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import UnknownHost
+from copilot_admin.storage.database_thread import OUTAGES
+
+logger = logging.getLogger(__name__)
 
 # Middleware is called in either mode, so what it returns may have to be awaited.
 _GetResponse: TypeAlias = Callable[[HttpRequest], Any]
@@ -31,6 +38,7 @@ _View: TypeAlias = Callable[..., HttpResponseBase]
 
 API_PATHS = ("/v1/", "/v2/")
 HEALTH_PATHS = frozenset({"/healthz", "/readyz"})
+RETRY_SECONDS = 5
 MACHINE_PATHS = frozenset({"/agents.json", "/copilots.json"}) | HEALTH_PATHS
 
 
@@ -46,14 +54,39 @@ class _PagesOnly(MiddlewareMixin):
         """Serves one request; under ASGI the result is awaitable."""
         if not self.async_mode and is_for_machines(request.path_info):
             return self.get_response(request)
-        return super().__call__(request)
+        try:
+            response: HttpResponseBase | Awaitable[HttpResponseBase] = super().__call__(request)
+        except OUTAGES as error:
+            return unavailable_page(error)
+        return response
 
     async def __acall__(self, request: HttpRequest) -> HttpResponseBase:
         """Serves one request under ASGI."""
         if not is_for_machines(request.path_info):
-            return await super().__acall__(request)
-        response: HttpResponseBase = await cast(_AsyncHandler, self.get_response)(request)
-        return response
+            try:
+                response: HttpResponseBase = await super().__acall__(request)
+            except OUTAGES as error:
+                return unavailable_page(error)
+            return response
+        return await cast(_AsyncHandler, self.get_response)(request)
+
+
+class PageOutages(MiddlewareMixin):
+    """A page instead of what a view of the admin breaks with while the database is away."""
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """The page; None for every other error, and for machines."""
+        if is_for_machines(request.path_info) or not isinstance(error, OUTAGES):
+            return None
+        return unavailable_page(error)
+
+
+def unavailable_page(error: Exception) -> HttpResponse:
+    """Says that the database is away; reads nothing from it, not even who is asking."""
+    logger.error("a page could not be shown: %s", type(error).__name__)
+    page = render_to_string("503.html")
+    headers = {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"}
+    return HttpResponse(page, status=503, headers=headers)
 
 
 class PageSecurity(_PagesOnly, SecurityMiddleware):

@@ -1,18 +1,32 @@
 """A thread that owns its own database connection, so that no stream holds either."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from functools import partial
 import os
 import threading
 from typing import TypeVar
 
-from django.db import InterfaceError, OperationalError, connections
+from django.conf import settings
+from django.db import (
+    DataError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    ProgrammingError,
+    connections,
+)
 
 from copilot_admin.errors import Unavailable
 
 T = TypeVar("T")
+
+# What a database raises that is away, locked or full; and what whoever asked did wrong. A broken
+# file raises neither: trying again does not mend it, and the question was right.
+OUTAGES = (OperationalError, InterfaceError)
+MISTAKES = (DataError, IntegrityError, ProgrammingError)
 
 
 class JournalDown(Unavailable):
@@ -22,6 +36,20 @@ class JournalDown(Unavailable):
 
     def __init__(self) -> None:
         super().__init__("The server cannot reach its records now. Ask again in a few seconds.")
+
+
+@asynccontextmanager
+async def patience() -> AsyncIterator[None]:
+    """Lets a request wait for the database for a few seconds and no longer.
+
+    Raises:
+        JournalDown: They have passed, or the database has failed.
+    """
+    try:
+        async with asyncio.timeout(settings.DATABASE_WAIT_SECONDS):
+            yield
+    except (TimeoutError, *OUTAGES) as error:
+        raise JournalDown from error
 
 
 class DatabaseThread:
@@ -127,6 +155,19 @@ class DatabaseThread:
 def _reconnecting(job: Callable[[], T]) -> T:
     try:
         return job()
-    except (OperationalError, InterfaceError):
+    except OUTAGES:
         connections.close_all()
         return job()
+
+
+class Reader(DatabaseThread):
+    """Reads for requests, which wait for a few seconds only; what nobody waits for is not read."""
+
+    async def run(self, job: Callable[[], T]) -> T:
+        """Does a job without blocking the event loop.
+
+        Raises:
+            JournalDown: The database does not answer, or too many jobs wait.
+        """
+        async with patience():
+            return await super().run(job)

@@ -1,7 +1,10 @@
 """Files that take what the database could not: synced, and read back when it answers again."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+import fcntl
 import json
+import logging
 import os
 from pathlib import Path
 from uuid import UUID
@@ -10,7 +13,10 @@ from django.conf import settings
 
 from protocol.json import Json, JsonObject
 
+logger = logging.getLogger(__name__)
+
 MAX_BYTES = 256 * 1024 * 1024  # some ten thousand answers; a fuller disk helps nobody
+UNFINISHED = ".tmp"  # ends the name of a file that is being written
 
 
 class SpoolFull(OSError):
@@ -35,16 +41,29 @@ class Spool:
         data = json.dumps(entry).encode()
         folder = _folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if len(data) + sum(path.stat().st_size for path in folder.iterdir()) > self._max_bytes:
+        if len(data) + sum(map(_size, folder.iterdir())) > self._max_bytes:
             raise SpoolFull(f"The spool {folder} may hold {self._max_bytes} bytes; it is full.")
-        unfinished = folder / f"{key}.tmp"
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(folder / f"{key}.json")
+        unfinished = folder / f"{key}{UNFINISHED}"
+        try:
+            _write(unfinished, data)
+            unfinished.replace(folder / f"{key}.json")
+        except OSError:
+            with suppress(OSError):
+                unfinished.unlink(missing_ok=True)
+            raise
         _sync(folder)
+
+    def clean(self) -> None:
+        """Removes what processes that died left half-written; what is being written stays."""
+        for path in _folder().glob(f"*{UNFINISHED}"):
+            try:
+                with path.open("rb") as file:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    path.unlink()
+            except FileNotFoundError:  # another process was faster
+                continue
+            except OSError as error:  # being written, or not to be removed
+                logger.warning("%s stays in the spool: %s", path.name, error.strerror)
 
     def entries(self) -> Iterator[tuple[Path, Mapping[str, Json]]]:
         """What is kept, and where; {} for a file that holds something else."""
@@ -53,17 +72,49 @@ class Spool:
                 entry = json.loads(path.read_bytes())
             except FileNotFoundError:  # another process was faster
                 continue
-            except ValueError:
+            except OSError as error:
+                logger.warning("%s cannot be read in the spool: %s", path.name, error.strerror)
+                continue
+            except (ValueError, RecursionError):
                 entry = {}
             yield path, entry if isinstance(entry, dict) else {}
 
     def set_aside(self, path: Path) -> None:
         """Keeps a file for an operator to look at, and hands it out no more."""
-        path.replace(path.with_suffix(".bad"))
+        try:
+            path.replace(path.with_suffix(".bad"))
+        except OSError as error:
+            logger.warning("%s stays in the spool: %s", path.name, error.strerror)
+
+    def forget(self, path: Path) -> None:
+        """Removes a file; where that cannot be done, it will be handed out again."""
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            logger.warning("%s stays in the spool: %s", path.name, error.strerror)
 
 
 def _folder() -> Path:
     return Path(settings.DATA_DIR) / "spool"
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # it was replayed meanwhile
+        return 0
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Puts bytes on the disk; the file is locked meanwhile, so that nobody takes it for a leftover."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb", buffering=0) as file:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[file.write(rest) :]
+        os.fsync(descriptor)
 
 
 def _sync(folder: Path) -> None:

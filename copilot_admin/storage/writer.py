@@ -6,14 +6,16 @@ from concurrent.futures import Future
 import time
 from typing import Any, Generic, TypeVar
 
-from django.db import InterfaceError, OperationalError, connections, transaction
+from django.db import connections, transaction
 
-from copilot_admin.storage.database_thread import DatabaseThread, JournalDown
+from copilot_admin.storage.database_thread import OUTAGES, DatabaseThread, JournalDown, Reader
 
 T = TypeVar("T")
 
 BATCH = 100  # jobs of one commit: about 0.2 s of work, so nobody waits long for the others
 PAUSES = (0.05, 0.25, 1.0)  # seconds between tries; a restart of PostgreSQL takes about one
+# A lock that was waited for this long is waited for no more: those behind it wait as long again.
+GIVE_UP_SECONDS = 5.0
 
 
 class _JobBroke(Exception):
@@ -65,17 +67,17 @@ class Writer(DatabaseThread):
     def _drain(self) -> None:
         batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
         if batch and not _settled_together(batch):
-            for waiting in batch:
-                _settle_alone(waiting)
+            _settle_one_by_one(batch)
 
 
 def _settled_together(batch: Sequence[_Waiting[Any]]) -> bool:
     """Commits a batch; False when its jobs have to be tried one by one."""
     failure: Exception | None = None
+    began = time.monotonic()
     for pause in PAUSES:
         try:
             results = _commit(batch)
-        except (OperationalError, InterfaceError, _JobBroke) as error:
+        except (*OUTAGES, _JobBroke) as error:
             failure = error
         except BaseException:  # noqa: BLE001  # a job's boundary (ADR 1): one of them is to blame
             return False
@@ -84,6 +86,8 @@ def _settled_together(batch: Sequence[_Waiting[Any]]) -> bool:
                 waiting.future.set_result(result)
             return True
         connections.close_all()
+        if time.monotonic() - began > GIVE_UP_SECONDS:
+            break
         time.sleep(pause)
     if isinstance(failure, _JobBroke):
         return False
@@ -92,14 +96,27 @@ def _settled_together(batch: Sequence[_Waiting[Any]]) -> bool:
     return True
 
 
-def _settle_alone(waiting: _Waiting[Any]) -> None:
+def _settle_one_by_one(batch: Sequence[_Waiting[Any]]) -> None:
+    """Gives each job its own try; where a lock keeps several waiting, the others fail as they did."""
+    began = time.monotonic()
+    for waiting in batch:
+        failure = _settle_alone(waiting)
+        if isinstance(failure, OUTAGES) and time.monotonic() - began > GIVE_UP_SECONDS:
+            break
+    for waiting in batch:
+        if not waiting.future.done():
+            waiting.future.set_exception(failure)
+
+
+def _settle_alone(waiting: _Waiting[Any]) -> BaseException | None:
     """Gives a job a transaction of its own; whoever waits for it is told whatever comes of it."""
     try:
         result = _alone(waiting.job)
     except BaseException as error:  # noqa: BLE001  # a job's boundary (ADR 1)
         waiting.future.set_exception(error)
-    else:
-        waiting.future.set_result(result)
+        return error
+    waiting.future.set_result(result)
+    return None
 
 
 def _commit(batch: Sequence[_Waiting[Any]]) -> list[Any]:
@@ -110,7 +127,7 @@ def _commit(batch: Sequence[_Waiting[Any]]) -> list[Any]:
 def _attempt(job: Callable[[], T]) -> T:
     try:
         return job()
-    except (OperationalError, InterfaceError) as error:
+    except OUTAGES as error:
         raise _JobBroke from error
 
 
@@ -118,11 +135,11 @@ def _alone(job: Callable[[], T]) -> T:
     try:
         with transaction.atomic():
             return job()
-    except (OperationalError, InterfaceError):
+    except OUTAGES:
         connections.close_all()
     with transaction.atomic():
         return job()
 
 
 WRITER = Writer("journal-writer")
-READER = DatabaseThread("journal-reader")
+READER = Reader("journal-reader")

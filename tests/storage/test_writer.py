@@ -146,6 +146,34 @@ def test_jobs_fail_when_the_database_is_gone(writer, monkeypatch):
     assert all(isinstance(future.exception(HANGS_SECONDS), OperationalError) for future in futures)
 
 
+def test_a_lock_that_was_waited_for_long_is_waited_for_no_more(writer, monkeypatch):
+    monkeypatch.setattr(writer_module, "GIVE_UP_SECONDS", -1.0)
+    tries: list[int] = []
+
+    def locked(batch: object) -> None:
+        tries.append(1)
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(writer_module, "_commit", locked)
+    (future,) = at_once(writer, make("One"))
+    assert isinstance(future.exception(HANGS_SECONDS), OperationalError)
+    assert len(tries) == 2  # the job before it was tried once too
+
+
+def test_jobs_behind_a_lock_do_not_wait_for_it_one_after_the_other(writer, monkeypatch):
+    monkeypatch.setattr(writer_module, "GIVE_UP_SECONDS", -1.0)
+    tries: list[str] = []
+
+    def locked(name: str) -> None:
+        tries.append(name)
+        raise OperationalError("canceling statement due to lock timeout")
+
+    futures = at_once(writer, *(partial(locked, name) for name in ("one", "two", "three")))
+    errors = [future.exception(HANGS_SECONDS) for future in futures]
+    assert [type(error) for error in errors] == [OperationalError] * 3
+    assert tries == ["one", "one", "one"]  # with the others, alone, and alone once more
+
+
 def test_a_savepoint_that_cannot_be_undone_costs_no_other_job(writer, monkeypatch):
     def refuse(self: object, sid: str) -> None:
         raise DatabaseError("no such savepoint")

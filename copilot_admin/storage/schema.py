@@ -1,0 +1,26 @@
+"""Whether the database has the tables that this process was started for."""
+
+from functools import cache
+from typing import TypeAlias
+
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+
+_Name: TypeAlias = tuple[str, str]  # application, migration
+
+
+@cache
+def known_migrations() -> frozenset[_Name]:
+    """The migrations of the code that runs: those on the disk when this was called first.
+
+    A server calls it when it starts. What is put on the disk later counts for the next process.
+    """
+    loader = MigrationLoader(None, load=False)
+    loader.load_disk()
+    return frozenset(loader.disk_migrations or ())
+
+
+def is_current() -> bool:
+    """Whether every migration that this process knows is applied; a newer schema is current too."""
+    return known_migrations() <= MigrationRecorder(connection).applied_migrations().keys()
