@@ -17,6 +17,7 @@ from copilot_admin.answering.run import RUNNING, ActiveRun, AdmittedQuery, Stop
 from copilot_admin.copilots.callers import valid_keys
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL, Accepted, Refusal
+from copilot_admin.storage.database_thread import JournalDown, patience
 from copilot_admin.storage.writer import READER
 
 _draining = threading.Event()
@@ -39,11 +40,16 @@ async def open_run(question: AdmittedQuery) -> ActiveRun:
         raise error
     run = ActiveRun(question)
     accepted: Accepted | None = None
+    reason = Stop.CLIENT_GONE
     try:
-        accepted = await asyncio.shield(run.acceptance)
+        async with patience():
+            accepted = await asyncio.shield(run.acceptance)
+    except JournalDown:
+        reason = Stop.NOT_ACCEPTED
+        raise
     finally:
         if accepted is None:
-            run.stop(Stop.CLIENT_GONE)
+            run.stop(reason)
     run.announce(TurnChange.STARTED)
     return run
 

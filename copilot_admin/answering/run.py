@@ -30,7 +30,9 @@ from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable
 from copilot_admin.ids import Ids
 from copilot_admin.journal import JOURNAL, Opening
 from copilot_admin.journal.recorder import Ending, Recorder
+from copilot_admin.journal.unkept import NOT_KEPT
 from copilot_admin.models import Logging, Outcome
+from copilot_admin.storage.database_thread import JournalDown
 from protocol.events import Event, FunctionCall, MessageChunk
 from protocol.query import Query
 
@@ -47,6 +49,7 @@ class Stop(StrEnum):
     """Why a run is told to stop before its answer is whole."""
 
     CLIENT_GONE = "client gone"
+    NOT_ACCEPTED = "not accepted in time"
     SHUTDOWN = "shutdown"
     KEY_REVOKED = "key revoked"
     CRASH = "crash"
@@ -153,14 +156,17 @@ class ActiveRun:
             RUNNING.discard(self)
 
     async def _conclude(self, ending: Ending) -> None:
-        """Keeps the run; the last frame leaves when that is done."""
+        """Keeps the run; the last frame leaves when that is done, and not at all if it is not."""
         self._done = True
         if not await self._was_accepted():
             return
         self.speaker.close()
-        await JOURNAL.finish(self.id, self.recorder.record(ending))
-        self.speaker.release()
-        self.announce(TurnChange.FINISHED)
+        if await JOURNAL.finish(self.id, self.recorder.record(ending)):
+            self.speaker.release()
+            self.announce(TurnChange.FINISHED)
+        else:
+            self.speaker.discard()
+            self._add_words(NOT_KEPT)
 
     async def _give_up(self) -> None:
         """Keeps how a broken run ended and tells its client, with nothing that may be broken."""
@@ -171,8 +177,12 @@ class ActiveRun:
             await JOURNAL.finish(self.id, self.recorder.ending_alone(self._crash()))
             self.announce(TurnChange.FINISHED)
         finally:
-            for event in self._words_of(CRASHED):
-                self.outbox.put(frames_of(event, self.question.query.generation))
+            self._add_words(CRASHED)
+
+    def _add_words(self, sentence: str) -> None:
+        """Says a failure behind what has left already, without the speaker."""
+        for event in self._words_of(sentence):
+            self.outbox.put(frames_of(event, self.question.query.generation))
 
     async def _was_accepted(self) -> bool:
         await asyncio.wait({self.acceptance})
@@ -285,6 +295,10 @@ class ActiveRun:
         match self._stop:
             case Stop.CLIENT_GONE:
                 return self._ending(Outcome.CANCELLED)
+            case Stop.NOT_ACCEPTED:
+                return self._ending(
+                    Outcome.CANCELLED, error=JournalDown().public, code=JournalDown.code
+                )
             case Stop.KEY_REVOKED:
                 self._tell(REVOKED)
                 return self._ending(Outcome.FAILED, error=REVOKED, code="key-revoked")

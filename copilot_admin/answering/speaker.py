@@ -63,6 +63,12 @@ class Speaker:
         self.close()
         self._send()
 
+    def discard(self) -> None:
+        """Drops what is held: it may not be said any more."""
+        self.hold()
+        self._text.clear()
+        self._frames.clear()
+
     def break_silence(self) -> None:
         """Keeps proxies from closing a silent stream.
 

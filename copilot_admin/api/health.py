@@ -1,11 +1,15 @@
 """`/healthz` and `/readyz`: is the process alive, and should it get requests."""
 
+import asyncio
+
 from django import db
-from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 
 from copilot_admin.answering.open_run import is_draining
 from copilot_admin.errors import Unavailable
+from copilot_admin.journal import JOURNAL
+from copilot_admin.server.free_space import full_folder
+from copilot_admin.storage.schema import is_current
 from copilot_admin.storage.writer import READER
 
 
@@ -15,22 +19,21 @@ async def alive(request: HttpRequest) -> JsonResponse:
 
 
 async def ready(request: HttpRequest) -> JsonResponse:
-    """The database answers, its schema is current, and the server is not on its way down."""
-    problem = "draining" if is_draining() else await _database_problem()
+    """The database answers and takes writes, its schema is current, and the server goes on."""
+    problem = "draining" if is_draining() else await _problem()
     if problem:
         return JsonResponse({"status": "not ready", "reason": problem}, status=503)
     return JsonResponse({"status": "ready"})
 
 
-async def _database_problem() -> str:
+async def _problem() -> str:
+    if JOURNAL.problem:
+        return JOURNAL.problem
+    folder = await asyncio.to_thread(full_folder)
+    if folder is not None:
+        return f"the disk of {folder} is full"
     try:
-        return await READER.run(_schema_problem)
+        current = await READER.run(is_current)
     except (db.Error, Unavailable):
         return "the database does not answer"
-
-
-def _schema_problem() -> str:
-    executor = MigrationExecutor(db.connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        return "migrations are not applied: run 'python manage.py migrate'"
-    return ""
+    return "" if current else "migrations are not applied: run 'python manage.py migrate'"

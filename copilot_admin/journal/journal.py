@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 import logging
 import threading
@@ -13,11 +14,13 @@ from django import db
 from django.utils import timezone
 
 from copilot_admin.journal import checkpoints, finishing, opening
+from copilot_admin.journal.probing import probe
 from copilot_admin.journal.recorder import Piece, Record, without_content
 from copilot_admin.journal.sealing import Sealed, seal, to_json
+from copilot_admin.journal.unkept import Unkept
 from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
 from copilot_admin.models import Logging
-from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.database_thread import MISTAKES, JournalDown, patience
 from copilot_admin.storage.spool import SPOOL, Spool
 from copilot_admin.storage.writer import WRITER, Writer
 
@@ -39,6 +42,15 @@ class Journal:
         self._private: set[UUID] = set()  # runs of which no content may be stored
         self._lock = threading.Lock()  # guards the pieces that wait for the writer
         self._pieces: list[tuple[UUID, Piece]] = []
+        self._unkept = Unkept()
+        self._is_failing = False
+
+    @property
+    def problem(self) -> str:
+        """Why nothing can be kept for sure at the moment; empty while everything is."""
+        if self._unkept:
+            return f"{len(self._unkept)} answers wait in memory: nothing can be written"
+        return "the last write to the database failed" if self._is_failing else ""
 
     async def accept(self, run: Opening) -> Accepted:
         """Stores conversation, messages, turn and run; they are committed when it returns.
@@ -64,7 +76,8 @@ class Journal:
         Raises:
             Unavailable: The database cannot take it.
         """
-        await self._written(partial(opening.refuse, refusal))
+        async with patience():
+            await self._written(partial(opening.refuse, refusal))
 
     def checkpoint(self, run_id: UUID, piece: Piece) -> None:
         """Stores what was streamed since the last checkpoint, sometime soon; never raises."""
@@ -76,18 +89,67 @@ class Journal:
         if len(waiting) == 1 and not self._try(run_id, partial(self._store, waiting)):
             self._take(waiting)
 
-    async def finish(self, run_id: UUID, record: Record) -> None:
-        """Stores how a run ended; it is committed, or safe in the spool, when it returns."""
+    async def finish(self, run_id: UUID, record: Record) -> bool:
+        """Stores how a run ended.
+
+        Returns:
+            Whether it is kept: committed, or safe in the spool. Otherwise it waits in memory, where
+            `keep_waiting` tries again.
+        """
         if run_id in self._private:
             self._private.discard(run_id)
             record = without_content(record)
         sealed = seal(record, run_id=run_id, at=timezone.now())
+        if await self._store_end(sealed) or await asyncio.to_thread(self._spool_end, sealed):
+            return True
+        logger.error("run %s waits in memory: neither database nor spool takes it", run_id)
+        self._unkept.add(sealed)
+        return False
+
+    async def look_after(self) -> None:
+        """Tries again what could not be kept, and whether the database can be written again."""
+        await self._try_waiting()
+        if self._is_failing and not self._unkept:
+            with suppress(JournalDown):  # the next time
+                await self._written(probe)
+
+    async def close(self) -> None:
+        """Tries what waits in memory for the last time; the process ends."""
+        await self._try_waiting()
+        for sealed in self._unkept:
+            self._unkept.lose(sealed.run_id)
+
+    def _note(self, error: BaseException) -> None:
+        """Remembers that a write failed, until one succeeds; a bad row says nothing of the others."""
+        if not isinstance(error, MISTAKES):
+            self._is_failing = True
+
+    async def _try_waiting(self) -> None:
+        """Stores what waits in memory, the oldest first; a database that fails is asked once."""
+        in_database = True
+        for sealed in self._unkept:
+            in_database = in_database and await self._store_end(sealed)
+            if not in_database and not await asyncio.to_thread(self._spool_end, sealed):
+                return
+            self._unkept.remove(sealed.run_id)
+
+    async def _store_end(self, sealed: Sealed) -> bool:
         try:
-            await self._writer.run(partial(finishing.finish, sealed))
-        except (db.Error, JournalDown) as error:
+            await self._written(partial(finishing.finish, sealed))
+        except JournalDown as error:
             # Only the class: the driver's message quotes the values it was given.
-            logger.warning("run %s goes to the spool: %s", run_id, type(error).__name__)
-            await asyncio.to_thread(self._to_spool, sealed)
+            cause = error.__cause__ or error
+            logger.warning("run %s goes to the spool: %s", sealed.run_id, type(cause).__name__)
+            return False
+        return True
+
+    def _spool_end(self, sealed: Sealed) -> bool:
+        try:
+            self._spool.put(sealed.run_id, to_json(sealed))
+        except OSError as error:
+            logger.warning("the spool does not take run %s: %s", sealed.run_id, error)
+            return False
+        return True
 
     def _store(self, pieces: list[tuple[UUID, Piece]]) -> None:
         """Stores what all runs have handed over by now, in one job; on the writer's thread."""
@@ -101,29 +163,27 @@ class Journal:
                 self._pieces = []
 
     async def _written(self, job: Callable[[], T]) -> T:
+        """Does a job on the writer's thread, and remembers whether it could be committed."""
         try:
-            return await self._writer.run(job)
-        except db.Error as error:
+            result = await self._writer.run(job)
+        except (db.Error, JournalDown) as error:
+            self._note(error)
             raise JournalDown from error
+        self._is_failing = False
+        return result
 
     def _try(self, run_id: UUID, job: Callable[[], object]) -> bool:
         try:
-            self._writer.submit(job).add_done_callback(partial(_log_failure, run_id))
+            self._writer.submit(job).add_done_callback(partial(self._look, run_id))
         except JournalDown:
             logger.warning("run %s: no room for a checkpoint", run_id)
             return False
         return True
 
-    def _to_spool(self, sealed: Sealed) -> None:
-        try:
-            self._spool.put(sealed.run_id, to_json(sealed))
-        except OSError as error:
-            logger.critical("run %s is lost: %s", sealed.run_id, error)
-
-
-def _log_failure(run_id: UUID, done: Future[object]) -> None:
-    if (error := done.exception()) is not None:
-        logger.warning("run %s: checkpoint failed: %s", run_id, type(error).__name__)
+    def _look(self, run_id: UUID, done: Future[object]) -> None:
+        if (error := done.exception()) is not None:
+            self._note(error)
+            logger.warning("run %s: checkpoint failed: %s", run_id, type(error).__name__)
 
 
 JOURNAL = Journal(WRITER, SPOOL)

@@ -1,6 +1,7 @@
 """Bring what the spool holds into the database."""
 
 from functools import partial
+from itertools import islice
 import logging
 from pathlib import Path
 
@@ -14,15 +15,18 @@ from protocol.json import JsonObject
 logger = logging.getLogger(__name__)
 
 
-def replay_spool() -> int:
+def replay_spool(*, most: int | None = None) -> int:
     """Stores the ends of runs that were spooled; at a start, do it before `reap`.
 
     A file goes when its run is committed; one that cannot be read or stored is set aside.
 
+    Args:
+        most: Files to look at; None: all there are.
+
     Returns:
         Runs that were stored.
     """
-    return sum(_replay(path, entry) for path, entry in SPOOL.entries())
+    return sum(_replay(path, entry) for path, entry in islice(SPOOL.entries(), most))
 
 
 def _replay(path: Path, entry: JsonObject) -> bool:
@@ -34,5 +38,5 @@ def _replay(path: Path, entry: JsonObject) -> bool:
         logger.warning("the spooled run %s was set aside: %s", path.stem, type(error).__name__)
         SPOOL.set_aside(path)
         return False
-    transaction.on_commit(partial(path.unlink, missing_ok=True))
+    transaction.on_commit(partial(SPOOL.forget, path))
     return stored

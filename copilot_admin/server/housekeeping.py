@@ -1,6 +1,7 @@
 """What a server process does beside answering: hearts beat, the dead are found, the rest is saved."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 import contextlib
 from functools import partial
 
@@ -16,23 +17,39 @@ from copilot_admin.answering.run import RUNNING
 from copilot_admin.answering.tasks import spawn
 from copilot_admin.component_calls.call import stop_all
 from copilot_admin.engine.providers.registry import aclose_all
-from copilot_admin.errors import Unavailable
-from copilot_admin.journal import HEARTBEAT_SECONDS, beat, reap, replay_spool
+from copilot_admin.errors import ConfigurationError, Unavailable
+from copilot_admin.journal import HEARTBEAT_SECONDS, JOURNAL, beat, reap, replay_spool
+from copilot_admin.server.database_faults import sentence_of
 from copilot_admin.server.shutdown import drain_on_signal
+from copilot_admin.storage.schema import known_migrations
+from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
 
 STOP_SECONDS = 5.0
 
+REPLAYED_AT_ONCE = 50  # spooled runs of one job, behind which questions wait
+
 _tasks: set[asyncio.Task[None]] = set()
+Duty = Callable[[], Awaitable[object]]
 
 
 async def start() -> None:
-    """Before the socket opens: what another process left behind is put in order."""
+    """Before the socket opens: what another process left behind is put in order.
+
+    Raises:
+        ConfigurationError: The database cannot be used.
+    """
     stop_draining()
     drain_on_signal()
-    await WRITER.run(replay_spool)
-    await WRITER.run(_reap_at_start)
-    _tasks.add(spawn(_keep_house(), name="maintenance"))
+    try:
+        await WRITER.run(known_migrations)
+        SPOOL.clean()
+        await WRITER.run(replay_spool)
+        await WRITER.run(_reap_at_start)
+    except db.Error as error:
+        raise ConfigurationError(sentence_of(error)) from error
+    _tasks.add(spawn(_again_and_again(beat_hearts), name="heartbeat"))
+    _tasks.add(spawn(_again_and_again(*DUTIES), name="maintenance"))
 
 
 async def stop() -> None:
@@ -45,17 +62,47 @@ async def stop() -> None:
     await interrupt_all()
     await stop_all()
     await aclose_all()
+    await JOURNAL.close()
     for thread in (WRITER, READER):
         await asyncio.to_thread(thread.stop, timeout=STOP_SECONDS)
 
 
-async def _keep_house() -> None:
+async def beat_hearts() -> None:
+    """Says that the running answers are alive."""
+    if RUNNING:
+        await WRITER.run(partial(beat, tuple(run.id for run in RUNNING)))
+
+
+async def reap_dead() -> None:
+    """Ends what other processes left open."""
+    await WRITER.run(partial(reap, every_other_boot=False))
+
+
+async def replay() -> None:
+    """Stores what the spool holds, now that the database may answer again."""
+    await WRITER.run(partial(replay_spool, most=REPLAYED_AT_ONCE))
+
+
+# One after the other, so that none piles up; a revoked key's stream goes on for a round at most.
+DUTIES: tuple[Duty, ...] = (end_revoked, JOURNAL.look_after, reap_dead, replay)
+
+
+async def _again_and_again(*duties: Duty) -> None:
+    """Does duties every few seconds; one that breaks keeps neither the others nor itself."""
     while True:
         await asyncio.sleep(HEARTBEAT_SECONDS)
-        with contextlib.suppress(db.Error, Unavailable):
-            await WRITER.run(partial(beat, tuple(run.id for run in RUNNING)))
-            await end_revoked()  # so the stream of a revoked key goes on for a heartbeat at most
-            await WRITER.run(partial(reap, every_other_boot=False))
+        for duty in duties:
+            task = spawn(_forgiving(duty), name=f"duty {getattr(duty, '__name__', duty)}")
+            try:
+                await asyncio.wait({task})  # what it raises is logged by its task
+            finally:
+                task.cancel()
+
+
+async def _forgiving(duty: Duty) -> None:
+    """A database that is away is no news here: it is tried again."""
+    with contextlib.suppress(db.Error, Unavailable):
+        await duty()
 
 
 def _reap_at_start() -> int:

@@ -42,7 +42,7 @@ from copilot_admin.models import (
     TurnState,
 )
 from copilot_admin.storage import blobs
-from copilot_admin.storage.spool import SPOOL, Spool, SpoolFull
+from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import WRITER
 from protocol.events import ArtifactType, MessageArtifact, MessageChunk, StatusUpdate
 from tests.factories import make_version
@@ -351,20 +351,13 @@ def test_no_content_is_stored_even_if_the_recorder_kept_it():
     assert Checkpoint.objects.count() == 0
 
 
-@pytest.mark.usefixtures("no_database")
-def test_a_full_spool_is_told_and_ends_nothing(monkeypatch, caplog):
-    monkeypatch.setattr(JOURNAL, "_spool", Spool(max_bytes=10))
-    run_id = uuid4()
-    asyncio.run(JOURNAL.finish(run_id, record_of(MessageChunk("Hello"))))
-    assert f"run {run_id} is lost" in caplog.text
-
-
-def test_the_spool_has_a_limit(spool):
-    small = Spool(max_bytes=100)
-    small.put(UUID(int=1), {"a": "x" * 60})
-    with pytest.raises(SpoolFull):
-        small.put(UUID(int=2), {"a": "x" * 60})
-    assert [entry for _, entry in small.entries()] == [{"a": "x" * 60}]
+def test_a_few_spooled_runs_are_stored_at_once(spool):
+    client = Client()
+    asked = [client.ask(f"Question {number}") for number in range(3)]
+    for one in asked:
+        sealed = seal(record_of(MessageChunk("Hello")), run_id=one.run_id, at=LATER)
+        SPOOL.put(one.run_id, to_json(sealed))
+    assert [replay_spool(most=2), replay_spool(most=2), replay_spool(most=2)] == [2, 1, 0]
 
 
 def test_a_spooled_end_replaces_the_guess_that_the_run_was_interrupted():

@@ -98,11 +98,12 @@ def test_the_last_frame_waits_for_the_commit(monkeypatch):
     scripted = ScriptedProvider([text("All ", "of it.")])
     monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: scripted)
     make_published(slug="news")
-    finish, allowed = JOURNAL.finish, threading.Event()
+    finish: Any = JOURNAL.finish
+    allowed = threading.Event()
 
-    async def late(run_id: Any, record: Any) -> None:
+    async def late(run_id: Any, record: Any) -> Any:
         await asyncio.to_thread(allowed.wait, HANGS_SECONDS)
-        await finish(run_id, record)
+        return await finish(run_id, record)
 
     monkeypatch.setattr(JOURNAL, "finish", late)
     with serving(application) as url, Line(url + QUERY, body=HELLO) as line:
@@ -239,40 +240,3 @@ def test_the_first_signal_waits_for_answers_and_the_second_does_not(signals, mon
         [signal.SIGTERM],
         [signal.SIGTERM, signal.SIGTERM],
     ]
-
-
-def test_starting_puts_in_order_what_another_process_left(monkeypatch):
-    calls: list[Any] = []
-    monkeypatch.setattr(housekeeping, "replay_spool", lambda: calls.append("spool"))
-    monkeypatch.setattr(housekeeping, "reap", lambda *, every_other_boot: calls.append("reaped"))
-    monkeypatch.setattr(housekeeping, "drain_on_signal", lambda: calls.append("signals"))
-
-    async def scenario() -> None:
-        await housekeeping.start()
-        await housekeeping.stop()
-        open_run.stop_draining()
-
-    asyncio.run(scenario())
-    assert calls == ["signals", "spool", "reaped"]
-
-
-def test_hearts_beat_and_the_dead_are_found_all_the_time(monkeypatch):
-    beats: list[Any] = []
-    second = threading.Event()
-
-    def beat(running: Any) -> None:
-        beats.append(running)
-        if len(beats) > 1:
-            second.set()
-
-    monkeypatch.setattr(housekeeping, "beat", beat)
-    monkeypatch.setattr(housekeeping, "HEARTBEAT_SECONDS", 0.0)
-
-    async def scenario() -> None:
-        task = asyncio.ensure_future(housekeeping._keep_house())
-        assert await asyncio.to_thread(second.wait, HANGS_SECONDS)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-    asyncio.run(scenario())
-    assert beats[:2] == [(), ()]

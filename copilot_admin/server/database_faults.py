@@ -1,0 +1,42 @@
+"""What is said of a database with which no server can start, in one line."""
+
+from django import db
+from django.conf import settings
+
+from copilot_admin.config.databases import SQLITE
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.storage.database_thread import OUTAGES
+from copilot_admin.storage.schema import is_current
+
+MIGRATE = "Run 'python manage.py migrate'."
+
+
+def check_database() -> None:
+    """Refuses to start over a database that does not answer, is broken, or lacks its tables.
+
+    Raises:
+        ConfigurationError: It is one of these; the text says which.
+    """
+    try:
+        current = is_current()
+    except db.Error as error:
+        raise ConfigurationError(sentence_of(error)) from error
+    finally:
+        db.connections.close_all()
+    if not current:
+        raise ConfigurationError(f"The tables of the database are missing or old. {MIGRATE}")
+
+
+def sentence_of(error: db.Error) -> str:
+    """What happened, and what to do; of PostgreSQL no words, which may quote the address."""
+    database = settings.DATABASES["default"]
+    if isinstance(error, db.ProgrammingError) or "no such " in str(error):
+        return f"The tables of the database are missing or old. {MIGRATE}"
+    if database["ENGINE"] == SQLITE:
+        return (
+            f"The SQLite database {database['NAME']} cannot be used: {error}. Free what keeps it, "
+            "or put a backup in its place."
+        )
+    if isinstance(error, OUTAGES):
+        return "PostgreSQL does not answer. Start it, or mend DATABASE_URL."
+    return f"PostgreSQL cannot be used ({type(error).__name__}). Its own log says why."

@@ -1,0 +1,203 @@
+"""Without a database every address says so, in its own shape, and is there again by itself."""
+
+from collections.abc import Iterator
+import json
+import threading
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
+from django.db import InterfaceError, OperationalError, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.test import AsyncClient, Client
+import pytest
+
+from copilot_admin.answering import open_run
+from copilot_admin.answering.run import RUNNING
+from copilot_admin.asgi import application
+from copilot_admin.journal import JOURNAL, opening
+from copilot_admin.models import Outcome, Run
+from copilot_admin.storage.writer import READER, WRITER
+from tests.factories import make_published
+from tests.live_server import serving
+from tests.waiting import HANGS_SECONDS, eventually
+from tests.wire import Line
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HELLO = {"messages": [{"role": "human", "content": "Hello"}]}
+QUERY = "/v1/copilots/news/query"
+PLACES: tuple[tuple[str, str, Any], ...] = (
+    ("POST", QUERY, HELLO),
+    ("POST", "/v1/copilots/news/feedback", {"vote": "thumbs_up"}),
+    ("GET", "/v1/copilots/news/image", None),
+    ("GET", "/agents.json", None),
+    ("GET", "/copilots.json", None),
+    ("GET", "/v2/components", None),
+    ("GET", "/v2/components/calculator/version/latest", None),
+    ("POST", "/v2/components/calculator", {"expression": "1"}),
+)
+
+
+@pytest.fixture(params=[OperationalError, InterfaceError])
+def away(request, monkeypatch) -> Iterator[pytest.MonkeyPatch]:
+    """A database that gives no connection, until it is mended."""
+    for thread in (WRITER, READER):
+        thread.stop(timeout=HANGS_SECONDS)
+    patch = pytest.MonkeyPatch()
+
+    def refuse(*_: object) -> None:
+        raise request.param("connection refused by 10.1.2.3")
+
+    connection.close()
+    patch.setattr(BaseDatabaseWrapper, "ensure_connection", refuse)
+    yield patch
+    patch.undo()
+
+
+@pytest.mark.parametrize(("method", "path", "body"), PLACES)
+def test_the_api_says_503_and_when_to_ask_again(away, method, path, body):
+    headers = {"X-API-Key": "any", "Origin": "https://pro.openbb.co"}
+
+    async def ask() -> Any:
+        return await AsyncClient().generic(
+            method, path, json.dumps(body), content_type="application/json", headers=headers
+        )
+
+    response = async_to_sync(ask)()
+    said = json.loads(response.content)
+    text = "The server cannot reach its records now. Ask again in a few seconds."
+    assert (response.status_code, response["Retry-After"]) == (503, "5")
+    assert (said["code"], said.get("detail") or said["message"]) == ("journal-down", text)
+    assert "10.1.2.3" not in response.content.decode()
+
+
+def test_the_answer_reaches_a_browser_and_the_server_recovers_by_itself():
+    make_published(slug="news")
+    headers = {"Origin": "https://pro.openbb.co"}
+    with serving(application) as url:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(READER, "submit", refusing)
+            with Line(url + QUERY, body=HELLO, headers=headers) as line:
+                line.read_all()
+            assert (line.status, line.headers["retry-after"]) == (503, "5")
+            assert line.headers["access-control-allow-origin"] == "https://pro.openbb.co"
+            with Line(url + "/readyz", method="GET") as line:
+                line.read_all()
+            assert line.status == 503
+        with Line(url + QUERY, body=HELLO) as line:
+            line.read_all()
+        assert line.status == 200
+
+
+def refusing(job: object) -> None:
+    raise OperationalError("the connection is closed")
+
+
+def test_a_reader_that_hangs_keeps_no_question_waiting(settings):
+    make_published(slug="news")
+    go = threading.Event()
+    settings.DATABASE_WAIT_SECONDS = 0.0
+    READER.submit(lambda: go.wait(HANGS_SECONDS))
+    try:
+        response = async_to_sync(AsyncClient().post)(QUERY, HELLO, content_type="application/json")
+    finally:
+        go.set()
+    assert (response.status_code, json.loads(response.content)["code"]) == (503, "journal-down")
+
+
+def test_a_question_that_was_refused_and_stored_all_the_same_is_cancelled(settings, monkeypatch):
+    """The lock that kept it waiting was released after its client had been answered."""
+    make_published(slug="news")
+    go = threading.Event()
+    accept = opening.accept
+
+    def late(prepared: Any) -> Any:
+        go.wait(HANGS_SECONDS)
+        return accept(prepared)
+
+    monkeypatch.setattr(opening, "accept", late)
+    patience = open_run.patience
+
+    def none() -> Any:
+        settings.DATABASE_WAIT_SECONDS = 0.0
+        return patience()
+
+    monkeypatch.setattr(open_run, "patience", none)
+    with serving(application) as url:
+        with Line(url + QUERY, body=HELLO) as line:
+            said = json.loads(line.read_all())
+        assert (line.status, said["code"]) == (503, "journal-down")
+        go.set()
+        assert eventually(lambda: not RUNNING)
+    run = Run.objects.get()
+    assert (run.outcome, run.error_code) == (Outcome.CANCELLED, "journal-down")
+
+
+@pytest.mark.parametrize("path", ["/admin/", "/admin/copilot_admin/copilot/"])
+@pytest.mark.parametrize("is_async", [True, False])
+def test_a_page_says_so_in_the_look_of_the_admin(away, path, is_async):
+    cookies = {"sessionid": "a" * 32}
+    if is_async:
+        client = AsyncClient()
+        client.cookies.load(cookies)
+        response = async_to_sync(client.get)(path)
+    else:
+        browser = Client()
+        browser.cookies.load(cookies)
+        response = browser.get(path)
+    page = response.content.decode()
+    assert (response.status_code, response["Retry-After"]) == (503, "5")
+    assert response["Cache-Control"] == "no-store"
+    assert "<h1>Not available now</h1>" in page
+    assert "css/base.css" in page
+    assert "10.1.2.3" not in page
+    away.undo()
+    assert Client().get("/admin/login/").status_code == 200
+
+
+def test_a_page_whose_row_is_locked_says_so(monkeypatch):
+    User.objects.create_superuser("admin")
+    browser = Client()
+    browser.force_login(User.objects.get())
+
+    def locked(*_: object, **__: object) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(SessionStore, "delete", locked)
+    response = browser.post("/admin/logout/")
+    assert response.status_code == 503
+    assert "<h1>Not available now</h1>" in response.content.decode()
+
+
+def test_a_session_that_cannot_be_saved_is_a_page_too(monkeypatch):
+    """It is saved by the middleware, after the view."""
+
+    def locked(*_: object, **__: object) -> None:
+        raise OperationalError("database is locked")
+
+    user = User.objects.create_superuser("admin", password="right")
+    monkeypatch.setattr(SessionStore, "save", locked)
+    response = Client().post("/admin/login/", {"username": user.username, "password": "right"})
+    assert response.status_code == 503
+
+
+class TestReady:
+    def test_a_failing_journal_is_told(self, monkeypatch):
+        monkeypatch.setattr(JOURNAL, "_is_failing", True)
+        assert ready() == (503, "the last write to the database failed")
+        monkeypatch.setattr(JOURNAL, "_is_failing", False)
+        assert ready() == (200, None)
+
+    def test_a_full_disk_is_told(self, monkeypatch, tmp_path):
+        monkeypatch.setattr("copilot_admin.api.health.full_folder", lambda: tmp_path)
+        assert ready() == (503, f"the disk of {tmp_path} is full")
+
+    def test_a_database_that_is_away_is_told(self, away):
+        assert ready() == (503, "the database does not answer")
+
+
+def ready() -> tuple[int, str | None]:
+    response = async_to_sync(AsyncClient().get)("/readyz")
+    return response.status_code, json.loads(response.content).get("reason")

@@ -1,0 +1,54 @@
+"""Too little room is named before a write fails."""
+
+from pathlib import Path
+import shutil
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from copilot_admin.server.free_space import LEAST_BYTES, full_folder
+
+GB = 1024**3
+
+
+@pytest.fixture
+def disk(monkeypatch) -> Any:
+    def has(free: float, *, total: float) -> None:
+        monkeypatch.setattr(
+            shutil,
+            "disk_usage",
+            lambda folder: SimpleNamespace(total=total, free=free),
+        )
+
+    return has
+
+
+@pytest.mark.parametrize(
+    ("free", "total", "full"),
+    [
+        (LEAST_BYTES, 100 * GB, False),
+        (LEAST_BYTES - 1, 100 * GB, True),
+        (0, 100 * GB, True),
+        (5.0, 100, False),
+        (4.9, 100, True),
+    ],
+)
+def test_a_disk_is_full_below_a_least(disk, settings, free, total, full):
+    disk(free, total=total)
+    assert full_folder() == (Path(settings.DATA_DIR) if full else None)
+
+
+def test_a_folder_that_is_gone_takes_nothing(settings, tmp_path):
+    settings.DATA_DIR = tmp_path / "gone"
+    assert full_folder() == tmp_path / "gone"
+
+
+def test_the_folder_of_the_database_counts_too(settings, tmp_path, monkeypatch):
+    settings.DATA_DIR = tmp_path
+    database = settings.DATABASES["default"]
+    monkeypatch.setitem(database, "ENGINE", "django.db.backends.sqlite3")
+    monkeypatch.setitem(database, "NAME", tmp_path / "gone" / "copilot.sqlite3")
+    assert full_folder() == tmp_path / "gone"
+    monkeypatch.setitem(database, "ENGINE", "django.db.backends.postgresql")
+    assert full_folder() is None

@@ -1,0 +1,140 @@
+"""What a process does beside answering goes on whatever breaks, and a start that fails is told."""
+
+import asyncio
+from typing import Any
+
+from django.db import DatabaseError, InterfaceError, OperationalError
+import pytest
+
+from copilot_admin.answering import open_run
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.journal import JOURNAL
+from copilot_admin.server import housekeeping
+from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.spool import SPOOL
+from tests.waiting import HANGS_SECONDS
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_starting_puts_in_order_what_another_process_left(monkeypatch):
+    calls: list[Any] = []
+    monkeypatch.setattr(SPOOL, "clean", lambda: calls.append("cleaned"))
+    monkeypatch.setattr(housekeeping, "replay_spool", lambda: calls.append("spool"))
+    monkeypatch.setattr(housekeeping, "reap", lambda *, every_other_boot: calls.append("reaped"))
+    monkeypatch.setattr(housekeeping, "drain_on_signal", lambda: calls.append("signals"))
+
+    async def close() -> None:
+        calls.append("last try")
+
+    monkeypatch.setattr(JOURNAL, "close", close)
+
+    async def scenario() -> None:
+        await housekeeping.start()
+        await housekeeping.stop()
+        open_run.stop_draining()
+
+    asyncio.run(scenario())
+    assert calls == ["signals", "cleaned", "spool", "reaped", "last try"]
+
+
+@pytest.mark.parametrize("failure", [OperationalError, InterfaceError, DatabaseError])
+def test_a_start_without_a_database_is_one_sentence(monkeypatch, failure):
+    def fail() -> None:
+        raise failure("database disk image is malformed")
+
+    monkeypatch.setattr(housekeeping, "replay_spool", fail)
+    with pytest.raises(ConfigurationError) as refused:
+        asyncio.run(housekeeping.start())
+    assert len(refused.value.public.splitlines()) == 1
+
+
+def rounds(*duties: Any, until: asyncio.Event) -> None:
+    """Does duties again and again until something has happened."""
+
+    async def scenario() -> None:
+        task = asyncio.ensure_future(housekeeping._again_and_again(*duties))
+        async with asyncio.timeout(HANGS_SECONDS):
+            await until.wait()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (OperationalError("away"), False),
+        (InterfaceError("closed"), False),
+        (JournalDown(), False),
+        (RuntimeError("a bug"), True),
+        (OSError("a disk"), True),
+        (asyncio.CancelledError(), False),
+    ],
+)
+def test_a_duty_that_breaks_keeps_neither_the_others_nor_itself(monkeypatch, caplog, failure, told):
+    monkeypatch.setattr(housekeeping, "HEARTBEAT_SECONDS", 0.0)
+    done, twice = [], asyncio.Event()
+
+    async def breaks() -> None:
+        done.append("breaks")
+        raise failure
+
+    async def works() -> None:
+        done.append("works")
+        if len(done) >= 4:
+            twice.set()
+
+    rounds(breaks, works, until=twice)
+    assert done[:4] == ["breaks", "works", "breaks", "works"]
+    assert ("duty breaks ended with an error" in caplog.text) is told
+
+
+def test_hearts_beat_although_other_duties_wait(monkeypatch):
+    """The heartbeat has rounds of its own."""
+    monkeypatch.setattr(housekeeping, "HEARTBEAT_SECONDS", 0.0)
+    beats: list[int] = []
+
+    async def scenario() -> None:
+        enough, for_ever = asyncio.Event(), asyncio.Event()
+
+        async def beat() -> None:
+            beats.append(len(beats))
+            if len(beats) == 3:
+                enough.set()
+
+        monkeypatch.setattr(housekeeping, "beat_hearts", beat)
+        monkeypatch.setattr(housekeeping, "DUTIES", (for_ever.wait,))
+        await housekeeping.start()
+        async with asyncio.timeout(HANGS_SECONDS):
+            await enough.wait()
+        await housekeeping.stop()
+        open_run.stop_draining()
+
+    asyncio.run(scenario())
+    assert beats[:3] == [0, 1, 2]
+
+
+def test_the_runs_that_answer_beat_the_dead_are_ended_and_the_spool_is_read(monkeypatch):
+    calls: list[Any] = []
+
+    class Answering:
+        id = "run"
+
+    running: set[Any] = set()
+    monkeypatch.setattr(housekeeping, "RUNNING", running)
+    monkeypatch.setattr(housekeeping, "beat", lambda ids: calls.append(ids))
+    monkeypatch.setattr(housekeeping, "reap", lambda *, every_other_boot: calls.append("reaped"))
+    monkeypatch.setattr(housekeeping, "replay_spool", lambda *, most: calls.append(most))
+
+    async def scenario() -> None:
+        await housekeeping.beat_hearts()
+        running.add(Answering())
+        await housekeeping.beat_hearts()
+        await housekeeping.reap_dead()
+        await housekeeping.replay()
+
+    asyncio.run(scenario())
+    assert calls == [("run",), "reaped", housekeeping.REPLAYED_AT_ONCE]
+    assert JOURNAL.look_after in housekeeping.DUTIES

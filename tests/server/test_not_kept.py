@@ -1,0 +1,116 @@
+"""No clean end without a kept run: the client is told, and nothing that was held leaves."""
+
+import asyncio
+import errno
+import json
+import os
+from typing import Any
+
+from django.db import OperationalError
+import pytest
+
+from copilot_admin.answering.run import CRASHED, RUNNING
+from copilot_admin.asgi import application
+from copilot_admin.errors import ProviderBroke
+from copilot_admin.journal import JOURNAL, finishing
+from copilot_admin.journal.recorder import Recorder
+from copilot_admin.journal.unkept import NOT_KEPT
+from copilot_admin.models import Outcome, Run, TurnState
+from copilot_admin.storage import writer as writer_module
+from copilot_admin.storage.spool import SPOOL
+from protocol.sse import decode
+from tests.engine.scripted import ScriptedProvider, Step, broken, call, text
+from tests.factories import make_published
+from tests.live_server import serving
+from tests.waiting import eventually
+from tests.wire import Line
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUERY = "/v1/copilots/news/query"
+WIDGET = {
+    "uuid": "11111111-1111-4111-8111-111111111111",
+    "origin": "OpenBB",
+    "widget_id": "price",
+    "name": "Price",
+    "description": "Prices",
+    "params": [],
+}
+ASKED: dict[str, Any] = {
+    "messages": [{"role": "human", "content": "Price?"}],
+    "widgets": {"primary": [], "secondary": [WIDGET], "extra": []},
+}
+
+
+@pytest.fixture
+def full(monkeypatch) -> Any:
+    """A disk on which neither database nor spool can end a run, until it is mended."""
+    monkeypatch.setattr(writer_module, "PAUSES", (0.0,))
+    patch = pytest.MonkeyPatch()
+
+    def no_end(*_: object) -> None:
+        raise OperationalError("database or disk is full")
+
+    def no_room(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    patch.setattr(finishing, "finish", no_end)
+    patch.setattr(SPOOL, "put", no_room)
+    yield patch
+    patch.undo()
+    asyncio.run(JOURNAL.look_after())
+    assert JOURNAL.problem == ""
+
+
+def asked(monkeypatch: Any, step: Step, *, path: str = QUERY) -> list[tuple[str, Any]]:
+    monkeypatch.setattr(
+        "copilot_admin.copilots.live.make_provider", lambda spec: ScriptedProvider([step])
+    )
+    make_published(slug="news")
+    with serving(application) as url:
+        with Line(url + path, body=ASKED) as line:
+            events = [(name, json.loads(data)) for name, data in decode(line.read_all())]
+        assert eventually(lambda: not RUNNING)
+        with Line(url + "/readyz", method="GET") as line:
+            ready = json.loads(line.read_all())
+        assert (line.status, ready["status"]) == (503, "not ready")
+        assert "wait in memory" in ready["reason"]
+    return events
+
+
+ANSWER = text("Hello", " you")
+CALL = call("get_widget_data", widgets=[{"id": WIDGET["uuid"]}])
+BROKEN = broken(ProviderBroke("It broke."), "Hello")
+
+
+@pytest.mark.parametrize("path", [QUERY, f"{QUERY}?generation=2"])
+@pytest.mark.parametrize("step", [ANSWER, CALL, BROKEN], ids=["answer", "call", "failure"])
+def test_the_stream_ends_with_the_sentence_and_without_what_was_held(full, monkeypatch, step, path):
+    events = asked(monkeypatch, step, path=path)
+    names = [name for name, _ in events]
+    assert "copilotFunctionCall" not in names
+    warning, last = events[-2:]
+    assert (warning[0], warning[1]["eventType"]) == ("copilotStatusUpdate", "WARNING")
+    assert warning[1]["message"] == NOT_KEPT
+    assert last == ("copilotMessageChunk", {"delta": NOT_KEPT})
+
+
+def test_a_server_that_stops_names_the_run_that_it_could_not_keep(full, monkeypatch, caplog):
+    asked(monkeypatch, CALL)
+    run = Run.objects.get()
+    assert (run.outcome, run.turn.state) == (Outcome.RUNNING, TurnState.OPEN)
+    assert f"run {run.pk} is lost: neither database nor spool took it" in caplog.text
+
+
+def test_an_answer_that_crashes_is_told_as_crashed(full, monkeypatch):
+    def fail(*_: object) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(Recorder, "record", fail)
+    monkeypatch.setattr(
+        "copilot_admin.copilots.live.make_provider", lambda spec: ScriptedProvider([ANSWER])
+    )
+    make_published(slug="news")
+    with serving(application) as url, Line(url + QUERY, body=ASKED) as line:
+        events = [(name, json.loads(data)) for name, data in decode(line.read_all())]
+    assert events[-1] == ("copilotMessageChunk", {"delta": CRASHED})
