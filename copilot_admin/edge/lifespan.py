@@ -7,6 +7,7 @@ Source: https://asgi.readthedocs.io/en/latest/specs/lifespan.html
 from collections.abc import Awaitable, Callable
 
 from copilot_admin.edge.asgi_types import App, Receive, Scope, Send
+from copilot_admin.errors import CopilotError
 
 Hook = Callable[[], Awaitable[None]]
 
@@ -27,7 +28,11 @@ class Lifespan:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
-                await self.start()
+                try:
+                    await self.start()
+                except CopilotError as error:
+                    await send({"type": "lifespan.startup.failed", "message": error.public})
+                    return
                 await send({"type": "lifespan.startup.complete"})
             elif message["type"] == "lifespan.shutdown":
                 await self.stop()

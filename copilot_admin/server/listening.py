@@ -5,22 +5,10 @@ from collections.abc import Iterable
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-from uvicorn.supervisors import Multiprocess
 
 # A connection that was taken just before may have its question on the way for so long.
 LATE_SECONDS = 1.0
 _LOOK_SECONDS = 0.05
-READY_SECONDS = 120  # a new worker's start on a busy machine; uvicorn's own 5 s gave up too soon
-
-
-class Workers(Multiprocess):
-    """uvicorn's supervisor; on SIGHUP it replaces workers one by one, each when the next is ready."""
-
-    def terminate_all(self) -> None:
-        """Stops all: nobody is left to take a connection, so clients are refused at once."""
-        for listener in self.sockets:
-            listener.close()
-        super().terminate_all()
 
 
 def colleagues_take_over(server: uvicorn.Server) -> bool:

@@ -4,22 +4,24 @@ import os
 import socket
 
 from django.conf import settings
+from django.db import connections
+from django.db.backends.postgresql.base import DatabaseWrapper as PostgresqlConnection
 import uvicorn
 
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.server.http_protocol import BoundedHeads
-from copilot_admin.server.listening import READY_SECONDS, Workers
+from copilot_admin.server.workers import ANSWERS_WITHIN_SECONDS, Workers
 
 APPLICATION = "copilot_admin.asgi:application"
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 7777
 SHUTDOWN_MARGIN_SECONDS = 5  # after the last answer: the journal is written, connections close
 BACKLOG = 2048
-# A worker that does not answer so long is killed, with all its answers. Its answer needs the lock of
-# the interpreter, which one call in C may hold: a busy second, or ten, must not cost a worker.
-WORKER_ANSWERS_WITHIN_SECONDS = 30
+LAST_PORT = 65_535
+LONGEST_SHOWN = 20  # characters of a wrong value
+MOST_WORKERS = 1000  # more is a slip of the finger
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -33,8 +35,8 @@ def listen(host: str, port: int) -> socket.socket:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         return _bound(socket.socket(family, kind, protocol), address)
-    except OSError as error:
-        reason = error.strerror or str(error)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", "") or str(error)
         raise ConfigurationError(
             f"The server cannot listen on {host} port {port}: {reason}. Choose another port, "
             "or stop what uses it."
@@ -51,6 +53,42 @@ def _bound(listener: socket.socket, address: object) -> socket.socket:
         listener.close()
         raise
     return listener
+
+
+def whole_number(text: str | int, *, option: str, least: int, most: int) -> int:
+    """The value of an option of a command.
+
+    Raises:
+        ConfigurationError: It is no number, or one out of range.
+    """
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if not least <= number <= most:
+        shown = str(text)[:LONGEST_SHOWN]
+        raise ConfigurationError(f"{option} {shown}: give a number from {least} to {most}.")
+    return number
+
+
+def port_in(text: str | int) -> int:
+    """The port that was given; 0 is any that is free.
+
+    Raises:
+        ConfigurationError: It is no port.
+    """
+    return whole_number(text, option="--port", least=0, most=LAST_PORT)
+
+
+def workers_in(text: str | int) -> int:
+    """How many processes are to serve.
+
+    Raises:
+        ConfigurationError: It is no number of processes, or too many for the database.
+    """
+    workers = whole_number(text, option="--workers", least=1, most=MOST_WORKERS)
+    check_workers(workers)
+    return workers
 
 
 def check_workers(workers: int) -> None:
@@ -83,8 +121,21 @@ def keep_files_private() -> None:
     os.umask(0o077)
 
 
+def _leave_database() -> None:
+    """Closes what the checks have opened: the process that keeps workers needs no connections."""
+    database = connections["default"]
+    database.close()
+    if isinstance(database, PostgresqlConnection):
+        database.close_pool()
+
+
 def serve(listener: socket.socket, *, workers: int = 1) -> None:
-    """Serves until a signal ends it."""
+    """Serves until a signal ends it.
+
+    Raises:
+        ConfigurationError: A worker could not start.
+        SystemExit: The only process could not; the status says so.
+    """
     keep_files_private()
     config = uvicorn.Config(
         APPLICATION,
@@ -95,11 +146,14 @@ def serve(listener: socket.socket, *, workers: int = 1) -> None:
         lifespan="on",
         log_config=None,  # Django's logging: one line each, no secrets, no query strings
         server_header=False,
-        timeout_worker_healthcheck=READY_SECONDS,
+        timeout_worker_healthcheck=ANSWERS_WITHIN_SECONDS,
         timeout_graceful_shutdown=int(settings.DRAIN_SECONDS) + SHUTDOWN_MARGIN_SECONDS,
-        timeout_worker_healthcheck=WORKER_ANSWERS_WITHIN_SECONDS,
     )
     if workers > 1:
-        Workers(config, sockets=[listener]).run()
+        _leave_database()
+        several = Workers(config, sockets=[listener])
+        several.run()
+        if several.has_failed:
+            raise ConfigurationError("A worker could not start; the lines above say why.")
     else:
         uvicorn.Server(config).run(sockets=[listener])

@@ -251,6 +251,28 @@ def test_several_workers_refuse_sqlite(settings, monkeypatch):
 
 
 @pytest.mark.parametrize("command", ["serve", "quickstart"])
+@pytest.mark.parametrize("port", ["-1", "65536", "http", "80.5", "", "9" * 5000])
+def test_a_port_that_is_none_is_one_line(command, port):
+    with pytest.raises(CommandError) as refused:
+        _run(command, f"--port={port}")
+    assert str(refused.value) == f"--port {port[:20]}: give a number from 0 to 65535."
+
+
+@pytest.mark.parametrize("workers", ["0", "-2", "many", "1001"])
+def test_a_number_of_workers_that_is_none_is_one_line(workers):
+    with pytest.raises(CommandError) as refused:
+        _run("serve", f"--workers={workers}")
+    assert str(refused.value) == f"--workers {workers}: give a number from 1 to 1000."
+
+
+@pytest.mark.parametrize("host", ["127..1", "127." + "x" * 70])
+def test_a_host_that_is_none_is_one_line(host):
+    with pytest.raises(CommandError, match="The server cannot listen on") as refused:
+        _run("serve", "--host", host, "--port", "0")
+    assert len(str(refused.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["serve", "quickstart"])
 def test_a_taken_port_is_one_line(command):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -320,6 +342,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
     return calls
 
 
+@pytest.mark.django_db(transaction=True)
 def test_the_server_has_the_profile_that_was_chosen_for_it(served, settings):
     settings.DRAIN_SECONDS = 7.0
     _run("serve", "--port", "0")
@@ -344,7 +367,75 @@ def test_several_workers_share_one_socket(served):
 def test_worker_that_is_busy_for_seconds_is_not_killed(served):
     with serving.listen("127.0.0.1", 0) as listener:
         serving.serve(listener, workers=2)
-    assert served[1][1].timeout_worker_healthcheck == 30
+    assert served[1][1].timeout_worker_healthcheck == 120
+
+
+def workers_that_ended_with(*statuses: int | None) -> serving.Workers:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(signal, "signal", lambda *_: None)
+        several = serving.Workers(uvicorn.Config(serving.APPLICATION), sockets=[])
+    ended: list[Any] = [SimpleNamespace(exitcode=status) for status in statuses]
+    several.processes = ended
+    return several
+
+
+@pytest.mark.parametrize(
+    ("statuses", "failed"),
+    [
+        ((None, None), False),
+        ((0, None), False),
+        ((-signal.SIGKILL, None), False),
+        ((None, 3), True),
+        ((1, None), True),
+    ],
+)
+def test_a_worker_that_ends_with_an_error_ends_them_all(monkeypatch, statuses, failed):
+    replaced: list[int] = []
+    monkeypatch.setattr(Multiprocess, "keep_subprocess_alive", lambda self: replaced.append(1))
+    several = workers_that_ended_with(*statuses)
+    several.keep_subprocess_alive()
+    assert (several.has_failed, several.should_exit.is_set()) == (failed, failed)
+
+
+WORKERS = """
+import django, sys
+django.setup()
+from copilot_admin.server import serving
+from copilot_admin.errors import ConfigurationError
+serving.APPLICATION = sys.argv[1]
+try:
+    serving.serve(serving.listen("127.0.0.1", 0), workers=int(sys.argv[2]))
+except ConfigurationError as error:
+    sys.exit(error.public)
+"""
+FAILING_APPLICATIONS = {
+    "refuses": "tests.management.failing_start:refuses",
+    "breaks": "tests.management.failing_start:breaks",
+    "is not there": "tests.management.failing_start:nothing",
+}
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("application", FAILING_APPLICATIONS.values(), ids=FAILING_APPLICATIONS)
+def test_a_start_that_fails_ends_the_server_with_an_error(tmp_path, application, workers):
+    done = subprocess.run(
+        [sys.executable, "-c", WORKERS, application, workers],
+        cwd=ROOT,
+        env={
+            "DJANGO_SETTINGS_MODULE": "copilot_admin.settings",
+            "COPILOT_DATA_DIR": str(tmp_path),
+            "SECRET_KEY": "only for this test",
+            "COPILOT_ENCRYPTION_KEYS": os.environ["COPILOT_ENCRYPTION_KEYS"],
+        },
+        capture_output=True,
+        text=True,
+        timeout=HANGS_SECONDS,
+        check=False,
+    )
+    assert done.returncode > 0
+    if application.endswith("refuses"):
+        assert "The database is broken." in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 @pytest.mark.django_db

@@ -4,13 +4,16 @@ from argparse import ArgumentParser
 from contextlib import suppress
 from typing import Any
 
+from django import db
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.server import serving
+from copilot_admin.server.database_faults import sentence_of
 from copilot_admin.server.first_start import FirstLogin, first_start
+from copilot_admin.server.sole_server import sole_server
 
 
 class Command(BaseCommand):
@@ -22,26 +25,39 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declares where to listen, and whether to."""
         parser.add_argument("--host", default=serving.DEFAULT_HOST)
-        parser.add_argument("--port", type=int, default=serving.DEFAULT_PORT)
+        parser.add_argument("--port", default=serving.DEFAULT_PORT)
         parser.add_argument("--no-serve", action="store_true", help="prepare only")
 
-    def handle(self, *, host: str, port: int, no_serve: bool, **options: Any) -> None:
+    def handle(self, *, host: str, port: str, no_serve: bool, **options: Any) -> None:
         """Takes the port first: where it is taken, nothing is changed and nothing printed."""
         serving.keep_files_private()
         try:
             serving.check_components()
-            listener = None if no_serve else serving.listen(host, port)
-            call_command("migrate", interactive=False, verbosity=0)
-            login = first_start(settings.VAR_DIR / "first-login.txt")
+            if no_serve:
+                self._prepare()
+            else:
+                self._serve(host, serving.port_in(port))
         except ConfigurationError as error:
             raise CommandError(error.public) from error
+
+    def _serve(self, host: str, port: int) -> None:
+        with (
+            serving.listen(host, port) as listener,
+            sole_server(),
+            suppress(KeyboardInterrupt),
+        ):
+            self._prepare()
+            self._tell_addresses(host, listener.getsockname()[1])
+            serving.serve(listener)
+
+    def _prepare(self) -> None:
+        try:
+            call_command("migrate", interactive=False, verbosity=0)
+            login = first_start(settings.VAR_DIR / "first-login.txt")
+        except db.Error as error:
+            raise ConfigurationError(sentence_of(error)) from error
         if login is not None:
             self._tell_login(login)
-        if listener is None:
-            return
-        self._tell_addresses(host, listener.getsockname()[1])
-        with listener, suppress(KeyboardInterrupt):
-            serving.serve(listener)
 
     def _tell_login(self, login: FirstLogin) -> None:
         self.stdout.write(f"First admin: {login.username}")

@@ -8,6 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.server import serving
+from copilot_admin.server.database_faults import check_database
+from copilot_admin.server.sole_server import sole_server
 
 
 class Command(BaseCommand):
@@ -19,16 +21,19 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declares where to listen, and with how many processes."""
         parser.add_argument("--host", default=serving.DEFAULT_HOST)
-        parser.add_argument("--port", type=int, default=serving.DEFAULT_PORT)
-        parser.add_argument("--workers", type=int, default=1, help="more than 1 needs PostgreSQL")
+        parser.add_argument("--port", default=serving.DEFAULT_PORT)
+        parser.add_argument("--workers", default=1, help="more than 1 needs PostgreSQL")
 
-    def handle(self, *, host: str, port: int, workers: int, **options: Any) -> None:
+    def handle(self, *, host: str, port: str, workers: str, **options: Any) -> None:
         """Serves until it is stopped."""
         try:
-            serving.check_workers(workers)
-            serving.check_components()
-            listener = serving.listen(host, port)
+            with suppress(KeyboardInterrupt):
+                self._serve(host, serving.port_in(port), workers=serving.workers_in(workers))
         except ConfigurationError as error:
             raise CommandError(error.public) from error
-        with listener, suppress(KeyboardInterrupt):
+
+    def _serve(self, host: str, port: int, *, workers: int) -> None:
+        serving.check_components()
+        with serving.listen(host, port) as listener, sole_server():
+            check_database()
             serving.serve(listener, workers=workers)

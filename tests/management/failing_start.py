@@ -1,0 +1,25 @@
+"""Applications that do not start, each in its way."""
+
+from copilot_admin.edge.asgi_types import Receive, Scope, Send
+from copilot_admin.edge.lifespan import Lifespan
+from copilot_admin.errors import ConfigurationError
+
+
+async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
+    raise AssertionError("no request comes")
+
+
+async def _refuse() -> None:
+    raise ConfigurationError("The database is broken.")
+
+
+async def _break() -> None:
+    raise KeyError("a bug")
+
+
+async def _stop() -> None:
+    raise AssertionError("what did not start is not stopped")
+
+
+refuses = Lifespan(_nothing, start=_refuse, stop=_stop)
+breaks = Lifespan(_nothing, start=_break, stop=_stop)

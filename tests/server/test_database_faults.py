@@ -1,0 +1,97 @@
+"""A database with which no server can start is one line, and an exit that is none of success."""
+
+from pathlib import Path
+import subprocess
+import sys
+
+from django.db import DatabaseError, InterfaceError, OperationalError, ProgrammingError
+import pytest
+
+from copilot_admin.config.databases import SQLITE
+from copilot_admin.server.database_faults import MIGRATE, sentence_of
+from tests.waiting import HANGS_SECONDS
+
+ROOT = Path(__file__).parent.parent.parent
+ENVIRONMENT = {
+    "COPILOT_ENV": "development",
+    "SECRET_KEY": "only for this test",
+    "COPILOT_ENCRYPTION_KEYS": "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+}
+TABLES = f"The tables of the database are missing or old. {MIGRATE}"
+POSTGRESQL = "django.db.backends.postgresql"
+
+
+@pytest.mark.parametrize(
+    ("engine", "error", "sentence"),
+    [
+        (SQLITE, OperationalError("no such table: copilot_admin_run"), TABLES),
+        (POSTGRESQL, ProgrammingError('relation "x" does not exist'), TABLES),
+        (POSTGRESQL, OperationalError("10.1.2.3 refused"), "PostgreSQL does not answer. Start it"),
+        (POSTGRESQL, InterfaceError("closed"), "PostgreSQL does not answer. Start it"),
+        (POSTGRESQL, DatabaseError("x"), "PostgreSQL cannot be used (DatabaseError)."),
+        (SQLITE, DatabaseError("file is not a database"), "The SQLite database /data/c.sqlite3"),
+    ],
+)
+def test_what_keeps_a_server_from_starting_is_one_line(settings, monkeypatch, engine, error, sentence):  # fmt: skip
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", engine)
+    monkeypatch.setitem(settings.DATABASES["default"], "NAME", "/data/c.sqlite3")
+    said = sentence_of(error)
+    assert said.startswith(sentence)
+    assert "10.1.2.3" not in said
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env={**ENVIRONMENT, "COPILOT_DATA_DIR": str(folder), **environment},
+        capture_output=True,
+        text=True,
+        timeout=HANGS_SECONDS,
+        check=False,
+    )
+
+
+def refusal(done: subprocess.CompletedProcess[str]) -> str:
+    """The one line, of a process that did not succeed."""
+    assert (done.returncode, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+def test_missing_tables_are_one_line(tmp_path):
+    assert refusal(run(tmp_path, "serve", "--port", "0")) == f"CommandError: {TABLES}"
+
+
+@pytest.mark.parametrize("command", ["serve", "quickstart"])
+def test_a_file_that_is_no_database_is_one_line(tmp_path, command):
+    file = tmp_path / "copilot.sqlite3"
+    file.write_bytes(b"this was a database once\n" * 500)
+    assert refusal(run(tmp_path, command, "--port", "0")) == (
+        f"CommandError: The SQLite database {file} cannot be used: file is not a database. "
+        "Free what keeps it, or put a backup in its place."
+    )
+
+
+def test_a_damaged_database_is_named_and_starts_nothing(tmp_path):
+    assert run(tmp_path, "migrate", "--verbosity", "0").returncode == 0
+    file = tmp_path / "copilot.sqlite3"
+    pages = bytearray(file.read_bytes())
+    pages[4096:] = b"\xff" * (len(pages) - 4096)
+    file.write_bytes(pages)
+    assert "malformed" in refusal(run(tmp_path, "serve", "--port", "0"))
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = run(tmp_path / "file" / "data", "serve")
+    assert done.returncode != 0
+    (line,) = done.stderr.splitlines()
+    assert "COPILOT_DATA_DIR" in line
+
+
+def test_a_postgresql_that_does_not_answer_is_one_line(tmp_path):
+    done = run(tmp_path, "serve", "--port", "0", DATABASE_URL="postgres://u@127.0.0.1:1/none")
+    assert refusal(done) == (
+        "CommandError: PostgreSQL does not answer. Start it, or mend DATABASE_URL."
+    )

@@ -1,0 +1,102 @@
+"""One server for a SQLite database, however the one before it ended."""
+
+import errno
+import fcntl
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from copilot_admin.config.databases import SQLITE
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.server.sole_server import LOCK_FILE, sole_server
+
+HOLDER = """
+import fcntl, os, sys
+file = open(sys.argv[1], "w")
+fcntl.flock(file, fcntl.LOCK_EX)
+print(os.getpid(), file=file, flush=True)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def folder(settings, tmp_path, monkeypatch) -> Path:
+    settings.DATA_DIR = tmp_path
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", SQLITE)
+    monkeypatch.setitem(settings.DATABASES["default"], "NAME", tmp_path / "copilot.sqlite3")
+    return Path(tmp_path)
+
+
+def refused() -> str:
+    with pytest.raises(ConfigurationError) as error, sole_server():
+        pass
+    return error.value.public
+
+
+def test_a_second_server_is_refused_in_one_line_with_the_number_of_the_first(folder):
+    with sole_server():
+        assert refused() == (
+            f"Another server (process {os.getpid()}) uses the SQLite database in {folder}. "
+            "Stop it, or use PostgreSQL for several."
+        )
+    with sole_server():
+        pass
+
+
+def test_one_that_shares_only_the_database_is_refused_too(folder, settings, tmp_path_factory):
+    with sole_server():
+        settings.DATA_DIR = tmp_path_factory.mktemp("other")
+        assert refused().startswith("Another server")
+    settings.DATABASES["default"]["NAME"] = settings.DATA_DIR / "another.sqlite3"
+    with sole_server():
+        pass
+
+
+def test_a_killed_server_leaves_no_lock(folder):
+    command = [sys.executable, "-c", HOLDER, str(folder / LOCK_FILE)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        assert "Another server" in refused()
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+        with sole_server():
+            assert (folder / LOCK_FILE).read_text() == str(os.getpid())
+
+
+def test_a_full_disk_keeps_no_server_from_its_lock(folder, monkeypatch):
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "x")
+
+    monkeypatch.setattr(os, "getpid", fail)
+    with sole_server():
+        monkeypatch.undo()
+        assert (folder / LOCK_FILE).read_bytes() == b""
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_named(folder, monkeypatch, number):
+    def fail(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", fail)
+    assert refused() == (
+        f"{folder} cannot be locked ({os.strerror(number)}), as on some network file systems. "
+        "Put SQLite on a local disk."
+    )
+
+
+def test_a_folder_that_cannot_be_written_is_named(folder):
+    (folder / LOCK_FILE).mkdir()
+    assert refused() == f"{folder / LOCK_FILE} cannot be opened: Is a directory."
+
+
+def test_postgresql_has_as_many_servers_as_there_are(folder, settings, monkeypatch):
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", "django.db.backends.postgresql")
+    with sole_server(), sole_server():
+        assert not (folder / LOCK_FILE).exists()
