@@ -81,6 +81,7 @@ class Installation:
     """A data directory in which one copilot is published."""
 
     folder: Path
+    database_url: str = ""
 
     path = "/v1/copilots/bench/query"
 
@@ -115,14 +116,18 @@ class Installation:
 
     @property
     def _env(self) -> dict[str, str]:
-        return {**ENVIRONMENT, "COPILOT_DATA_DIR": str(self.folder)}
+        return {
+            **ENVIRONMENT,
+            "COPILOT_DATA_DIR": str(self.folder),
+            "DATABASE_URL": self.database_url,
+        }
 
 
 @contextmanager
-def installation(model: Target) -> Iterator[Installation]:
+def installation(model: Target, *, database_url: str = "") -> Iterator[Installation]:
     """Makes a data directory with a published copilot that asks the upstream."""
     with tempfile.TemporaryDirectory(prefix="copilot-admin-bench-") as folder:
-        installed = Installation(Path(folder))
+        installed = Installation(Path(folder), database_url)
         file = installed.folder / "copilots.json"
         file.write_text(json.dumps(copilot_file(base_url(model))))
         installed.manage("migrate", "--verbosity", "0")

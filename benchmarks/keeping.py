@@ -1,0 +1,261 @@
+"""Takes the disk, the lock and the database away from a server, and looks at what its clients hear.
+
+`python -m benchmarks.keeping`. No client may hear a clean end of an answer that is not kept; nobody
+waits for more than ten seconds (a held lock) or five (PostgreSQL); all of it mends itself.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from email.message import Message
+import json
+import os
+import resource
+import sqlite3
+import sys
+import time
+from types import MappingProxyType
+from urllib.error import HTTPError
+from urllib.parse import urlsplit, urlunsplit
+from urllib.request import Request, urlopen
+from uuid import uuid4
+
+import psycopg
+import uvloop
+
+from benchmarks import servers
+from benchmarks.client import Heard, call
+from benchmarks.processes import Process, running
+from benchmarks.proxy import Proxy, proxy
+from benchmarks.script import Script
+from benchmarks.servers import Installation, Target
+from benchmarks.stored import stored_runs
+from benchmarks.table import table
+
+STREAMS = 4
+LOCK_SECONDS = 10.0
+DATABASE_SECONDS = 5.0
+HANGS_SECONDS = 60.0
+NOT_KEPT = "The answer could not be recorded"
+POSTGRES = "postgres://postgres@127.0.0.1:5432/postgres"
+LATER = {"retry-after", "access-control-allow-origin"}
+MACHINES = ("/copilots.json", "/v2/components", "/readyz")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What somebody saw.
+
+    Attributes:
+        limit: Seconds that it may take; None: it is not judged by the clock.
+    """
+
+    what: str
+    seconds: float
+    kept: bool
+    limit: float | None = None
+
+    @property
+    def in_time(self) -> bool:
+        return self.limit is None or self.seconds <= self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer to one plain request."""
+
+    status: int
+    headers: frozenset[str]
+    body: bytes
+    seconds: float
+
+
+def fetch(
+    process: Process,
+    path: str,
+    body: bytes | None = None,
+    *,
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> Reply:
+    """Asks once; every status is an answer."""
+    sent = {"Content-Type": "application/json", "Origin": "https://pro.openbb.co", **headers}
+    request = Request(f"http://127.0.0.1:{process.port}{path}", data=body, headers=sent)
+    began = time.monotonic()
+    try:
+        with urlopen(request, timeout=HANGS_SECONDS) as answer:  # noqa: S310
+            found = answer.status, _names(answer.headers), answer.read()
+    except HTTPError as refused:
+        with refused:
+            found = refused.code, _names(refused.headers), refused.read()
+    return Reply(*found, seconds=time.monotonic() - began)
+
+
+def full_disk(*, streams: int = STREAMS) -> Iterator[Seen]:
+    """No file may grow while answers are streamed."""
+    with (
+        servers.upstream() as model,
+        servers.installation(model) as installed,
+        running(installed.start()) as process,
+    ):
+        began = time.monotonic()
+        heard = uvloop.run(_stream_and_fill(Target(process, Installation.path), streams))
+        seconds = time.monotonic() - began
+        clean = [one for one in heard if one.whole and NOT_KEPT not in one.text]
+        yield Seen(f"full disk: {streams} clients are told", seconds, not clean)
+        yield _refused(process, "full disk: a question is refused", limit=LOCK_SECONDS)
+        ready = fetch(process, "/readyz")
+        yield Seen("full disk: /readyz is 503", ready.seconds, ready.status == 503)
+        spool = installed.folder / "spool"
+        left = sorted(spool.glob("*.tmp")) if spool.exists() else []
+        yield Seen("full disk: no leftovers in the spool", 0, not left)
+        _limit_files(process, resource.RLIM_INFINITY)
+        yield _recovers(process, "room again: /readyz is 200")
+        ended = [run.outcome for run in stored_runs(installed).values()]
+        lost = len(ended) < streams or "running" in ended or "completed" in ended
+        yield Seen("room again: the runs are stored as failed", 0, not lost)
+
+
+async def _stream_and_fill(target: Target, streams: int) -> list[Heard]:
+    lines = [await call(target, Script(chunks=100)) for _ in range(streams)]
+    for line in lines:
+        await line.began
+    _limit_files(target.process, 1)
+    for line in lines:
+        await line.ended
+    return [line.heard for line in lines]
+
+
+def _limit_files(process: Process, size: int) -> None:
+    resource.prlimit(process.popen.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+def held_lock() -> Iterator[Seen]:
+    """Another process writes for as long as we look."""
+    with (
+        servers.upstream() as model,
+        servers.installation(model) as installed,
+        running(installed.start()) as process,
+    ):
+        other = sqlite3.connect(installed.folder / "copilot.sqlite3", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        yield _refused(process, "held lock: a question is refused", limit=LOCK_SECONDS)
+        yield _refused(process, "held lock: and the next one", limit=LOCK_SECONDS)
+        other.execute("ROLLBACK")
+        other.close()
+        yield _recovers(process, "lock released: /readyz is 200")
+        yield _answered(process, "lock released: a question is answered")
+
+
+def database_away() -> Iterator[Seen]:
+    """PostgreSQL is stopped, restarted and frozen, behind a proxy."""
+    with (
+        servers.upstream() as model,
+        _database() as address,
+        _between(address) as (door, url),
+        servers.installation(model, database_url=url) as installed,
+        running(installed.start()) as process,
+    ):
+        yield _answered(process, "PostgreSQL there: a question is answered")
+        door.cut()
+        yield _answered(process, "PostgreSQL restarted: a question is answered")
+        door.refuse()
+        yield from _without_database(process, "PostgreSQL refuses")
+        yield _page(process, "PostgreSQL refuses")
+        yield from _back(process, door)
+        door.swallow()
+        yield from _without_database(process, "PostgreSQL is frozen")
+        yield from _back(process, door)
+
+
+def _back(process: Process, door: Proxy) -> Iterator[Seen]:
+    door.restore()
+    yield _recovers(process, "PostgreSQL back: /readyz is 200")
+    yield _answered(process, "PostgreSQL back: a question is answered")
+    yield Seen("PostgreSQL back: a page is there", 0, fetch(process, "/admin/").status == 200)
+
+
+def _without_database(process: Process, why: str) -> Iterator[Seen]:
+    yield _refused(process, f"{why}: a question is refused", limit=DATABASE_SECONDS)
+    for path in MACHINES:
+        reply = fetch(process, path, headers={"X-API-Key": "one that has to be looked up"})
+        kept = reply.status == 503 and (path == "/readyz" or reply.headers >= LATER)
+        yield Seen(f"{why}: {path} is 503", reply.seconds, kept, DATABASE_SECONDS)
+
+
+def _page(process: Process, why: str) -> Seen:
+    """The start page of somebody whose session has to be looked up."""
+    reply = fetch(process, "/admin/", headers={"Cookie": "sessionid=" + "a" * 32})
+    kept = reply.status == 503 and b"Not available now" in reply.body
+    return Seen(f"{why}: a page says so", reply.seconds, kept, DATABASE_SECONDS)
+
+
+def _refused(process: Process, what: str, *, limit: float) -> Seen:
+    reply = fetch(process, Installation.path, Script(chunks=3, every_ms=0).body)
+    kept = (
+        reply.status == 503
+        and set(json.loads(reply.body)) == {"detail", "code"}
+        and reply.headers >= LATER
+    )
+    return Seen(what, reply.seconds, kept, limit)
+
+
+def _names(headers: Message) -> frozenset[str]:
+    return frozenset(name.lower() for name in headers)
+
+
+def _answered(process: Process, what: str) -> Seen:
+    script = Script(chunks=3, every_ms=0)
+    reply = fetch(process, Installation.path, script.body)
+    return Seen(what, reply.seconds, reply.status == 200 and NOT_KEPT.encode() not in reply.body)
+
+
+def _recovers(process: Process, what: str) -> Seen:
+    began = time.monotonic()
+    while fetch(process, "/readyz").status != 200:
+        if time.monotonic() - began > HANGS_SECONDS:
+            return Seen(what, HANGS_SECONDS, kept=False)
+        time.sleep(0.1)
+    return Seen(what, time.monotonic() - began, kept=True)
+
+
+@contextmanager
+def _database() -> Iterator[str]:
+    """A new database on PostgreSQL; gives its address."""
+    server = os.environ.get("TEST_DATABASE_URL", POSTGRES)
+    name = f"copilot_admin_keeping_{uuid4().hex[:8]}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+        try:
+            yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+        finally:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@contextmanager
+def _between(address: str) -> Iterator[tuple[Proxy, str]]:
+    parts = urlsplit(address)
+    with proxy(parts.hostname or "127.0.0.1", parts.port or 5432) as door:
+        user = f"{parts.netloc.rpartition('@')[0]}@" if "@" in parts.netloc else ""
+        yield door, urlunsplit(parts._replace(netloc=f"{user}127.0.0.1:{door.port}"))
+
+
+SCENES = (full_disk, held_lock, database_away)
+
+
+def main() -> int:
+    """Plays every scene; returns the status of the process."""
+    rows = [("what", "seconds", "limit", "kept")]
+    failed = False
+    for scene in SCENES:
+        for seen in scene():
+            failed |= not (seen.kept and seen.in_time)
+            limit = "" if seen.limit is None else f"{seen.limit:.0f}"
+            said = "yes" if seen.kept and seen.in_time else "NO"
+            rows.append((seen.what, f"{seen.seconds:.1f}", limit, said))
+    print(table(rows))
+    print("FAIL" if failed else "PASS  what was said to clients is what is kept")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
