@@ -46,9 +46,9 @@ def test_an_address_that_leads_nowhere_says_so(builder):
 @pytest.mark.parametrize(
     ("error", "status", "sentence"),
     [
-        (db.OperationalError("gone"), 503, "Not available for the moment"),
-        (db.InterfaceError("gone"), 503, "Not available for the moment"),
-        (Unavailable("Busy."), 503, "Not available for the moment"),
+        (db.OperationalError("gone"), 503, "Not available now"),
+        (db.InterfaceError("gone"), 503, "Not available now"),
+        (Unavailable("Busy."), 503, "Not available now"),
         (ZeroDivisionError(), 500, "Something broke"),
     ],
 )

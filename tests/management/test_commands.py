@@ -27,6 +27,7 @@ from copilot_admin.models.access import digest_of
 from copilot_admin.server import serving
 from copilot_admin.server.first_start import first_start, sample_file
 from copilot_admin.server.http_protocol import BoundedHeads
+from copilot_admin.server.workers import Workers
 from tests.factories import make_copilot
 from tests.waiting import HANGS_SECONDS
 
@@ -370,10 +371,10 @@ def test_worker_that_is_busy_for_seconds_is_not_killed(served):
     assert served[1][1].timeout_worker_healthcheck == 120
 
 
-def workers_that_ended_with(*statuses: int | None) -> serving.Workers:
+def workers_that_ended_with(*statuses: int | None) -> Workers:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(signal, "signal", lambda *_: None)
-        several = serving.Workers(uvicorn.Config(serving.APPLICATION), sockets=[])
+        several = Workers(uvicorn.Config(serving.APPLICATION), sockets=[])
     ended: list[Any] = [SimpleNamespace(exitcode=status) for status in statuses]
     several.processes = ended
     return several

@@ -10,7 +10,8 @@ import uvicorn
 from copilot_admin.answering import open_run
 from copilot_admin.server import listening, shutdown
 from copilot_admin.server.http_protocol import BoundedHeads
-from copilot_admin.server.listening import Workers, leave
+from copilot_admin.server.listening import leave
+from copilot_admin.server.workers import Workers
 from tests.edge.test_edge import echo
 
 
