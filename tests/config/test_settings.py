@@ -153,8 +153,8 @@ def test_sqlite_is_durable_and_waits_for_its_lock(tmp_path):
     settings = database("", data_dir=tmp_path)
     assert settings["NAME"] == tmp_path / "copilot.sqlite3"
     assert settings["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
-    assert settings["OPTIONS"]["timeout"] == 20
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=20000"):
+    assert settings["OPTIONS"]["timeout"] == 4
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=4000"):
         assert pragma in settings["OPTIONS"]["init_command"]
 
 
@@ -169,7 +169,18 @@ def test_postgresql_has_a_pool_and_time_limits(tmp_path):
     assert settings["CONN_HEALTH_CHECKS"] is True
     assert settings["OPTIONS"] == {
         "sslmode": "require",
-        "pool": {"min_size": 2, "max_size": 10, "timeout": 5, "max_waiting": 100},
+        "connect_timeout": 3,
+        "tcp_user_timeout": 4000,
+        "keepalives_idle": 5,
+        "keepalives_interval": 2,
+        "keepalives_count": 2,
+        "pool": {
+            "min_size": 2,
+            "max_size": 10,
+            "timeout": 2,
+            "max_waiting": 100,
+            "reconnect_timeout": 3,
+        },
         "options": "-c statement_timeout=5000 -c lock_timeout=2000 "
         "-c idle_in_transaction_session_timeout=10000",
     }
