@@ -3,11 +3,12 @@
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
+import sys
 
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.config import live_pages, logs, origins, secrets
-from copilot_admin.config.databases import database
+from copilot_admin.config.databases import database, is_maintenance
 from copilot_admin.config.env import BadSetting, process_environment
 from protocol import requests
 
@@ -22,6 +23,18 @@ class CopilotEnv(StrEnum):
     DEVELOPMENT = "development"
     PRODUCTION = "production"
 
+
+class BackgroundTasks(StrEnum):
+    """Who does what takes long."""
+
+    PROCESS = "process"
+    DATABASE = "database"
+
+
+TASK_BACKENDS = {
+    BackgroundTasks.PROCESS: "copilot_admin.upkeep.background.ProcessBackend",
+    BackgroundTasks.DATABASE: "django_tasks_db.DatabaseBackend",
+}
 
 env = process_environment()
 COPILOT_ENV = env.choice("COPILOT_ENV", CopilotEnv, default=CopilotEnv.DEVELOPMENT)
@@ -61,7 +74,13 @@ except OSError as error:
     raise BadSetting(
         f"COPILOT_DATA_DIR: {DATA_DIR} cannot be made: {error.strerror}. Name another folder."
     ) from None
-DATABASES = {"default": dict(database(env.secret("DATABASE_URL"), data_dir=DATA_DIR))}
+DATABASES = {
+    "default": dict(
+        database(
+            env.secret("DATABASE_URL"), data_dir=DATA_DIR, maintenance=is_maintenance(sys.argv)
+        )
+    )
+}
 # How long a request waits for the database, once to read and once to write, before it is told 503.
 DATABASE_WAIT_SECONDS = 4.0
 logs.hide(str(DATABASES["default"].get("PASSWORD", "")))
@@ -96,6 +115,10 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000  # a copilot with a hundred rows in each of its lists
 DRAIN_SECONDS = env.number("COPILOT_DRAIN_S", default=20, minimum=0, maximum=600)
 
+# What takes long is done in the background: by this process, or by others that ask the database.
+BACKGROUND = env.choice("COPILOT_TASKS", BackgroundTasks, default=BackgroundTasks.PROCESS)
+TASKS = {"default": {"BACKEND": TASK_BACKENDS[BACKGROUND]}}
+
 # Django.
 ASGI_APPLICATION = "copilot_admin.asgi.application"
 ROOT_URLCONF = "copilot_admin.urls"
@@ -109,6 +132,8 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "axes",
     "channels",
+    "django_tasks",
+    "django_tasks_db",
     "ninja",
     "copilot_admin",
 ]

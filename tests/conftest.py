@@ -9,6 +9,7 @@ from hypothesis import settings as hypothesis_settings
 import pytest
 
 from copilot_admin.storage.writer import READER, WRITER
+from copilot_admin.upkeep.background import BACKGROUND
 from tests.services import missing
 from tests.waiting import HANGS_SECONDS
 
@@ -38,7 +39,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def django_db_setup(django_db_setup: None) -> Iterator[None]:
     """Ends the threads of the journal before their database is dropped."""
     yield
-    for thread in (WRITER, READER):
+    for thread in (BACKGROUND, WRITER, READER):
         assert thread.stop(timeout=HANGS_SECONDS)
 
 

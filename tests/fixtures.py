@@ -9,6 +9,7 @@ from pytest_django import DjangoDbBlocker
 from copilot_admin.asgi import application
 from copilot_admin.config.roles import Role
 from copilot_admin.storage.writer import READER, WRITER
+from copilot_admin.upkeep.background import BACKGROUND
 from tests.factories import make_user
 from tests.live_server import LiveServer, live_server
 from tests.waiting import HANGS_SECONDS, eventually
@@ -24,7 +25,7 @@ def _all_is_written(request: pytest.FixtureRequest, _django_db_marker: None) -> 
     if {"db", "transactional_db"} & set(request.fixturenames):
         request.getfixturevalue("_django_db_helper")
     yield
-    for thread in (WRITER, READER):
+    for thread in (BACKGROUND, WRITER, READER):
         assert thread.wait_until_idle(timeout=HANGS_SECONDS)
 
 

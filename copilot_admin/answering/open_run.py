@@ -15,6 +15,7 @@ import threading
 from copilot_admin.answering.announce import TurnChange
 from copilot_admin.answering.run import RUNNING, ActiveRun, AdmittedQuery, Stop
 from copilot_admin.copilots.callers import valid_keys
+from copilot_admin.copilots.live import being_deleted
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL, Accepted, Refusal
 from copilot_admin.storage.database_thread import JournalDown, patience
@@ -97,6 +98,17 @@ async def end_revoked() -> None:
     for run, key_id in keyed.items():
         if key_id not in valid:
             run.stop(Stop.KEY_REVOKED)
+
+
+async def end_deleted() -> None:
+    """Ends the runs of copilots that are being deleted; reads the database if anything runs."""
+    asked = {run: run.question.live.id for run in RUNNING}
+    if not asked:
+        return
+    going = await READER.run(partial(being_deleted, frozenset(asked.values())))
+    for run, copilot_id in asked.items():
+        if copilot_id in going:
+            run.stop(Stop.COPILOT_DELETED)
 
 
 def _refusal(question: AdmittedQuery, error: Unavailable) -> Refusal:

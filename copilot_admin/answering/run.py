@@ -42,6 +42,7 @@ TICK_SECONDS = 1.0  # between checkpoints: what a killed process may lose of an 
 SLOW_CLIENT_SECONDS = 30.0
 CRASHED = "Something went wrong on the server. It has been recorded; please ask again."
 REVOKED = "The endpoint key was revoked or has expired, so this answer ends here."
+DELETED = "This copilot was deleted, so this answer ends here."
 RESTARTING = "The server is restarting, so this answer ends here. Ask again in a moment."
 
 
@@ -52,6 +53,7 @@ class Stop(StrEnum):
     NOT_ACCEPTED = "not accepted in time"
     SHUTDOWN = "shutdown"
     KEY_REVOKED = "key revoked"
+    COPILOT_DELETED = "copilot deleted"
     CRASH = "crash"
 
 
@@ -299,6 +301,9 @@ class ActiveRun:
                 return self._ending(
                     Outcome.CANCELLED, error=JournalDown().public, code=JournalDown.code
                 )
+            case Stop.COPILOT_DELETED:
+                self._tell(DELETED)
+                return self._ending(Outcome.FAILED, error=DELETED, code="copilot-deleted")
             case Stop.KEY_REVOKED:
                 self._tell(REVOKED)
                 return self._ending(Outcome.FAILED, error=REVOKED, code="key-revoked")

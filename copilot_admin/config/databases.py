@@ -1,6 +1,6 @@
 """How the database is reached: durable SQLite by default, PostgreSQL through a pool."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,18 +31,36 @@ CONNECTING = {
     "keepalives_count": 2,
 }
 # Milliseconds. Nothing that a request does may hold the database for longer.
-STATEMENT_TIMEOUTS = (
+TIMEOUTS_OF_SERVERS = (
     "-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=10000"
 )
+# An index over millions of rows takes minutes. But who waits for a lock keeps others waiting.
+TIMEOUTS_OF_COMMANDS = (
+    "-c statement_timeout=0 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=0"
+)
+SERVING = frozenset({"serve", "quickstart", "runserver"})
+PROGRAMS = frozenset({"manage.py", "django-admin"})
 
 
-def database(url: str, *, data_dir: Path) -> Mapping[str, Any]:
+def is_maintenance(argv: Sequence[str]) -> bool:
+    """Whether a command line runs a command of `manage.py` that answers nobody: `migrate`, `sweep`.
+
+    Args:
+        argv: As in `sys.argv`; other programs than `manage.py` are servers.
+    """
+    if not argv or Path(argv[0]).name not in PROGRAMS:
+        return False
+    return not SERVING.intersection(argv[1:2])
+
+
+def database(url: str, *, data_dir: Path, maintenance: bool = False) -> Mapping[str, Any]:
     """The entry of `DATABASES` for an address.
 
     Args:
         url: `sqlite:///path` or `postgres://user:password@host:port/name`; empty: SQLite in the
             data directory.
         data_dir: Where SQLite is kept by default.
+        maintenance: Whether statements may take as long as they need.
 
     Raises:
         BadSetting: The address is none that this service can use.
@@ -57,7 +75,7 @@ def database(url: str, *, data_dir: Path) -> Mapping[str, Any]:
         case "django.db.backends.sqlite3":
             return _sqlite(Path(parsed["NAME"]))
         case "django.db.backends.postgresql":
-            return _postgresql(parsed)
+            return _postgresql(parsed, maintenance=maintenance)
         case _:
             raise BadSetting(
                 "DATABASE_URL is not understood. Use postgres://user:password@host:port/name "
@@ -78,7 +96,8 @@ def _sqlite(path: Path) -> Mapping[str, Any]:
     }
 
 
-def _postgresql(parsed: Mapping[str, Any]) -> Mapping[str, Any]:
+def _postgresql(parsed: Mapping[str, Any], *, maintenance: bool) -> Mapping[str, Any]:
+    timeouts = TIMEOUTS_OF_COMMANDS if maintenance else TIMEOUTS_OF_SERVERS
     # CONN_MAX_AGE must be 0 under ASGI: a connection kept by a thread that ended is never closed.
     return {
         **parsed,
@@ -86,7 +105,7 @@ def _postgresql(parsed: Mapping[str, Any]) -> Mapping[str, Any]:
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
             **CONNECTING,
-            "options": STATEMENT_TIMEOUTS,
+            "options": timeouts,
             "pool": POOL,
             **parsed.get("OPTIONS", {}),
         },

@@ -157,6 +157,9 @@ def _faults(
         if feature.provider and _provider_named(feature.provider, work) is None:
             sentence = f"there is no provider '{feature.provider}', neither in the file nor here."
             faults.append(FileFault(f"{path}.custom_features[{number}].provider", sentence))
+    if Copilot.objects.filter(slug=entry.slug, deletion_requested_at__isnull=False).exists():
+        sentence = f"the copilot '{entry.slug}' is being deleted. Import it when it is gone."
+        faults.append(FileFault(f"{path}.slug", sentence))
     slugs = [other.slug for other in file.copilots]
     namesake = Copilot.objects.filter(name__iexact=entry.name).exclude(slug__in=slugs).first()
     if namesake is not None:

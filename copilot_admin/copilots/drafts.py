@@ -120,7 +120,9 @@ def problems_by_field(copilot: Copilot) -> Mapping[str, tuple[str, ...]]:
 
 def standing_of(copilot: Copilot) -> Standing:
     """How a copilot stands; `live` and its provider should be loaded with it."""
+    left = copilot.conversations.count() if copilot.is_being_deleted else None
     return standing(
+        conversations_left=left,
         enabled=copilot.enabled,
         is_live=copilot.live is not None,
         has_changes=copilot.live is not None and has_changes(copilot),

@@ -97,6 +97,12 @@ def live_copilots(ids: Collection[int]) -> tuple[LiveCopilot, ...]:
     return tuple(_live(*row) for row in rows)
 
 
+def being_deleted(ids: Collection[int]) -> frozenset[int]:
+    """Those of some copilots that are on their way out, or gone; reads the database."""
+    staying = Copilot.objects.filter(pk__in=ids, deletion_requested_at=None)
+    return frozenset(ids) - set(staying.values_list("pk", flat=True))
+
+
 def _live(
     id: int,
     slug: str,

@@ -120,6 +120,8 @@ def publish(copilot: Copilot, *, user: AbstractBaseUser | None) -> CopilotVersio
     """
     with transaction.atomic():
         draft = Copilot.objects.select_for_update(of=("self",)).get(pk=copilot.pk)
+        if draft.is_being_deleted:
+            raise NotPublishable(draft, (Problem("name", _("This copilot is being deleted.")),))
         if not has_changes(draft):
             return None
         found = tuple(one for one in problems(draft) if user is not None or not one.only_here)

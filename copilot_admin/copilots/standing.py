@@ -5,11 +5,13 @@ from enum import StrEnum
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 
 class CopilotState(StrEnum):
     """The states that the list tells apart, most urgent first."""
 
+    DELETED = "deleted"
     BROKEN = "broken"
     DISABLED = "disabled"
     DRAFT = "draft"
@@ -27,6 +29,9 @@ class StandingWords:
 
 
 WORDS = {
+    CopilotState.DELETED: StandingWords(
+        _("Being deleted"), _("Off for good; its transcripts are being deleted."), "muted"
+    ),
     CopilotState.BROKEN: StandingWords(
         _("Broken"), _("Published, but it cannot answer as it is configured."), "bad"
     ),
@@ -63,7 +68,14 @@ class Standing:
         return self.problem or str(self.words.sentence)
 
 
-def standing(*, enabled: bool, is_live: bool, has_changes: bool, problem: str) -> Standing:
+def standing(
+    *,
+    enabled: bool,
+    is_live: bool,
+    has_changes: bool,
+    problem: str,
+    conversations_left: int | None = None,
+) -> Standing:
     """Decides the state of a copilot.
 
     Args:
@@ -71,7 +83,10 @@ def standing(*, enabled: bool, is_live: bool, has_changes: bool, problem: str) -
         is_live: Whether a version was ever published.
         has_changes: Whether the draft differs from that version.
         problem: Why the live version cannot answer or be listed; empty when it can.
+        conversations_left: Of a copilot that is being deleted; None when it is not.
     """
+    if conversations_left is not None:
+        return Standing(state=CopilotState.DELETED, problem=_left(conversations_left))
     if not is_live:
         return Standing(state=CopilotState.DRAFT)
     if not enabled:
@@ -79,3 +94,10 @@ def standing(*, enabled: bool, is_live: bool, has_changes: bool, problem: str) -
     if problem:
         return Standing(state=CopilotState.BROKEN, problem=problem)
     return Standing(state=CopilotState.CHANGED if has_changes else CopilotState.PUBLISHED)
+
+
+def _left(conversations: int) -> str:
+    sentence = ngettext(
+        "One conversation is left.", "%(count)d conversations are left.", conversations
+    )
+    return sentence % {"count": conversations}

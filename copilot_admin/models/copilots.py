@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from django.conf import settings
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 
@@ -157,6 +158,9 @@ class Copilot(models.Model):
     )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
+    # Deleting takes a while: what belongs to the copilot goes in short batches, then the row.
+    deletion_requested_at = models.DateTimeField(null=True, editable=False)
+    deletion_moved_at = models.DateTimeField(null=True, editable=False)  # when a batch last went
 
     objects: ClassVar[CopilotQuerySet] = CopilotQuerySet.as_manager()  # type: ignore[assignment]  # a manager made from the queryset has its methods
 
@@ -169,11 +173,21 @@ class Copilot(models.Model):
                 Lower("name"),
                 name="copilot_name_unique",
                 violation_error_message=_("Another copilot has this name."),
-            )
+            ),
+            models.CheckConstraint(
+                condition=Q(deletion_requested_at=None) | Q(enabled=False),
+                name="copilot_being_deleted_is_off",
+                violation_error_message=_("This copilot is being deleted."),
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_being_deleted(self) -> bool:
+        """Whether it is on its way out: it answers nobody, and nobody may change it."""
+        return self.deletion_requested_at is not None
 
 
 class CopilotVersion(models.Model):
@@ -183,7 +197,9 @@ class CopilotVersion(models.Model):
     exported and answered from without the draft.
     """
 
-    copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="versions")
+    copilot = models.ForeignKey(
+        Copilot, on_delete=models.CASCADE, related_name="versions", db_index=False
+    )
     number = models.PositiveIntegerField(_("version"))
     document: "models.Field[Mapping[str, Json], Mapping[str, Json]]" = OrderedJsonField()
     provider = models.ForeignKey(Provider, on_delete=models.PROTECT, related_name="+")
@@ -208,7 +224,7 @@ class VersionProvider(models.Model):
     """Another provider that a control of a version lets answer, by the name that it had then."""
 
     version = models.ForeignKey(
-        CopilotVersion, on_delete=models.CASCADE, related_name="other_providers"
+        CopilotVersion, on_delete=models.CASCADE, related_name="other_providers", db_index=False
     )
     name = models.CharField(max_length=100)
     provider = models.ForeignKey(Provider, on_delete=models.PROTECT, related_name="+")

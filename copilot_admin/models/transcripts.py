@@ -2,8 +2,14 @@
 
 Conversation > Node (the tree of messages) > Turn (a question and its answer) > Run (one HTTP
 request) > Event. Big and repeated things are Blobs. Nodes are never changed once written.
+
+A foreign key has no index of its own (`db_index=False`) where another index begins with it. Those
+that remain are needed at a deletion, when the database looks for what refers to a row. The index of
+titles is PostgreSQL's alone and stands in its migration, `indexes`.
 """
 
+from functools import reduce
+import operator
 import uuid
 
 from django.conf import settings
@@ -37,6 +43,13 @@ class Outcome(models.TextChoices):
     CANCELLED = "cancelled", _("Cancelled")
     INTERRUPTED = "interrupted", _("Interrupted")
     REFUSED = "refused", _("Refused")
+
+
+# An OR of equal signs: SQLite uses a partial index only if its condition is a part of the query's.
+NOT_COMPLETED = reduce(
+    operator.or_,
+    (Q(last_outcome=outcome) for outcome in Outcome if outcome is not Outcome.COMPLETED),
+)
 
 
 class TurnState(models.TextChoices):
@@ -108,10 +121,11 @@ class Blob(models.Model):
 class BlobPart(models.Model):
     """That a blob refers to another one: what is referred to may not be swept."""
 
-    whole = models.ForeignKey(Blob, on_delete=models.CASCADE, related_name="+")
-    part = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
+    whole = models.ForeignKey(Blob, on_delete=models.CASCADE, related_name="+", db_index=False)
+    part = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+", db_index=False)
 
     class Meta:
+        indexes = [models.Index(fields=["part"], name="blob_part_of")]
         constraints = [models.UniqueConstraint(fields=["whole", "part"], name="blob_part_once")]
 
     def __str__(self) -> str:
@@ -121,7 +135,9 @@ class BlobPart(models.Model):
 class Conversation(models.Model):
     """Everything that a row of the transcript list needs; lists read nothing else."""
 
-    copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="conversations")
+    copilot = models.ForeignKey(
+        Copilot, on_delete=models.CASCADE, related_name="conversations", db_index=False
+    )
     principal = models.CharField(_("caller"), max_length=100)  # `key:<id>` or `anonymous`
     trace_id = models.CharField(_("trace id"), max_length=128, blank=True)
     title = models.CharField(_("first question"), max_length=300, blank=True)
@@ -150,6 +166,13 @@ class Conversation(models.Model):
         indexes = [
             models.Index(fields=["-last_at", "-id"], name="conversation_recent"),
             models.Index(fields=["copilot", "-last_at", "-id"], name="conversation_of_copilot"),
+            # Not of those without one, which are many: SQLite would take it to find them.
+            models.Index(fields=["trace_id"], condition=~Q(trace_id=""), name="conversation_trace"),
+            models.Index(
+                fields=["last_outcome", "-last_at", "-id"],
+                condition=NOT_COMPLETED,
+                name="conversation_not_completed",
+            ),
         ]
         constraints = [
             models.UniqueConstraint(
@@ -166,23 +189,35 @@ class Conversation(models.Model):
 class Node(models.Model):
     """One message of a conversation, under the message it followed."""
 
-    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="nodes")
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="nodes", db_index=False
+    )
     parent = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="children")
     depth = models.PositiveIntegerField()
     role = models.CharField(max_length=5, choices=NodeRole.choices)
     kind = models.CharField(max_length=6, choices=NodeKind.choices)
     agent = models.CharField(max_length=200, blank=True)  # who gave the task or the answer
     text = models.TextField(blank=True)
-    blob = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="+")
+    blob = models.ForeignKey(
+        Blob, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     chain_hash = models.CharField(max_length=HASH_LENGTH)
-    client_hash = models.CharField(max_length=HASH_LENGTH, db_index=True)
+    client_hash = models.CharField(max_length=HASH_LENGTH)
     echo_differs = models.BooleanField(default=False)
     from_history = models.BooleanField(default=False)
     created_at = models.DateTimeField()
 
     class Meta:
         ordering = ["conversation", "depth", "id"]
-        indexes = [models.Index(fields=["chain_hash"], name="node_chain_hash")]
+        indexes = [
+            models.Index(fields=["chain_hash"], name="node_chain_hash"),
+            models.Index(
+                fields=["client_hash", "depth", "id"],
+                condition=Q(role=NodeRole.AI),
+                name="node_answer_by_client",
+            ),
+            models.Index(fields=["blob"], condition=Q(blob__isnull=False), name="node_blob"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["conversation", "chain_hash"], name="node_once")
         ]
@@ -223,7 +258,9 @@ class Run(models.Model):
     """One HTTP request, written when it is accepted and once more when it ends."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="runs")
+    copilot = models.ForeignKey(
+        Copilot, on_delete=models.CASCADE, related_name="runs", db_index=False
+    )
     copilot_version = models.ForeignKey(CopilotVersion, null=True, on_delete=models.SET_NULL)
     conversation = models.ForeignKey(
         Conversation, null=True, on_delete=models.CASCADE, related_name="runs"
@@ -238,7 +275,7 @@ class Run(models.Model):
     model = models.CharField(max_length=200, blank=True)
     params = models.JSONField(default=dict)
     generation = models.PositiveSmallIntegerField(default=3)
-    started_at = models.DateTimeField(db_index=True)
+    started_at = models.DateTimeField()
     ttft_ms = models.PositiveIntegerField(null=True)
     ms = models.PositiveIntegerField(null=True)
     input_tokens = models.PositiveIntegerField(default=0)
@@ -257,7 +294,9 @@ class Run(models.Model):
     error_code = models.CharField(max_length=50, blank=True)  # class name in errors.py
     finish_reason = models.CharField(max_length=50, blank=True)
     notes = models.JSONField(default=list)  # sentences: what was dropped or mended on reading
-    env = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="+")
+    env = models.ForeignKey(
+        Blob, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     answer_text = models.TextField(blank=True)  # of a run whose answer is not a node
     boot_id = models.CharField(max_length=32)
     heartbeat_at = models.DateTimeField()
@@ -265,11 +304,13 @@ class Run(models.Model):
     class Meta:
         ordering = ["started_at"]
         indexes = [
+            models.Index(fields=["copilot", "-started_at"], name="run_of_copilot"),
+            models.Index(fields=["env"], condition=Q(env__isnull=False), name="run_env"),
             models.Index(
                 fields=["heartbeat_at"],
                 condition=Q(outcome="running"),
                 name="run_still_running",
-            )
+            ),
         ]
 
     def __str__(self) -> str:
@@ -279,16 +320,21 @@ class Run(models.Model):
 class Event(models.Model):
     """Something in a run that is not text; `text_offset` says after how much text it came."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events", db_index=False)
     ord = models.PositiveIntegerField()
     type = models.CharField(max_length=15, choices=EventType.choices)
     payload: "models.Field[JsonObject | None, JsonObject | None]" = OrderedJsonField(null=True)
-    blob = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="+")
+    blob = models.ForeignKey(
+        Blob, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     text_offset = models.PositiveIntegerField(default=0)  # characters
     at_ms = models.PositiveIntegerField(default=0)  # since the run started
 
     class Meta:
         ordering = ["run", "ord"]
+        indexes = [
+            models.Index(fields=["blob"], condition=Q(blob__isnull=False), name="event_blob")
+        ]
         constraints = [models.UniqueConstraint(fields=["run", "ord"], name="event_order")]
 
     def __str__(self) -> str:
@@ -298,7 +344,9 @@ class Event(models.Model):
 class Checkpoint(models.Model):
     """What a running answer streamed since its last checkpoint; gone once the run has ended."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="checkpoints")
+    run = models.ForeignKey(
+        Run, on_delete=models.CASCADE, related_name="checkpoints", db_index=False
+    )
     ord = models.PositiveIntegerField()
     data = models.BinaryField()  # zlib of JSON
 

@@ -8,6 +8,7 @@ from functools import partial
 from django import db
 
 from copilot_admin.answering.open_run import (
+    end_deleted,
     end_revoked,
     interrupt_all,
     start_draining,
@@ -24,6 +25,9 @@ from copilot_admin.server.shutdown import drain_on_signal
 from copilot_admin.storage.schema import known_migrations
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
+from copilot_admin.upkeep import background
+from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
+from copilot_admin.upkeep.tasks import resume_deletions
 
 STOP_SECONDS = 5.0
 
@@ -40,6 +44,7 @@ async def start() -> None:
         ConfigurationError: The database cannot be used.
     """
     stop_draining()
+    background.start()
     drain_on_signal()
     try:
         await WRITER.run(known_migrations)
@@ -63,6 +68,7 @@ async def stop() -> None:
     await stop_all()
     await aclose_all()
     await JOURNAL.close()
+    await asyncio.to_thread(background.stop, timeout=STOP_SECONDS)  # it waits for the writer
     for thread in (WRITER, READER):
         await asyncio.to_thread(thread.stop, timeout=STOP_SECONDS)
 
@@ -78,13 +84,37 @@ async def reap_dead() -> None:
     await WRITER.run(partial(reap, every_other_boot=False))
 
 
+async def resume() -> None:
+    """Goes on with deletions that another process left."""
+    await WRITER.run(resume_deletions)
+
+
+class _Sweeper:
+    """Takes away a few blobs at a time that nothing refers to, and begins anew at the end."""
+
+    def __init__(self) -> None:
+        self._sweep = Sweep()
+
+    async def sweep(self) -> None:
+        sweep = Sweep() if self._sweep.is_done else self._sweep
+        self._sweep = await WRITER.run(partial(sweep_batch, sweep))
+
+
 async def replay() -> None:
     """Stores what the spool holds, now that the database may answer again."""
     await WRITER.run(partial(replay_spool, most=REPLAYED_AT_ONCE))
 
 
 # One after the other, so that none piles up; a revoked key's stream goes on for a round at most.
-DUTIES: tuple[Duty, ...] = (end_revoked, JOURNAL.look_after, reap_dead, replay)
+DUTIES: tuple[Duty, ...] = (
+    end_revoked,
+    end_deleted,
+    JOURNAL.look_after,
+    reap_dead,
+    replay,
+    resume,
+    _Sweeper().sweep,
+)
 
 
 async def _again_and_again(*duties: Duty) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TypeVar
 
 from django.db import connection
-from django.db.models import AutoField, Field, Model
+from django.db.models import AutoField, Model
 import orjson
 
 from copilot_admin.storage.statements import AnyField, Row
@@ -94,7 +94,7 @@ def reserve_ids(model: type[Model], number: int) -> list[int]:
         return [int(row[0]) for row in cursor.fetchall()]
 
 
-def delete_rows(field: "Field[object, object]", values: Collection[object]) -> int:
+def delete_rows(field: AnyField, values: Collection[object]) -> int:
     """Deletes the rows in which a column has one of some values; nothing may refer to them.
 
     Returns:

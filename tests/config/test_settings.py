@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from copilot_admin.config import origins
-from copilot_admin.config.databases import database
+from copilot_admin.config.databases import database, is_maintenance
 from copilot_admin.config.encryption import new_key
 from copilot_admin.config.env import BadSetting, Environment
 from copilot_admin.config.kept_secrets import kept_secret
@@ -184,6 +184,26 @@ def test_postgresql_has_a_pool_and_time_limits(tmp_path):
         "options": "-c statement_timeout=5000 -c lock_timeout=2000 "
         "-c idle_in_transaction_session_timeout=10000",
     }
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (["manage.py", "migrate"], True),
+        (["/srv/app/manage.py", "sweep"], True),
+        (["manage.py", "worker"], True),
+        (["django-admin", "copilots", "import"], True),
+        (["manage.py", "serve", "--workers", "2"], False),
+        (["manage.py", "quickstart"], False),
+        (["manage.py", "runserver"], False),
+        (["/usr/bin/uvicorn", "copilot_admin.asgi:application"], False),
+        ([], False),
+    ],
+)
+def test_only_commands_that_serve_nobody_may_take_their_time(argv, expected, tmp_path):
+    assert is_maintenance(argv) is expected
+    entry = database("postgres://u@h/n", data_dir=tmp_path, maintenance=expected)
+    assert ("-c statement_timeout=0 " in entry["OPTIONS"]["options"]) is expected
 
 
 @pytest.mark.parametrize("url", ["mysql://a/b", "nonsense", "postgres://h:port/n"])

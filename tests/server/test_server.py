@@ -15,9 +15,10 @@ from copilot_admin.asgi import application
 from copilot_admin.copilots.live import admit
 from copilot_admin.ids import new_ids
 from copilot_admin.journal import JOURNAL
-from copilot_admin.models import EndpointKey, Node, Outcome, Run
+from copilot_admin.models import Copilot, EndpointKey, Node, Outcome, Run
 from copilot_admin.server import housekeeping, shutdown
 from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.upkeep.tasks import delete_in_background
 from protocol.requests import read
 from tests.engine.scripted import ScriptedProvider, stalled, text
 from tests.factories import make_published
@@ -140,6 +141,20 @@ def test_the_stream_of_a_revoked_key_ends_with_a_sentence(provider, monkeypatch)
         assert b"The endpoint key was revoked" in line.read_all()
     run = Run.objects.get()
     assert (run.outcome, run.error_code, provider.open) == (Outcome.FAILED, "key-revoked", 0)
+
+
+def test_the_stream_of_a_deleted_copilot_ends_with_a_sentence_and_then_the_copilot_goes(
+    provider, monkeypatch
+):
+    monkeypatch.setattr(housekeeping, "HEARTBEAT_SECONDS", 0.05)
+    with serving(application) as url:
+        with Line(url + QUERY, body=HELLO) as line:
+            assert line.read_until(b"Hello")
+            delete_in_background([Copilot.objects.get().pk])
+            assert b"This copilot was deleted" in line.read_all()
+        Copilot.objects.update(deletion_moved_at=None)
+        assert eventually(lambda: not Copilot.objects.exists())
+    assert (provider.open, Run.objects.exists(), Node.objects.exists()) == (0, False, False)
 
 
 class Running:

@@ -60,7 +60,7 @@ def _switch(
     *,
     enabled: bool,
 ) -> None:
-    changed = list(queryset.exclude(enabled=enabled))
+    changed = list(queryset.exclude(enabled=enabled).filter(deletion_requested_at=None))
     with transaction.atomic():
         for copilot in changed:
             copilot.enabled = enabled

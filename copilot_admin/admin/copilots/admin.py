@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.core.files.base import ContentFile
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import render_to_string
@@ -26,6 +27,7 @@ from copilot_admin.copilots.drafts import problems_by_field, standing_of
 from copilot_admin.copilots.fields.table import IN_FORM
 from copilot_admin.copilots.uploaded_images import random_name
 from copilot_admin.models import Access, Copilot
+from copilot_admin.upkeep.tasks import delete_in_background
 
 FIELDSETS = sections()
 # What somebody who may look but not change is shown: not what would be shown as JSON.
@@ -144,15 +146,31 @@ class CopilotAdmin(NoPopups, TemplateViews):
         """What goes with the copilots, in numbers: a list of each message would have no end."""
         return deletion_of(objs, user=request.user)
 
+    def has_change_permission(self, request: HttpRequest, obj: Copilot | None = None) -> bool:
+        """Nobody changes a copilot that is on its way out."""
+        is_going = obj is not None and obj.is_being_deleted
+        return not is_going and super().has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Copilot | None = None) -> bool:
+        """Nobody deletes a copilot twice."""
+        is_going = obj is not None and obj.is_being_deleted
+        return not is_going and super().has_delete_permission(request, obj)
+
     def delete_model(self, request: HttpRequest, obj: Copilot) -> None:
-        """Deletes one, and revokes the keys that were for it alone."""
-        revoke_keys_of([obj.pk])
-        super().delete_model(request, obj)
+        """Takes one off at once, and has it deleted in the background."""
+        self._delete(request, [obj.pk])
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Copilot]) -> None:
-        """Deletes several, and revokes the keys that were for them alone."""
-        revoke_keys_of(list(queryset.values_list("pk", flat=True)))
-        super().delete_queryset(request, queryset)
+        """Takes several off at once, and has them deleted in the background."""
+        self._delete(request, list(queryset.values_list("pk", flat=True)))
+
+    def _delete(self, request: HttpRequest, ids: list[int]) -> None:
+        """Keys that were for these copilots alone go with them."""
+        with transaction.atomic():
+            revoke_keys_of(ids)
+            delete_in_background(ids)
+        text = _("Nobody can ask any more. The list shows what is still being deleted.")
+        self.message_user(request, text)
 
     def _after_saving(self, request: HttpRequest, copilot: Copilot) -> HttpResponse:
         if "_publish" in request.POST:

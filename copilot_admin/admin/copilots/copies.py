@@ -13,6 +13,7 @@ def duplicate(copilot: Copilot) -> Copilot:
     copy.pk = None
     copy._state.adding = True
     copy.live = None
+    copy.deletion_requested_at = copy.deletion_moved_at = None
     copy.name = _free_name(copilot.name)
     copy.slug = _free_slug(copilot.slug)
     copy.save()

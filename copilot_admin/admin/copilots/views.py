@@ -132,7 +132,8 @@ class CopilotViews(CopilotModelAdmin):
 
     def _chosen(self, request: HttpRequest) -> list[Copilot]:
         ids = [_number(value) for value in request.GET.getlist("id")]
-        rows = self.get_queryset(request).filter(pk__in=ids).select_related("provider", "live")
+        rows = self.get_queryset(request).filter(pk__in=ids, deletion_requested_at=None)
+        rows = rows.select_related("provider", "live")
         found = list(rows.order_by("name"))
         if not found:
             raise Http404

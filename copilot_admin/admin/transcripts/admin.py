@@ -41,7 +41,7 @@ class ConversationAdmin(TranscriptViews):
     list_filter = (CopilotFilter, "last_outcome", "has_error", JudgedFilter, "last_at")
     list_select_related = ("copilot",)
     list_per_page = 50
-    search_fields = ("title", "=trace_id")
+    search_fields = ("title", "trace_id__exact")
     search_help_text = _("First question, or a whole trace id")
     show_facets = admin.ShowFacets.NEVER  # counts of each choice would read the whole log
     sortable_by = ()

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.server import serving
+from copilot_admin.server.database import without_statement_timeout
 from copilot_admin.server.database_faults import sentence_of
 from copilot_admin.server.first_start import FirstLogin, first_start
 from copilot_admin.server.sole_server import sole_server
@@ -52,7 +53,8 @@ class Command(BaseCommand):
 
     def _prepare(self) -> None:
         try:
-            call_command("migrate", interactive=False, verbosity=0)
+            with without_statement_timeout():
+                call_command("migrate", interactive=False, verbosity=0)
             login = first_start(settings.VAR_DIR / "first-login.txt")
         except db.Error as error:
             raise ConfigurationError(sentence_of(error)) from error

@@ -9,8 +9,10 @@ import pytest
 
 from copilot_admin.admin.copilots.copies import duplicate
 from copilot_admin.config.roles import Role
+from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.standing import CopilotState, standing
 from copilot_admin.models import Conversation, Copilot
+from copilot_admin.upkeep.deletion import mark
 from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
 
@@ -95,6 +97,7 @@ def test_the_list_is_filtered_by_state(builder: Client, state: CopilotState) -> 
     make_changed(name="changed")
     make_broken(name="broken")
     make_published(name="disabled", enabled=False)
+    mark([make_published(name="deleted").pk])
     assert names_in(builder.get(LIST, {"state": state.value})) == [state.value]
 
 
@@ -175,7 +178,7 @@ def test_deleting_asks_first_in_numbers(builder: Client) -> None:
     assert "Versions: 1" in page
     assert Copilot.objects.exists()
     act(builder, "delete_selected", copilot, post="yes")
-    assert not Copilot.objects.exists()
+    assert Copilot.objects.get().is_being_deleted
 
 
 def make_conversation(copilot: Copilot) -> Conversation:
@@ -202,8 +205,34 @@ def test_an_administrator_deletes_a_copilot_with_its_conversations(client: Clien
     make_conversation(copilot)
     url = reverse("admin:copilot_admin_copilot_delete", args=[copilot.pk])
     assert "Transcripts: 1" in client.get(url).content.decode()
-    client.post(url, {"post": "yes"})
-    assert not Conversation.objects.exists()
+    page = client.post(url, {"post": "yes"}, follow=True).content.decode()
+    assert "Nobody can ask any more." in page
+    assert "Being deleted" in page
+    assert "One conversation is left." in page
+    copilot.refresh_from_db()
+    assert (copilot.is_being_deleted, copilot.enabled, copilot.live) == (True, False, None)
+
+
+def test_nobody_edits_enables_publishes_or_deletes_a_copilot_that_is_being_deleted(
+    client: Client,
+) -> None:
+    client.force_login(make_user(is_superuser=True))
+    copilot = make_published(name="News")
+    mark([copilot.pk])
+    marked_at = Copilot.objects.get().deletion_requested_at
+    page = client.get(f"{LIST}{copilot.pk}/change/").content.decode()
+    assert 'name="_save"' not in page
+    assert client.post(f"{LIST}{copilot.pk}/change/", {"name": "Other"}).status_code == 403
+    assert client.get(f"{LIST}publish/?id={copilot.pk}").status_code == 404
+    assert client.post(f"{LIST}{copilot.pk}/delete/", {"post": "yes"}).status_code == 403
+    act(client, "enable_chosen", copilot)
+    act(client, "delete_selected", copilot, post="yes")
+    found = Copilot.objects.get()
+    assert (found.name, found.enabled, found.deletion_requested_at) == ("News", False, marked_at)
+    with pytest.raises(NotPublishable):
+        publish(copilot, user=None)
+    act(client, "duplicate_chosen", copilot)
+    assert not Copilot.objects.get(name="News (copy)").is_being_deleted
 
 
 def test_a_key_for_a_deleted_copilot_alone_opens_nothing_else(builder: Client) -> None:

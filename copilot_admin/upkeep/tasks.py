@@ -1,0 +1,105 @@
+"""The tasks of the background, each a loop over batches that the journal's thread commits.
+
+Batches go through that one thread because SQLite takes one writer: so they wait in the same queue as
+the questions, and never hold the database against them.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import astuple
+from functools import partial
+import logging
+import time
+from typing import TypeVar
+
+from django import db
+from django.db import transaction
+from django_tasks import task
+from django_tasks_db import DatabaseBackend
+from django_tasks_db.models import DBTaskResult
+
+from copilot_admin.errors import Unavailable
+from copilot_admin.storage.writer import WRITER
+from copilot_admin.upkeep.background import pause
+from copilot_admin.upkeep.deletion import Step, claim_stalled, delete_batch, mark
+from copilot_admin.upkeep.images import sweep_images
+from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
+
+TURN_SECONDS = 10.0  # then another task has its turn, and a worker may stop
+
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
+
+@task
+def delete_copilot(copilot_id: int) -> None:
+    """Deletes a copilot that is marked; where it stops early, housekeeping takes it up again."""
+    last = _in_turns(partial(_deleted, copilot_id), lambda step: step is not Step.MOVED)
+    if last is Step.MOVED:
+        delete_copilot.enqueue(copilot_id)
+    elif last is Step.GONE:
+        sweep_images()
+        sweep_blobs.enqueue()
+
+
+@task
+def sweep_blobs(after: str = "", in_round: int = 0, total: int = 0) -> None:
+    """Deletes every blob without a referrer, from a place on."""
+    state = Sweep(after, in_round, total)
+
+    def batch() -> Sweep:
+        nonlocal state
+        state = WRITER.submit(partial(sweep_batch, state)).result()
+        return state
+
+    last = _in_turns(batch, lambda sweep: sweep.is_done)
+    if last is not None and not last.is_done:
+        sweep_blobs.enqueue(*astuple(last)[:3])
+
+
+def delete_in_background(copilot_ids: Iterable[int]) -> None:
+    """Has copilots deleted, which are off from now on; call it in a transaction."""
+    ids = tuple(copilot_ids)
+    mark(ids)
+    for copilot_id in ids:
+        transaction.on_commit(partial(delete_copilot.enqueue, copilot_id))
+
+
+def resume_deletions() -> None:
+    """Takes up the deletions that have stopped, unless they wait for a worker."""
+    for copilot_id in claim_stalled():
+        if not _waits_for_worker(copilot_id):
+            delete_copilot.enqueue(copilot_id)
+
+
+def _waits_for_worker(copilot_id: int) -> bool:
+    if not isinstance(delete_copilot.get_backend(), DatabaseBackend):
+        return False
+    waiting = DBTaskResult.objects.ready().filter(task_path=delete_copilot.module_path)
+    return waiting.filter(args_kwargs__args=[copilot_id]).exists()
+
+
+def _deleted(copilot_id: int) -> Step:
+    return WRITER.submit(partial(delete_batch, copilot_id)).result()
+
+
+def _in_turns(batch: Callable[[], T], is_last: Callable[[T], bool]) -> T | None:
+    """Does batches until the last one or the end of the turn, and rests as long as it works.
+
+    Returns:
+        The result of the last batch; None when the work was cut short.
+    """
+    until = time.monotonic() + TURN_SECONDS
+    while True:
+        began = time.monotonic()
+        try:
+            result = batch()
+        except (db.Error, Unavailable) as error:
+            logger.warning("background work stops for now: %s", type(error).__name__)
+            return None
+        now = time.monotonic()
+        if is_last(result):
+            return result
+        if not pause(now - began):
+            return None
+        if now >= until:
+            return result

@@ -1,0 +1,101 @@
+"""Questions that are asked of big tables find their rows by an index."""
+
+from collections.abc import Callable
+
+from django.db import connection
+from django.db.models import QuerySet
+from django.test import RequestFactory
+from django.utils import timezone
+import pytest
+
+from copilot_admin.admin.frame.site import site
+from copilot_admin.models import Conversation, Node, NodeRole, Outcome, Run
+from copilot_admin.upkeep.sweeping import without_referrer
+from tests.factories import make_published
+
+pytestmark = pytest.mark.django_db
+# SQLite names the indexes of constraints itself.
+NODE_ONCE = (
+    "node_once" if connection.vendor == "postgresql" else "sqlite_autoindex_copilot_admin_node_1"
+)
+IS_POSTGRESQL = connection.vendor == "postgresql"
+
+
+def plan(rows: QuerySet) -> str:
+    """How the database would find the rows of a big table, of which a test has none.
+
+    PostgreSQL reads small tables whole and likes to walk along the order: both are ruled out.
+    """
+    if IS_POSTGRESQL:
+        with connection.cursor() as cursor:
+            for way in ("seqscan", "indexscan", "indexonlyscan"):
+                cursor.execute(f"SET LOCAL enable_{way} = off")
+    return rows.explain()
+
+
+def searched(words: str) -> QuerySet:
+    """The search of the transcript list."""
+    admin = site.get_model_admin(Conversation)
+    request = RequestFactory().get("/")
+    return admin.get_search_results(request, Conversation.objects.order_by(), words)[0]
+
+
+def scans(text: str) -> bool:
+    return "Seq Scan" in text or "SCAN copilot_admin" in text
+
+
+@pytest.mark.parametrize(
+    ("question", "index"),
+    [
+        (
+            lambda: Conversation.objects.filter(trace_id="chat-1").exclude(trace_id=""),
+            "conversation_trace",
+        ),
+        (
+            lambda: Node.objects.filter(
+                client_hash__in=["a", "b"], role=NodeRole.AI.value
+            ).order_by(),
+            "node_answer_by_client",
+        ),
+        (
+            lambda: Conversation.objects.filter(last_outcome=Outcome.FAILED).order_by(),
+            "conversation_not_completed",
+        ),
+        (lambda: Run.objects.filter(copilot_id=1).order_by(), "run_of_copilot"),
+        (lambda: Conversation.objects.filter(copilot_id=1).order_by(), "conversation_of_copilot"),
+        (lambda: Node.objects.filter(conversation_id=1).order_by(), NODE_ONCE),
+    ],
+)
+def test_rows_are_found_by_their_index(question: Callable[[], QuerySet], index: str) -> None:
+    text = plan(question())
+    assert index in text
+    assert not scans(text)
+
+
+def test_the_search_of_titles_uses_words_and_trace_ids_on_postgresql() -> None:
+    text = plan(searched("dividend"))
+    if IS_POSTGRESQL:
+        assert "conversation_title_words" in text
+        assert "conversation_trace" in text
+    assert scans(text) is not IS_POSTGRESQL  # SQLite has no index for a part of a text
+
+
+def test_a_search_finds_a_part_of_a_title_and_a_whole_trace_id() -> None:
+    now = timezone.now()
+    same = {"copilot": make_published(), "principal": "p", "first_at": now, "last_at": now}
+    title = Conversation.objects.create(**same, title="Which DIVIDENDS?", trace_id="t-1")
+    assert set(searched("dividend")) == {title}
+    assert set(searched("t-1")) == {title}
+    assert not searched("t-").exists()
+
+
+def test_referrers_of_blobs_are_looked_up_and_never_read_whole() -> None:
+    if IS_POSTGRESQL:
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+            cursor.execute("SET LOCAL enable_hashjoin = off")
+            cursor.execute("SET LOCAL enable_mergejoin = off")
+    text = without_referrer().filter(sha256__gt="a", sha256__lte="b").explain()
+    for index in ("node_blob", "run_env", "event_blob", "blob_part_of"):
+        assert index in text
+    assert not scans(text)

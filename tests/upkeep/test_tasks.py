@@ -1,0 +1,110 @@
+"""Background tasks: in the process, or in the database for a worker."""
+
+from datetime import timedelta
+
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
+import pytest
+
+from copilot_admin.models import Copilot
+from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.writer import WRITER
+from copilot_admin.upkeep import background, tasks
+from copilot_admin.upkeep.background import BACKGROUND
+from copilot_admin.upkeep.deletion import mark
+from tests.factories import make_published
+from tests.waiting import HANGS_SECONDS
+
+IN_DATABASE = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_worker_does_what_waits_in_the_database(settings):
+    settings.TASKS, settings.BACKGROUND = IN_DATABASE, "database"
+    copilot = make_published()
+    tasks.delete_in_background([copilot.pk])
+    assert DBTaskResult.objects.ready().count() == 1
+    assert Copilot.objects.get().is_being_deleted
+    call_command("worker", batch=True, interval=0, startup_delay=False, verbosity=0)
+    assert not Copilot.objects.exists()
+    assert DBTaskResult.objects.successful().count() == DBTaskResult.objects.count() == 2
+
+
+def test_a_worker_refuses_where_servers_do_their_tasks_themselves():
+    with pytest.raises(CommandError, match="Set COPILOT_TASKS=database"):
+        call_command("worker")
+
+
+def test_a_stopped_deletion_is_taken_up_unless_it_waits_for_a_worker(settings):
+    settings.TASKS = IN_DATABASE
+    copilot = make_published()
+    mark([copilot.pk])
+    for _ in range(2):
+        Copilot.objects.update(deletion_moved_at=timezone.now() - timedelta(minutes=1))
+        tasks.resume_deletions()
+    assert DBTaskResult.objects.ready().count() == 1
+
+
+def test_a_process_takes_up_what_another_one_left():
+    copilot = make_published()
+    mark([copilot.pk])
+    Copilot.objects.update(deletion_moved_at=None)
+    WRITER.submit(tasks.resume_deletions).result(HANGS_SECONDS)
+    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    assert not Copilot.objects.exists()
+
+
+def test_a_process_that_stops_leaves_the_rest_for_the_next(monkeypatch):
+    copilot = make_published()
+    mark([copilot.pk])
+    monkeypatch.setattr(tasks, "delete_batch", lambda pk: tasks.Step.MOVED)
+    tasks.delete_copilot.enqueue(copilot.pk)
+    assert background.stop(timeout=HANGS_SECONDS)
+    assert Copilot.objects.exists()
+    assert background.pause(0) is False
+    background.start()
+    assert background.pause(0) is True
+
+
+def test_a_long_task_gives_way_to_others_and_goes_on(monkeypatch):
+    steps = [tasks.Step.MOVED, tasks.Step.MOVED, tasks.Step.GONE]
+    monkeypatch.setattr(tasks, "delete_batch", lambda pk: steps.pop(0))
+    monkeypatch.setattr(tasks, "TURN_SECONDS", 0)
+    tasks.delete_copilot.enqueue(1)
+    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    assert steps == []
+
+
+def test_a_sweep_goes_on_where_its_turn_ended(monkeypatch):
+    seen = []
+
+    def batch(sweep):
+        seen.append(sweep.after)
+        return tasks.Sweep(after="b", is_done=len(seen) == 3)
+
+    monkeypatch.setattr(tasks, "sweep_batch", batch)
+    monkeypatch.setattr(tasks, "TURN_SECONDS", 0)
+    tasks.sweep_blobs.enqueue()
+    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    assert seen == ["", "b", "b"]
+
+
+def test_a_database_that_fails_ends_the_task_for_now(monkeypatch, caplog):
+    def broken(pk):
+        raise JournalDown
+
+    monkeypatch.setattr(tasks, "delete_batch", broken)
+    tasks.delete_copilot.enqueue(1)
+    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    assert "background work stops for now: JournalDown" in caplog.text
+
+
+def test_a_task_that_breaks_is_logged(monkeypatch, caplog):
+    def broken(pk):
+        raise KeyError("x")
+
+    monkeypatch.setattr(tasks, "delete_batch", broken)
+    tasks.delete_copilot.enqueue(1)
+    BACKGROUND.submit(int).result(HANGS_SECONDS)  # after the first one was logged
+    assert "a background task failed" in caplog.text
