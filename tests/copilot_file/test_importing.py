@@ -16,6 +16,7 @@ from copilot_admin.copilots.providers import provider_spec, set_api_key
 from copilot_admin.engine.values.spec import ToolCalling
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
+from copilot_admin.upkeep.deletion import mark
 from protocol.features import FEATURES
 from tests.factories import make_copilot, make_provider, make_published
 
@@ -300,3 +301,12 @@ def test_the_way_of_calling_tools_comes_out_as_it_went_in():
     _import(file)
     assert export_file()["providers"] == [provider]
     assert provider_spec(Provider.objects.get()).tool_calling is ToolCalling.TEXT
+
+
+@pytest.mark.django_db
+def test_a_copilot_that_is_being_deleted_is_not_imported():
+    copilot = make_copilot(slug="news")
+    file = export_file()
+    mark([copilot.pk])
+    with pytest.raises(BadCopilotFile, match="the copilot 'news' is being deleted"):
+        import_file(as_json(file).encode(), default_access="key")
