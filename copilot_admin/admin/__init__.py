@@ -1,4 +1,8 @@
-"""The admin: Django finds its pages by importing this package."""
+"""The admin: Django finds its pages by importing this package.
+
+Doors: `frame.site` for `urls`, `frame.login` for the limits of log-ins in `settings`,
+`transcripts.words` for the filters of templates.
+"""
 
 from copilot_admin.admin.access import keys, people
 from copilot_admin.admin.copilots import admin as copilots

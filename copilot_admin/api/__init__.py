@@ -1,1 +1,4 @@
-"""The HTTP interface: thin routers over the rooms below, and its OpenAPI document."""
+"""The HTTP interface: thin routers over the rooms below, and its OpenAPI document.
+
+Doors: `app` and `health`, for `urls`.
+"""

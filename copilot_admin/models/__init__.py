@@ -1,4 +1,7 @@
-"""The schema: copilots, their keys, their transcripts."""
+"""The schema: copilots, providers, keys, transcripts, calls of components.
+
+Doors: what is named here, `access.digest_of` for who looks a key up, and `fields` for migrations.
+"""
 
 from copilot_admin.models.access import EndpointKey
 from copilot_admin.models.components import CallStatus, ComponentCall

@@ -1,0 +1,1 @@
+"""What a request says, part by part; `protocol.requests` puts the parts together."""

@@ -1,1 +1,1 @@
-"""The catalogue of components, and the page that tries one."""
+"""The catalogue of components, and the page that tries one. Door: `catalogue`, for the site."""

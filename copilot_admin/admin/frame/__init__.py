@@ -1,1 +1,1 @@
-"""What surrounds every page: the site, its start page and its navigation."""
+"""What surrounds every page: the site, its start page, its navigation and the log-in. Door: `site`."""

@@ -1,1 +1,4 @@
-"""The components that run on the server: one class in one file each."""
+"""The components that run on the server: one class in one file each; `registry` finds them.
+
+Doors: `registry`, `base`, `inputs`.
+"""

@@ -1,1 +1,4 @@
-"""Arithmetic, returns, tables and ranking: libraries that know nothing of copilots."""
+"""Arithmetic, returns, tables and ranking: libraries that know nothing of copilots.
+
+Doors: `arithmetic`, `returns`, `table_operations` (its `arguments` and `telling` too), `ranking`.
+"""
