@@ -1,17 +1,30 @@
-"""Which addresses a provider may have: private ones may be, link-local and metadata ones never."""
+"""Which addresses a provider may have, and which are private, in every form of an address.
+
+A provider may be in a private network; link-local and metadata addresses nobody may have.
+"""
 
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+import socket
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from copilot_admin.errors import NotReady
 
-_Address: TypeAlias = IPv4Address | IPv6Address
+Address: TypeAlias = IPv4Address | IPv6Address
 # Metadata services of cloud providers that are not link-local: Alibaba, Oracle, AWS over IPv6.
 _METADATA = frozenset(map(ip_address, ("100.100.100.200", "192.0.0.192", "fd00:ec2::254")))
 _METADATA_NAMES = frozenset({"metadata", "metadata.google.internal", "metadata.goog"})
-_NAT64 = ip_network("64:ff9b::/96")
+# What IANA has given to anybody lies in it, but for what documents are written with.
+_GLOBAL_UNICAST = ip_network("2000::/3")
+_DOCUMENTATION = ip_network("3fff::/20")
+# An IPv4 address stands in the last 32 bits of these: translated (RFC 6052, RFC 2765), compatible.
+_TRANSLATED = ip_network("64:ff9b::/96")
+_LAST_BITS = (_TRANSLATED, ip_network("::ffff:0:0:0/96"), ip_network("::/96"))
+_LOCAL_TRANSLATION = ip_network("64:ff9b:1::/48")  # RFC 8215
+# Where an IPv4 address stands in one with a prefix of 48, 56, 64 or 96 bits; bits 64 to 71 are 0.
+_PLACES = ((6, 7, 9, 10), (7, 9, 10, 11), (9, 10, 11, 12), (12, 13, 14, 15))
+_ISATAP = (0x00005EFE, 0x02005EFE)  # RFC 5214: before the last 32 bits
 
 
 class ForbiddenAddress(OSError):
@@ -44,11 +57,23 @@ def check_base_url(url: str) -> str:
 
 def is_forbidden(host: str) -> bool:
     """Whether this is an IP address that no provider may have; a host name is not."""
-    try:
-        address = ip_address(host)
-    except ValueError:
+    address = address_of(host)
+    if address is None:
         return False
-    return any(one.is_link_local or one in _METADATA for one in _meanings(address))
+    meanings = (address, *_embedded(address))
+    return any(one.is_link_local or one in _METADATA for one in meanings)
+
+
+def is_public(host: str) -> bool:
+    """Whether this is an IP address that everybody can reach, whatever it stands for."""
+    address = address_of(host)
+    if address is None:
+        return False
+    embedded = _embedded(address)
+    if isinstance(address, IPv4Address) or _is_another_spelling(address):
+        return all(map(_is_public_ipv4, embedded or (address,)))
+    is_given = address in _GLOBAL_UNICAST and address not in _DOCUMENTATION
+    return is_given and address.is_global and all(map(_is_public_ipv4, embedded))
 
 
 def forbidden_text(host: str) -> str:
@@ -59,14 +84,40 @@ def forbidden_text(host: str) -> str:
     )
 
 
-def _meanings(address: _Address) -> tuple[_Address, ...]:
-    """The address itself, and the IPv4 address that an IPv6 one may stand for."""
+def address_of(host: str) -> Address | None:
+    """The IP address that a host is, in any spelling that a resolver reads; None of a name."""
+    host = host.partition("%")[0].rstrip(".")  # without the zone
+    try:
+        return ip_address(host)
+    except ValueError:
+        pass
+    try:
+        return IPv4Address(socket.inet_aton(host))  # octal, hexadecimal, one number
+    except (OSError, ValueError):
+        return None
+
+
+def _is_public_ipv4(address: Address) -> bool:
+    return address.is_global and not address.is_multicast
+
+
+def _is_another_spelling(address: IPv6Address) -> bool:
+    """Whether a packet to it goes to the IPv4 address in it, and nowhere else."""
+    return address.ipv4_mapped is not None or address in _TRANSLATED
+
+
+def _embedded(address: Address) -> tuple[IPv4Address, ...]:
+    """The IPv4 addresses that an IPv6 one may stand for."""
     if isinstance(address, IPv4Address):
-        return (address,)
-    embedded = [address.ipv4_mapped, address.sixtofour]
-    if address in _NAT64:
-        embedded.append(IPv4Address(int(address) & 0xFFFFFFFF))
-    return (address, *(one for one in embedded if one is not None))
+        return ()
+    found = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+    last = IPv4Address(int(address) & 0xFFFFFFFF)
+    marker = int(address) >> 32 & 0xFFFFFFFF
+    if any(address in network for network in _LAST_BITS) or marker in _ISATAP:
+        found.append(last)
+    if address in _LOCAL_TRANSLATION:
+        found += (IPv4Address(bytes(address.packed[at] for at in places)) for places in _PLACES)
+    return tuple(one for one in found if one is not None)
 
 
 def _wrong_url(url: str) -> str:

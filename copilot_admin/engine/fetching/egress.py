@@ -8,7 +8,7 @@ the operator has allowed it.
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 import socket
 from typing import TypeAlias
 from urllib.parse import urljoin, urlsplit
@@ -22,7 +22,7 @@ from aiohttp import (
     TCPConnector,
 )
 
-from copilot_admin.engine.fetching.addresses import is_forbidden
+from copilot_admin.engine.fetching.addresses import address_of, is_forbidden, is_public
 from copilot_admin.errors import CopilotError
 
 MOST_BYTES = 50 * 1024 * 1024
@@ -130,15 +130,9 @@ class Egress:
     def _may_reach(self, text: str, *, trusted: bool) -> bool:
         if is_forbidden(text):
             return False
-        address = ip_address(text)
-        public = all(one.is_global and not one.is_multicast for one in _meanings(address))
-        return public or trusted or any(address in network for network in self._networks)
-
-
-def _meanings(address: IPv4Address | IPv6Address) -> Sequence[IPv4Address | IPv6Address]:
-    """The address, and the IPv4 address that an IPv6 one stands for."""
-    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return (mapped,) if mapped is not None else (address,)
+        address = address_of(text)
+        allowed = address is not None and any(address in one for one in self._networks)
+        return is_public(text) or trusted or allowed
 
 
 def _host_of(url: str) -> str | None:

@@ -1,9 +1,10 @@
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from ipaddress import ip_address
 
 import pytest
 
-from copilot_admin.engine.fetching.addresses import check_base_url, is_forbidden
+from copilot_admin.engine.fetching.addresses import check_base_url, is_forbidden, is_public
 from copilot_admin.engine.llm.http_refusals import refusal, seconds_to_wait
 from copilot_admin.errors import (
     NotReady,
@@ -63,6 +64,21 @@ def test_password_in_the_address_is_not_repeated():
         "[64:ff9b::a9fe:a9fe]",
         "[2002:a9fe:a9fe::]",
         "[fd00:ec2::254]",
+        "[fd00:ec2::254%25eth0]",
+        "[fe80::1%25eth0]",
+        "[::169.254.169.254]",
+        "[::ffff:0:169.254.169.254]",
+        "[64:ff9b:1::a9fe:a9fe]",
+        "[64:ff9b:1:a9fe:a9:fe00::]",
+        "[2001:0:a9fe:a9fe::]",
+        "[2001::5601:5601]",
+        "[2001:4860::5efe:a9fe:a9fe]",
+        "[2001:4860::200:5efe:a9fe:a9fe]",
+        "169.254.169.254.",
+        "0251.0376.0251.0376",
+        "0xa9fea9fe",
+        "2852039166",
+        "169.254.43518",
         "100.100.100.200",
         "192.0.0.192",
         "metadata.google.internal",
@@ -77,6 +93,74 @@ def test_link_local_and_metadata_addresses_are_refused(host):
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "::1", "8.8.8.8", "64:ff9b::808:808"])
 def test_other_hosts_are_not_forbidden(host):
     assert not is_forbidden(host)
+
+
+PRIVATE_IPV4 = ("10.0.0.1", "127.0.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.1")
+
+
+def spelled(ipv4):
+    """The IPv6 addresses that may lead to an IPv4 address."""
+    number = int(ip_address(ipv4))
+    high, low, negated = number >> 16, number & 0xFFFF, number ^ 0xFFFFFFFF
+    return [
+        f"::ffff:{ipv4}",
+        f"::{ipv4}",
+        f"::ffff:0:{ipv4}",
+        f"64:ff9b::{ipv4}",
+        f"64:ff9b:1::{ipv4}",
+        f"2002:{high:x}:{low:x}::1",
+        f"2001:0:808:808:0:0:{negated >> 16:x}:{negated & 0xFFFF:x}",
+        f"2001:0:{high:x}:{low:x}::f7f7:f7f7",
+        f"2001:4860::5efe:{ipv4}",
+        f"2001:4860::200:5efe:{ipv4}",
+    ]
+
+
+@pytest.mark.parametrize("address", [one for ipv4 in PRIVATE_IPV4 for one in spelled(ipv4)])
+def test_every_ipv6_form_of_a_private_address_is_private(address):
+    assert not is_public(address)
+    assert not is_public(f"{address}%eth0")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *PRIVATE_IPV4,
+        "012.0.0.1",
+        "0x7f.1",
+        "127.1",
+        "2130706433",
+        "10.0.0.1.",
+        "224.0.0.1",
+        "255.255.255.255",
+        "::",
+        "::1",
+        "fe80::1",
+        "fec0::1",
+        "fc00::1",
+        "fd12::1",
+        "ff0e::1",
+        "100::1",
+        "2001:db8::1",
+        "3fff::1",
+        "5f00::1",
+        "64:ff9b:1::808:808",
+        "::8.8.8.8",
+        "4000::1",
+        "localhost",
+        "",
+    ],
+)
+def test_what_is_not_for_everybody_is_not_public(address):
+    assert not is_public(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["8.8.8.8", "2001:4860:4860::8888", "::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1"],
+)
+def test_what_is_for_everybody_is_public(address):
+    assert is_public(address)
 
 
 @pytest.mark.parametrize(

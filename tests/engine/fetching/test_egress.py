@@ -64,6 +64,11 @@ def test_a_private_address_is_not_asked(allowed):
         "http://224.0.1.1/",
         "http://[ff0e::1]/",
         "http://[::ffff:224.0.1.1]/",
+        "http://[64:ff9b::a00:1]/",
+        "http://[64:ff9b:1::a00:1]/",
+        "http://[2002:a00:1::1]/",
+        "http://[fec0::1]/",
+        "http://[::127.0.0.1]:1/",
     ],
 )
 def test_private_multicast_and_metadata_addresses_are_refused_in_every_spelling(url):
