@@ -95,7 +95,12 @@ REDIS_URL = env.secret("REDIS_URL")
 if REDIS_URL:
     logs.hide(REDIS_URL)
     CACHES = {
-        "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": REDIS_URL,
+            "OPTIONS": {"serializer": "copilot_admin.config.cached_json.CachedJson"},
+            "VERSION": 2,  # what an older release kept is not read
+        }
     }
     CHANNEL_LAYERS = {"default": live_pages.over_redis(REDIS_URL)}
 else:

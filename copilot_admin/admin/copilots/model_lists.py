@@ -14,8 +14,8 @@ def known_models(provider_id: object) -> tuple[str, ...]:
     """The models of a provider as they were when last asked; empty when nobody has."""
     if not provider_id:
         return ()
-    kept: tuple[str, ...] = cache.get(_cache_key(provider_id), ())
-    return kept
+    kept = cache.get(_cache_key(provider_id))
+    return tuple(map(str, kept)) if isinstance(kept, list | tuple) else ()
 
 
 def fetch_models(provider: Provider) -> tuple[str, ...]:
