@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.generics import KeyModelAdmin, KeyModelForm
+from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.models import EndpointKey
@@ -86,7 +87,7 @@ class KeyForm(KeyModelForm):
 
 
 @admin.register(EndpointKey, site=site)
-class EndpointKeyAdmin(NoPopups, KeyModelAdmin):
+class EndpointKeyAdmin(GuardedLookups, NoPopups, KeyModelAdmin):
     """The pages of endpoint keys."""
 
     form = KeyForm

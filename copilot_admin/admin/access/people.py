@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.generics import PersonModelAdmin
+from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.frame.site import site
 
@@ -19,7 +20,7 @@ OWN_RIGHTS = ("is_active", "is_staff", "groups")
 
 
 @admin.register(User, site=site)
-class PersonAdmin(NoPopups, PersonModelAdmin):
+class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
     """The pages of users."""
 
     list_display = ("username", "email", "is_active", "is_staff", "last_login")
@@ -59,7 +60,7 @@ class PersonAdmin(NoPopups, PersonModelAdmin):
 
 
 @admin.register(Group, site=site)
-class RoleAdmin(NoPopups, GroupAdmin):
+class RoleAdmin(GuardedLookups, NoPopups, GroupAdmin):
     """The pages of groups."""
 
     filter_horizontal = ()

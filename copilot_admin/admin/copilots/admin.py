@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.admin.common.fieldsets import without
+from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.copilots import actions
 from copilot_admin.admin.copilots.deletion import deletion_of, revoke_keys_of
@@ -35,7 +36,7 @@ VIEW_ONLY = [field.column for field in IN_FORM if field.is_plain]
 
 
 @admin.register(Copilot, site=site)
-class CopilotAdmin(NoPopups, TemplateViews):
+class CopilotAdmin(GuardedLookups, NoPopups, TemplateViews):
     """The pages of copilots."""
 
     form: type[CopilotForm] = CopilotForm

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.admin.common.fieldsets import Fieldsets, without
 from copilot_admin.admin.common.generics import ProviderModelAdmin
+from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.copilots.model_lists import fetch_models, known_models
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.providers.deletion import deletion_of
@@ -38,7 +39,7 @@ VIEW_ONLY = ["name", "kind", "base_url", "api_key_env", "tool_calling"]
 
 
 @admin.register(Provider, site=site)
-class ProviderAdmin(ProviderModelAdmin):
+class ProviderAdmin(GuardedLookups, ProviderModelAdmin):
     """The pages of providers."""
 
     form = ProviderForm
@@ -70,7 +71,8 @@ class ProviderAdmin(ProviderModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Provider]:
         """Providers with the number of their copilots."""
-        return super().get_queryset(request).annotate(n_copilots=Count("copilots"))
+        providers: QuerySet[Provider] = super().get_queryset(request)
+        return providers.annotate(n_copilots=Count("copilots"))
 
     def get_urls(self) -> list[URLPattern]:
         """The stock addresses, and ours before them."""

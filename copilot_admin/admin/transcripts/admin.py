@@ -8,6 +8,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.transcripts.filters import CopilotFilter, JudgedFilter
 from copilot_admin.admin.transcripts.list import TranscriptList
@@ -20,7 +21,7 @@ FOLDER = "admin/copilot_admin/conversation"
 
 
 @admin.register(Conversation, site=site)
-class ConversationAdmin(TranscriptViews):
+class ConversationAdmin(GuardedLookups, TranscriptViews):
     """Transcripts are read here, and changed nowhere.
 
     A column more is a method with `@admin.display` and its name in `list_display`.

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.generics import CallModelAdmin
+from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.models import CallStatus, ComponentCall
@@ -58,7 +59,7 @@ class ComponentFilter(admin.SimpleListFilter):
 
 
 @admin.register(ComponentCall, site=site)
-class ComponentCallAdmin(CallModelAdmin):
+class ComponentCallAdmin(GuardedLookups, CallModelAdmin):
     """Calls are read here, and changed nowhere."""
 
     list_display = ("called", "pin", "state", "took", "events", "key", "copilot")
