@@ -52,12 +52,12 @@ class _Repeating(dict[str, Json]):
     """An object in which a key stood twice; the last value counts."""
 
 
-def loads(body: bytes) -> Json:
+def loads(body: bytes, *, most_tokens: int = MAX_TOKENS) -> Json:
     """Read one JSON value; see `parse`."""
-    return parse(body).value
+    return parse(body, most_tokens=most_tokens).value
 
 
-def parse(body: bytes) -> Parsed:
+def parse(body: bytes, *, most_tokens: int = MAX_TOKENS) -> Parsed:
     """Read one JSON value from untrusted bytes, in time linear in their number.
 
     Integers beyond 64 bits stay text, as the client wrote them. NUL and lone surrogates become
@@ -65,16 +65,17 @@ def parse(body: bytes) -> Parsed:
 
     Args:
         body: UTF-8 with or without a byte order mark.
+        most_tokens: Brackets, braces, commas and colons that it may have.
 
     Returns:
         The value and notes about repeated keys inside opaque data and about replaced characters.
 
     Raises:
         MalformedJson: Not UTF-8, not strict JSON, a number that no program can hold, nested deeper
-            than 64 levels (256 below `content` and `data`), more than 4 million tokens, or a key
+            than 64 levels (256 below `content` and `data`), too many tokens, or a key
             that stands twice in one object of the protocol.
     """
-    _check_tokens(body)
+    _check_tokens(body, most_tokens)
     repeated: list[str] = []
     value = _parse(_decode(body), repeated)
     if repeated or body.count(b"[") + body.count(b"{") > MAX_DEPTH:
@@ -152,11 +153,11 @@ def _refuse_constant(name: str) -> NoReturn:
     )
 
 
-def _check_tokens(body: bytes) -> None:
+def _check_tokens(body: bytes, most: int) -> None:
     """Refuse too many values before memory is spent on them; the quick count errs upwards."""
-    if _structure(body) > MAX_TOKENS and _structure(_STRING.sub(b"", body)) > MAX_TOKENS:
+    if _structure(body) > most and _structure(_STRING.sub(b"", body)) > most:
         raise MalformedJson(
-            f"The body has more than {MAX_TOKENS:,} JSON values. Send less data.",
+            f"The body has more than {most:,} JSON values. Send less data.",
             code="too-many-tokens",
         )
 
