@@ -6,6 +6,7 @@ CopilotError                        has `public`: what a stranger may read, and 
 │   ├── UnknownHost                 400
 │   ├── BadCall                     400  a component cannot be called like this
 │   ├── Unauthorized                401
+│   │   └── WrongKey                a key came, and it is none
 │   ├── Forbidden                   403
 │   ├── NotFound                    404
 │   ├── WrongMethod                 405
@@ -13,6 +14,7 @@ CopilotError                        has `public`: what a stranger may read, and 
 │   ├── BodyTooLarge                413
 │   ├── UnusableRequest             422
 │   ├── TooManyCalls                429
+│   ├── TooManyGuesses              429
 │   ├── HeadersTooLarge             431
 │   ├── CallFailed                  500  a component gave nothing
 │   └── Unavailable                 503
@@ -85,6 +87,10 @@ class Unauthorized(RequestError):
 
     status = 401
     code = "unauthorized"
+
+
+class WrongKey(Unauthorized):
+    """A key came that is unknown, expired or revoked."""
 
 
 class Forbidden(RequestError):
@@ -160,6 +166,13 @@ class TooManyCalls(_Later):
 
     status = 429
     code = "too-many-calls"
+
+
+class TooManyGuesses(_Later):
+    """Too many wrong keys came from one address."""
+
+    status = 429
+    code = "too-many-guesses"
 
 
 class Unavailable(_Later):

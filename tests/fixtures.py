@@ -8,12 +8,19 @@ from pytest_django import DjangoDbBlocker
 
 from copilot_admin.asgi import application
 from copilot_admin.config.roles import Role
+from copilot_admin.edge.guesses import GUESSES
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.upkeep.background import BACKGROUND
 from tests.factories import make_user
 from tests.live_server import LiveServer, live_server
 from tests.waiting import HANGS_SECONDS, eventually
 from tests.workspace.model_server import ModelServer, model_server
+
+
+@pytest.fixture(autouse=True)
+def _no_keys_were_guessed() -> None:
+    """The wrong keys of other tests are no reason to refuse one."""
+    GUESSES.forget()
 
 
 @pytest.fixture(autouse=True)

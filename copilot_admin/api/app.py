@@ -11,8 +11,16 @@ from ninja.openapi.schema import OpenAPISchema
 from copilot_admin.api import components, discovery, feedback, images, query
 from copilot_admin.api.component_documentation import SECURITY_SCHEMES
 from copilot_admin.edge.asgi_types import error_body
+from copilot_admin.edge.guesses import GUESSES
 from copilot_admin.edge.request_ids import request_id_of
-from copilot_admin.errors import RequestError, TooManyCalls, Unavailable, WrongMethod
+from copilot_admin.errors import (
+    RequestError,
+    TooManyCalls,
+    TooManyGuesses,
+    Unavailable,
+    WrongKey,
+    WrongMethod,
+)
 
 
 class _Api(NinjaAPI):
@@ -43,14 +51,31 @@ api.add_router("/v2", components.router)
 @api.exception_handler(RequestError)
 def say_error(request: HttpRequest, error: RequestError) -> HttpResponse:
     """Every error has the shape of its part of the API, and says what to do."""
+    if isinstance(error, WrongKey):
+        error = _slowed(request, error)
     body = error_body(error, request_id=request_id_of(request))
     response = api.create_response(request, body, status=error.status)
     response["Cache-Control"] = "no-store"
     match error:
-        case Unavailable() | TooManyCalls():
+        case Unavailable() | TooManyCalls() | TooManyGuesses():
             response["Retry-After"] = str(error.retry_after)
         case WrongMethod():
             response["Allow"] = error.allowed
         case _:
             pass
     return response
+
+
+def _slowed(request: HttpRequest, error: WrongKey) -> RequestError:
+    """The error, or that too many wrong keys came from its address; good keys are not asked.
+
+    Behind a proxy the address is what the server made of its headers (FORWARDED_ALLOW_IPS).
+    """
+    seconds = GUESSES.count(request.META.get("REMOTE_ADDR", ""))
+    if not seconds:
+        return error
+    return TooManyGuesses(
+        "Too many wrong endpoint keys came from this address. Wait a minute, and send a key that "
+        "works.",
+        retry_after=seconds,
+    )

@@ -49,6 +49,7 @@ QUERY_DOCUMENTATION: dict[str, Any] = {
         404: {"description": "No published copilot has this slug."},
         413: {"description": "The body is too large."},
         422: {"description": "The body is JSON, but not a query."},
+        429: {"description": "Too many wrong endpoint keys came from this address in a minute."},
         503: {"description": "The server is restarting or cannot store the run."},
     },
 }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from copilot_admin.errors import Forbidden, Unauthorized
+from copilot_admin.errors import Forbidden, Unauthorized, WrongKey
 from copilot_admin.models import Access, EndpointKey
 from copilot_admin.models.access import digest_of
 
@@ -70,13 +70,13 @@ def identify(key: str | None) -> Caller:
     """Finds out who a key belongs to; reads the database, so a revoked key ends at once.
 
     Raises:
-        Unauthorized: The key is unknown, expired or revoked.
+        WrongKey: The key is unknown, expired or revoked.
     """
     if key is None:
         return Caller()
     found = EndpointKey.objects.valid(at=timezone.now()).filter(digest=digest_of(key)).first()
     if found is None:
-        raise Unauthorized("This endpoint key is unknown, expired or revoked. Ask for a new one.")
+        raise WrongKey("This endpoint key is unknown, expired or revoked. Ask for a new one.")
     scope = frozenset(found.copilots.values_list("pk", flat=True)) if found.is_scoped else None
     return Caller(principal=f"key:{found.pk}", key_id=found.pk, copilot_ids=scope)
 

@@ -1,0 +1,69 @@
+"""Whoever tries one endpoint key after the other is slowed, and nobody else."""
+
+from django.test import Client
+import pytest
+
+from copilot_admin.edge import guesses
+from copilot_admin.edge.guesses import MOST_GUESSES, Guesses
+from tests.factories import make_key
+
+WRONG = {"HTTP_X_API_KEY": "cak_wrong"}
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+def counted(counts, address, times):
+    return [counts.count(address) for _ in range(times)][-1]
+
+
+def test_the_guess_after_the_last_one_allowed_has_to_wait_for_the_minute_to_end():
+    clock = Clock()
+    counts = Guesses(clock)
+    assert counted(counts, "192.0.2.1", MOST_GUESSES) == 0
+    clock.now += 20.5
+    assert counts.count("192.0.2.1") == 40
+    clock.now += 39.4
+    assert counts.count("192.0.2.1") == 1
+    clock.now += 0.1
+    assert counts.count("192.0.2.1") == 0
+
+
+def test_addresses_are_counted_apart_but_those_of_one_ipv6_network_together():
+    counts = Guesses(Clock())
+    counted(counts, "192.0.2.1", MOST_GUESSES)
+    assert counts.count("192.0.2.2") == 0
+    assert counts.count("::ffff:192.0.2.1") == 60
+    counted(counts, "2001:db8::1", MOST_GUESSES)
+    assert counts.count("2001:db8::ffff:1%eth0") == 60
+    assert counts.count("2001:db8:0:1::1") == 0
+    counted(counts, "", MOST_GUESSES)
+    assert counts.count("") == 60
+
+
+def test_no_more_addresses_are_remembered_than_the_limit(monkeypatch):
+    monkeypatch.setattr(guesses, "MOST_ADDRESSES", 2)
+    counts = Guesses(Clock())
+    counted(counts, "192.0.2.1", MOST_GUESSES)
+    for number in range(2, 50):
+        counts.count(f"192.0.2.{number}")
+    assert len(counts._counts) == 2
+    assert counts.count("192.0.2.1") == 0
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("path", ["/agents.json", "/v2/components"])
+def test_wrong_keys_are_slowed_by_address_and_good_ones_are_not(client: Client, path: str):
+    _, good = make_key()
+    for _ in range(MOST_GUESSES):
+        assert client.get(path, **WRONG).status_code == 401
+    slowed = client.get(path, **WRONG)
+    assert slowed.status_code == 429
+    assert 0 < int(slowed["Retry-After"]) <= 60
+    assert "Too many wrong endpoint keys came from this address." in slowed.content.decode()
+    assert client.get(path, HTTP_X_API_KEY=good).status_code == 200
+    assert client.get(path, **WRONG, REMOTE_ADDR="192.0.2.7").status_code == 401
