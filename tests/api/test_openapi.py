@@ -28,7 +28,17 @@ def test_it_names_every_endpoint_and_each_answer_once():
         "/v2/components/{component}/version/{version}",
     }
     query = document["paths"]["/v1/copilots/{slug}/query"]["post"]
-    assert sorted(query["responses"]) == ["200", "400", "401", "403", "404", "413", "422", "429", "503"]
+    assert sorted(query["responses"]) == [
+        "200",
+        "400",
+        "401",
+        "403",
+        "404",
+        "413",
+        "422",
+        "429",
+        "503",
+    ]
     assert query["requestBody"]["required"] is True
 
 
