@@ -19,6 +19,10 @@ class Workers(Multiprocess):
 
     def keep_subprocess_alive(self) -> None:
         """Replaces what was killed."""
+        for process in self.processes:
+            # Our copy of the worker's end would keep the pipe open after the worker is gone, and its
+            # death would be noticed only when it has not answered in time.
+            process.child_conn.close()
         self._look_for_failures()
         super().keep_subprocess_alive()
         self._look_for_failures()

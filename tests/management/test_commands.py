@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from io import BytesIO, StringIO
+from multiprocessing import Pipe
 import os
 from pathlib import Path
 import signal
@@ -13,7 +14,6 @@ from types import SimpleNamespace
 from typing import Any
 from urllib.request import urlopen
 
-from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
@@ -186,7 +186,9 @@ def test_the_first_start_makes_an_admin_and_samples_and_the_second_nothing(tmp_p
     assert login is not None
     assert file.read_text() == f"username: admin\npassword: {login.password}\n"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert authenticate(username="admin", password=login.password) == User.objects.get()
+    admin = User.objects.get()
+    assert (admin.username, admin.is_superuser) == ("admin", True)
+    assert admin.check_password(login.password)
     assert list(Copilot.objects.published().values_list("slug", "access")) == [
         ("market-brief", "open"),
         ("portfolio-commentary", "open"),
@@ -375,7 +377,9 @@ def workers_that_ended_with(*statuses: int | None) -> Workers:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(signal, "signal", lambda *_: None)
         several = Workers(uvicorn.Config(serving.APPLICATION), sockets=[])
-    ended: list[Any] = [SimpleNamespace(exitcode=status) for status in statuses]
+    ended: list[Any] = [
+        SimpleNamespace(exitcode=status, child_conn=Pipe()[1]) for status in statuses
+    ]
     several.processes = ended
     return several
 
