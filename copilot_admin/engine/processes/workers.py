@@ -1,0 +1,125 @@
+"""Has orders carried out in processes of their own, a few at the same time.
+
+Any event loop and any thread may give orders. Whoever stops waiting for one closes its socket, and
+the process that works on it is ended.
+"""
+
+import asyncio
+import atexit
+from collections.abc import Callable, Mapping
+from contextlib import aclosing, suppress
+import os
+import socket
+import subprocess
+import sys
+from threading import Lock
+
+from copilot_admin.engine.processes.frames import TooLong, replies_from, send_order
+from copilot_admin.engine.processes.places import Places
+from protocol.json import Json
+
+AT_ONCE = 2  # processes; each may take a gigabyte
+MOST_WAITING = 32
+WAIT_SECONDS = 30.0  # for a place
+WORK_SECONDS = 30.0  # of one order, by the clock: a process may wait for others' work
+MOST_REPLIED = 32 * 1024 * 1024  # bytes of the replies to one order
+STOP_SECONDS = 5.0
+
+
+class OrderFailed(Exception):
+    """The process ended before its work was done: by a limit, or by what it worked on."""
+
+
+class Workers:
+    """The processes of one module, which calls `fork_server.serve`."""
+
+    def __init__(self, module: str, *, at_once: int = AT_ONCE, waiting: int = MOST_WAITING) -> None:
+        self._module = module
+        self._places = Places(at_once, waiting=waiting, seconds=WAIT_SECONDS)
+        self._lock = Lock()
+        self._server: subprocess.Popen[bytes] | None = None
+        self._orders: socket.socket | None = None
+        atexit.register(self.stop)
+
+    async def carry_out(
+        self, order: Mapping[str, Json], body: bytes | str, *, take: Callable[[Json], None]
+    ) -> None:
+        """Has an order carried out, and gives each reply to `take`.
+
+        Args:
+            order: Says what is to be done.
+            body: What it is done with; a text must be ASCII.
+            take: Raises `ValueError`, `TypeError` or `KeyError` for a reply that it does not know.
+
+        Raises:
+            Busy: As many are working and waiting as may.
+            OrderFailed: There was no whole reply.
+        """
+        async with self._places.one():
+            job = await self._job()
+            try:
+                async with asyncio.timeout(WORK_SECONDS):
+                    await send_order(job, order, body)
+                    async with aclosing(replies_from(job, most_bytes=MOST_REPLIED)) as replies:
+                        async for reply in replies:
+                            take(reply)
+                            await asyncio.sleep(0)  # others have their turn between two pages
+            except (
+                TimeoutError, OSError, EOFError, TooLong, ValueError, TypeError, KeyError
+            ) as error:  # fmt: skip
+                raise OrderFailed from error
+            finally:
+                job.close()
+
+    def start(self) -> None:
+        """Starts what makes the processes, if it is not running; blocks for some milliseconds."""
+        with self._lock:
+            if not self._is_running():
+                self._end_server()
+                self._start_server()
+
+    def stop(self) -> None:
+        """Ends it and every process that it made; the next order starts it again."""
+        with self._lock:
+            self._end_server()
+
+    async def _job(self) -> socket.socket:
+        """This end of the socket of a new process."""
+        if not self._is_running():
+            await asyncio.to_thread(self.start)
+        mine, its = socket.socketpair()
+        mine.setblocking(False)
+        # What cannot be sent is closed with `its`: its end is seen when the replies are read.
+        with its, self._lock, suppress(OSError):
+            if self._orders is not None:
+                socket.send_fds(self._orders, [b"\0"], [its.fileno()])
+        return mine
+
+    def _is_running(self) -> bool:
+        return self._server is not None and self._server.poll() is None
+
+    def _start_server(self) -> None:
+        orders, its = socket.socketpair()
+        # Nothing else of the environment: it holds keys.
+        environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
+        with its:
+            self._server = subprocess.Popen(  # noqa: S603  # our own interpreter, our own module
+                [sys.executable, "-P", "-m", self._module],
+                stdin=its.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,  # what a reader says of a file may quote it
+                env=environment,
+                start_new_session=True,  # a Ctrl-C is for the server, which ends this one
+            )
+        self._orders = orders
+
+    def _end_server(self) -> None:
+        if self._orders is not None:
+            self._orders.close()  # it ends its processes and itself
+        if self._server is not None:
+            try:
+                self._server.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._server.kill()
+                self._server.wait()
+        self._server = self._orders = None
