@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import settings as hypothesis_settings
 import pytest
 
+from copilot_admin.engine.files.file_processes import WORKERS
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.upkeep.background import BACKGROUND
 from tests.services import missing
@@ -41,6 +42,13 @@ def django_db_setup(django_db_setup: None) -> Iterator[None]:
     yield
     for thread in (BACKGROUND, WRITER, READER):
         assert thread.stop(timeout=HANGS_SECONDS)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_process_left() -> Iterator[None]:
+    """Ends the processes that read files."""
+    yield
+    WORKERS.stop()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -10,9 +10,9 @@ from copilot_admin.engine.components.inputs import SourceDocument, source_docume
 from copilot_admin.engine.documents.registry import (
     UnreadableFile,
     data_types,
-    read_document,
 )
 from copilot_admin.engine.fetching.egress import FetchFailed
+from copilot_admin.engine.files.file_processes import read_document
 from copilot_admin.engine.files.reading import MOST_FILES
 from copilot_admin.errors import BadCall
 
@@ -75,7 +75,7 @@ async def _read(name: str, url: str, fetch: Fetch) -> SourceDocument:
         if kind is None:
             raise UnreadableFile(NAMES.format(", ".join(sorted(data_types()))))
         data = await fetch(url)
-        document = await asyncio.to_thread(read_document, data, data_type=kind, name=name)
+        document, _ = await read_document(data, data_type=kind, name=name)
     except (UnreadableFile, FetchFailed) as error:
         raise BadCall(
             f"The file {name!r} could not be read. {error.public}", code="unreadable-file"
@@ -84,7 +84,7 @@ async def _read(name: str, url: str, fetch: Fetch) -> SourceDocument:
 
 
 def read_upload(data: bytes, *, name: str) -> SourceDocument:
-    """A file that was uploaded, as text; blocks.
+    """A file that was uploaded, as text; blocks, so call it where no event loop runs.
 
     Raises:
         UnreadableFile: It cannot be read; the text says why.
@@ -92,7 +92,8 @@ def read_upload(data: bytes, *, name: str) -> SourceDocument:
     kind = _kind(name)
     if kind is None:
         raise UnreadableFile(NAMES.format(", ".join(sorted(data_types()))))
-    return source_document(read_document(data, data_type=kind, name=name))
+    document, _ = asyncio.run(read_document(data, data_type=kind, name=name))
+    return source_document(document)
 
 
 def _last_part(url: str) -> str:

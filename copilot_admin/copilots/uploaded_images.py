@@ -1,21 +1,18 @@
 """Makes uploaded pictures harmless: decoded, freed of metadata, and written anew as PNG."""
 
-from io import BytesIO
+import asyncio
 import secrets
 
-from PIL import Image
-
-from copilot_admin.engine.files.pictures import TooManyPixels, picture_in
+from copilot_admin.engine.documents.registry import UnreadableFile
+from copilot_admin.engine.files import file_processes
+from copilot_admin.engine.files.pictures import TooManyPixels
 from copilot_admin.errors import ConfigurationError
 
 MOST_BYTES = 1024 * 1024
-MOST_PIXELS = 4_000_000
-LARGEST_SIDE = 512  # pixels; Workspace shows a copilot's image at 40 to 128
-FORMATS = ("PNG", "JPEG", "WEBP")
 
 
 def harmless_png(data: bytes) -> bytes:
-    """A PNG of the same picture that holds nothing but its pixels.
+    """A PNG of the same picture that holds nothing but its pixels; blocks.
 
     Args:
         data: What somebody uploaded; its name and declared type play no part.
@@ -28,31 +25,21 @@ def harmless_png(data: bytes) -> bytes:
         raise ConfigurationError(
             f"The image has {size:.1f} MB; 1 MB is the most. Make it smaller and try again."
         )
-    picture = _decoded(data)
-    picture.thumbnail((LARGEST_SIDE, LARGEST_SIDE))
-    clean = Image.new("RGBA", picture.size)
-    clean.paste(picture.convert("RGBA"))
-    out = BytesIO()
-    clean.save(out, format="PNG", optimize=True)
-    return out.getvalue()
-
-
-def random_name() -> str:
-    """A file name that tells nothing and cannot be guessed."""
-    return f"{secrets.token_hex(16)}.png"
-
-
-def _decoded(data: bytes) -> Image.Image:
     try:
-        with picture_in(data, formats=FORMATS, most_pixels=MOST_PIXELS) as picture:
-            picture.load()
+        return asyncio.run(file_processes.harmless_png(data))
     except TooManyPixels as error:
         raise ConfigurationError(
             f"The image has {error.width} by {error.height} pixels; 4 million in all "
             "are the most. Scale it down, 512 by 512 is plenty."
         ) from error
-    except ValueError as error:
+    except UnreadableFile as error:
+        if error.public == file_processes.BUSY:
+            raise ConfigurationError(error.public) from error
         raise ConfigurationError(
             "This file is no image that can be used. Choose a PNG, JPEG or WebP file."
         ) from error
-    return picture
+
+
+def random_name() -> str:
+    """A file name that tells nothing and cannot be guessed."""
+    return f"{secrets.token_hex(16)}.png"

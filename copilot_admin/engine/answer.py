@@ -10,6 +10,7 @@ from copilot_admin.engine.client.memory import completed, waiting_calls
 from copilot_admin.engine.client.widget_data import DataPlan, plan_data
 from copilot_admin.engine.component_runs.inputs import system_inputs
 from copilot_admin.engine.files.reading import with_files_read
+from copilot_admin.engine.files.rules import file_rules
 from copilot_admin.engine.llm.choosing import choose_model
 from copilot_admin.engine.llm.endings import truncation
 from copilot_admin.engine.llm.model_stream import stream_model
@@ -51,7 +52,7 @@ async def answer(engine_input: EngineInput, *, pace: Pace = _PACE) -> AsyncGener
         yield data_call_event(plan.fetch, engine_input=engine_input, query=query)
         return
     query, files = await with_files_read(
-        query, fetch=engine_input.fetch, sees_images=engine_input.spec.sees_images
+        query, fetch=engine_input.fetch, rules=file_rules(engine_input.spec)
     )
     leg = await _leg(engine_input, query, plan=plan, files=files, pace=pace)
     given: Sequence[Output] = (*files, *map(DataSeen, leg.data_messages))

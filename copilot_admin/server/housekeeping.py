@@ -17,6 +17,7 @@ from copilot_admin.answering.open_run import (
 from copilot_admin.answering.run import RUNNING
 from copilot_admin.answering.tasks import spawn
 from copilot_admin.component_calls.call import stop_all
+from copilot_admin.engine.files.file_processes import WORKERS
 from copilot_admin.engine.providers.registry import aclose_all
 from copilot_admin.errors import ConfigurationError, Unavailable
 from copilot_admin.journal import HEARTBEAT_SECONDS, JOURNAL, beat, reap, replay_spool
@@ -46,6 +47,7 @@ async def start() -> None:
     stop_draining()
     background.start()
     drain_on_signal()
+    await asyncio.to_thread(WORKERS.start)  # so that the first file finds it ready
     try:
         await WRITER.run(known_migrations)
         SPOOL.clean()
@@ -69,6 +71,7 @@ async def stop() -> None:
     await aclose_all()
     await JOURNAL.close()
     await asyncio.to_thread(background.stop, timeout=STOP_SECONDS)  # it waits for the writer
+    await asyncio.to_thread(WORKERS.stop)
     for thread in (WRITER, READER):
         await asyncio.to_thread(thread.stop, timeout=STOP_SECONDS)
 

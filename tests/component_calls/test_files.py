@@ -79,8 +79,8 @@ def test_the_kind_of_a_file_may_stand_in_its_address_alone():
     ],
 )
 def test_pages_and_sheets_are_parts(monkeypatch, pages, parts):
-    def pretended(data: bytes, *, data_type: str, name: str) -> Document:
-        return Document(name=name, pages=pages)
+    async def pretended(data: bytes, *, data_type: str, name: str) -> tuple[Document, int]:
+        return Document(name=name, pages=pages), len(data)
 
     monkeypatch.setattr(files, "read_document", pretended)
     (found,) = read({"_sys_file_urls": {"a.pdf": "https://x.test/1"}})

@@ -5,7 +5,7 @@ import pytest
 
 from copilot_admin.engine.citations import cited_widgets
 from copilot_admin.engine.documents.registry import Document, DocumentPage, Word
-from copilot_admin.engine.files.reading import FileItem
+from copilot_admin.engine.files.contents import FileItem
 from copilot_admin.engine.values.turn import client_calls, fetched_in_turn, messages_of_turn
 from protocol.json import JsonObject
 from protocol.messages import (

@@ -12,6 +12,7 @@ from copilot_admin.engine.values.engine_input import Recollection
 from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
 from copilot_admin.engine.values.spec import CopilotSpec, WidgetDataMode
 from copilot_admin.engine.values.turn import client_calls, fetched_in_turn
+from copilot_admin.engine.values.uploads import FEATURE, is_uploaded
 from protocol.functions import GET_WIDGET_DATA, DataSource
 from protocol.generations import Generation
 from protocol.json import Json
@@ -115,11 +116,13 @@ def plan_data(spec: CopilotSpec, *, query: Query, recollection: Recollection) ->
         return DataPlan(refusal=_refusal(query, recollection))
     fetched = fetched_in_turn(query)
     had = frozenset(_identity(one.source, widget=one.widget) for one in fetched)
-    sent_along = _sent_along(query)
+    sent_along, takes_files = _sent_along(query), spec.has(FEATURE)
     askable = [
         widget
         for widget in query.widgets.all()
-        if _may_be_asked(widget) and widget.uuid not in sent_along
+        if _may_be_asked(widget)
+        and widget.uuid not in sent_along
+        and (takes_files or not is_uploaded(widget))
     ]
     missing = [one for one in askable if _identity(source_for(one), widget=one) not in had]
     # A widget with parameters can be asked again, for other values of them.

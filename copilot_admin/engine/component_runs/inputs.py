@@ -13,7 +13,7 @@ from copilot_admin.engine.components.inputs import (
     from_server,
     source_document,
 )
-from copilot_admin.engine.files.reading import FileItem
+from copilot_admin.engine.files.contents import FileItem
 from copilot_admin.engine.llm.retries import Pace
 from copilot_admin.engine.prompt.data_text import item_text
 from copilot_admin.engine.values.engine_input import EngineInput

@@ -1,11 +1,12 @@
 """Finds what reads files: every module of this folder that declares a `Format`.
 
-A format turns bytes into pages of text. It runs in a thread, so it may take its time, but within
-the limits below: a hostile file costs a few seconds and no more memory than a large one.
+A format turns bytes into pages of text. It runs in a process of its own with limits of time and
+memory (see `engine/files/worker.py`), so it may rely on being ended. What a file says of its own
+size is looked at first, where it says so, and what is read of it stays within the limits below.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
 from importlib import import_module
@@ -19,9 +20,11 @@ from copilot_admin.engine import documents
 from copilot_admin.errors import CopilotError
 
 MOST_PAGES = 300
-MOST_SECONDS = 20.0  # of one file
+MOST_SECONDS = 10.0  # of CPU, of one file; what has been read by then is given
 MOST_CHARACTERS = 2_000_000
+MOST_WORDS = 150_000  # whose places are known; 300 pages have about as many
 MOST_UNPACKED = 200 * 1024 * 1024  # bytes, of a format that is an archive
+MOST_MEMBERS = 10_000  # of such an archive; a document with many pictures has hundreds
 
 
 class UnreadableFile(CopilotError):
@@ -84,6 +87,7 @@ class Format:
             a file.
         is_text: Any text is such a file, and may come as it is instead of in base64.
         page_word: How a transcript counts its pages.
+        too_much: What to do where a file takes more time or memory than it may.
         samples: A small file of each data type, and the text that is read in it.
     """
 
@@ -92,6 +96,7 @@ class Format:
     read: Reader
     is_text: bool = False
     page_word: PageWord = PageWord.NONE
+    too_much: str = "Attach a part of it."
     samples: Mapping[str, tuple[bytes, str]] = field(default_factory=dict)
 
 
@@ -106,23 +111,14 @@ def format_of(data_type: str) -> Format | None:
 
 
 def read_document(data: bytes, *, data_type: str, name: str) -> Document:
-    """Reads a file; blocks, so call it in a thread.
+    """Reads a file here and now: whoever serves others asks `engine/files/file_processes.py`.
 
     Raises:
         UnreadableFile: It is no such file, or it is locked, empty or too much.
     """
     form = _formats()[data_type]
-    pages: list[DocumentPage] = []
-    left_out, end = "", time.monotonic() + MOST_SECONDS
     try:
-        for page in form.read(data):
-            pages.append(page)
-            if len(pages) >= MOST_PAGES or time.monotonic() >= end:
-                left_out = f"[only the first {len(pages)} pages were read; the file has more]"
-                break
-            if sum(len(one.text) for one in pages) > MOST_CHARACTERS:
-                left_out = f"[only the first {len(pages)} pages were read: too much text]"
-                break
+        pages, left_out = _within_limits(form.read(data))
     except (ValueError, OSError, KeyError, TypeError, AttributeError) as error:
         raise UnreadableFile(
             f"It is no {form.label}, or it is damaged. Attach it again."
@@ -132,8 +128,27 @@ def read_document(data: bytes, *, data_type: str, name: str) -> Document:
     return Document(name=name, pages=tuple(pages), left_out=left_out)
 
 
+def _within_limits(pages: Iterator[DocumentPage]) -> tuple[list[DocumentPage], str]:
+    """The first pages, and what is to be said of the others."""
+    read: list[DocumentPage] = []
+    end = time.process_time() + MOST_SECONDS
+    characters, words = MOST_CHARACTERS, MOST_WORDS
+    for page in pages:
+        placed = page.words if len(page.words) <= words else ()
+        read.append(replace(page, text=page.text[:characters], words=placed))
+        characters -= len(page.text)
+        words -= len(placed)
+        if characters < 0:
+            return read, f"[only the first {MOST_CHARACTERS:,} characters were read: too much text]"
+        if len(read) >= MOST_PAGES or time.process_time() >= end:
+            return read, f"[only the first {len(read)} pages were read; the file has more]"
+    return read, ""
+
+
 def check_archive(data: bytes) -> None:
-    """Refuses an archive that unpacks to more than a file may have.
+    """Refuses an archive that says of itself that it unpacks to more than a file may have.
+
+    One that says less than is in it is cut where it should end, or ends the process that reads it.
 
     Raises:
         UnreadableFile: It does.
@@ -141,10 +156,12 @@ def check_archive(data: bytes) -> None:
     """
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
+            entries = archive.infolist()
     except zipfile.BadZipFile as error:
         raise ValueError("no archive") from error
-    if size > MOST_UNPACKED:
+    if len(entries) > MOST_MEMBERS:
+        raise UnreadableFile(f"The file has more than {MOST_MEMBERS:,} parts. Save it anew.")
+    if sum(entry.file_size for entry in entries) > MOST_UNPACKED:
         raise UnreadableFile("The file unpacks to more than 200 MB. Attach a smaller one.")
 
 

@@ -2,28 +2,74 @@
 
 from collections.abc import Iterator
 from io import BytesIO
+from typing import Any
+from zipfile import BadZipFile
 
 from docx import Document as WordDocument
 from docx.opc.exceptions import OpcError
-from docx.table import Table
+from docx.oxml.ns import qn
 
 from copilot_admin.engine.documents.registry import DocumentPage, Format, check_archive
+
+_PARAGRAPH, _TABLE = qn("w:p"), qn("w:tbl")
+_TEXT = qn("w:t")
+_ROW, _CELL = qn("w:tr"), qn("w:tc")
+# What stands for a character; a hyphen that does not break a line is one all the same.
+_CHARACTERS = {
+    qn("w:tab"): "\t",
+    qn("w:br"): "\n",
+    qn("w:cr"): "\n",
+    qn("w:noBreakHyphen"): "-",
+}
+# Around paragraphs and tables: content controls, and what was inserted since a version.
+_AROUND = frozenset({qn("w:sdt"), qn("w:sdtContent"), qn("w:customXml"), qn("w:ins")})
+# What stands in a paragraph and is no text of it: its form, what was deleted, drawings and boxes.
+_ASIDE = frozenset(map(qn, ("w:pPr", "w:rPr", "w:del", "w:moveFrom", "w:drawing", "w:pict")))
 
 
 def _read(data: bytes) -> Iterator[DocumentPage]:
     check_archive(data)
     try:
-        document = WordDocument(BytesIO(data))
-    except (OpcError, SyntaxError) as error:  # what lxml raises is a SyntaxError
+        body = WordDocument(BytesIO(data)).element.body
+    except (OpcError, BadZipFile, SyntaxError) as error:  # what lxml raises is a SyntaxError
         raise ValueError("no Word document") from error
-    parts = [
-        _table(one) if isinstance(one, Table) else one.text for one in document.iter_inner_content()
-    ]
+    parts = (_table(one) if one.tag == _TABLE else _paragraph(one) for one in _blocks(body))
     yield DocumentPage(number=1, text="\n".join(part for part in parts if part.strip()))
 
 
-def _table(table: Table) -> str:
-    return "\n".join(" | ".join(cell.text.strip() for cell in row.cells) for row in table.rows)
+def _blocks(around: Any) -> Iterator[Any]:
+    """The paragraphs and tables, as elements: an object of the library for each takes 50 us."""
+    for element in around.iterchildren():
+        if element.tag in (_PARAGRAPH, _TABLE):
+            yield element
+        elif element.tag in _AROUND:
+            yield from _blocks(element)
+
+
+def _table(table: Any) -> str:
+    return "\n".join(
+        " | ".join(_cell(cell) for cell in row.iterchildren(_CELL))
+        for row in table.iterchildren(_ROW)
+    )
+
+
+def _cell(cell: Any) -> str:
+    paragraphs = (one for one in _blocks(cell) if one.tag == _PARAGRAPH)
+    return "\n".join(map(_paragraph, paragraphs)).strip()
+
+
+def _paragraph(paragraph: Any) -> str:
+    return "".join(_texts(paragraph))
+
+
+def _texts(element: Any) -> Iterator[str]:
+    for one in element.iterchildren():
+        if one.tag == _TEXT:
+            yield one.text or ""
+        elif one.tag in _CHARACTERS:
+            yield _CHARACTERS[one.tag]
+        elif one.tag not in _ASIDE:
+            yield from _texts(one)
 
 
 WORD = Format(data_types=("docx",), label="Word document", read=_read)

@@ -1,15 +1,17 @@
-"""Excel workbooks, old and new: each sheet as rows of comma-separated values."""
+"""Excel workbooks, old and new: each sheet as rows of comma-separated values.
 
-from collections.abc import Iterator
-import json
-import os
-from subprocess import DEVNULL, PIPE, Popen
-import sys
-from tempfile import TemporaryFile
-from threading import BoundedSemaphore
-from typing import IO, cast
+The library lays a sheet out as a full table, from its first cell to its last, and aborts the
+process when the memory does not suffice: two cells at opposite corners of a sheet ask for 500 GB.
+The old format is laid out even before the first sheet can be asked for.
+"""
 
-from copilot_admin.engine.documents import workbook_sheets
+from collections.abc import Iterator, Sequence
+import csv
+from io import BytesIO, StringIO
+from typing import Any
+
+from python_calamine import CalamineError, CalamineWorkbook
+
 from copilot_admin.engine.documents.registry import (
     DocumentPage,
     Format,
@@ -17,57 +19,41 @@ from copilot_admin.engine.documents.registry import (
     UnreadableFile,
     check_archive,
 )
-from copilot_admin.engine.documents.workbook_sheets import Outcome
 
-MOST_LINE = 64 * 1024 * 1024  # bytes of one sheet as JSON; 50,000 rows rarely have 10 MB
-# Each process may take a gigabyte, so that few of them run at the same time.
-_PLACES = BoundedSemaphore(2)
-_TOO_LARGE = (
-    "Its sheets need too much memory: their cells lie far apart, or there are too many. Delete "
-    "what stands far away from the rest, or attach a part of it, or CSV."
-)
+MOST_ROWS = 50_000  # of one sheet
 
 
 def _read(data: bytes) -> Iterator[DocumentPage]:
     if data[:2] == b"PK":
         check_archive(data)
-    with _PLACES, TemporaryFile() as file:
-        file.write(data)
-        file.seek(0)
-        command = [sys.executable, "-P", "-m", workbook_sheets.__name__]
-        # Nothing else of the environment: it holds keys.
-        environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
-        with Popen(  # noqa: S603  # our own interpreter, our own module
-            command, stdin=file, stdout=PIPE, stderr=DEVNULL, env=environment
-        ) as child:
-            try:
-                yield from _pages(cast(IO[bytes], child.stdout))
-                _check(child.wait())
-            finally:
-                child.kill()
+    try:
+        book = CalamineWorkbook.from_filelike(BytesIO(data))
+        for number, name in enumerate(book.sheet_names, start=1):
+            rows = book.get_sheet_by_name(name).to_python(nrows=MOST_ROWS)
+            yield DocumentPage(number=number, name=name, text=_text(rows))
+    except CalamineError as error:
+        if "assword" in str(error):
+            raise UnreadableFile("The workbook is locked with a password. Unlock it.") from error
+        raise ValueError("no workbook") from error
 
 
-def _pages(lines: IO[bytes]) -> Iterator[DocumentPage]:
-    number = 0
-    while line := lines.readline(MOST_LINE):
-        if not line.endswith(b"\n"):
-            raise UnreadableFile(_TOO_LARGE)
-        number += 1
-        name, text = json.loads(line)
-        yield DocumentPage(number=number, name=name, text=text)
+def _text(rows: Sequence[Sequence[Any]]) -> str:
+    text = StringIO()
+    csv.writer(text, lineterminator="\n").writerows(
+        [_plain(cell) for cell in row] for row in rows if any(cell != "" for cell in row)
+    )
+    return text.getvalue().rstrip("\n")
 
 
-def _check(code: int) -> None:
-    """Says why the process ended before it was done; a negative code is the signal it died of."""
-    if code == Outcome.READ:
-        return
-    if code == Outcome.LOCKED:
-        raise UnreadableFile("The workbook is locked with a password. Unlock it.")
-    if code < 0 or code == Outcome.TOO_LARGE:
-        raise UnreadableFile(_TOO_LARGE)
-    raise ValueError("no workbook")
+def _plain(cell: Any) -> Any:
+    """A whole number without the point that every number of a workbook has."""
+    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
 
 
 WORKBOOK = Format(
-    data_types=("xlsx", "xls"), label="Excel workbook", read=_read, page_word=PageWord.SHEET
+    data_types=("xlsx", "xls"),
+    label="Excel workbook",
+    read=_read,
+    page_word=PageWord.SHEET,
+    too_much=("Delete cells that stand far away from the rest, or attach a part of it, or CSV."),
 )

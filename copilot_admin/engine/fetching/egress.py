@@ -8,6 +8,7 @@ the operator has allowed it.
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from io import BytesIO
 from ipaddress import IPv4Network, IPv6Network, ip_network
 import socket
 from typing import TypeAlias
@@ -106,13 +107,12 @@ class Egress:
                 )
             if response.status >= 300:
                 raise FetchFailed(f"The server answered {response.status}.")
-            parts, size = [], 0
+            body = BytesIO()  # hands its bytes out without another copy
             async for part in response.content.iter_chunked(64 * 1024):
-                parts.append(part)
-                size += len(part)
-                if size > self._most_bytes:
+                body.write(part)
+                if body.tell() > self._most_bytes:
                     raise FetchFailed(f"It is larger than {self._most_bytes // 2**20} MB.")
-            return b"".join(parts)
+            return body.getvalue()
 
     def _sockets(self, host: str) -> Callable[[AddrInfoType], socket.socket]:
         """Makes the sockets of a request, looking at the very addresses that are connected to."""

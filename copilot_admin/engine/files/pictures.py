@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
-from threading import BoundedSemaphore
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
@@ -15,15 +14,17 @@ IMAGE_TYPES = frozenset({"png", "jpg", "jpeg", "gif", "webp"})  # `data_type`s o
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 MOST_PIXELS = 40_000_000  # 160 MB while it is decoded
 MOST_SCANS = 100  # of a JPEG; a usual one has ten, and each goes over all pixels anew
-AT_ONCE = 2  # images that are decoded, in this process
+MOST_PIXELS_OF_AN_ICON = 4_000_000
+LARGEST_SIDE_OF_AN_ICON = 512  # pixels; Workspace shows a copilot's image at 40 to 128
+ICON_FORMATS = ("PNG", "JPEG", "WEBP")
 LARGEST_SIDE = 2048  # pixels; vendors scale down to this or less
 MOST_SENT = 4 * 1024 * 1024  # bytes of one image; some vendors refuse 5 MB
 # What every server that sees takes, where WebP and GIF are not; CMYK is for printers.
 _SENT_AS_IT_CAME = {"PNG": "image/png", "JPEG": "image/jpeg"}
 _PHOTOGRAPHS = ("JPEG", "MPO")  # MPO: a JPEG of a telephone, with more pictures behind it
 _START_OF_SCAN = b"\xff\xda"  # stands nowhere else in a JPEG's data
-_DECODING = BoundedSemaphore(AT_ONCE)
 _UPRIGHT = 1
+Image.MAX_IMAGE_PIXELS = None  # `picture_in` looks at the size, and says which it is
 _ORIENTATION = 0x0112  # a tag of Exif
 
 
@@ -60,31 +61,18 @@ def picture_in(data: bytes, *, formats: tuple[str, ...], most_pixels: int) -> It
             raise TooManyPixels(picture.width, picture.height)
         if picture.format in _PHOTOGRAPHS and data.count(_START_OF_SCAN) > MOST_SCANS:
             raise ValueError("scans without end")
-        with _DECODING:
-            yield picture
+        yield picture
     except (
         UnidentifiedImageError,
         OSError,
         SyntaxError,  # what Pillow raises for a broken PNG chunk
         EOFError,
-        Image.DecompressionBombWarning,
-        Image.DecompressionBombError,
     ) as error:
         raise ValueError("no picture") from error
 
 
-def size_of(data: bytes) -> tuple[int, int]:
-    """Width and height of an image, of which no more than the beginning is read.
-
-    Raises:
-        UnreadableFile: It is no image.
-    """
-    with _told(), picture_in(data, formats=FORMATS, most_pixels=MOST_PIXELS) as picture:
-        return picture.size
-
-
 def read_picture(data: bytes, *, name: str) -> Picture:
-    """Reads an image; blocks, so call it in a thread.
+    """Reads an image here and now: whoever serves others asks `file_processes.read_picture`.
 
     What it is shows in its first bytes, whatever it was said to be. Of an animation the first
     picture counts.
@@ -102,6 +90,24 @@ def read_picture(data: bytes, *, name: str) -> Picture:
             media_type, sent = _rewritten(picture)
     url = f"data:{media_type};base64,{b64encode(sent).decode('ascii')}"
     return Picture(name=name, width=width, height=height, url=url)
+
+
+def harmless_png(data: bytes) -> bytes:
+    """A small PNG of the same picture that holds nothing but its pixels.
+
+    Raises:
+        TooManyPixels: It is a bomb, or just too large.
+        UnreadableFile: It is no PNG, JPEG or WebP that can be read to its end.
+    """
+    try:
+        with picture_in(data, formats=ICON_FORMATS, most_pixels=MOST_PIXELS_OF_AN_ICON) as picture:
+            picture.load()
+            picture.thumbnail((LARGEST_SIDE_OF_AN_ICON, LARGEST_SIDE_OF_AN_ICON))
+            return _saved(picture.convert("RGBA"), "PNG", optimize=True)
+    except TooManyPixels:
+        raise
+    except ValueError as error:
+        raise UnreadableFile("It is no PNG, JPEG or WebP image, or it is damaged.") from error
 
 
 @contextmanager
@@ -152,9 +158,9 @@ def _on_white(picture: Image.Image) -> Image.Image:
     return white
 
 
-def _saved(picture: Image.Image, form: str) -> bytes:
+def _saved(picture: Image.Image, form: str, *, optimize: bool = False) -> bytes:
     clean = Image.new(picture.mode, picture.size)  # without whatever else came with the pixels
     clean.paste(picture)
     out = BytesIO()
-    clean.save(out, format=form, quality=85)
+    clean.save(out, format=form, quality=85, optimize=optimize)
     return out.getvalue()

@@ -1,140 +1,134 @@
 """Reads the files of a query: from here on they are text and pictures, as far as can be read."""
 
 import asyncio
-from base64 import b64decode
-import binascii
-from collections.abc import Awaitable, Callable, Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from hashlib import sha256
-from typing import TypeAlias, assert_never
+from pathlib import PurePosixPath
+from typing import TypeAlias
 
-from copilot_admin.engine.documents.registry import (
-    Document,
-    UnreadableFile,
-    data_types,
-    format_of,
-    read_document,
+from copilot_admin.engine.documents.registry import Document, data_types, format_of
+from copilot_admin.engine.files.contents import (
+    TEXT_FORM,
+    Content,
+    Fetch,
+    FileItem,
+    FileOutcome,
+    ImageItem,
+    item_of,
+    outcome_of,
+    unreadable,
+    unwanted,
 )
-from copilot_admin.engine.fetching.egress import MOST_BYTES, FetchFailed
-from copilot_admin.engine.files.pictures import IMAGE_TYPES, Picture, read_picture, size_of
+from copilot_admin.engine.files.encoded import is_plain_text
+from copilot_admin.engine.files.pictures import IMAGE_TYPES, Picture
+from copilot_admin.engine.files.rules import EVERYTHING, FileRules, Origin, origin_of, origins_in
 from copilot_admin.engine.values.engine_input import FileRead
-from protocol.json import JsonObject
+from copilot_admin.engine.values.turn import HEAVY_CHARACTERS
+from copilot_admin.engine.values.uploads import is_uploaded
 from protocol.messages import DataItem, FileReference, Message, ResultMessage, SourceData
 from protocol.query import ContextItem, Query
 
-Fetch: TypeAlias = Callable[[str], Awaitable[bytes]]
 MOST_FILES = 20  # of one query
+MOST_SECONDS = 60.0  # for all of them
+AT_ONCE = 2  # files of one query; their bytes are in memory meanwhile
+MOST_TEXT = 4_000_000  # characters of all documents of one query
 MOST_IMAGES = 10  # of one query; the newest are shown
 MOST_IMAGE_CHARACTERS = 20 * 1024 * 1024  # in base64, of all of them; some vendors refuse 32 MB
 LONGEST_NAME = 200  # characters
-SHORTEST_BASE64 = 24  # characters; a shorter word may look like it by chance
-NOT_SHOWN = "the copilot does not look at images"
+
+_Item: TypeAlias = DataItem | FileReference
+_Key: TypeAlias = tuple[str, Origin, str]  # kind, origin, and the content or address itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileItem(DataItem):
-    """A file that was read; `content` is its text."""
+class _Wanted:
+    """A file of a query, with the name under which it came first."""
 
-    document: Document
+    key: _Key
+    item: _Item
+    file: FileRead
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageItem(DataItem):
-    """An image that the model is shown; `content` says in words that it is."""
-
-    picture: Picture
-
-
-# What came of a file; a text stands in its place, where there is nothing else to show.
-_Content: TypeAlias = Document | Picture | str
+    @property
+    def origin(self) -> Origin:
+        """Where it comes from."""
+        return self.key[1]
 
 
 class _Reading:
     """The files of one query: each is fetched and read once, however often it is repeated."""
 
-    def __init__(self, fetch: Fetch, *, sees_images: bool) -> None:
+    def __init__(self, fetch: Fetch, rules: FileRules) -> None:
         self._fetch = fetch
-        self._sees_images = sees_images
-        self._known: dict[str, _Content] = {}
-        self._plain: set[str] = set()  # files that came as text
+        self._rules = rules
+        self._until = asyncio.get_running_loop().time() + MOST_SECONDS
+        self._left = MOST_FILES
+        self.contents: dict[_Key, Content] = {}
         self.files: list[FileRead] = []
 
-    async def data(self, data: SourceData) -> SourceData:
-        items = [await self._item(item) for item in data.items]
-        return replace(data, items=tuple(items))
+    async def read(self, wanted: Iterable[_Wanted]) -> None:
+        """Reads files, a few at the same time; what stands first has precedence."""
+        running: deque[tuple[_Wanted, asyncio.Task[FileOutcome | None]]] = deque()
+        async with asyncio.TaskGroup() as group:
+            for one in wanted:
+                if len(running) >= AT_ONCE:
+                    await self._keep(*running.popleft())
+                running.append((one, group.create_task(self._outcome(one))))
+            while running:
+                await self._keep(*running.popleft())
 
-    async def _item(self, item: DataItem | FileReference) -> DataItem | FileReference:
-        kind = str(item.data_format.get("data_type") or "").lower()
-        if kind not in IMAGE_TYPES and kind not in data_types():
-            return item
-        name = str(item.data_format.get("filename") or f"without a name ({kind})")[:LONGEST_NAME]
-        if isinstance(item, DataItem) and _is_text(item):
-            self._note_text(item.content, kind=kind, name=name)
-            return item
-        key = _key(kind, item.url if isinstance(item, FileReference) else item.content)
-        if key not in self._known:
-            self._known[key] = await self._content(item, FileRead(name=name, kind=kind))
-        return _item_of(item, self._known[key])
-
-    def _note_text(self, text: str, *, kind: str, name: str) -> None:
-        key = _key(kind, text)
-        if key not in self._plain:
-            self._plain.add(key)
-            size = len(text.encode("utf-8", "replace"))
-            self.files.append(FileRead(name=name, kind=kind, size=size))
-
-    async def _content(self, item: DataItem | FileReference, file: FileRead) -> _Content:
-        content: _Content
+    async def _outcome(self, wanted: _Wanted) -> FileOutcome | None:
+        """What becomes of a file; nothing where it is text already."""
+        if wanted.origin not in self._rules.origins:
+            return unwanted(wanted.file, wanted.origin)
+        if await _is_text_already(wanted):
+            return None
+        self._left -= 1
+        if self._left < 0:
+            return unreadable(wanted.file, f"{MOST_FILES} other files were read already.")
         try:
-            if len(self._known) >= MOST_FILES:
-                raise UnreadableFile(f"{MOST_FILES} other files were read already.")
-            if isinstance(item, FileReference) and self._must_not_see(file):
-                content = _unseen(f"{file.name!r}, which is linked")
-                file = replace(file, note=NOT_SHOWN)
-            else:
-                data = await self._bytes(item)
-                file = replace(file, size=len(data))
-                content, file = await self._read(data, file)
-        except (UnreadableFile, FetchFailed) as error:
-            sentence = f"The file {file.name!r} could not be read. {error.public}"
-            content, file = f"[{sentence}]", replace(file, fault=sentence)
-        self.files.append(file)
-        return content
-
-    async def _read(self, data: bytes, file: FileRead) -> tuple[_Content, FileRead]:
-        if file.kind not in IMAGE_TYPES:
-            document = await asyncio.to_thread(
-                read_document, data, data_type=file.kind, name=file.name
+            async with asyncio.timeout_at(self._until):
+                return await outcome_of(
+                    wanted.item, wanted.file, fetch=self._fetch, rules=self._rules
+                )
+        except TimeoutError:
+            return unreadable(
+                wanted.file,
+                f"All files of a question may take {MOST_SECONDS:g} seconds. Attach fewer.",
             )
-            note = document.left_out.strip("[]")
-            return document, replace(file, pages=len(document.pages), note=note)
-        if self._must_not_see(file):
-            width, height = await asyncio.to_thread(size_of, data)
-            about = f"{file.name!r}, {width} by {height} pixels, {_in_words(len(data))}"
-            return _unseen(about), replace(file, pixels=(width, height), note=NOT_SHOWN)
-        picture = self._admitted(await asyncio.to_thread(read_picture, data, name=file.name))
-        return picture, replace(file, pixels=(picture.width, picture.height))
 
-    def _must_not_see(self, file: FileRead) -> bool:
-        return file.kind in IMAGE_TYPES and not self._sees_images
+    async def _keep(self, wanted: _Wanted, task: "asyncio.Task[FileOutcome | None]") -> None:
+        """Keeps what came of a file, if there is room for it."""
+        outcome = await task
+        if outcome is None:
+            size = len(wanted.key[2].encode("utf-8", "replace"))
+            self.files.append(replace(wanted.file, size=size))
+            return
+        content, file = outcome
+        if why := self._too_much(content):
+            content, file = unreadable(replace(wanted.file, size=file.size), why)
+        self.contents[wanted.key] = content
+        self.files.append(file)
 
-    async def _bytes(self, item: DataItem | FileReference) -> bytes:
-        if isinstance(item, FileReference):
-            return await self._fetch(item.url)
-        return await asyncio.to_thread(_decoded, item.content)
-
-    def _admitted(self, picture: Picture) -> Picture:
-        """The picture, if there is room for one more."""
-        shown = [one for one in self._known.values() if isinstance(one, Picture)]
-        if len(shown) >= MOST_IMAGES:
-            raise UnreadableFile(f"The model is shown {MOST_IMAGES} newer images already.")
-        if sum(len(one.url) for one in (*shown, picture)) > MOST_IMAGE_CHARACTERS:
-            raise UnreadableFile("Together with newer images it is too large. Attach fewer.")
-        return picture
+    def _too_much(self, content: Content) -> str:
+        """Why there is no room for one more; empty while there is."""
+        others = self.contents.values()
+        match content:
+            case Document():
+                documents = [one for one in others if isinstance(one, Document)]
+                if sum(map(_characters, (*documents, content))) > MOST_TEXT:
+                    return "Together with newer files it has too much text. Attach fewer."
+            case Picture():
+                shown = [one for one in others if isinstance(one, Picture)]
+                if len(shown) >= MOST_IMAGES:
+                    return f"The model is shown {MOST_IMAGES} newer images already."
+                if sum(len(one.url) for one in (*shown, content)) > MOST_IMAGE_CHARACTERS:
+                    return "Together with newer images it is too large. Attach fewer."
+        return ""
 
 
 async def with_files_read(
-    query: Query, *, fetch: Fetch, sees_images: bool = False
+    query: Query, *, fetch: Fetch, rules: FileRules = EVERYTHING
 ) -> tuple[Query, tuple[FileRead, ...]]:
     """The query with its files as text and pictures, and what came of each file.
 
@@ -143,16 +137,21 @@ async def with_files_read(
     Args:
         query: Whose results and context may hold files, in base64 or as links.
         fetch: Gets the bytes behind a link.
-        sees_images: Whether the model can look at images; else it is told of them in words.
+        rules: Which of them are read; the others are told of in words.
     """
-    has_results = any(isinstance(message, ResultMessage) for message in query.messages)
-    if not has_results and not query.context:
-        return query, ()
-    reading = _Reading(fetch, sees_images=sees_images)
-    context = [await _context(item, reading) for item in query.context]
-    messages = [await _message(message, reading) for message in reversed(query.messages)]
-    read = replace(query, messages=tuple(reversed(messages)), context=tuple(context))
-    return read, tuple(reading.files)
+    reading = _Reading(fetch, rules)
+    reading.files += _not_asked_for(query, rules)
+    told = tuple(map(_told, reading.files))
+    first: dict[_Key, _Wanted] = {}
+    for item, origin in _items(query):
+        if wanted := _wanted(item, origin):
+            first.setdefault(wanted.key, wanted)
+    if first:
+        await reading.read(first.values())
+        query = _replaced(query, reading.contents)
+    if told:
+        query = replace(query, context=(*query.context, *told))
+    return query, tuple(reading.files)
 
 
 def files_in(items: Iterable[object]) -> list[Document]:
@@ -171,73 +170,81 @@ def pictures_in(results: Iterable[object]) -> list[Picture]:
     ]
 
 
-async def _message(message: Message, reading: _Reading) -> Message:
-    if not isinstance(message, ResultMessage):
-        return message
-    data = [await reading.data(one) if isinstance(one, SourceData) else one for one in message.data]
-    return replace(message, data=tuple(data))
+def _not_asked_for(query: Query, rules: FileRules) -> Iterator[FileRead]:
+    """Files that are attached and that nobody is asked for, as the copilot takes none."""
+    if Origin.UPLOAD in rules.origins:
+        return
+    for widget in query.widgets.primary:
+        if is_uploaded(widget):
+            name = (widget.name or widget.widget_id)[:LONGEST_NAME]
+            kind = PurePosixPath(name).suffix.removeprefix(".").lower()
+            yield unwanted(FileRead(name=name, kind=kind), Origin.UPLOAD)[1]
 
 
-async def _context(item: ContextItem, reading: _Reading) -> ContextItem:
-    return replace(item, data=await reading.data(item.data))
+def _told(file: FileRead) -> ContextItem:
+    """What stands for a file that nobody is asked for, so that the model knows of it."""
+    item = DataItem(content=f"[{file.fault}]", data_format=TEXT_FORM, citable=False)
+    return ContextItem(name=file.name, data=SourceData((item,)))
 
 
-def _item_of(item: DataItem | FileReference, content: _Content) -> DataItem:
-    form = _as_text(item.data_format)
-    match content:
-        case str():
-            return DataItem(content=content, data_format=form, citable=False)
-        case Document():
-            return FileItem(
-                content=content.text, data_format=form, citable=item.citable, document=content
-            )
-        case Picture(name=name, width=width, height=height):
-            return ImageItem(
-                content=f"[the image {name!r}, {width} by {height} pixels: you are shown it]",
-                data_format=form,
-                citable=item.citable,
-                picture=content,
-            )
-    assert_never(content)
+def _items(query: Query) -> Iterator[tuple[_Item, Origin]]:
+    """What may be a file, the newest first."""
+    for sent in query.context:
+        yield from ((item, origin_of(sent, query=query)) for item in sent.data.items)
+    for message in reversed(query.messages):
+        if isinstance(message, ResultMessage):
+            for result, origin in origins_in(message):
+                if isinstance(result, SourceData):
+                    yield from ((item, origin) for item in result.items)
 
 
-def _key(kind: str, source: str) -> str:
-    return f"{kind} {sha256(source.encode('utf-8', 'replace')).hexdigest()}"
-
-
-def _unseen(image: str) -> str:
-    return f"[the image {image}: you cannot look at images; say so if the answer depends on it]"
-
-
-def _in_words(size: int) -> str:
-    return f"{size / 2**20:.1f} MB" if size >= 2**20 else f"{-(-size // 1024)} KB"
-
-
-def _is_text(item: DataItem) -> bool:
-    """Whether a file of a format that is text came as it is instead of in base64."""
+def _wanted(item: _Item, origin: Origin) -> _Wanted | None:
+    """The file that an item is; None if it is none that can be read."""
     kind = str(item.data_format.get("data_type") or "").lower()
-    form = format_of(kind)
-    if form is None or not form.is_text:
+    if kind not in IMAGE_TYPES and kind not in data_types():
+        return None
+    name = str(item.data_format.get("filename") or f"without a name ({kind})")[:LONGEST_NAME]
+    source = item.url if isinstance(item, FileReference) else item.content
+    file = FileRead(name=name, kind=kind)
+    return _Wanted(key=(kind, origin, source), item=item, file=file)
+
+
+async def _is_text_already(wanted: _Wanted) -> bool:
+    """Whether a file of a format that is text came as it is instead of in base64."""
+    form = format_of(wanted.file.kind)
+    if form is None or not form.is_text or isinstance(wanted.item, FileReference):
         return False
-    try:
-        _decoded(item.content).decode()
-    except (UnreadableFile, UnicodeDecodeError):
-        return True
-    return len(item.content) < SHORTEST_BASE64
+    content = wanted.item.content
+    if len(content) < HEAVY_CHARACTERS:
+        return is_plain_text(content)
+    return await asyncio.to_thread(is_plain_text, content)
 
 
-def _decoded(content: str) -> bytes:
-    """The bytes of a file in base64, with or without the start of a `data:` address."""
-    if content.startswith("data:"):
-        content = content.partition(",")[2]
-    if len(content) > MOST_BYTES * 4 // 3:
-        raise UnreadableFile(f"It is larger than {MOST_BYTES // 2**20} MB.")
-    try:
-        return b64decode("".join(content.split()), validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise UnreadableFile("Its content is no base64.") from error
+def _characters(document: Document) -> int:
+    return sum(len(page.text) for page in document.pages)
 
 
-def _as_text(form: JsonObject) -> JsonObject:
-    name = form.get("filename")
-    return {"data_type": "object", "parse_as": "text", **({"filename": name} if name else {})}
+def _replaced(query: Query, contents: Mapping[_Key, Content]) -> Query:
+    """The query with what came of its files in their place."""
+
+    def data(found: SourceData, origin: Origin) -> SourceData:
+        return replace(found, items=tuple(one_item(item, origin) for item in found.items))
+
+    def one_item(item: _Item, origin: Origin) -> _Item:
+        wanted = _wanted(item, origin)
+        content = contents.get(wanted.key) if wanted else None
+        return item if content is None else item_of(item, content)
+
+    def message(one: Message) -> Message:
+        if not isinstance(one, ResultMessage):
+            return one
+        results = (
+            data(result, origin) if isinstance(result, SourceData) else result
+            for result, origin in origins_in(one)
+        )
+        return replace(one, data=tuple(results))
+
+    context = tuple(
+        replace(sent, data=data(sent.data, origin_of(sent, query=query))) for sent in query.context
+    )
+    return replace(query, messages=tuple(map(message, query.messages)), context=context)

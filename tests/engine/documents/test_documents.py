@@ -89,12 +89,21 @@ def test_pages_are_numbered_and_the_rest_of_a_long_file_is_left_out(monkeypatch)
     )
     monkeypatch.setattr(registry, "MOST_PAGES", 300)
     monkeypatch.setattr(registry, "MOST_CHARACTERS", 4)
-    assert read("pdf", data).text.endswith("[only the first 2 pages were read: too much text]")
+    assert read("pdf", data).text.endswith(
+        "[page 2]\nt\n[only the first 4 characters were read: too much text]"
+    )
+
+
+def test_more_words_than_are_placed_are_text_all_the_same(monkeypatch):
+    monkeypatch.setattr(registry, "MOST_WORDS", 3)
+    first, second, third = read("pdf", pdf(["one two"], ["three four"], ["five"])).pages
+    assert [len(page.words) for page in (first, second, third)] == [2, 0, 1]
+    assert second.text == "three four"
 
 
 def test_a_file_that_takes_too_long_is_read_as_far_as_it_goes(monkeypatch):
     clock = count()
-    monkeypatch.setattr(registry.time, "monotonic", lambda: next(clock) * 15.0)
+    monkeypatch.setattr(registry.time, "process_time", lambda: next(clock) * 6.0)
     assert "only the first 2 pages" in read("pdf", pdf(["one"], ["two"], ["three"])).text
 
 

@@ -4,11 +4,14 @@ import asyncio
 
 import pytest
 
-from copilot_admin.engine.documents import registry
+from copilot_admin.engine.documents.registry import UnreadableFile
 from copilot_admin.engine.fetching.egress import FetchFailed
+from copilot_admin.engine.files import encoded
 from copilot_admin.engine.files import reading as files
+from copilot_admin.engine.files.contents import FileItem, ImageItem
 from copilot_admin.engine.files.pictures import read_picture
-from copilot_admin.engine.files.reading import FileItem, ImageItem, with_files_read
+from copilot_admin.engine.files.reading import with_files_read
+from copilot_admin.engine.files.rules import FileRules
 from copilot_admin.engine.llm.text_tools import TextTools
 from copilot_admin.engine.providers.rehearsal import Rehearsal
 from copilot_admin.engine.values.engine_input import FileRead
@@ -61,7 +64,9 @@ async def nowhere(url):
 
 def read(*items, fetch=nowhere, sees_images=True, **query):
     asked = make_query(HumanMessage("q"), result(*items), **query)
-    found, files = asyncio.run(with_files_read(asked, fetch=fetch, sees_images=sees_images))
+    found, files = asyncio.run(
+        with_files_read(asked, fetch=fetch, rules=FileRules(sees_images=sees_images))
+    )
     problems = tuple(one.fault for one in files if one.fault)
     return found.messages[1].data[0].items, problems
 
@@ -140,7 +145,7 @@ def test_too_many_and_too_large_files_are_told(monkeypatch):
     assert problems == (
         "The file 'report.pdf' could not be read. 1 other files were read already.",
     )
-    monkeypatch.setattr(files, "MOST_BYTES", 10)
+    monkeypatch.setattr(encoded, "MOST_BYTES", 10)
     _, problems = read(item())
     assert "It is larger than" in problems[0]
 
@@ -150,12 +155,13 @@ def files_of(*items, sees_images=True):
         return image()
 
     asked = make_query(HumanMessage("q"), result(*items))
-    return asyncio.run(with_files_read(asked, fetch=fetch, sees_images=sees_images))[1]
+    return asyncio.run(
+        with_files_read(asked, fetch=fetch, rules=FileRules(sees_images=sees_images))
+    )[1]
 
 
-def test_every_file_is_known_once_with_what_is_in_it(monkeypatch):
-    monkeypatch.setattr(registry, "MOST_PAGES", 1)
-    two = pdf(["one"], ["two"])
+def test_every_file_is_known_once_with_what_is_in_it():
+    two = pdf(*[["one"]] * 301)
     found = files_of(
         item(base64(two)),
         item(base64(two)),
@@ -169,8 +175,8 @@ def test_every_file_is_known_once_with_what_is_in_it(monkeypatch):
             name="report.pdf",
             kind="pdf",
             size=len(two),
-            pages=1,
-            note="only the first 1 pages were read; the file has more",
+            pages=300,
+            note="only the first 300 pages were read; the file has more",
         ),
         FileRead(name="a.txt", kind="txt", size=5),
         FileRead(name="chart.png", kind="png", size=len(image()), pixels=(8, 4)),
@@ -180,7 +186,7 @@ def test_every_file_is_known_once_with_what_is_in_it(monkeypatch):
 def test_images_that_the_model_is_not_shown_are_known_with_the_reason():
     note = "the copilot does not look at images"
     assert files_of(picture(), linked(), sees_images=False) == (
-        FileRead(name="chart.png", kind="png", size=len(image()), pixels=(8, 4), note=note),
+        FileRead(name="chart.png", kind="png", size=len(image()), note=note),
         FileRead(name="chart.png", kind="png", note=note),
     )
 
@@ -231,17 +237,16 @@ def test_a_model_that_does_not_see_is_told_of_images_and_no_link_is_followed():
         picture(), picture(base64(image() + b"0" * 2**20)), linked(), sees_images=False
     )
     assert [one.content for one in found] == [
-        f"[the image 'chart.png', 8 by 4 pixels, 1 KB: {rule}",
-        f"[the image 'chart.png', 8 by 4 pixels, 1.0 MB: {rule}",
+        f"[the image 'chart.png', 1 KB: {rule}",
+        f"[the image 'chart.png', 1.0 MB: {rule}",
         f"[the image 'chart.png', which is linked: {rule}",
     ]
     assert not any(isinstance(one, ImageItem) or one.citable for one in found)
     assert problems == ()
 
 
-@pytest.mark.parametrize("sees_images", [True, False])
-def test_a_broken_image_is_a_sentence_in_its_place(sees_images):
-    [found], [problem] = read(picture(REPORT), sees_images=sees_images)
+def test_a_broken_image_is_a_sentence_in_its_place():
+    [found], [problem] = read(picture(REPORT))
     assert problem == (
         "The file 'chart.png' could not be read. It is no PNG, JPEG, GIF or WebP image, "
         "or it is damaged. Attach it again."
@@ -259,7 +264,9 @@ def test_of_too_many_images_the_oldest_are_left_out(monkeypatch):
         result(new),
         context=(ContextItem(name="Attached", data=SourceData((attached,))),),
     )
-    found, files_read = asyncio.run(with_files_read(asked, fetch=nowhere, sees_images=True))
+    found, files_read = asyncio.run(
+        with_files_read(asked, fetch=nowhere, rules=FileRules(sees_images=True))
+    )
     assert isinstance(found.context[0].data.items[0], ImageItem)
     assert isinstance(found.messages[3].data[0].items[0], ImageItem)
     sentence = "The file 'chart.png' could not be read. The model is shown 2 newer images already."
@@ -405,3 +412,21 @@ def test_a_file_that_cannot_be_read_is_said_to_the_user_before_the_answer():
         MessageChunk("I could not read it."),
     ]
     assert sentence in provider.calls[0].messages[-1].text
+
+
+@pytest.mark.parametrize(
+    ("content", "size"),
+    [("", 0), ("YQ==", 1), ("YWI=", 2), ("YWJj", 3), ("data:image/png;base64,YWJjZA==", 4)],
+)
+def test_the_size_of_what_is_encoded_is_known_without_decoding_it(content, size):
+    assert encoded.size_of(content) == size
+
+
+@pytest.mark.parametrize("content", ["a b " * 100, "Käse " * 100, "data:,%%%%" * 100, "YQ==" * 2])
+def test_text_that_is_no_base64_is_text(content):
+    assert encoded.is_plain_text(content)
+
+
+def test_what_is_no_base64_is_told_before_it_is_sent_anywhere():
+    with pytest.raises(UnreadableFile, match="no base64"):
+        encoded.check_size("ä" * 24)

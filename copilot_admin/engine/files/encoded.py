@@ -1,0 +1,60 @@
+"""Files in base64, as they stand in a request."""
+
+from base64 import b64decode
+import binascii
+
+from copilot_admin.engine.documents.registry import UnreadableFile
+from copilot_admin.engine.fetching.egress import MOST_BYTES
+
+SHORTEST = 24  # characters; a shorter word may look like base64 by chance
+_BLANKS = b" \t\r\n\v\f"
+_DATA_ADDRESS = "data:"
+_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
+_HEAD = 1024  # characters; of a text they nearly always show that it is one
+
+
+def check_size(content: str) -> None:
+    """Looks at what can be seen before a file is decoded.
+
+    Raises:
+        UnreadableFile: It is larger than a file may be, or no base64.
+    """
+    if len(content) > MOST_BYTES * 4 // 3:
+        raise UnreadableFile(f"It is larger than {MOST_BYTES // 2**20} MB.")
+    if not content.isascii():
+        raise UnreadableFile("Its content is no base64.")
+
+
+def decoded(content: bytes) -> bytes:
+    """The bytes of a file in base64, with or without the start of a `data:` address.
+
+    Raises:
+        UnreadableFile: It is no base64.
+    """
+    if content.startswith(_DATA_ADDRESS.encode()):
+        content = content.partition(b",")[2]
+    try:
+        return b64decode(content.translate(None, _BLANKS), validate=True)
+    except binascii.Error as error:
+        raise UnreadableFile("Its content is no base64.") from error
+
+
+def size_of(content: str) -> int:
+    """How many bytes a file in base64 has, without decoding it."""
+    start = content.find(",") + 1 if content.startswith(_DATA_ADDRESS) else 0
+    padding = len(content) - len(content[-2:].rstrip("=")) - max(len(content) - 2, 0)
+    return (len(content) - start) * 3 // 4 - padding
+
+
+def is_plain_text(content: str) -> bool:
+    """Whether a file of a format that is text came as it is instead of in base64."""
+    if len(content) < SHORTEST or not content.isascii():
+        return True
+    head = content[:_HEAD].encode()
+    if not head.startswith(_DATA_ADDRESS.encode()) and head.translate(None, _BLANKS + _LETTERS):
+        return True
+    try:
+        decoded(content.encode()).decode()
+    except (UnreadableFile, UnicodeDecodeError):
+        return True
+    return False

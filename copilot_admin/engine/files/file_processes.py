@@ -1,0 +1,82 @@
+"""Reads files in processes of their own, and says in words why one cannot be read.
+
+Every file of a stranger goes through here. A caller that is cancelled ends the process at once;
+one that has no event loop writes `asyncio.run(read_document(...))`.
+"""
+
+from base64 import b64decode
+from dataclasses import asdict
+from typing import TypeAlias
+
+from copilot_admin.engine.documents.registry import Document, UnreadableFile, format_of
+from copilot_admin.engine.files.encoded import check_size
+from copilot_admin.engine.files.orders import FileReply, Job, Order
+from copilot_admin.engine.files.pictures import Picture, TooManyPixels
+from copilot_admin.engine.processes.places import Busy
+from copilot_admin.engine.processes.workers import OrderFailed, Workers
+
+BUSY = "The server is reading as many files as it can. Ask again in a minute."
+FAILED = "It is damaged, or it takes more time or memory than one file may. {}"
+SMALLER = "Scale it down, or save it anew."
+WORKERS = Workers("copilot_admin.engine.files.worker")
+
+FileBody: TypeAlias = bytes | str  # its bytes, or base64 as it came
+
+
+async def read_document(
+    body: FileBody, *, data_type: str, name: str, places: bool = False
+) -> tuple[Document, int]:
+    """A file as text, and its size in bytes.
+
+    Args:
+        body: The file.
+        data_type: One of `documents.registry.data_types()`.
+        name: What people call it.
+        places: Whether it is asked where the words stand.
+
+    Raises:
+        UnreadableFile: It cannot be read; the text says why.
+    """
+    form = format_of(data_type)
+    order = Order(job=Job.DOCUMENT, data_type=data_type, name=name, places=places)
+    reply = await _reply(order, body, too_much=form.too_much if form else "")
+    return Document(name=name, pages=tuple(reply.pages), left_out=reply.left_out), reply.size
+
+
+async def read_picture(body: FileBody, *, name: str) -> tuple[Picture, int]:
+    """An image as a model can be shown it, and its size in bytes.
+
+    Raises:
+        UnreadableFile: It cannot be read; the text says why.
+    """
+    reply = await _reply(Order(job=Job.PICTURE, name=name), body, too_much=SMALLER)
+    if reply.picture is None:
+        raise UnreadableFile(FAILED.format(SMALLER))
+    return reply.picture, reply.size
+
+
+async def harmless_png(data: bytes) -> bytes:
+    """A small PNG of an image that holds nothing but its pixels.
+
+    Raises:
+        TooManyPixels: It is larger than an image of a copilot may be.
+        UnreadableFile: It cannot be read; the text says why.
+    """
+    reply = await _reply(Order(job=Job.PNG), data, too_much=SMALLER)
+    if reply.too_many_pixels is not None:
+        raise TooManyPixels(*reply.too_many_pixels)
+    return b64decode(reply.png)
+
+
+async def _reply(order: Order, body: FileBody, *, too_much: str) -> FileReply:
+    if isinstance(body, str):
+        check_size(body)
+    reply = FileReply()
+    fields = {**asdict(order), "is_encoded": isinstance(body, str)}
+    try:
+        await WORKERS.carry_out(fields, body, take=reply.take)
+    except Busy:
+        raise UnreadableFile(BUSY) from None
+    except OrderFailed as error:
+        raise UnreadableFile(FAILED.format(too_much)) from error
+    return reply

@@ -1,0 +1,97 @@
+"""What is ordered of a process that reads a file, and what it replies, as JSON."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from copilot_admin.engine.documents.registry import Document, DocumentPage, UnreadableFile, Word
+from copilot_admin.engine.files.pictures import Picture
+from protocol.json import Json
+
+
+class Job(StrEnum):
+    """What is made of a file."""
+
+    DOCUMENT = "document"
+    PICTURE = "picture"
+    PNG = "png"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is to be done with the bytes that come with it.
+
+    Attributes:
+        job: What the file becomes.
+        name: Of the file.
+        data_type: Of a document.
+        is_encoded: The bytes are base64.
+        places: Of the words of a document are asked for.
+    """
+
+    job: Job
+    name: str = ""
+    data_type: str = ""
+    is_encoded: bool = False
+    places: bool = False
+
+
+@dataclass(slots=True)
+class FileReply:
+    """What came back, as far as it has come."""
+
+    size: int = 0
+    pages: list[DocumentPage] = field(default_factory=list)
+    left_out: str = ""
+    picture: Picture | None = None
+    png: str = field(default="", repr=False)  # base64
+    too_many_pixels: tuple[int, int] | None = None  # width and height
+
+    def take(self, reply: Json) -> None:
+        """Takes one reply.
+
+        Raises:
+            UnreadableFile: It says that the file cannot be read.
+            ValueError: It is none of ours.
+        """
+        match reply:
+            case {"size": int(size)}:
+                self.size = size
+            case {"page": [int(number), str(name), str(text), list(words)]}:
+                placed = tuple(map(_word, words))
+                self.pages.append(DocumentPage(number=number, name=name, text=text, words=placed))
+            case {"left_out": str(left_out)}:
+                self.left_out = left_out
+            case {"picture": [str(name), int(width), int(height), str(url)]}:
+                self.picture = Picture(name=name, width=width, height=height, url=url)
+            case {"png": str(png)}:
+                self.png = png
+            case {"refused": str(public)}:
+                raise UnreadableFile(public)
+            case {"too_many_pixels": [int(width), int(height)]}:
+                self.too_many_pixels = width, height
+            case _:
+                raise ValueError("a reply that nobody knows")
+
+
+def document_replies(document: Document, *, places: bool) -> Iterator[Json]:
+    """A document, a reply for each page."""
+    for page in document.pages:
+        words: list[Json] = [
+            [one.text, one.x0, one.top, one.x1, one.bottom] for one in page.words if places
+        ]
+        yield {"page": [page.number, page.name, page.text, words]}
+    yield {"left_out": document.left_out}
+
+
+def picture_reply(picture: Picture) -> Json:
+    """A picture that a model can be shown."""
+    return {"picture": [picture.name, picture.width, picture.height, picture.url]}
+
+
+def _word(found: Json) -> Word:
+    match found:
+        case [str(text), int() | float() as x0, int() | float() as top,
+              int() | float() as x1, int() | float() as bottom]:  # fmt: skip
+            return Word(text, x0, top, x1, bottom)
+    raise ValueError("a word without its place")

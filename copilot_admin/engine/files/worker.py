@@ -1,0 +1,62 @@
+"""Reads one file in a process of its own; as a program, it is what makes these processes.
+
+All readers are loaded once, before the first file comes, so that a process costs no more than a
+fork. A reader that breaks ends its process, and the file is told to be unreadable.
+"""
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+import logging
+from typing import Any, assert_never
+
+from PIL import Image
+
+from copilot_admin.engine.documents.registry import UnreadableFile, data_types, read_document
+from copilot_admin.engine.files.encoded import decoded
+from copilot_admin.engine.files.orders import Job, Order, document_replies, picture_reply
+from copilot_admin.engine.files.pictures import TooManyPixels, harmless_png, read_picture
+from copilot_admin.engine.processes.fork_server import serve
+from copilot_admin.engine.processes.limits import Limits
+from protocol.json import Json
+
+# Ten million cells of a workbook need 420 MB, the largest image 160 MB.
+LIMITS = Limits(memory=1024**3, cpu_seconds=15)
+
+
+def perform(given: Mapping[str, Any], body: bytes) -> Iterator[Json]:
+    """Reads a file as an order says."""
+    fields = {name: given[name] for name in Order.__dataclass_fields__}
+    order = Order(**{**fields, "job": Job(given["job"])})
+    try:
+        data = decoded(body) if order.is_encoded else body
+        yield {"size": len(data)}
+        yield from _replies(order, data)
+    except TooManyPixels as error:
+        yield {"too_many_pixels": [error.width, error.height]}
+    except UnreadableFile as error:
+        yield {"refused": error.public}
+
+
+def _replies(order: Order, data: bytes) -> Iterator[Json]:
+    match order.job:
+        case Job.DOCUMENT:
+            document = read_document(data, data_type=order.data_type, name=order.name)
+            yield from document_replies(document, places=order.places)
+        case Job.PICTURE:
+            yield picture_reply(read_picture(data, name=order.name))
+        case Job.PNG:
+            yield {"png": b64encode(harmless_png(data)).decode("ascii")}
+        case _:
+            assert_never(order.job)
+
+
+def main() -> None:
+    """Loads every reader and waits for files."""
+    logging.disable()  # what libraries say of a file is for nobody
+    data_types()
+    Image.init()
+    serve(perform, limits=LIMITS)
+
+
+if __name__ == "__main__":
+    main()
