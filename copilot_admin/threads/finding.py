@@ -69,7 +69,7 @@ def _place_in(conversation: Known, chain: Chain, links: Sequence[Link]) -> Found
     hashes = {link.chain_hash: index for index, link in enumerate(links)}
     nodes = Node.objects.filter(conversation_id=conversation.id)
     near = _seen(_deepest(nodes, hashes)[:NEAR])
-    place = _exact_place(near, links, hashes)
+    place = _exact_place(near, hashes)
     if _is_certain(place, links):
         return Found(conversation, place, Tree(near))
     tree = Tree(_seen(nodes.order_by("-id")[:LOADED]))
@@ -87,7 +87,7 @@ def _by_hash(nodes: QuerySet[Node], chain: Chain, links: Sequence[Link]) -> Foun
     rows = _seen(_deepest(nodes, hashes).order_by("-depth", "-conversation__last_at")[:NEAR])
     if not rows:
         return None
-    place = _exact_place(rows, links, hashes)
+    place = _exact_place(rows, hashes)
     tips = [row for row in rows if row.depth == rows[0].depth]
     if place.used < len(links) and len(tips) > 1:
         tips = _childless_first(tips)
@@ -148,14 +148,10 @@ def _is_certain(place: AttachPoint, links: Sequence[Link]) -> bool:
     return place.node is not None and place.node.kind is Kind.CALL
 
 
-def _exact_place(
-    near: Sequence[Seen], links: Sequence[Link], hashes: dict[str, int]
-) -> AttachPoint:
+def _exact_place(near: Sequence[Seen], hashes: dict[str, int]) -> AttachPoint:
     if not near:
         return AttachPoint()
-    used = hashes[near[0].chain_hash] + 1
-    answers = sum(link.role is Role.AI for link in links[:used])
-    return AttachPoint(near[0], used, answers=answers)
+    return AttachPoint(near[0], hashes[near[0].chain_hash] + 1)
 
 
 def _deepest(nodes: QuerySet[Node], hashes: dict[str, int]) -> QuerySet[Node]:

@@ -27,7 +27,7 @@ class AttachPoint:
         node: The last message that is stored already; None: none is.
         used: Messages of the request that are stored already, or need not be.
         differing: Ids of stored messages that came back in other words.
-        answers: Stored answers and calls that were recognised.
+        answers: Stored answers and calls that the walk recognised.
     """
 
     node: Seen | None = None

@@ -122,8 +122,11 @@ def test_a_shortened_history_without_an_exact_answer_is_none_that_is_known():
 def test_a_summary_before_the_whole_conversation_is_no_hindrance():
     client = Client(trace_id="chat")
     client.ask("One").answer("First")
-    asked = client.ask("[Summary]", "One", ai("First"), "Two")
-    assert texts(asked) == ["One", "First", "Two"]
+    client.ask("One", ai("First"), "Two").answer("Second")
+    echo = ["[Summary]", "One", ai("In other words"), "Two", ai("Second")]
+    asked = client.ask(*echo, "Three")
+    assert texts(asked) == ["One", "First", "Two", "Second", "Three"]
+    assert altered() == ["First"]
 
 
 @pytest.mark.parametrize(("unknown", "found"), [(7, True), (8, False)])
