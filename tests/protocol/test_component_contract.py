@@ -117,14 +117,17 @@ def test_a_manifest_has_name_description_and_parameters():
 
 
 def test_parameters_are_a_schema_of_an_object():
-    assert valid("parameters is no JSON Schema: it must be an object.")[0] in found(
-        static_findings(with_manifest(parameters=["query"]))
-    )
+    assert found(static_findings(with_manifest(parameters=["query"]))) == [
+        *matches("tool_eval takes 'query', which is not in the manifest."),
+        *valid("parameters is no JSON Schema: it must be an object."),
+    ]
     broken = {"query": {**QUERY, "type": "words"}}
     assert found(static_findings(with_parameters(properties=broken))) == valid(
         "parameters is no JSON Schema: $.properties.query.type: 'words' is not valid under any of "
         "the given schemas"
     )
+    both = {"properties": broken, "type": "array"}
+    assert len(found(static_findings(with_parameters(**both)))) == 1  # one fault is told at a time
     assert found(static_findings(with_parameters(type="array"))) == valid(
         "parameters must be a schema of type object with properties."
     )
@@ -298,6 +301,7 @@ def test_what_is_not_said_is_missing_in_the_manifest():
     def tool_eval(self: Any, anything=None, **kwargs):  # type: ignore[no-untyped-def]  # on purpose
         pass
 
+    assert manifest_from(tool_eval, name="n")["description"] == ""
     assert manifest_from(tool_eval, name="n", summary="Of the class.") == {
         "name": "n",
         "description": "Of the class.",

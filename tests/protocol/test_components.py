@@ -29,6 +29,7 @@ from protocol.components import (
     is_reserved,
     llm_text,
     merge,
+    one_usage,
     total_usage,
 )
 
@@ -274,6 +275,25 @@ def test_tokens_are_summed_by_model():
     )
 
 
+def test_tokens_of_several_models_are_one_sum_with_all_their_names():
+    counted = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
+    parts = [
+        text("x", name=name, usage={"name": name, **counted}) for name in ("small", "large", "")
+    ]
+    assert one_usage(merge(parts)) == {
+        "prompt_tokens": 9,
+        "completion_tokens": 6,
+        "total_tokens": 15,
+        "name": "small, large",
+    }
+    assert one_usage(merge([])) == {
+        "prompt_tokens": 0,
+        "completion_tokens": 0,
+        "total_tokens": 0,
+        "name": "",
+    }
+
+
 def test_construction_1_an_output_stands_on_the_wire_with_all_its_keys():
     assert text("hi").to_json() == {
         "role": "tool",
@@ -290,6 +310,10 @@ def test_construction_1_an_output_stands_on_the_wire_with_all_its_keys():
         ],
     }
     assert text("hi").model_dump() == text("hi").to_json()
+    assert [type(text("hi").to_json()["role"]), type(text("hi").model_dump()["role"])] == [
+        str,
+        OutputRole,
+    ]
     assert merge([]).model_dump() == {"role": "tool", "content": []}
 
 
@@ -367,6 +391,13 @@ def test_content_of_an_unknown_type_is_a_value_error_also_without_the_helper():
     assert Content().text == PAYLOADS[ContentType.TEXT].model()
 
 
+def test_an_output_is_not_changed_once_it_is_made():
+    output = text("hi")
+    for value, name in ((output, "role"), (output.content[0], "name")):
+        with pytest.raises(ValidationError, match="frozen"):
+            setattr(value, name, "assistant")
+
+
 def test_outputs_of_one_event_have_one_role():
     assert create_outputs([]) == ComponentOutput()
     spoken = create_outputs([text("a", role="assistant"), text("b", role="assistant")])
@@ -392,6 +423,34 @@ def test_every_type_keeps_its_payload_on_the_wire_and_back(kind: ContentType):
     elif rule.required:
         with pytest.raises(ContractBreach, match="missing: "):
             create_output(kind, {})
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys"),
+    [
+        ("text", ["info"]),
+        ("code", ["code"]),
+        ("files", ["filename", "url"]),
+        ("urls", ["url"]),
+        ("oral_text", ["info"]),
+        ("image", ["filename", "url"]),
+        ("chart", ["type", "data"]),
+        ("audio", ["filename", "url"]),
+        ("json", ["data"]),
+        ("thought", ["info"]),
+        ("function_call", ["thought", "name", "arguments"]),
+        ("browser", ["query"]),
+    ],
+)
+def test_a_payload_has_the_keys_that_its_type_needs(kind: str, keys: list[str]):
+    given: dict[str, Any] = dict.fromkeys(keys, "x")
+    if kind == "function_call":
+        given["arguments"] = {"a": 1}
+    assert create_output(kind, given).content[0].type == kind
+    for key in keys:
+        rest = {name: value for name, value in given.items() if name != key}
+        with pytest.raises(ContractBreach, match=f"missing: {key}"):
+            create_output(kind, rest)
 
 
 def test_json_and_charts_take_values_and_keep_text():
@@ -444,9 +503,26 @@ def test_arguments_are_taken_out_by_their_variable_names():
 
 
 def test_callers_set_their_own_system_inputs_and_none_of_the_servers():
-    given = {"_sys_origin_query": "q", "_sys_traceid": "evil", "model_configs": {}, "query": "x"}
-    assert from_caller(given) == {"_sys_origin_query": "q", "model_configs": {}}
-    assert [is_reserved(name) for name in ("_sys_new", "traceid", "query")] == [True, True, False]
+    may_set = {
+        "_sys_origin_query",
+        "_sys_file_urls",
+        "_sys_file_names",
+        "_sys_conversation_id",
+        "_sys_end_user_id",
+        "_sys_chat_history",
+        "_sys_user_instruction",
+        "_sys_custom_variables",
+        "_sys_uploaded_files",
+        "model_configs",
+        "uploaded_files",
+    }
+    others = {"_sys_traceid", "_sys_new", "traceid", "query"}
+    assert from_caller(dict.fromkeys(may_set | others)).keys() == may_set
+
+
+def test_no_parameter_may_have_a_name_of_the_system():
+    names = ("_sys_new", "model_configs", "uploaded_files", "traceid", "query", "sys_new")
+    assert [is_reserved(name) for name in names] == [True, True, True, True, False, False]
 
 
 def test_scopes_are_the_three_of_the_contract():

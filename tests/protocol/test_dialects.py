@@ -82,6 +82,29 @@ def test_empty_artifact_is_nothing_to_generation_one(artifact: MessageArtifact):
     assert say(artifact, Generation.ONE) == ()
 
 
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        ("line", "chart"),
+        ("bar", "chart"),
+        ("scatter", "chart"),
+        ("pie", "table"),
+        ("donut", "table"),
+    ],
+)
+def test_round_charts_are_tables_in_generation_two(kind: str, shown: str):
+    chart = MessageArtifact(
+        type=ArtifactType.CHART,
+        uuid="u",
+        artifact_name="n",
+        description="d",
+        content=[{"a": 1}],
+        chart_params={"chartType": kind},
+    )
+    [(_, data)] = say(chart, Generation.TWO)
+    assert (data["type"], "chart_params" in data) == (shown, shown == "chart")
+
+
 def test_chart_without_parameters_stays_a_chart_in_generation_two():
     chart = MessageArtifact(
         type=ArtifactType.CHART, uuid="u", artifact_name="n", description="", content=[]
@@ -117,6 +140,19 @@ def test_only_the_first_source_is_asked_in_generation_one():
     call = FunctionCall(function="get_widget_data", input_arguments={"data_sources": sources})
     [(_, data)] = say(call, Generation.ONE)
     assert data["input_arguments"] == {"widget_uuid": "a"}
+
+
+def test_sources_hold_what_every_client_accepts_and_other_arguments_stay():
+    given = {"data_sources": [{"widget_uuid": "u", "id": "i", "input_args": {}, "more": 1}]}
+    accepted = {"data_sources": [{"widget_uuid": "u", "origin": "", "id": "i", "input_args": {}}]}
+
+    def asked(function: str) -> Any:
+        call = FunctionCall(function=function, input_arguments=given)
+        [(_, data)] = say(call, Generation.THREE)
+        return data["input_arguments"]
+
+    assert asked("get_widget_data") == asked("get_extra_widget_data") == accepted
+    assert asked("save_skill") == given
 
 
 @pytest.mark.parametrize("generation", Generation)

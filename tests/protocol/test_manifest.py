@@ -68,6 +68,13 @@ def test_no_copilots_make_an_empty_document():
 def test_copilots_json_has_booleans_only():
     entry = copilot(FULL)
     assert all(isinstance(value, bool) for value in entry["features"].values())
+    assert entry["features"].keys() == {
+        "streaming",
+        "widget-dashboard-select",
+        "widget-dashboard-search",
+        "widget-global-search",
+        "file-upload",
+    }
     assert entry["hasFunctionCalling"] is True
     assert entry["hasDocuments"] is False
 
@@ -105,3 +112,9 @@ def test_feature_can_be_shown_as_a_toggle(monkeypatch: pytest.MonkeyPatch):
         "streaming": True,
         "prompt-suggestions": {"label": "Follow-ups", "default": True},
     }
+
+
+def test_a_custom_feature_is_a_switch_that_is_off_unless_it_says_more():
+    custom = CustomFeature(key="web", label="Web search")
+    assert custom.advertised() == {"label": "Web search", "type": "toggle", "default": False}
+    assert (custom.state_on, custom.state_off) == ("on", "off")

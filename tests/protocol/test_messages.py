@@ -273,6 +273,8 @@ ROWS_JSON = '[{"date":"2025-01-09","rate":0.0444}]'
             (CommandResult("success", "Added", {"u": 1}),),
         ),
         ({"data": [{"status": "error", "message": None}]}, (CommandResult("error"),)),
+        ({"data": [{"status": "success", "content": "x"}]}, one(DataItem(content="x"))),
+        ({"data": [{"status": "success", "items": ["x"]}]}, one(DataItem(content="x"))),
         (
             {"data": [{"status": "open", "data": 1}]},
             one(DataItem(content='{"status":"open","data":1}', data_format=TEXT)),

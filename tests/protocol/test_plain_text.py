@@ -47,6 +47,7 @@ def test_row_with_more_columns_than_cells_are_allowed_is_shown():
         ("x<STYLE>p{}</STYLE >y", "xy"),
         ("x<script>never closed <p>y</p>", "x"),
         ("x<script>closed badly</script", "x"),
+        ("x<style></style>y<script>never closed", "xy"),
         ("<div>a</div>\n\n\n\n<div>b</div>", "a\n\nb"),
         ("<!-- hidden -->shown", "shown"),
         ("a&#" + "1" * 5000 + ";b &#65;", "a\ufffdb A"),

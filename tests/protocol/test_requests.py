@@ -284,7 +284,12 @@ def test_groups_are_told_apart():
         ["2"],
     ]
     assert [one.uuid for one in widgets.all()] == ["1", "2", "3"]
-    assert widgets
+
+
+@pytest.mark.parametrize("group", ["primary", "secondary", "extra"])
+def test_widgets_are_there_when_one_group_has_one(group: str):
+    assert query(widgets={group: [{"uuid": "1"}]}).widgets
+    assert not query(widgets={group: []}).widgets
     assert not query(widgets={}).widgets
 
 

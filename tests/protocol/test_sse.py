@@ -143,6 +143,7 @@ def test_ping_is_a_comment_that_nobody_sees():
         (b"data: x", []),
         (b"\n\n\n", []),
         (b"data: \xff\n\n", [("message", "\ufffd")]),
+        (b"event: \xff\ndata: x\n\n", [("\ufffd", "x")]),
         (b"data: a\n\ndata: never ended", [("message", "a")]),
         (b"", []),
     ],
@@ -162,6 +163,7 @@ def test_newline_of_a_split_carriage_return_is_no_blank_line():
 def test_event_of_the_largest_size_is_read_and_a_larger_one_is_refused():
     line = b"data: " + b"x" * (MAX_EVENT_BYTES - 6)
     assert decode(line + b"\n\n")[0][1] == "x" * (MAX_EVENT_BYTES - 6)
+    assert len(decode((line + b"\n\n") * 2)) == 2
     with pytest.raises(EventTooLarge, match="more than 1048576 bytes"):
         decode(line + b"x")
     with pytest.raises(EventTooLarge):
