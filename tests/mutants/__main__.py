@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 import importlib
 from pathlib import Path
 import random
+import signal
 import sys
 
 from tests.mutants.drawing import drawn, mutations
 from tests.mutants.jobs import Task, try_all
 from tests.mutants.measuring import TestsFail
 from tests.mutants.operators import operators
-from tests.mutants.report import survivor, table, verdict
+from tests.mutants.report import shortfall, survivor, table
 from tests.mutants.rooms import COPILOT_ADMIN, Product, Room
 from tests.mutants.trial import Result
 
@@ -26,6 +27,7 @@ NOTED_EVERY = 20  # results, so that nobody wonders whether it goes on
 def main(arguments: Sequence[str], *, product: Product = COPILOT_ADMIN, root: Path = ROOT) -> int:
     """Tries changes and tells what became of them; returns the status of the process."""
     options = _options(arguments, product)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was forked ends too
     print(f"Seed {options.seed}: `--seed {options.seed}` repeats this choice.", flush=True)
     rooms = [room for room in product.rooms if room.name in options.rooms]
     tasks = [
@@ -39,9 +41,10 @@ def main(arguments: Sequence[str], *, product: Product = COPILOT_ADMIN, root: Pa
     except TestsFail as failure:
         print(f"Tests fail although nothing is changed. {failure}")
         return 1
+    missing = shortfall(results)
     print(table(results))
-    print(verdict(results))
-    return int(verdict(results).startswith("FAILED"))
+    print(missing or "Enough was noticed.")
+    return 1 if missing else 0
 
 
 def _options(arguments: Sequence[str], product: Product) -> argparse.Namespace:

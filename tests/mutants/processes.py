@@ -79,6 +79,7 @@ def printed(folder: Path) -> str:
 def _settle(root: Path, folder: Path) -> None:
     os.setsid()  # what it starts can be ended with it
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.chdir(root)
     sys.path.insert(0, str(root))
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)

@@ -9,6 +9,10 @@ from tests.mutants.trial import Outcome, Result
 
 FLOOR = 90.0  # per cent of the changes that tests have to notice
 MOST_FILES = 4  # names of test files in a line
+_HEAD = (
+    f"{'room':<10} {'tried':>6} {'killed':>7} {'by time':>8} {'survived':>9} {'not run':>8} "
+    f"{'no program':>11} {'share':>8}"
+)
 
 
 def survivor(result: Result, *, root: Path) -> str:
@@ -25,26 +29,20 @@ def table(results: Sequence[Result]) -> str:
     return "\n".join((_HEAD, *rows, _row("all", results)))
 
 
-def verdict(results: Sequence[Result]) -> str:
-    """Whether enough was noticed; begins with FAILED if not."""
+def shortfall(results: Sequence[Result]) -> str:
+    """What is missing; empty when enough was noticed."""
     missed = [one for one in results if one.room.name == BY_HAND and not one.outcome.is_killed]
     if missed:
         return "FAILED: a change that is always tried was not noticed."
     if _share_killed(results) < FLOOR:
         return f"FAILED: less than {FLOOR:.0f} % was noticed."
-    return "Enough was noticed."
+    return ""
 
 
 def _share_killed(results: Sequence[Result]) -> float:
     """The part that tests noticed of all that was still a program, in per cent."""
     counted = [result.outcome for result in results if result.outcome is not Outcome.BROKEN]
     return 100 * sum(outcome.is_killed for outcome in counted) / len(counted) if counted else 0.0
-
-
-_HEAD = (
-    f"{'room':<10} {'tried':>6} {'killed':>7} {'by time':>8} {'survived':>9} {'not run':>8} "
-    f"{'no program':>11} {'share':>8}"
-)
 
 
 def _row(name: str, results: Sequence[Result]) -> str:
