@@ -19,6 +19,8 @@ from copilot_admin.engine.client_functions import registry as functions
 from copilot_admin.engine.client_functions.samples import FULL_QUERY
 from copilot_admin.engine.components import registry as components
 from copilot_admin.engine.documents import registry as documents
+from copilot_admin.engine.files import file_processes
+from copilot_admin.engine.processes.workers import Workers
 from copilot_admin.engine.providers import registry as providers
 from copilot_admin.engine.tools import registry as tools
 from copilot_admin.models import Event, EventType
@@ -65,8 +67,19 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         paths = [*package(room).__path__, str(tmp_path / room)]
         monkeypatch.setattr(package(room), "__path__", paths)
         monkeypatch.delattr(package(room), name, raising=False)
+    # The processes that read files scan the folder themselves.
+    (tmp_path / "worker_with_recipe.py").write_text(
+        "from copilot_admin.engine import documents\n"
+        f"documents.__path__.append({str(tmp_path / 'documents')!r})\n"
+        "from copilot_admin.engine.files.worker import main\n"
+        "main()\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    workers = Workers("worker_with_recipe")
+    monkeypatch.setattr(file_processes, "WORKERS", workers)
     _scan_again()
     yield
+    workers.stop()
     for room, name in RECIPES.items():
         sys.modules.pop(f"copilot_admin.engine.{room}.{name}", None)
     _scan_again()

@@ -95,7 +95,7 @@ _BY_HAND = (
     ),
     ByHand(
         file="copilot_admin/server/shutdown.py",
-        old="if is_draining():",
+        old="if was_asked or is_draining():",
         new="if False:",
         tests=("tests/server/test_server.py",),
     ),
@@ -112,10 +112,10 @@ _BY_HAND = (
         tests=("tests/answering/test_speaker.py",),
     ),
     ByHand(
-        file="copilot_admin/engine/fetching/egress.py",
-        old="one.is_global and not one.is_multicast",
-        new="one.is_global",
-        tests=("tests/engine/fetching/test_egress.py",),
+        file="copilot_admin/engine/fetching/addresses.py",
+        old="address.is_global and not address.is_multicast",
+        new="address.is_global",
+        tests=("tests/engine/fetching/test_addresses.py", "tests/engine/fetching/test_egress.py"),
     ),
 )
 COPILOT_ADMIN = Product(

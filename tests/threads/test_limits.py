@@ -49,7 +49,7 @@ def test_of_a_conversation_the_newest_five_thousand_messages_are_read_and_16_aro
 
 
 @pytest.mark.django_db
-def test_of_conversations_that_begin_alike_the_four_newest_are_compared():
+def test_of_conversations_that_begin_alike_128_answers_are_compared_and_no_other_is_loaded():
     client = Client()
     for number in range(6):
         client.ask("Hi").answer(f"Answer {number}")
@@ -59,8 +59,8 @@ def test_of_conversations_that_begin_alike_the_four_newest_are_compared():
         principal=Conversation.objects.first().principal,
     )
     messages = [HumanMessage("Hi"), AiMessage("Nothing like it"), HumanMessage("More")]
-    read = [sql for sql in queries_of(messages, chain=chain) if "LIMIT 5000" in sql]
-    assert len(read) == 4
+    read = queries_of(messages, chain=chain)
+    assert [limit for sql in read for limit in re.findall(r"LIMIT (\d+)", sql)] == ["16", "128"]
 
 
 @pytest.mark.django_db

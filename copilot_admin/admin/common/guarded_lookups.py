@@ -25,6 +25,7 @@ SECRETS = frozenset(
         "digest",
         "password",
         "session_data",
+        "session_hash",
         "session_key",
     }
 )

@@ -217,6 +217,7 @@ BEHAVIOUR = {
         "admin/copilots/preview.py",
         "copilots/cards.py",  # of the card, not of the draft
         "copilots/fields/codecs.py",
+        "upkeep/images.py",  # which files are in use
     },
     "model_choices": {"admin/copilots/preview.py"},
     "show_steps": {"admin/components/trial.py"},  # of the engine's events, not of a draft
