@@ -8,6 +8,7 @@ from benchmarks import keeping
 from benchmarks.keeping import Seen, database_away, full_disk, held_lock
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "scene", [full_disk, held_lock, pytest.param(database_away, marks=pytest.mark.postgres)]
 )
