@@ -89,8 +89,8 @@ _ROOMS = (
 _BY_HAND = (
     ByHand(
         file="copilot_admin/storage/writer.py",
-        old="_settle_alone(waiting)",
-        new="self._schedule(lambda alone=waiting: _settle_alone(alone))",
+        old="_settle_one_by_one(batch)",
+        new="self._schedule(lambda: _settle_one_by_one(batch))",
         tests=("tests/storage/test_writer.py",),
     ),
     ByHand(
@@ -115,7 +115,7 @@ _BY_HAND = (
         file="copilot_admin/engine/fetching/addresses.py",
         old="address.is_global and not address.is_multicast",
         new="address.is_global",
-        tests=("tests/engine/fetching/test_addresses.py", "tests/engine/fetching/test_egress.py"),
+        tests=("tests/engine/fetching/test_egress.py",),
     ),
 )
 COPILOT_ADMIN = Product(
