@@ -22,6 +22,17 @@ def queries_of(messages: list[Message], *, trace_id: str = "", chain: Chain = CH
     return [query["sql"] for query in queries]
 
 
+def limits(messages: list[Message], *, trace_id: str = "", chain: Chain) -> list[str]:
+    """How many messages each query reads at the most, where it reads several."""
+    read = queries_of(messages, trace_id=trace_id, chain=chain)
+    return [limit for sql in read for limit in re.findall(r"LIMIT (\d+)", sql)]
+
+
+def chain_of(conversation: Conversation) -> Chain:
+    copilot_id, principal = conversation.copilot_id, conversation.principal
+    return Chain(key=PUBLIC_KEY, copilot_id=copilot_id, principal=principal)
+
+
 @pytest.mark.django_db
 def test_the_newest_thousand_messages_of_a_request_are_looked_up():
     messages = [HumanMessage("One"), AiMessage("First"), *[HumanMessage("More")] * 1500]
@@ -31,36 +42,24 @@ def test_the_newest_thousand_messages_of_a_request_are_looked_up():
 
 @pytest.mark.django_db
 def test_of_a_conversation_the_newest_five_thousand_messages_are_read_and_16_around_the_place():
-    client = Client(trace_id="chat")
-    asked = client.ask("One").answer("First")
-    chain = Chain(
-        key=PUBLIC_KEY, copilot_id=asked.run.copilot_id, principal=asked.conversation.principal
-    )
-    known = [HumanMessage("One"), AiMessage("First")]
+    asked = Client(trace_id="chat").ask("One").answer("First")
+    known: list[Message] = [HumanMessage("One"), AiMessage("First")]
 
-    def limits(*messages: Message) -> list[str]:
-        read = queries_of([*messages], trace_id="chat", chain=chain)
-        return [limit for sql in read for limit in re.findall(r"LIMIT (\d+)", sql)]
+    def read(*more: Message) -> list[str]:
+        return limits([*known, *more], trace_id="chat", chain=chain_of(asked.conversation))
 
-    # The conversation itself is locked; then its messages are read.
-    assert limits(*known, HumanMessage("Two")) == ["16"]
-    assert limits(*known) == ["16"]
-    assert limits(*known, HumanMessage("Two"), AiMessage("Never")) == ["16", "5000"]
+    assert read() == ["16"]
+    assert read(HumanMessage("Two")) == ["16"]
+    assert read(HumanMessage("Two"), AiMessage("Never")) == ["16", "5000"]
 
 
 @pytest.mark.django_db
-def test_of_conversations_that_begin_alike_128_answers_are_compared_and_no_other_is_loaded():
+def test_of_conversations_that_begin_alike_128_answers_are_compared_and_one_conversation_is_read():
     client = Client()
-    for number in range(6):
-        client.ask("Hi").answer(f"Answer {number}")
-    chain = Chain(
-        key=PUBLIC_KEY,
-        copilot_id=client.version.copilot_id,
-        principal=Conversation.objects.first().principal,
-    )
-    messages = [HumanMessage("Hi"), AiMessage("Nothing like it"), HumanMessage("More")]
-    read = queries_of(messages, chain=chain)
-    assert [limit for sql in read for limit in re.findall(r"LIMIT (\d+)", sql)] == ["16", "128"]
+    for answer in ("The weather in London is fine", "Shares in Tokyo fell", "Nobody knows"):
+        client.ask("Hi").answer(answer)
+    messages = [HumanMessage("Hi"), AiMessage("The weather in London"), HumanMessage("More")]
+    assert limits(messages, chain=chain_of(Conversation.objects.first())) == ["16", "128", "5000"]
 
 
 @pytest.mark.django_db
