@@ -25,7 +25,6 @@ class Feature:
     label: str
     help: str
     default: bool = False
-    in_copilots_json: bool = False  # generation 2 knows five flags
     as_toggle: str = ""  # label of the control that agents.json shows instead of a plain flag
 
 
@@ -34,7 +33,6 @@ FEATURES: tuple[Feature, ...] = (
         key="widget-dashboard-select",
         label=gettext_noop("Selected widgets"),
         help=gettext_noop("Users may pick widgets with @ and the copilot may read their data."),
-        in_copilots_json=True,
     ),
     Feature(
         key="widget-dashboard-search",
@@ -42,7 +40,6 @@ FEATURES: tuple[Feature, ...] = (
         help=gettext_noop(
             "The copilot is told which widgets are on the dashboard and may ask for their data."
         ),
-        in_copilots_json=True,
     ),
     Feature(
         key="widget-global-search",
@@ -50,7 +47,6 @@ FEATURES: tuple[Feature, ...] = (
         help=gettext_noop(
             "Users may switch on global data: the copilot then sees every widget of Workspace."
         ),
-        in_copilots_json=True,
     ),
     Feature(
         key="file-upload",
@@ -58,7 +54,6 @@ FEATURES: tuple[Feature, ...] = (
         help=gettext_noop(
             "Users may attach documents, workbooks, text files and images to a question."
         ),
-        in_copilots_json=True,
     ),
     Feature(
         key="generative-ui",
