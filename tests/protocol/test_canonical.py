@@ -102,6 +102,21 @@ def test_order_extras_and_javascript_numbers_of_a_call_do_not_count(same: CallMe
     assert canonical(same) == canonical(CALL)
 
 
+@pytest.mark.parametrize("number", [0, -7, 1000, 2**53 - 1, 1 - 2**53])
+def test_whole_numbers_are_written_without_a_point(number: int):
+    assert canonical(CallMessage("f", {"x": float(number)})) == canonical(
+        CallMessage("f", {"x": number})
+    )
+
+
+def test_a_file_is_its_address():
+    file = FileReference(url="https://f.example/a.pdf")
+    message = ResultMessage("get_widget_data", data=(SourceData((file,)),))
+    assert canonical(message) == (
+        b'tool\nresult\n{"data":[[{"url":"https://f.example/a.pdf"}]],"function":"get_widget_data"}'
+    )
+
+
 @pytest.mark.parametrize("number", [1.5, 2.0**60])
 def test_other_numbers_stay(number: float):
     call = CallMessage("f", {"x": number})

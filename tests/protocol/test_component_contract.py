@@ -7,7 +7,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 import pytest
 
-from protocol.components import ContentType, create_output, manifest_from, static_findings
+from protocol.components import (
+    ContentType,
+    create_output,
+    create_outputs,
+    manifest_from,
+    static_findings,
+)
 from protocol.components.contract import Finding, Rule, outputs_are_json
 from protocol.components.manifests import argument_descriptions
 
@@ -220,6 +226,8 @@ def test_a_component_gives_something_of_what_it_declares():
 
     assert details(create_output("text", "x")) == []
     assert details() == ["a run must give at least one content item."]
+    assert details(create_outputs([])) == ["a run must give at least one content item."]
+    assert details(create_outputs([]), create_output("text", "x")) == []
     link = create_output("urls", "u")
     assert details(link, link) == ["gives 'urls', which content_types does not declare."]
     assert list(outputs_are_json(component(content_types=()), [link])) == []

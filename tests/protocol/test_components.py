@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 import pytest
 
 from protocol.components import (
@@ -30,6 +30,7 @@ from protocol.components import (
     llm_text,
     merge,
     one_usage,
+    payloads,
     total_usage,
 )
 
@@ -398,6 +399,18 @@ def test_an_output_is_not_changed_once_it_is_made():
             setattr(value, name, "assistant")
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        one
+        for one in vars(payloads).values()
+        if isinstance(one, type) and issubclass(one, BaseModel) and one is not BaseModel
+    ],
+)
+def test_no_part_of_a_payload_is_changed_once_it_is_made(model: type[BaseModel]):
+    assert model.model_config["frozen"] is True
+
+
 def test_outputs_of_one_event_have_one_role():
     assert create_outputs([]) == ComponentOutput()
     spoken = create_outputs([text("a", role="assistant"), text("b", role="assistant")])
@@ -527,3 +540,7 @@ def test_no_parameter_may_have_a_name_of_the_system():
 
 def test_scopes_are_the_three_of_the_contract():
     assert [*VisibleScope] == ["all", "llm", "user"]
+
+
+def test_roles_are_the_three_of_the_contract():
+    assert [*OutputRole] == ["tool", "user", "assistant"]

@@ -82,6 +82,15 @@ def test_empty_artifact_is_nothing_to_generation_one(artifact: MessageArtifact):
     assert say(artifact, Generation.ONE) == ()
 
 
+def test_artifacts_of_a_step_are_said_in_the_words_of_generation_two():
+    html = MessageArtifact(
+        type=ArtifactType.HTML, uuid="u", artifact_name="n", description="d", content="<p>x</p>"
+    )
+    [(_, data)] = say(StatusUpdate(message="m", artifacts=(html,)), Generation.TWO)
+    [artifact] = data["artifacts"]
+    assert (artifact["type"], artifact["content"]) == ("text", "x")
+
+
 @pytest.mark.parametrize(
     ("kind", "shown"),
     [

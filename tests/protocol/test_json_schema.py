@@ -54,6 +54,10 @@ def test_the_examples_of_the_docstrings_are_true() -> None:
             "$: the reference '#/properties' leads to what is no schema.",
         ),
         (
+            {"$ref": "#/default/a~1b~0c", "default": {"a/b~c": {"minLength": "x"}}},
+            "$: the reference '#/default/a~1b~0c' leads to what is no schema.",
+        ),
+        (
             {"anyOf": [{"$ref": "file:///x"}]},
             "$: the reference 'file:///x' leads outside the schema.",
         ),

@@ -300,6 +300,14 @@ def test_result_is_read_in_every_shape(fields: dict, expected: tuple):
     assert results(**fields) == expected
 
 
+def test_items_that_cannot_be_read_are_noted():
+    data = [{"items": ["x", 5, {}]}]
+    assert notes({"role": "tool", "function": "f", "data": data}) == (
+        "`messages[1].data[0].items[1]` is not a data item or a file reference and was left out.",
+        "`messages[1].data[0].items[2]` is not a data item or a file reference and was left out.",
+    )
+
+
 def test_data_without_an_envelope_is_noted():
     assert notes({"role": "tool", "function": "f", "data": {"price": 5}}) == (
         "`messages[1].data` has neither `items` nor `content`; it was taken as data as it is.",

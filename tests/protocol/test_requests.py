@@ -8,6 +8,7 @@ import pytest
 from protocol.data import DataMessage
 from protocol.messages import DataItem, FileReference, HumanMessage, SourceData
 from protocol.query import ContextItem, Query
+from protocol.reading.notes import Notes
 from protocol.requests import MalformedJson, UnusableQuery, read
 from protocol.widgets import UNDEFINED, Widget, WidgetParam
 
@@ -122,6 +123,13 @@ def test_notes_are_said_once_and_have_an_end():
     notes = query(urls=[5] * 100, tools=[5, 5]).notes
     assert len(notes) == 41
     assert notes[-1] == "62 more fields were left out."
+
+
+def test_a_sentence_that_was_said_is_no_further_one():
+    notes = Notes()
+    for number in [*range(40), 0]:
+        notes.add(f"{number}")
+    assert notes.sentences() == tuple(map(str, range(40)))
 
 
 def test_the_same_sentence_is_said_once():

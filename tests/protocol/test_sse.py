@@ -134,6 +134,7 @@ def test_ping_is_a_comment_that_nobody_sees():
         (b"event: e\rdata: x\r\r", [("e", "x")]),
         (b"\xef\xbb\xbfdata: x\n\n", [("message", "x")]),
         (b"data: x\n\n\xef\xbb\xbfdata: y\n\n", [("message", "x")]),
+        (b"\n\xef\xbb\xbfdata: x\n\n", []),
         (b"data: a\ndata: b\n\n", [("message", "a\nb")]),
         (b"data\ndata\n\n", [("message", "\n")]),
         (b"event: e\n\ndata: x\n\n", [("message", "x")]),
