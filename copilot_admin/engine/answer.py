@@ -6,7 +6,7 @@ from contextlib import aclosing
 from functools import partial
 
 from copilot_admin.engine.client.call import data_call_event
-from copilot_admin.engine.client.memory import completed, waiting_calls
+from copilot_admin.engine.client.memory import completed, waiting_calls, with_what_it_carries
 from copilot_admin.engine.client.widget_data import DataPlan, plan_data
 from copilot_admin.engine.component_runs.inputs import system_inputs
 from copilot_admin.engine.files.reading import with_files_read
@@ -46,7 +46,9 @@ async def answer(engine_input: EngineInput, *, pace: Pace = _PACE) -> AsyncGener
     Raises:
         RunError: The answer failed; what there was of it has been yielded.
     """
-    query, recollection = await _recollected(engine_input)
+    recollection = await _recollected(engine_input)
+    engine_input = with_what_it_carries(engine_input, recollection)
+    query = completed(engine_input, recollection)
     plan = plan_data(engine_input.spec, query=query, recollection=recollection)
     if plan.fetch is not None:
         yield data_call_event(plan.fetch, engine_input=engine_input, query=query)
@@ -127,13 +129,12 @@ async def _leg(
     return await asyncio.to_thread(begin) if is_heavy(query) else begin()
 
 
-async def _recollected(engine_input: EngineInput) -> tuple[Query, Recollection]:
+async def _recollected(engine_input: EngineInput) -> Recollection:
     """Asks the journal only when the answer depends on it: a plain question does not wait."""
     query = engine_input.query
     if not may_call_client(query) and not isinstance(query.messages[-1], ResultMessage):
-        return query, Recollection()
-    recollection = await engine_input.recall()
-    return completed(engine_input, recollection), recollection
+        return Recollection()
+    return await engine_input.recall()
 
 
 async def _after_round(

@@ -3,7 +3,14 @@
 from collections.abc import Collection, Iterable, Sequence
 
 from copilot_admin.engine.client.call import client_call_event, data_call_event
-from copilot_admin.engine.client.widget_data import TOOL, DataPlan, read_call
+from copilot_admin.engine.client.data_wishes import (
+    TOOL,
+    DataWish,
+    data_call,
+    read_wishes,
+    tool_in,
+)
+from copilot_admin.engine.client.widget_data import DataPlan
 from copilot_admin.engine.client_functions.registry import Offer, Situation, offers_in
 from copilot_admin.engine.tools.mistakes import Mistakes
 from copilot_admin.engine.tools.tool_arguments import ToolMistake
@@ -11,6 +18,8 @@ from copilot_admin.engine.values.engine_input import EngineInput, Exchange
 from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
 from protocol.events import FunctionCall
 from protocol.query import Query
+
+BESIDE_A_WRONG_CALL = "Not asked for, since another call was wrong. Ask for all of them again."
 
 
 class ClientTools:
@@ -45,7 +54,7 @@ class ClientTools:
     @property
     def schemas(self) -> tuple[ToolSchema, ...]:
         """What the model is offered."""
-        data_tool = (TOOL,) if self._data_offered else ()
+        data_tool = (tool_in(self._query.generation),) if self._data_offered else ()
         listed = (offer.schema for offer in self._offers.values() if not offer.unlisted)
         return (*data_tool, *listed)
 
@@ -107,8 +116,11 @@ class ClientTools:
     ) -> FunctionCall | None:
         if not calls or self._refused(calls):
             return None
+        wishes = self._wishes(calls)
+        if not wishes:
+            return None
         try:
-            wanted = read_call(calls, plan=self._plan, query=self._query)
+            wanted, later = data_call(wishes, plan=self._plan, query=self._query)
         except ToolMistake as mistake:
             self._answers |= dict.fromkeys(_ids(calls), self._mistakes.learn(mistake))
             return None
@@ -117,8 +129,21 @@ class ClientTools:
             engine_input=self._engine_input,
             query=self._query,
             exchanges=exchanges,
-            waiting=waiting,
+            waiting=(*later, *waiting),
         )
+
+    def _wishes(self, calls: Sequence[ToolCall]) -> Sequence[DataWish]:
+        """The widgets of all calls; none while one of them is wrong, and the model is told."""
+        wishes: list[DataWish] = []
+        wrong: dict[str, str] = {}
+        for call in calls:
+            try:
+                wishes += read_wishes(call, query=self._query)
+            except ToolMistake as mistake:
+                wrong[call.id] = self._mistakes.learn(mistake)
+        if wrong:
+            self._answers |= {**dict.fromkeys(_ids(calls), BESIDE_A_WRONG_CALL), **wrong}
+        return () if wrong else wishes
 
     def _function_call(
         self,

@@ -7,7 +7,7 @@ import json
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from copilot_admin.engine.client.widget_data import TOOL
+from copilot_admin.engine.client.data_wishes import TOOL
 from copilot_admin.engine.component_runs.events import ComponentEvents, reference_key
 from copilot_admin.engine.component_runs.run import ComponentRun
 from copilot_admin.engine.components.base import Component

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from copilot_admin.engine.client.extra_state import SIGNED_MEMORY
 from copilot_admin.engine.values.engine_input import Memory, Recollection
-from copilot_admin.models import Node, NodeKind, Run
+from copilot_admin.models import Event, EventType, Node, NodeKind, Run
 from copilot_admin.storage import blobs
 from copilot_admin.threads.attaching import Attached
-from protocol.json import Json
+from protocol.json import Json, JsonObject
+from protocol.messages import ResultMessage
 from protocol.query import Query
 
 # The client runs a call at once; who asks the same again so soon did not get or keep the result.
@@ -43,6 +45,7 @@ def recollect(attached: Attached, query: Query, *, run_id: UUID, now: datetime) 
         memory=_stored_memory(earlier[0]),
         client_calls=len(calls),
         looped=_looped(earlier, attached.leaf_id, now),
+        carried=_carried(earlier, attached.leaf_id) if _lacks_memory(query) else {},
     )
 
 
@@ -62,6 +65,28 @@ def _looped(earlier: Sequence[_Earlier], leaf_id: int | None, now: datetime) -> 
     if not same or same[-1].call_id is None or now - same[-1].ended_at >= LOOP_WINDOW:
         return False
     return not Node.objects.filter(parent_id=same[-1].call_id, kind=NodeKind.RESULT).exists()
+
+
+def _lacks_memory(query: Query) -> bool:
+    """Whether the client brings a result without what it was given to carry."""
+    last = query.messages[-1]
+    return isinstance(last, ResultMessage) and SIGNED_MEMORY not in last.extra_state
+
+
+def _carried(earlier: Sequence[_Earlier], leaf_id: int | None) -> JsonObject:
+    """What the call whose result is the leaf gave to carry; nothing where no content is kept."""
+    if leaf_id is None:
+        return {}
+    call_id = Node.objects.filter(pk=leaf_id).values_list("parent_id", flat=True).first()
+    runs = [run.id for run in earlier if run.call_id is not None and run.call_id == call_id]
+    event = Event.objects.filter(run_id__in=runs[-1:], type=EventType.FUNCTION_CALL).first()
+    if event is None:
+        return {}
+    payload: Json = event.payload
+    if event.blob_id is not None:
+        payload = blobs.load([event.blob_id]).get(event.blob_id)
+    state = payload.get("extra_state") if isinstance(payload, Mapping) else None
+    return state if isinstance(state, Mapping) else {}
 
 
 def _memory_of(query: Query) -> Memory:

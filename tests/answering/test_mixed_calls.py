@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.engine.client import memory
-from copilot_admin.models import Outcome
+from copilot_admin.models import Copilot, Logging, Outcome
 from tests.conformance.strangers import NEWS, PRICE, Stranger, content, widgets
 from tests.conformance.test_bad_input_data import journaled
 from tests.conformance.test_bad_input_tools import CHART
@@ -109,10 +109,13 @@ def both_with_one_left(stranger: Stranger, change: Any) -> Any:
     return stranger.chat.go_on()
 
 
+LOST: dict[str, Any] = {"copilot_function_call_arguments": {}}
+
+
 @pytest.mark.parametrize(
     "change",
     [
-        lambda state: {"copilot_function_call_arguments": {}},
+        lambda state: LOST,
         lambda state: {**state, "copilot_memory": state["copilot_memory"][:-1] + "?"},
         lambda state: {**state, "copilot_memory": 7},
     ],
@@ -123,9 +126,19 @@ def test_a_client_that_loses_what_it_carries_only_costs_another_call(change, ser
         "charts", Reply(calls=(FETCH, DRAW)), calls(*DRAW[:1], **CHART), says("It rose."),
         service=service_url, model=model,
     )  # fmt: skip
+    Copilot.objects.update(logging=Logging.METADATA)
     [second] = both_with_one_left(stranger, change)
     assert kinds(second) == ["copilotMessageArtifact", "copilotMessageChunk"]
     assert len(model.requests) == 3
+
+
+def test_what_a_client_does_not_bring_back_is_in_the_journal(service_url, model):
+    stranger = Stranger(
+        "charts", Reply(calls=(FETCH, DRAW)), says("It rose."), service=service_url, model=model
+    )
+    [second] = both_with_one_left(stranger, lambda state: LOST)
+    assert kinds(second) == ["copilotMessageArtifact", "copilotMessageChunk"]
+    assert len(model.requests) == 2, "the model need not ask again"
 
 
 def test_too_much_to_carry_is_left_to_the_model(service_url, model, monkeypatch):
@@ -137,6 +150,7 @@ def test_too_much_to_carry_is_left_to_the_model(service_url, model, monkeypatch)
         "Draw it.", functions={"get_widget_data": content("[1]")}, **widgets(NEWS)
     )
     assert second == [("copilotMessageChunk", {"delta": "It rose."})]
+    assert memory.NOT_WAITING in model.told()
 
 
 def test_a_new_question_forgets_what_was_waiting(service_url, model):

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 import json
@@ -14,6 +15,7 @@ from django.db import DatabaseError, OperationalError, connection, models
 from django.utils import timezone
 import pytest
 
+from copilot_admin.engine.client.extra_state import SIGNED_MEMORY
 from copilot_admin.engine.values.engine_input import Memory, Recollection
 from copilot_admin.journal import Journal, beat
 from copilot_admin.journal.finishing import finish
@@ -37,7 +39,9 @@ from copilot_admin.models import (
 from copilot_admin.storage.database_thread import DatabaseThread, JournalDown
 from copilot_admin.storage.spool import Spool
 from copilot_admin.storage.writer import Writer
+from protocol.dialects import echo_of
 from protocol.events import MessageChunk, StatusUpdate
+from protocol.generations import Generation
 from protocol.messages import DataItem, FileReference, ResultMessage, SourceData
 from protocol.requests import read
 from tests.journal.journaling import (
@@ -145,7 +149,32 @@ class TestRecollection:
             memory=Memory(timezone="Europe/Vienna", urls=("https://example.com/a",)),
             client_calls=1,
             looped=False,
+            carried={"signed": "by us"},
         )
+
+    @pytest.mark.parametrize("length", [10, 100_000], ids=["small", "as a blob"])
+    def test_what_an_older_client_does_not_carry_is_known_from_the_call(self, length):
+        client = Client(trace_id="chat-1", generation=Generation.ONE)
+        state = {SIGNED_MEMORY: "x" * length}
+        call = replace(call_event(), extra_state=state)
+        asked = client.ask("Price?")
+        asked.answer(call)
+        echo = echo_of(call, Generation.ONE)
+        bare = ResultMessage("get_widget_data", echo.input_arguments, result().data)
+        second = client.ask("Price?", echo, bare)
+        assert second.accepted.recollection.carried == state
+
+    def test_nothing_is_looked_up_for_a_client_that_carries(self):
+        client = Client(trace_id="chat-1")
+        client.ask("Price?").answer(call_event())
+        carrying = replace(result(), extra_state={SIGNED_MEMORY: "token"})
+        assert client.ask("Price?", call_echo(), carrying).accepted.recollection.carried == {}
+
+    def test_nothing_is_known_of_a_call_that_was_another_servers(self):
+        client = Client(trace_id="chat-1")
+        client.ask("Price?").answer("It is 41")
+        foreign = client.ask("Price?", call_echo(), result())
+        assert foreign.accepted.recollection.carried == {}
 
     def test_the_same_question_without_the_result_it_got_is_a_loop_for_a_minute(self):
         client = Client(trace_id="chat-1")

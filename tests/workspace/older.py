@@ -20,12 +20,14 @@ class OlderWorkspace:
     Attributes:
         query_url: As `copilots.json` gives it.
         widgets: Selected ones, in the shape of generation 2.
+        extra: Those that are not on the dashboard; generation 1 has none.
         data: Answers a call for one widget, which is named by its uuid or its id.
     """
 
     query_url: str
     generation: Generation
     widgets: list[dict[str, Any]] = field(default_factory=list)
+    extra: list[dict[str, Any]] = field(default_factory=list)
     data: Callable[[str], Any] = str
     messages: list[dict[str, Any]] = field(default_factory=list)
 
@@ -62,6 +64,6 @@ class OlderWorkspace:
 
     def _offered(self) -> Any:
         if self.generation is Generation.TWO:
-            return {"primary": self.widgets, "secondary": [], "extra": []}
+            return {"primary": self.widgets, "secondary": [], "extra": self.extra}
         known = ("uuid", "name", "description", "metadata")
         return [{key: one[key] for key in known} for one in self.widgets]

@@ -5,7 +5,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from copilot_admin.engine.client.widget_data import named_widget, source_for
+from copilot_admin.engine.client.data_wishes import named_widget
+from copilot_admin.engine.client.widget_data import source_for
 from protocol.functions import DataSource
 from protocol.query import Query
 from protocol.widgets import Widget

@@ -15,6 +15,17 @@ from protocol.query import Query
 MOST_WAITING = 64 * 1024
 MOST_CARRIED = 48 * 1024
 NOT_CARRIED = "(done, but the result was too long to be kept; call it again if you need it)"
+NOT_WAITING = "(not done: what was called at the same time was too long to be kept; call it again)"
+
+
+def with_what_it_carries(engine_input: EngineInput, recollection: Recollection) -> EngineInput:
+    """The input as of a client that brings back what it was given to carry."""
+    query = engine_input.query
+    last = query.messages[-1]
+    if not recollection.carried or not isinstance(last, ResultMessage):
+        return engine_input
+    message = replace(last, extra_state=recollection.carried)
+    return replace(engine_input, query=replace(query, messages=(*query.messages[:-1], message)))
 
 
 def completed(engine_input: EngineInput, recollection: Recollection) -> Query:
@@ -45,10 +56,12 @@ def memory_of(
         query: With what is known from earlier legs filled in.
         exchanges: What server tools gave in this leg; where it is too much, the oldest are only
             named, and the model is told so.
-        waiting: Calls that this leg does not come to; too much of them is left to the model, which
-            can ask again.
+        waiting: Calls that this leg does not come to; where they are too much, the model is told
+            that it has to ask again.
     """
     fits = sum(len(call.name) + len(call.arguments) for call in waiting) <= MOST_WAITING
+    forgotten = () if fits else waiting
+    exchanges = (*exchanges, *(Exchange(call.name, "{}", NOT_WAITING) for call in forgotten))
     return Memory(
         timezone=query.timezone,
         urls=query.urls,

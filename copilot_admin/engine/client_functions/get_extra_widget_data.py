@@ -1,7 +1,7 @@
 """Finds widgets that are not on the dashboard; their data is then had with `get_widget_data`.
 
 Workspace knows the call for the data as `get_extra_widget_data`; which of the two functions a
-call becomes is decided in `engine/client/widget_data.py`.
+call becomes is decided in `engine/client/data_wishes.py`.
 """
 
 from collections.abc import Iterable, Sequence

@@ -52,11 +52,14 @@ class Recollection:
         memory: Of the turn's first request; None when the conversation is not known.
         client_calls: Client function calls that this server already made in this turn.
         looped: The same question came back without the result of the call it got a moment ago.
+        carried: The `extra_state` of the call whose result has just come, where the client brings
+            none back; those of generations 1 and 2 do not.
     """
 
     memory: Memory | None = None
     client_calls: int = 0
     looped: bool = False
+    carried: JsonObject = field(default_factory=dict)
 
 
 async def nothing_fetched(url: str) -> bytes:

@@ -1,6 +1,7 @@
 import pytest
 
-from copilot_admin.engine.client.widget_data import MAX_CLIENT_CALLS, TOOL, plan_data, read_call
+from copilot_admin.engine.client.data_wishes import TOOL, data_call, read_wishes
+from copilot_admin.engine.client.widget_data import MAX_CLIENT_CALLS, plan_data
 from copilot_admin.engine.tools.tool_arguments import ToolMistake
 from copilot_admin.engine.values.engine_input import Recollection
 from copilot_admin.engine.values.model_call import ToolCall
@@ -47,7 +48,8 @@ def asked(*wanted, query, spec=ASK):
         ToolCall(id=str(number), name=TOOL.name, arguments=arguments)
         for number, arguments in enumerate(wanted)
     ]
-    return read_call(calls, plan=planned(query, spec=spec), query=query)
+    wishes = [wish for call in calls for wish in read_wishes(call, query=query)]
+    return data_call(wishes, plan=planned(query, spec=spec), query=query)[0]
 
 
 def refs(widgets):

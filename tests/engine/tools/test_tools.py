@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from copilot_admin.engine.client.widget_data import GetWidgetData
+from copilot_admin.engine.client.data_wishes import GetWidgetData
 from copilot_admin.engine.tools.registry import (
     Tool,
     ToolContext,

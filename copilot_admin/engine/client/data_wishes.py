@@ -1,0 +1,202 @@
+"""What the model's calls of `get_widget_data` ask for, as one client function call a leg."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+import json
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+
+from copilot_admin.engine.client.widget_data import (
+    GET_EXTRA_WIDGET_DATA,
+    DataCall,
+    DataPlan,
+    identity,
+    may_be_asked,
+    source_for,
+)
+from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments, schema_of
+from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
+from protocol.functions import GET_WIDGET_DATA, DataSource
+from protocol.generations import Generation
+from protocol.json import Json
+from protocol.query import Query
+from protocol.widgets import Widget
+
+_IDS_IN_A_SENTENCE = 20
+
+
+class WantedWidget(BaseModel):
+    """One widget that the model wants the data of."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: str = Field(description="The id of an offered widget, exactly as listed.")
+    params: dict[str, JsonValue] = Field(
+        default_factory=dict,
+        description="Parameters that differ from the listed values; leave it out otherwise.",
+    )
+
+
+class GetWidgetData(BaseModel):
+    """The arguments of the tool `get_widget_data`."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    widgets: Annotated[list[WantedWidget], Field(min_length=1, description="What to get.")]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_workspace_names_them(cls, given: Any) -> Any:
+        """Models that have read of Workspace name widgets as its own function does."""
+        match given:
+            case {"widgets": _}:
+                return given
+            case {"data_sources": [*sources]}:
+                return {"widgets": [_as_wanted(one) for one in sources]}
+            case {"widget_uuids": [*uuids]}:
+                return {"widgets": [{"id": uuid} for uuid in uuids]}
+            case {"widget_uuid": uuid}:
+                return {"widgets": [{"id": uuid}]}
+        return given
+
+
+def _as_wanted(source: Any) -> Any:
+    match source:
+        case {"widget_uuid": str(uuid)}:
+            return {"id": uuid, "params": source.get("input_args") or {}}
+        case {"origin": origin, "id": id}:
+            return {"id": f"{origin}/{id}", "params": source.get("input_args") or {}}
+    return source
+
+
+_WHEN = (
+    "Gets the current data of one or more widgets of the user's dashboard. Use it whenever the "
+    "answer depends on what a widget shows"
+)
+TOOL = ToolSchema(
+    name=GET_WIDGET_DATA,
+    description=f"{_WHEN}, and ask for all you need in one call.",
+    parameters=schema_of(GetWidgetData),
+)
+_ONE_AT_A_TIME = replace(
+    TOOL,
+    description=f"{_WHEN}. The client gives the data of one widget at a time, and of more than one "
+    "the first: call it again for each of the others.",
+)
+
+
+def tool_in(generation: Generation) -> ToolSchema:
+    """The tool as a model is told of it."""
+    return _ONE_AT_A_TIME if generation is Generation.ONE else TOOL
+
+
+@dataclass(frozen=True, slots=True)
+class DataWish:
+    """A widget that the model wants the data of, and the call in which it says so."""
+
+    call: ToolCall
+    wanted: WantedWidget
+    widget: Widget
+    source: DataSource
+
+
+def read_wishes(call: ToolCall, *, query: Query) -> tuple[DataWish, ...]:
+    """What one call of `get_widget_data` wants.
+
+    Raises:
+        ToolMistake: The arguments are wrong or name a widget that is not offered; the text tells
+            the model what would be right.
+    """
+    return tuple(
+        _wish(call, wanted, query=query) for wanted in read_arguments(GetWidgetData, call).widgets
+    )
+
+
+def data_call(
+    wishes: Sequence[DataWish], *, plan: DataPlan, query: Query
+) -> tuple[DataCall, tuple[ToolCall, ...]]:
+    """The client function call for what the model wants, and the calls for what it leaves over.
+
+    A leg makes one call, and a call is for one function: what is on the dashboard goes first.
+    Generation 1 asks for one widget a leg.
+
+    Raises:
+        ToolMistake: All of it is there already.
+    """
+    new = [one for one in wishes if identity(one.source, widget=one.widget) not in plan.had]
+    if not new:
+        named = ", ".join(dict.fromkeys(repr(one.wanted.id) for one in wishes))
+        raise ToolMistake(f"The data of {named} is already above; answer from it.")
+    extra = _extra_refs(query) if query.generation is Generation.THREE else frozenset()
+    own = [one for one in new if one.widget.ref not in extra]
+    function = GET_WIDGET_DATA if own else GET_EXTRA_WIDGET_DATA
+    now = own or new
+    sources = _distinct(one.source for one in now)
+    if query.generation is Generation.ONE:
+        sources = sources[:1]
+    later = [one for one in new if one.source not in sources]
+    return DataCall(function=function, sources=sources), _calls_for(later)
+
+
+def named_widget(wanted: str, *, params: Mapping[str, Json], query: Query) -> Widget:
+    """The widget that the model names, if it has these parameters.
+
+    Raises:
+        ToolMistake: No such widget may be asked for, or it has no such parameter.
+    """
+    known = [one for one in query.widgets.all() if may_be_asked(one)]
+    widget = _find(wanted, known)
+    if widget is None:
+        ids = ", ".join(one.ref for one in known[:_IDS_IN_A_SENTENCE])
+        raise ToolMistake(f"There is no widget with the id {wanted!r}. Offered ids: {ids}.")
+    has = {param.name for param in widget.params}
+    unknown = sorted(set(params) - has)
+    if unknown:
+        names = ", ".join(sorted(has)) or "none"
+        raise ToolMistake(
+            f"The widget {wanted!r} has no parameter {unknown[0]!r}. Its parameters: {names}."
+        )
+    return widget
+
+
+def _find(wanted: str, widgets: Sequence[Widget]) -> Widget | None:
+    """The widget the model means: by its id, else by a name that only one widget has."""
+    for widget in widgets:
+        if widget.ref == wanted:
+            return widget
+    named = [
+        one
+        for one in widgets
+        if wanted in (one.widget_id, one.name, f"{one.origin}/{one.widget_id}")
+    ]
+    return named[0] if len(named) == 1 else None
+
+
+def _wish(call: ToolCall, wanted: WantedWidget, *, query: Query) -> DataWish:
+    widget = named_widget(wanted.id, params=wanted.params, query=query)
+    return DataWish(call, wanted, widget, source_for(widget, params=wanted.params))
+
+
+def _extra_refs(query: Query) -> frozenset[str]:
+    """The widgets that are not on the dashboard."""
+    own = {widget.ref for widget in (*query.widgets.primary, *query.widgets.secondary)}
+    return frozenset(widget.ref for widget in query.widgets.extra) - own
+
+
+def _calls_for(wishes: Sequence[DataWish]) -> tuple[ToolCall, ...]:
+    """The model's calls with nothing in them but these widgets."""
+    widgets: dict[ToolCall, list[Json]] = {}
+    for one in wishes:
+        widgets.setdefault(one.call, []).append(one.wanted.model_dump(exclude_defaults=True))
+    return tuple(
+        replace(call, arguments=json.dumps({"widgets": wanted})) for call, wanted in widgets.items()
+    )
+
+
+def _distinct(sources: Iterable[DataSource]) -> tuple[DataSource, ...]:
+    seen: list[DataSource] = []
+    for source in sources:
+        if source not in seen:
+            seen.append(source)
+    return tuple(seen)
