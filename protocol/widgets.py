@@ -14,6 +14,13 @@ class Undefined(Enum):
 
 
 UNDEFINED = Undefined.UNDEFINED
+_UPLOADS = "OpenBB Hub"  # the origin of attached files
+_UPLOAD = "file-"
+
+
+def is_upload(*, origin: str, id: str) -> bool:
+    """Whether the widget that is called so is a file that somebody attached to a question."""
+    return origin == _UPLOADS and id.startswith(_UPLOAD)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,8 @@
 """Tell a request's generation by its shape; the address it came to is only a hint.
 
-Source: decisions on generations: what only one generation sends decides, in this order.
+Source: the request bodies of the three generations. What only the newest sends is looked for
+first: a chat keeps its messages as an older client wrote them, and the dialect is that of the
+client that asks now.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from protocol.generations import Generation
 from protocol.json import Json, JsonObject
 from protocol.reading.messages import decoded_call, raw_role
+from protocol.widgets import is_upload
 
 _ONLY_THREE = (
     "timezone",
@@ -28,14 +31,11 @@ def detect(body: JsonObject, *, hint: Generation | None) -> Generation:
     messages = [one for one in listed if isinstance(one, Mapping)]
     results = [one for one in messages if raw_role(one) == "tool"]
     calls = [call for one in messages if (call := _call(one))]
-    if _speaks_one(body, results=results, calls=calls):
-        return Generation.ONE
-    if _speaks_two(results=results, calls=calls):
-        return Generation.TWO
     if _speaks_three(body, messages=messages, results=results):
         return Generation.THREE
-    widgets = body.get("widgets")
-    if isinstance(widgets, Mapping) and not any(_has_uuid(one) for one in _grouped(widgets)):
+    if _speaks_one(body, results=results, calls=calls):
+        return Generation.ONE
+    if _speaks_two(body, results=results, calls=calls):
         return Generation.TWO
     return hint or Generation.THREE
 
@@ -52,10 +52,15 @@ def _speaks_one(
     )
 
 
-def _speaks_two(*, results: Iterable[JsonObject], calls: Iterable[JsonObject]) -> bool:
+def _speaks_two(
+    body: JsonObject, *, results: Iterable[JsonObject], calls: Iterable[JsonObject]
+) -> bool:
     if any(_ARGUMENTS in one for one in (*results, *calls)):
         return True
-    return any("content" in one and "error_type" not in one for one in _elements(results))
+    if any("content" in one and "error_type" not in one for one in _elements(results)):
+        return True
+    widgets = list(_grouped(body.get("widgets")))
+    return bool(widgets) and not any(one.get("uuid") for one in widgets)
 
 
 def _speaks_three(
@@ -63,7 +68,7 @@ def _speaks_three(
 ) -> bool:
     if any(key in body for key in _ONLY_THREE):
         return True
-    if any("agent_id" in one or "extra_state" in one for one in messages):
+    if any("agent_id" in one for one in messages):
         return True
     return any("items" in one for one in _elements(results))
 
@@ -84,12 +89,13 @@ def _elements(results: Iterable[JsonObject]) -> Iterator[JsonObject]:
             yield from (one for one in data if isinstance(one, Mapping))
 
 
-def _grouped(widgets: JsonObject) -> Iterator[Json]:
-    for group in _GROUPS:
-        members = widgets.get(group)
+def _grouped(widgets: Json) -> Iterator[JsonObject]:
+    """The widgets in their groups, without attached files: those have no uuid in any generation."""
+    groups = [widgets.get(group) for group in _GROUPS] if isinstance(widgets, Mapping) else []
+    for members in groups:
         if isinstance(members, list | tuple):
-            yield from members
+            yield from (one for one in members if isinstance(one, Mapping) and not _is_file(one))
 
 
-def _has_uuid(widget: Json) -> bool:
-    return isinstance(widget, Mapping) and bool(widget.get("uuid"))
+def _is_file(widget: JsonObject) -> bool:
+    return is_upload(origin=str(widget.get("origin")), id=str(widget.get("widget_id")))

@@ -275,7 +275,11 @@ PLACEHOLDER_PARAM = {
     "description": "<parameter description>",
     "default_value": "<default value>",
 }
-NO_WIDGETS: dict[str, Any] = {"primary": [], "secondary": [], "extra": []}
+A_WIDGET: dict[str, Any] = {
+    "primary": [{"origin": "OpenBB API", "widget_id": "stock_price_quote", "params": []}],
+    "secondary": [],
+    "extra": [],
+}
 
 
 def _historical_two(origin: str, metadata: dict[str, Any]) -> dict[str, Any]:
@@ -322,14 +326,14 @@ GENERATION_TWO = [
     Seed(
         "only one human message",
         Generation.TWO,
-        {"messages": [HELLO], "widgets": NO_WIDGETS},
-        "completed: `...` became empty widget groups",
+        {"messages": [HELLO], "widgets": A_WIDGET},
+        "completed: `...` became groups with a widget",
     ),
     Seed(
         "multiple messages",
         Generation.TWO,
-        {"messages": THREE_MESSAGES, "widgets": NO_WIDGETS},
-        "completed: `...` became empty widget groups",
+        {"messages": THREE_MESSAGES, "widgets": A_WIDGET},
+        "completed: `...` became groups with a widget",
     ),
     Seed(
         "widgets",
@@ -393,7 +397,7 @@ GENERATION_TWO = [
         Generation.TWO,
         {
             "messages": [HELLO],
-            "widgets": NO_WIDGETS,
+            "widgets": A_WIDGET,
             "context": [
                 {
                     "uuid": "3fa85f64-5717-4562-b3fc-2c963f66afa6",
@@ -414,7 +418,7 @@ GENERATION_TWO = [
                 },
             ],
         },
-        "comments and `...` removed; completed with a message and empty widget groups",
+        "comments and `...` removed; completed with a message and a widget",
     ),
     Seed(
         "function call and result",

@@ -13,6 +13,29 @@ ONE, TWO, THREE = Generation
 CALL = {"function": "get_widget_data", "input_arguments": {}}
 NO_UUID = {"widgets": {"primary": [{"origin": "o", "widget_id": "w"}]}}
 WITH_UUID = {"widgets": {"primary": [], "extra": [{"widget_id": "w", "uuid": "u"}]}}
+FILE = {"origin": "OpenBB Hub", "widget_id": "file-1", "name": "a.pdf"}
+ONLY_FILES = {"widgets": {"primary": [FILE], "secondary": []}}
+OLD_MESSAGES = {
+    "call of generation 1": {
+        "role": "ai",
+        "content": json.dumps({**CALL, "input_arguments": {"widget_uuid": "u"}}),
+    },
+    "result of generation 1": {"role": "tool", "content": "data"},
+    "object of generation 1": {"role": "tool", "data": {"content": "data"}},
+    "call of generation 2": {
+        "role": "ai",
+        "content": json.dumps({**CALL, "copilot_function_call_arguments": {}}),
+    },
+    "result of generation 2": {"role": "tool", "data": [{"content": "x"}]},
+}
+ONLY_THREE: dict[str, Any] = {
+    "timezone": "UTC",
+    "workspace_state": None,
+    "workspace_options": [],
+    "tools": [],
+    "model": "m",
+    "skills_catalog": [],
+}
 
 
 def generation_of(
@@ -33,13 +56,13 @@ def tool(**fields: Any) -> dict[str, Any]:
     ("messages", "fields"),
     [
         ([], {"widgets": []}),
-        ([], {"widgets": [{"uuid": "u"}], "timezone": "UTC"}),
         ([call(input_arguments={"widget_uuid": "u"})], {}),
-        ([tool(input_arguments={"widget_uuid": "u"}, data=[{"items": []}])], {}),
+        ([tool(input_arguments={"widget_uuid": "u"}, data=[])], {}),
         ([tool(content="data")], {}),
         ([tool(content={"a": 1})], {}),
         ([tool(data={"content": "data"})], {}),
         ([tool(data={})], WITH_UUID),
+        ([tool(content="data", extra_state={"a": 1})], {}),
     ],
 )
 def test_generation_one_shows(messages: list, fields: dict):
@@ -50,12 +73,14 @@ def test_generation_one_shows(messages: list, fields: dict):
     ("messages", "fields"),
     [
         ([call(copilot_function_call_arguments={})], {}),
-        ([tool(copilot_function_call_arguments={}, data=[{"items": []}])], {"timezone": "UTC"}),
+        ([tool(copilot_function_call_arguments={}, data=[])], {}),
         ([tool(data=[{"content": "x"}])], {}),
-        ([tool(data=[{"content": "x"}], extra_state={"a": 1})], {"tools": []}),
+        ([tool(data=[{"content": "x"}], extra_state={"a": 1})], {}),
+        ([tool(data=[], extra_state={})], NO_UUID),
         ([], NO_UUID),
-        ([], {"widgets": {}}),
-        ([], {"widgets": {"primary": "no list", "secondary": [5]}}),
+        ([], {"widgets": {"primary": [FILE, {"widget_id": "w"}]}}),
+        ([], {"widgets": {"primary": [{"origin": "o", "widget_id": "file-1"}]}}),
+        ([], {"widgets": {"primary": [{"origin": "OpenBB Hub", "widget_id": "w"}]}}),
     ],
 )
 def test_generation_two_shows(messages: list, fields: dict):
@@ -65,16 +90,12 @@ def test_generation_two_shows(messages: list, fields: dict):
 @pytest.mark.parametrize(
     ("messages", "fields"),
     [
-        ([], {**NO_UUID, "timezone": "UTC"}),
-        ([], {**NO_UUID, "workspace_state": None}),
-        ([], {**NO_UUID, "workspace_options": []}),
-        ([], {**NO_UUID, "tools": []}),
-        ([], {**NO_UUID, "model": "m"}),
-        ([], {**NO_UUID, "skills_catalog": []}),
+        *([[], {**NO_UUID, key: value}] for key, value in ONLY_THREE.items()),
+        ([], {"widgets": [{"uuid": "u"}], "timezone": "UTC"}),
         ([{"role": "ai", "content": "a", "agent_id": "x"}], NO_UUID),
-        ([tool(data=[], extra_state={})], NO_UUID),
         ([tool(data=[{"items": []}])], NO_UUID),
-        ([tool(data=[{"error_type": "not_found", "content": "x"}], extra_state={})], NO_UUID),
+        ([tool(input_arguments={"widget_uuid": "u"}, data=[{"items": []}])], {}),
+        ([tool(copilot_function_call_arguments={}, data=[{"items": []}])], {}),
     ],
 )
 def test_generation_three_shows(messages: list, fields: dict):
@@ -83,8 +104,37 @@ def test_generation_three_shows(messages: list, fields: dict):
     }
 
 
-@pytest.mark.parametrize("fields", [{}, WITH_UUID, {"widgets": None}, {"urls": []}])
-@pytest.mark.parametrize("messages", [[], [call()], [tool(data=[])], [{"role": "ai"}]])
+@pytest.mark.parametrize("old", OLD_MESSAGES.values(), ids=OLD_MESSAGES)
+@pytest.mark.parametrize("key", ONLY_THREE)
+def test_the_dialect_is_that_of_the_caller_now(key: str, old: dict):
+    asked = {"role": "human", "content": "And now?"}
+    for widgets in ({}, NO_UUID, WITH_UUID, ONLY_FILES):
+        told = generation_of(old, asked, **{**widgets, key: ONLY_THREE[key]})
+        assert told is THREE
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        WITH_UUID,
+        ONLY_FILES,
+        {"widgets": None},
+        {"widgets": {}},
+        {"widgets": {"primary": "no list", "secondary": [5]}},
+        {"urls": []},
+    ],
+)
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [],
+        [call()],
+        [tool(data=[])],
+        [{"role": "ai"}],
+        [tool(data=[{"error_type": "not_found", "content": "x"}], extra_state={})],
+    ],
+)
 def test_silent_shape_follows_the_hint(messages: list, fields: dict):
     assert generation_of(*messages, **fields) is THREE
     for hint in Generation:

@@ -6,7 +6,7 @@ from enum import Enum
 from itertools import zip_longest
 
 from copilot_admin.engine.values.spec import CitationMode, CopilotSpec, WidgetDataMode
-from copilot_admin.engine.values.uploads import FEATURE, is_upload
+from copilot_admin.engine.values.uploads import FEATURE
 from protocol.functions import (
     WIDGET_DATA_FUNCTIONS,
     DataSource,
@@ -15,6 +15,7 @@ from protocol.functions import (
 from protocol.generations import Generation
 from protocol.messages import ResultMessage, SourceResult
 from protocol.query import ContextItem, Query
+from protocol.widgets import is_upload
 
 _EXECUTE_TOOL = "execute_agent_tool"
 
