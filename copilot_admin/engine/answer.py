@@ -146,6 +146,8 @@ async def _after_round(
         leg.done = True
         for fact in leg.after_data(function_call):
             yield fact
+        for shown in leg.before_call():
+            yield shown
         yield function_call
         return
     if not leg.calls:

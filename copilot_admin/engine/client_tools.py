@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 
 from copilot_admin.engine.client.call import client_call_event, data_call_event
+from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client.data_wishes import (
     TOOL,
     DataWish,
@@ -11,7 +12,12 @@ from copilot_admin.engine.client.data_wishes import (
     tool_in,
 )
 from copilot_admin.engine.client.widget_data import DataPlan
-from copilot_admin.engine.client_functions.registry import Offer, Situation, offers_in
+from copilot_admin.engine.client_functions.registry import (
+    Offer,
+    Situation,
+    function_named,
+    offers_in,
+)
 from copilot_admin.engine.tools.mistakes import Mistakes
 from copilot_admin.engine.tools.tool_arguments import ToolMistake
 from copilot_admin.engine.values.engine_input import EngineInput, Exchange
@@ -50,6 +56,7 @@ class ClientTools:
         situation = Situation(spec=engine_input.spec, query=query, widgets=plan.offered)
         self._offers = offers_in(situation, taken={TOOL.name, *taken})
         self._answers: dict[str, str] = {}  # what the model is told of a call, by its id
+        self._refused: list[str] = []  # what the user is told of this round
 
     @property
     def schemas(self) -> tuple[ToolSchema, ...]:
@@ -66,7 +73,10 @@ class ClientTools:
     @property
     def may_be_called(self) -> bool:
         """Whether this round may still end in a client function call."""
-        return bool(self._data_offered or self._offers) and not self._plan.refusal
+        return (self._data_offered and not self._plan.refusal) or any(
+            offer.arguments is not None and not self._refusal_of(offer)
+            for offer in self._offers.values()
+        )
 
     def withdraw(self) -> None:
         """Takes the offer of client functions back for the rest of the leg."""
@@ -103,18 +113,23 @@ class ClientTools:
         offer = self._offers.get(call.name)
         return offer.answer(call) if offer is not None and offer.answer is not None else None
 
-    def end_round(self) -> str:
-        """What the user is told when the client was to be asked once too often; else nothing."""
-        refused = self._plan.refusal if self._answers else ""
-        self._answers = {}
+    def end_round(self) -> Sequence[str]:
+        """What the user is told when the client was to be asked once too often; else nothing.
+
+        A function that may not be called again is not offered any more.
+        """
+        refused, self._refused, self._answers = self._refused, [], {}
         if refused:
-            self.withdraw()
+            self._data_offered = self._data_offered and not self._plan.refusal
+            self._offers = {
+                name: offer for name, offer in self._offers.items() if not self._refusal_of(offer)
+            }
         return refused
 
     def _data_call(
         self, calls: Sequence[ToolCall], waiting: Sequence[ToolCall], exchanges: Sequence[Exchange]
     ) -> FunctionCall | None:
-        if not calls or self._refused(calls):
+        if not calls or self._refuse(calls, self._plan.refusal):
             return None
         wishes = self._wishes(calls)
         if not wishes:
@@ -152,7 +167,7 @@ class ClientTools:
         waiting: Sequence[ToolCall],
         exchanges: Sequence[Exchange],
     ) -> FunctionCall | None:
-        if offer.arguments is None or self._refused([call]):
+        if offer.arguments is None or self._refuse([call], self._refusal_of(offer)):
             return None  # the first is answered here
         try:
             arguments = offer.arguments(call)
@@ -169,12 +184,19 @@ class ClientTools:
             waiting=waiting,
         )
 
-    def _refused(self, calls: Sequence[ToolCall]) -> bool:
-        """Whether the client cannot be asked for anything more in this turn; the model is told."""
-        if self._plan.refusal:
-            answer = f"{self._plan.refusal} Answer with what you have."
+    def _refusal_of(self, offer: Offer) -> str:
+        """Why what is offered is not asked of the client again; empty while it may be."""
+        function = function_named(offer.function)
+        words = function.words if function else CallWords()
+        return self._plan.budget.refusal(offer.function, words)
+
+    def _refuse(self, calls: Sequence[ToolCall], refusal: str) -> bool:
+        """Tells model and user of calls that the client cannot be asked for again, if there are."""
+        if refusal:
+            answer = f"{refusal} Answer with what you have."
             self._answers |= dict.fromkeys(_ids(calls), answer)
-        return bool(self._plan.refusal)
+            self._refused += [] if refusal in self._refused else [refusal]
+        return bool(refusal)
 
 
 def _others(calls: Sequence[ToolCall], made: Collection[ToolCall]) -> Sequence[ToolCall]:

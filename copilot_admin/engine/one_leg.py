@@ -86,6 +86,8 @@ class Leg:
         )
         self._taken_up = False  # what is called was written in the leg before
         self._opened = False
+        self._worded = False  # the client has words of this leg
+        self._owed: list[str] = []  # refusals that nobody but the model was told of
         self._thoughts: list[str] = []  # since the last words; only where they are shown
         self._round = 0
         self._made = 0
@@ -139,12 +141,29 @@ class Leg:
     def say(self, text: str) -> Iterator[Event]:
         """The events that show a piece of text to the client."""
         yield from self.opening()
+        if text and self._owed:
+            yield from self._pay()
         if text and self._thoughts:
             thought = "".join(self._thoughts).strip()
             self._thoughts = []
             yield StatusUpdate(message=THINKING, details=({"Thought": thought},))
         if text:
+            self._worded = True
             yield MessageChunk(text)
+
+    def _pay(self) -> Iterator[Event]:
+        """What the user is owed, in a paragraph of its own."""
+        owed, self._owed = self._owed, []
+        if self._worded:
+            yield MessageChunk("\n\n")
+        for sentence in owed:
+            yield from warning_events(sentence)
+            yield MessageChunk("\n\n")
+
+    def before_call(self) -> Iterator[Event]:
+        """What is shown before a call of the client: steps, and never words."""
+        for sentence in self._owed:
+            yield StatusUpdate(message=sentence, level=StatusLevel.WARNING)
 
     def warn(self, sentence: str) -> Iterator[Event]:
         """The events that show a warning, apart from the text before it."""
@@ -157,7 +176,7 @@ class Leg:
         match delta:
             case TextDelta(text):
                 sendable = self.reply.take(text)
-                if self._opened and sendable and not self._thoughts:
+                if self._worded and sendable and not (self._thoughts or self._owed):
                     return (MessageChunk(sendable),)
                 return tuple(self.say(sendable)) if sendable else ()
             case ReasoningDelta(words):
@@ -299,6 +318,8 @@ class Leg:
     def closing(self) -> Iterator[Output]:
         """Everything after the last words: warnings, citations, end steps and the finish."""
         yield from self.held_back()
+        if self._owed:
+            yield from self._pay()
         finish = TOO_LONG if self.reply.full else self._finish
         cut = truncation(finish)
         if cut is not None:
@@ -316,7 +337,11 @@ class Leg:
         yield finish
 
     def _explanations(self) -> Iterator[Event]:
-        for sentence in (self._client.end_round(), self._mistakes.end_round()):
+        refused = self._client.end_round()
+        if self._client.may_be_called:  # where a call may follow, words would be in its way
+            self._owed += (one for one in refused if one not in self._owed)
+            refused = ()
+        for sentence in (*refused, self._mistakes.end_round()):
             if sentence:
                 yield from self.warn(sentence)
                 yield MessageChunk("\n\n")  # the answer goes on in a paragraph of its own

@@ -1,6 +1,7 @@
 """What the server remembers of a turn when the client comes back to it; reads the database."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -10,6 +11,7 @@ from copilot_admin.engine.values.engine_input import Memory, Recollection
 from copilot_admin.models import Event, EventType, Node, NodeKind, Run
 from copilot_admin.storage import blobs
 from copilot_admin.threads.attaching import Attached
+from copilot_admin.threads.content import data_in
 from protocol.json import Json, JsonObject
 from protocol.messages import ResultMessage
 from protocol.query import Query
@@ -40,10 +42,10 @@ def recollect(attached: Attached, query: Query, *, run_id: UUID, now: datetime) 
     earlier = [] if attached.is_new_turn else _earlier(attached, run_id)
     if not earlier:
         return Recollection(memory=_memory_of(query))
-    calls = {run.call_hash for run in earlier if run.call_hash in attached.path}
+    calls = {run.call_hash: run.call_id for run in earlier if run.call_hash in attached.path}
     return Recollection(
         memory=_stored_memory(earlier[0]),
-        client_calls=len(calls),
+        client_calls=_functions(calls.values()),
         looped=_looped(earlier, attached.leaf_id, now),
         carried=_carried(earlier, attached.leaf_id) if _lacks_memory(query) else {},
     )
@@ -58,6 +60,17 @@ def _earlier(attached: Attached, run_id: UUID) -> list[_Earlier]:
     return [
         _Earlier(*row[:5], *(row[5:7] if row[7] == NodeKind.CALL else (None, None))) for row in rows
     ]
+
+
+def _functions(call_ids: Iterable[int | None]) -> Counter[str]:
+    """How often each client function was called; under no name where no content is kept."""
+    nodes = Node.objects.filter(pk__in=[id for id in call_ids if id is not None])
+    rows = list(nodes.values_list("text", "blob_id"))
+    big = blobs.load(sha for _, sha in rows if sha)
+    calls = [big.get(sha) if sha else data_in(text) for text, sha in rows]
+    return Counter(
+        str(call.get("function") or "") if isinstance(call, Mapping) else "" for call in calls
+    )
 
 
 def _looped(earlier: Sequence[_Earlier], leaf_id: int | None, now: datetime) -> bool:

@@ -3,14 +3,17 @@
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from django.conf import settings
-from django.core.validators import MinValueValidator, RegexValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.engine.values.spec import (
+    CALL_LIMITS,
+    HIGHEST_CALL_LIMIT,
     LEAST_DATA_TOKENS,
+    MOST_CLIENT_CALLS,
     CitationMode,
     ToolCalling,
     WidgetDataMode,
@@ -80,6 +83,11 @@ class Logging(models.TextChoices):
     NOTHING = "nothing", _("Nothing but that a run took place")
 
 
+def call_limits() -> "list[Mapping[str, Json]]":
+    """How often a question may call single functions of Workspace, until a builder says more."""
+    return [{"function": limit.function, "most": limit.most} for limit in CALL_LIMITS]
+
+
 class CopilotQuerySet(models.QuerySet["Copilot"]):
     """Look-ups of copilots."""
 
@@ -130,6 +138,14 @@ class Copilot(models.Model):
     reasoning_steps = models.BooleanField(_("show reasoning"), default=False)
     max_data_tokens = models.PositiveIntegerField(
         _("most data"), null=True, blank=True, validators=[MinValueValidator(LEAST_DATA_TOKENS)]
+    )
+    max_client_calls = models.PositiveIntegerField(
+        _("most calls of Workspace"),
+        default=MOST_CLIENT_CALLS,
+        validators=[MinValueValidator(1), MaxValueValidator(HIGHEST_CALL_LIMIT)],
+    )
+    client_call_limits = models.JSONField(
+        _("limits of single functions"), default=call_limits, blank=True
     )
     steps = models.JSONField(_("steps"), default=list, blank=True)
     starters = models.JSONField(_("starter questions"), default=list, blank=True)

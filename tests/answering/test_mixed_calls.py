@@ -6,7 +6,14 @@ import pytest
 
 from copilot_admin.engine.client import memory
 from copilot_admin.models import Copilot, Logging, Outcome
-from tests.conformance.strangers import NEWS, PRICE, Stranger, content, widgets
+from tests.conformance.strangers import (
+    NEWS,
+    PRICE,
+    Stranger,
+    content,
+    import_template,
+    widgets,
+)
 from tests.conformance.test_bad_input_data import journaled
 from tests.conformance.test_bad_input_tools import CHART
 from tests.conformance.test_client import HIT, TOOL
@@ -90,10 +97,11 @@ def test_what_was_wrong_beside_a_call_is_told_when_it_has_been_carried_out(servi
 def test_more_calls_to_the_client_than_it_takes_end_in_words(service_url, model):
     many = Reply(calls=tuple(("Tool1_function_one", {"q": letter}) for letter in "abcde"))
     stranger = Stranger("mcp-tools", many, says("Four."), service=service_url, model=model)
+    import_template("mcp-tools", model, max_client_calls=4)
     *first, last = stranger.asks("Find them.", functions=HIT, tools=[TOOL])
     assert len(first) == 4
     [warning] = named(last, "copilotStatusUpdate")
-    assert warning["message"].startswith("The dashboard was already asked for data 4 times")
+    assert warning["message"].startswith("Workspace was already called 4 times for this question")
     assert text_of(last).endswith("Four.")
     told = model.requests[1]["messages"][-1]["content"]
     assert told.endswith("Answer with what you have.")

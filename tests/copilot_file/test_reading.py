@@ -16,6 +16,7 @@ from copilot_admin.copilot_file.yaml_reading import (
     MOST_VALUES,
 )
 from copilot_admin.copilot_file.yaml_writing import write_yaml
+from copilot_admin.engine.client_functions.registry import labels
 from copilot_admin.engine.providers.registry import provider_kinds
 from copilot_admin.engine.tools.registry import tool_names
 from copilot_admin.engine.values.spec import CitationMode, StepPlace, WidgetDataMode
@@ -255,6 +256,8 @@ def test_absent_keys_have_the_documented_defaults():
         "show_steps": True,
         "reasoning_steps": False,
         "max_data_tokens": None,
+        "max_client_calls": 16,
+        "client_call_limits": [{"function": "get_widget_data", "most": 4}],
         "steps": [],
         "starters": [],
         "data": [],
@@ -288,6 +291,16 @@ def test_a_file_that_is_no_group_of_keys_is_refused(value):
     ("changes", "fault"),
     [
         ({"modle": "x"}, "modle: there is no such key. Did you mean 'model'?"),
+        (
+            {"client_call_limits": [{"function": "telepathy", "most": 1}]},
+            "client_call_limits[0].function: Workspace has no function 'telepathy'. Use one of: "
+            + ", ".join(labels())
+            + ".",
+        ),
+        (
+            {"client_call_limits": [{"function": "save_skill", "most": 1}] * 2},
+            "client_call_limits: the function 'save_skill' is given twice. Keep one.",
+        ),
         (
             {"api_key": "sk"},
             "api_key: a file never holds a secret. Name a variable with api_key_env.",

@@ -44,6 +44,8 @@ EVERYTHING = {
     "show_steps": False,
     "reasoning_steps": True,
     "max_data_tokens": 5000,
+    "max_client_calls": 20,
+    "client_call_limits": [{"function": "save_skill", "most": 1}],
     "components": [{"name": "calculator", "version": "v1"}],
     "stream_all_text": True,
     "steps": [{"at": "end", "type": "INFO", "message": "Done", "details": {"a": "b"}}],

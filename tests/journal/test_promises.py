@@ -40,7 +40,7 @@ from copilot_admin.storage.database_thread import DatabaseThread, JournalDown
 from copilot_admin.storage.spool import Spool
 from copilot_admin.storage.writer import Writer
 from protocol.dialects import echo_of
-from protocol.events import MessageChunk, StatusUpdate
+from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.generations import Generation
 from protocol.messages import DataItem, FileReference, ResultMessage, SourceData
 from protocol.requests import read
@@ -147,7 +147,7 @@ class TestRecollection:
         second = client.ask("Price?", call_echo(), result())
         assert second.accepted.recollection == Recollection(
             memory=Memory(timezone="Europe/Vienna", urls=("https://example.com/a",)),
-            client_calls=1,
+            client_calls={"get_widget_data": 1},
             looped=False,
             carried={"signed": "by us"},
         )
@@ -163,6 +163,26 @@ class TestRecollection:
         bare = ResultMessage("get_widget_data", echo.input_arguments, result().data)
         second = client.ask("Price?", echo, bare)
         assert second.accepted.recollection.carried == state
+
+    @pytest.mark.parametrize(
+        ("logging", "called"),
+        [
+            (Logging.EVERYTHING, {"get_widget_data": 1, "execute_agent_tool": 2}),
+            (Logging.METADATA, {"": 3}),
+        ],
+    )
+    def test_calls_are_counted_for_each_function(self, logging, called):
+        client, history = Client(trace_id="chat-1", logging=logging), [human("Price?")]
+        big = {"parameters": {"q": "x" * 100_000}}
+        for call in (
+            call_event(),
+            FunctionCall(function="execute_agent_tool", input_arguments=big),
+            FunctionCall(function="execute_agent_tool", input_arguments={"parameters": {}}),
+        ):
+            client.ask(*history).answer(call)
+            echo = echo_of(call, Generation.THREE)
+            history += [echo, ResultMessage(call.function, echo.input_arguments)]
+        assert client.ask(*history).accepted.recollection.client_calls == called
 
     def test_nothing_is_looked_up_for_a_client_that_carries(self):
         client = Client(trace_id="chat-1")

@@ -107,7 +107,7 @@ def test_a_call_that_came_back_altered_is_counted():
     client = Client(trace_id="chat")
     client.ask("Price?").answer(call_event())
     asked = client.ask("Price?", MIGRATED, result())
-    assert asked.accepted.recollection.client_calls == 1
+    assert asked.accepted.recollection.client_calls == {"get_widget_data": 1}
 
 
 def test_a_shortened_history_without_an_exact_answer_is_none_that_is_known():
@@ -168,7 +168,7 @@ def test_a_turn_of_many_calls_stays_one_turn():
         asked = client.ask(*history)
     assert Turn.objects.count() == 2
     assert Turn.objects.get(runs=asked.run).human_node.text == "Prices?"
-    assert asked.accepted.recollection.client_calls == 10
+    assert asked.accepted.recollection.client_calls == {"get_widget_data": 10}
 
 
 def test_results_without_a_question_share_no_turn_with_another_conversation():

@@ -506,7 +506,11 @@ def test_memory_of_the_first_request_reaches_the_second():
     assert first.accepted.recollection == Recollection(memory=remembered)
     first.answer(call_event())
     second = client.ask("Price?", call_echo(), result(), env={"timezone": None})
-    assert second.accepted.recollection == Recollection(memory=remembered, client_calls=1)
+    assert second.accepted.recollection == Recollection(
+        memory=remembered,
+        client_calls={"get_widget_data": 1},
+        carried={"signed": "by us"},
+    )
 
 
 @pytest.mark.parametrize("env", [{}, {"timezone": 5, "urls": "x", "selected_skills": [1]}])
@@ -523,8 +527,8 @@ def test_calls_are_counted_along_the_way_to_the_leaf():
     for number in range(3):
         client.ask(*history).answer(call_event(f"w-{number}"))
         history += [call_echo(f"w-{number}"), result("1", f"w-{number}")]
-    assert client.ask(*history).accepted.recollection.client_calls == 3
-    assert client.ask(*history[:3]).accepted.recollection.client_calls == 1
+    assert client.ask(*history).accepted.recollection.client_calls == {"get_widget_data": 3}
+    assert client.ask(*history[:3]).accepted.recollection.client_calls == {"get_widget_data": 1}
 
 
 @pytest.mark.parametrize(("later", "looped"), [(57, True), (70, False)])
@@ -624,7 +628,7 @@ def test_conversations_are_recognised_without_their_content():
     assert first.conversation == second.conversation
     assert [row[3] for row in shape(second.conversation)] == [""] * 6
     assert second.conversation.title == ""
-    assert first.accepted.recollection.client_calls == 1
+    assert first.accepted.recollection.client_calls == {"": 1}
 
 
 def test_hashes_of_what_is_not_kept_depend_on_the_secret_key(settings):

@@ -58,6 +58,8 @@ def _input_of(field: FieldInfo, shown: Shown) -> forms.Field:
         return forms.BooleanField(required=False, **common)
     if shown.options:
         return forms.ChoiceField(choices=shown.options, initial=shown.options[0][0], **common)
+    if field.annotation is int:
+        return forms.IntegerField(**_bounds_of(field), **common)
     limits = constraints_of(field)
     if limits.pattern:
         # In Python a `$` also stands before a line break at the end.
@@ -71,3 +73,14 @@ def _input_of(field: FieldInfo, shown: Shown) -> forms.Field:
         max_length=shown.longest or limits.max_length,
         **common,
     )
+
+
+def _bounds_of(field: FieldInfo) -> dict[str, Any]:
+    """The least and the most that a key that is a number may be."""
+    named = {"ge": "min_value", "le": "max_value"}
+    return {
+        named[name]: getattr(one, name)
+        for one in field.metadata
+        for name in named
+        if hasattr(one, name)
+    }

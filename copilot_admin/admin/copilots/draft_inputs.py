@@ -13,7 +13,12 @@ from copilot_admin.admin.common.widgets import DatalistInput, DescribedRadio, Sw
 from copilot_admin.admin.copilots.components_field import ComponentsField
 from copilot_admin.admin.copilots.data_rows import DataNoteRow
 from copilot_admin.admin.copilots.prompt import PromptWidget
-from copilot_admin.admin.copilots.rows import CustomFeatureRow, ModelChoiceRow, StepRow
+from copilot_admin.admin.copilots.rows import (
+    CallLimitRow,
+    CustomFeatureRow,
+    ModelChoiceRow,
+    StepRow,
+)
 from copilot_admin.copilots.fields import controls, draft_field, records
 from copilot_admin.copilots.fields.draft_field import DraftField, Input, Line, Option
 from copilot_admin.copilots.fields.shape import Record
@@ -22,6 +27,7 @@ from copilot_admin.copilots.fields.table import IN_FORM, SECTIONS, in_section
 ROW_FORMS: Mapping[type[Record], type[RowForm]] = {
     records.ModelEntry: ModelChoiceRow,
     controls.CustomFeatureEntry: CustomFeatureRow,
+    records.CallLimitEntry: CallLimitRow,
     records.StepEntry: StepRow,
     records.DataNoteEntry: DataNoteRow,
 }

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.common.record_rows import RecordRow
 from copilot_admin.admin.common.rows import RowForm
 from copilot_admin.copilots.fields.controls import TAKEN_KEYS, CustomFeatureEntry, OptionEntry
-from copilot_admin.copilots.fields.records import ModelEntry, StepEntry
+from copilot_admin.copilots.fields.records import CallLimitEntry, ModelEntry, StepEntry
 from protocol.features import CustomFeatureType
 
 PARAMETER_NAME = RegexValidator(
@@ -157,6 +157,13 @@ class CustomFeatureRow(RecordRow):
                 "default",
                 _("No choice has this value. Use one of: %(known)s.") % {"known": ", ".join(known)},
             )
+
+
+class CallLimitRow(RecordRow):
+    """A limit of how often Workspace is asked for something."""
+
+    noun = _("limit")
+    record = CallLimitEntry
 
 
 class StepRow(RecordRow):

@@ -1,10 +1,11 @@
-"""The fields of a draft that are more than one column as it is: image, provider, features."""
+"""The fields of a draft that are more than one column as it is: image, provider, features, limits."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
 
+from copilot_admin.engine.client_functions.registry import labels
 from copilot_admin.models import Copilot
 from protocol.features import FEATURES
 
@@ -54,3 +55,12 @@ def features_in_words(features: Mapping[str, Any] | None) -> str:
     """The names of those that are on, a line each."""
     on = features or {}
     return "\n".join(_(feature.label) for feature in FEATURES if on.get(feature.key) is True)
+
+
+def call_limits_in_words(limits: Sequence[Mapping[str, Any]] | None) -> str:
+    """What is limited and how often it may be, a line each."""
+    named = labels()
+    return "\n".join(
+        f"{_(named.get(limit['function'], limit['function']))}: {limit['most']}"
+        for limit in limits or ()
+    )

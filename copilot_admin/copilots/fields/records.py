@@ -8,7 +8,9 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_
 
 from copilot_admin.copilots.fields.shape import Record, fault
 from copilot_admin.copilots.fields.shown import Shown
+from copilot_admin.engine.client_functions.registry import labels
 from copilot_admin.engine.components.registry import LATEST, registry
+from copilot_admin.engine.values.spec import HIGHEST_CALL_LIMIT
 from protocol.json_schema import schema_fault
 
 Line = Annotated[str, StringConstraints(min_length=1, max_length=500)]
@@ -101,6 +103,23 @@ class DataNoteEntry(Record):
         if self.instance:
             row["instance"] = self.instance
         return row if self.enabled else {**row, "enabled": False}
+
+
+def _known_function(name: str) -> str:
+    if name not in labels():
+        raise fault(f"Workspace has no function '{name}'. Use one of: {', '.join(labels())}.")
+    return name
+
+
+class CallLimitEntry(Record):
+    """How often one function of Workspace may be called for a question."""
+
+    function: Annotated[
+        str,
+        AfterValidator(_known_function),
+        Shown(label=_("What"), options=tuple((name, _(label)) for name, label in labels().items())),
+    ]
+    most: Annotated[int, Field(ge=1, le=HIGHEST_CALL_LIMIT), Shown(label=_("Most often"))]
 
 
 class StepEntry(Record):

@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.copilots.fields import options, values
 from copilot_admin.copilots.fields.codecs import (
+    call_limits_in_words,
     features_in_words,
     features_of,
     give_features,
@@ -25,6 +26,7 @@ from copilot_admin.copilots.fields.draft_field import (
     Texts,
 )
 from copilot_admin.copilots.fields.records import (
+    CallLimitEntry,
     DataNoteEntry,
     Line,
     ModelEntry,
@@ -315,6 +317,26 @@ DRAFT_FIELDS: tuple[DraftField, ...] = (
         ),
         section=DATA_AND_TOOLS,
         file=values.DataTokens | None,
+    ),
+    DraftField(
+        key="max_client_calls",
+        label=_("Most calls of Workspace"),
+        help=_(
+            "How often a question may ask Workspace for anything: data, tools, changes of the "
+            "dashboard. Then the copilot answers with what it has, and says so."
+        ),
+        section=DATA_AND_TOOLS,
+        file=values.ClientCalls,
+    ),
+    DraftField(
+        key="client_call_limits",
+        label=_("Of these at most"),
+        help=_("Limits of their own, of one question as well. What is not here has none."),
+        section=DATA_AND_TOOLS,
+        file=values.CallLimits,
+        editor=Rows(record=CallLimitEntry, add_label=_("Add a limit"), unique="function"),
+        compared_as=_("Limits of calls"),
+        in_words=call_limits_in_words,
     ),
     DraftField(
         key="starters",

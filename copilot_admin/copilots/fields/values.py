@@ -9,11 +9,15 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, create_model
 
 from copilot_admin.copilots.fields.controls import CustomFeatureEntry
-from copilot_admin.copilots.fields.records import ComponentEntry, ModelEntry
+from copilot_admin.copilots.fields.records import CallLimitEntry, ComponentEntry, ModelEntry
 from copilot_admin.copilots.fields.shape import Record, fault, refuse_repeated, unbuilt
 from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
 from copilot_admin.engine.tools.registry import tool_names
-from copilot_admin.engine.values.spec import LEAST_DATA_TOKENS, DataMessagePolicy
+from copilot_admin.engine.values.spec import (
+    HIGHEST_CALL_LIMIT,
+    LEAST_DATA_TOKENS,
+    DataMessagePolicy,
+)
 from protocol.features import FEATURES
 
 IMAGE_DATA_START = "data:image/"
@@ -163,6 +167,8 @@ HtmlSources = Annotated[
     list[Annotated[str, StringConstraints(max_length=200), AfterValidator(_html_source)]],
     AfterValidator(_html_sources),
 ]
+ClientCalls = Annotated[int, Field(ge=1, le=HIGHEST_CALL_LIMIT)]
+CallLimits = Annotated[list[CallLimitEntry], _each_once("function", "function")]
 DataTokens = Annotated[int, Field(ge=LEAST_DATA_TOKENS)]
 Limits = Annotated[LimitsEntry, AfterValidator(_no_limits)]
 Unbuilt = Annotated[int | None, AfterValidator(unbuilt)]

@@ -1,13 +1,14 @@
 """Decides which widgets the client is asked for, and says it as a client function call."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import json
 from typing import TypeAlias
 
+from copilot_admin.engine.client.call_budget import WIDGET_DATA_WORDS, CallBudget, call_budget
 from copilot_admin.engine.values.engine_input import Recollection
 from copilot_admin.engine.values.spec import CopilotSpec, WidgetDataMode
-from copilot_admin.engine.values.turn import client_calls, fetched_in_turn
+from copilot_admin.engine.values.turn import fetched_in_turn
 from copilot_admin.engine.values.uploads import FEATURE, is_uploaded
 from protocol.functions import GET_WIDGET_DATA, DataSource
 from protocol.generations import Generation
@@ -17,8 +18,6 @@ from protocol.query import Query
 from protocol.widgets import Widget
 
 GET_EXTRA_WIDGET_DATA = "get_extra_widget_data"
-# Each call is a round trip through the user's browser; nobody waits for a fifth.
-MAX_CLIENT_CALLS = 4
 _NEVER_ASKED = "tab_"  # ids of dashboard tabs: the client answers `not_found` to them
 
 Identity: TypeAlias = tuple[str, str]  # the same widget with the same arguments: the same data
@@ -39,7 +38,7 @@ class DataPlan:
     Attributes:
         fetch: To be asked of the client before the model is asked.
         offered: Widgets that the model may ask for through `get_widget_data`.
-        refusal: Why no more data can be had in this turn; empty while it can.
+        budget: What is left of the calls that the question may make.
         missing: Names of the widgets that should have been fetched and cannot be.
         had: Widgets and arguments whose data is already in this turn.
     """
@@ -47,14 +46,20 @@ class DataPlan:
     fetch: DataCall | None = None
     offered: tuple[Widget, ...] = ()
     had: frozenset[Identity] = frozenset()
-    refusal: str = ""
+    budget: CallBudget
     missing: tuple[str, ...] = ()
+
+    @property
+    def refusal(self) -> str:
+        """Why no more data can be had in this turn; empty while it can."""
+        return self.budget.refusal(GET_WIDGET_DATA, WIDGET_DATA_WORDS)
 
 
 def plan_data(spec: CopilotSpec, *, query: Query, recollection: Recollection) -> DataPlan:
     """Decides what of the offered widgets is fetched now, offered to the model, or refused."""
+    budget = call_budget(spec, query=query, recollection=recollection)
     if spec.widget_data is WidgetDataMode.OFF:
-        return DataPlan(refusal=_refusal(query, recollection))
+        return DataPlan(budget=budget)
     fetched = fetched_in_turn(query)
     had = frozenset(identity(one.source, widget=one.widget) for one in fetched)
     sent_along, takes_files = _sent_along(query), spec.has(FEATURE)
@@ -70,13 +75,12 @@ def plan_data(spec: CopilotSpec, *, query: Query, recollection: Recollection) ->
     new = {id(widget) for widget in missing}
     offered = tuple(one for one in askable if id(one) in new or one.params)
     wanted = _to_fetch(spec, query, missing)
-    refusal = _refusal(query, recollection)
-    if refusal or not wanted:
-        names = tuple(map(name_of, wanted))
-        return DataPlan(offered=offered, had=had, refusal=refusal, missing=names)
+    plan = DataPlan(budget=budget, offered=offered, had=had)
+    if plan.refusal or not wanted:
+        return replace(plan, missing=tuple(map(name_of, wanted)))
     batch = wanted[:1] if query.generation is Generation.ONE else wanted
     call = DataCall(function=GET_WIDGET_DATA, sources=tuple(map(source_for, batch)))
-    return DataPlan(fetch=call, offered=offered, had=had)
+    return replace(plan, fetch=call)
 
 
 def source_for(widget: Widget, *, params: Mapping[str, Json] | None = None) -> DataSource:
@@ -114,20 +118,6 @@ def _sent_along(query: Query) -> frozenset[str | None]:
     if query.generation is not Generation.ONE:
         return frozenset()
     return frozenset(item.uuid for item in query.context if item.uuid)
-
-
-def _refusal(query: Query, recollection: Recollection) -> str:
-    if recollection.looped:
-        return (
-            "The dashboard sent the question again without the data it was asked for, so this "
-            "answer does without it. Ask again in a new chat if it should not."
-        )
-    if max(client_calls(query), recollection.client_calls) >= MAX_CLIENT_CALLS:
-        return (
-            f"The dashboard was already asked for data {MAX_CLIENT_CALLS} times for this "
-            "question, so this answer uses what there is. Ask again about fewer widgets."
-        )
-    return ""
 
 
 def may_be_asked(widget: Widget) -> bool:

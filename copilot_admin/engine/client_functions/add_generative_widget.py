@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import Sample
@@ -63,6 +64,10 @@ class AddGenerativeWidget(ClientFunction):
     """Offered while the user lets the copilot change the dashboard."""
 
     name: ClassVar[str] = "add_generative_widget"
+    label: ClassVar[str] = "New widgets of the copilot's own"
+    words: ClassVar[CallWords] = CallWords(
+        done="Widgets were already made", no_more="no more widgets are made"
+    )
     samples: ClassVar[Sequence[Sample]] = (
         Sample(arguments={"widget_type": "note", "name": "Note", "data": "Hello"}),
     )

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client.dashboard_sources import WantedSources, resolved
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
@@ -32,6 +33,10 @@ class AddWidgetToDashboard(ClientFunction):
     """Offered while the user lets the copilot change the dashboard and there are widgets."""
 
     name: ClassVar[str] = "add_widget_to_dashboard"
+    label: ClassVar[str] = "Widgets added to the dashboard"
+    words: ClassVar[CallWords] = CallWords(
+        done="Widgets were already added", no_more="no more widgets are added"
+    )
     samples: ClassVar[Sequence[Sample]] = (
         Sample(arguments={"data_sources": [{"widget_uuid": WIDGET_UUID}]}),
     )

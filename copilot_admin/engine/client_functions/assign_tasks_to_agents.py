@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client.dashboard import agents_of
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import AGENT, Sample
@@ -45,6 +46,10 @@ class AssignTasksToAgents(ClientFunction):
     """Offered in orchestration mode, in which the request lists other agents."""
 
     name: ClassVar[str] = "assign_tasks_to_agents"
+    label: ClassVar[str] = "Tasks for other agents"
+    words: ClassVar[CallWords] = CallWords(
+        done="Tasks were already given", no_more="no more tasks are given"
+    )
     samples: ClassVar[Sequence[Sample]] = (
         Sample(
             arguments={

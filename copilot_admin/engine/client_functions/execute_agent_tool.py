@@ -6,6 +6,7 @@ from functools import partial
 import json
 from typing import ClassVar
 
+from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import Sample
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, tool_name
@@ -20,6 +21,10 @@ class ExecuteAgentTool(ClientFunction):
     """Offers what the request lists in `tools`; a tool without a name cannot be called."""
 
     name: ClassVar[str] = "execute_agent_tool"
+    label: ClassVar[str] = "Tools of the user (MCP)"
+    words: ClassVar[CallWords] = CallWords(
+        done="Tools were already called", no_more="no more tools are called"
+    )
     samples: ClassVar[Sequence[Sample]] = (Sample(tool="kb_search_docs", arguments={"q": "rates"}),)
 
     def offers(self, situation: Situation) -> Iterable[Offer]:

@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from copilot_admin.engine.client.call_budget import WIDGET_DATA_WORDS, CallWords
 from copilot_admin.engine.client.widget_data import GET_EXTRA_WIDGET_DATA
 from copilot_admin.engine.client.widget_offer import MOST_EXTRA, fitting, listed_widgets, row_text
 from copilot_admin.engine.client_functions.registry import (
@@ -43,6 +44,7 @@ class GetExtraWidgetData(ClientFunction):
 
     name: ClassVar[str] = GET_EXTRA_WIDGET_DATA
     only_reads: ClassVar[bool] = True
+    words: ClassVar[CallWords] = WIDGET_DATA_WORDS
     samples: ClassVar[Sequence[Sample]] = (
         Sample(
             tool="find_widgets",

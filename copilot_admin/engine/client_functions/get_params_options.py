@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import WIDGET_UUID, Sample
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
@@ -33,6 +34,10 @@ class ParamsOptions(ClientFunction):
 
     name: ClassVar[str] = "get_params_options"
     only_reads: ClassVar[bool] = True
+    label: ClassVar[str] = "Options of parameters"
+    words: ClassVar[CallWords] = CallWords(
+        done="Options were already looked up", no_more="no more options are looked up"
+    )
     samples: ClassVar[Sequence[Sample]] = (
         Sample(arguments={"widget": WIDGET_UUID, "param": "venue"}),
     )

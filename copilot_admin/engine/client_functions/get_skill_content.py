@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client.skills import MOST_SKILLS, offered_skills
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import SKILL, Sample
@@ -35,6 +36,10 @@ class SkillContent(ClientFunction):
 
     name: ClassVar[str] = GET_SKILL_CONTENT
     only_reads: ClassVar[bool] = True
+    label: ClassVar[str] = "Skills that are loaded"
+    words: ClassVar[CallWords] = CallWords(
+        done="Skills were already loaded", no_more="no more skills are loaded"
+    )
     samples: ClassVar[Sequence[Sample]] = (Sample(arguments={"slug": SKILL}),)
 
     def offers(self, situation: Situation) -> Iterable[Offer]:

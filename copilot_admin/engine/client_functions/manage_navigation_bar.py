@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import Sample
@@ -47,6 +48,10 @@ class ManageNavigationBar(ClientFunction):
     """Offered while the user lets the copilot change the dashboard."""
 
     name: ClassVar[str] = "manage_navigation_bar"
+    label: ClassVar[str] = "Tabs of the dashboard"
+    words: ClassVar[CallWords] = CallWords(
+        done="The tabs were already changed", no_more="the tabs stay as they are"
+    )
     samples: ClassVar[Sequence[Sample]] = (
         Sample(arguments={"operation": "add_tabs", "tabs": [{"name": "Rates"}]}),
         Sample(arguments={"operation": "rename_tabs", "rename_map": {"Rates": "Yields"}}),

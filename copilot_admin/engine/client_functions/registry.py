@@ -17,16 +17,19 @@ from typing import ClassVar
 from pydantic import BaseModel
 
 from copilot_admin.engine import client_functions
+from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client_functions.samples import Sample
 from copilot_admin.engine.tools.tool_arguments import schema_of, tool_name
 from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
 from copilot_admin.engine.values.spec import CopilotSpec
+from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS
 from protocol.generations import Generation
 from protocol.json import JsonObject
 from protocol.messages import SourceResult
 from protocol.query import Query
 from protocol.widgets import Widget
 
+WIDGET_DATA_LABEL = "Data of widgets"
 LONGEST_NAME = 64  # of a tool; what every vendor accepts
 
 
@@ -70,10 +73,14 @@ class ClientFunction(ABC):
         name: On the wire.
         samples: Calls that work; the contract is checked with them.
         only_reads: Nothing is changed or done by it.
+        label: What builders call it who limit how often it is called.
+        words: What the user is told where it was called often enough.
     """
 
     name: ClassVar[str]
     only_reads: ClassVar[bool] = False
+    label: ClassVar[str] = ""
+    words: ClassVar[CallWords] = CallWords()
     samples: ClassVar[Sequence[Sample]]
 
     @abstractmethod
@@ -152,3 +159,13 @@ def _declared() -> Iterator[ClientFunction]:
 def names() -> Sequence[str]:
     """The names of all client functions, in alphabetical order."""
     return sorted(_functions())
+
+
+def labels() -> Mapping[str, str]:
+    """What builders call the functions, by name; those for the data of widgets are one."""
+    found = {
+        name: function.label or name
+        for name, function in _functions().items()
+        if name not in WIDGET_DATA_FUNCTIONS
+    }
+    return {GET_WIDGET_DATA: WIDGET_DATA_LABEL, **found}

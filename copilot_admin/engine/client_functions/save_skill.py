@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import Sample
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
@@ -28,6 +29,10 @@ class Save(ClientFunction):
     """Offered where the client knows skills."""
 
     name: ClassVar[str] = "save_skill"
+    label: ClassVar[str] = "Skills that are saved"
+    words: ClassVar[CallWords] = CallWords(
+        done="Skills were already saved", no_more="no more skills are saved"
+    )
     samples: ClassVar[Sequence[Sample]] = (Sample(arguments={"name": "Brief"}),)
 
     def offers(self, situation: Situation) -> Iterable[Offer]:

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client.dashboard_sources import WantedSource, WantedSources, resolved
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
@@ -34,6 +35,10 @@ class UpdateWidgetInDashboard(ClientFunction):
     """Offered while the user lets the copilot change the dashboard and it has widgets."""
 
     name: ClassVar[str] = "update_widget_in_dashboard"
+    label: ClassVar[str] = "Widgets changed on the dashboard"
+    words: ClassVar[CallWords] = CallWords(
+        done="Widgets were already changed", no_more="no more widgets are changed"
+    )
     samples: ClassVar[Sequence[Sample]] = (
         Sample(
             arguments={

@@ -17,6 +17,7 @@ from copilot_admin.engine.values.records import (
     values_in,
 )
 from copilot_admin.engine.values.spec import (
+    CallLimit,
     ComponentUse,
     CopilotSpec,
     DataMessagePolicy,
@@ -90,6 +91,10 @@ def data_note(row: Mapping[str, Json]) -> DataMessage:
     )
 
 
+def _call_limit(row: Mapping[str, Json]) -> CallLimit:
+    return CallLimit(**values_in(row, CallLimit, readers=_READERS))
+
+
 def _step(row: Mapping[str, Json]) -> FixedStep:
     place = {"at": StepPlace.START.value}
     return FixedStep(**values_in({**place, **row}, FixedStep, readers=_READERS))
@@ -121,6 +126,7 @@ _READERS: Readers = {
     ),
     tuple[CustomFeature, ...]: lambda value: rows(value, custom_feature),
     tuple[ComponentUse, ...]: lambda value: rows(value, component_use),
+    tuple[CallLimit, ...]: lambda value: rows(value, _call_limit),
     tuple[FixedStep, ...]: lambda value: rows(value, _step),
     tuple[DataMessage, ...]: _notes_that_are_on,
     DataMessagePolicy: _policy,

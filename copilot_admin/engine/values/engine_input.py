@@ -1,6 +1,6 @@
 """Everything the engine is given to answer one query, and the facts it reports besides events."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
@@ -50,14 +50,15 @@ class Recollection:
 
     Attributes:
         memory: Of the turn's first request; None when the conversation is not known.
-        client_calls: Client function calls that this server already made in this turn.
+        client_calls: How often this server already called each client function in this turn; under
+            no name where none is kept.
         looped: The same question came back without the result of the call it got a moment ago.
         carried: The `extra_state` of the call whose result has just come, where the client brings
             none back; those of generations 1 and 2 do not.
     """
 
     memory: Memory | None = None
-    client_calls: int = 0
+    client_calls: Mapping[str, int] = field(default_factory=dict)
     looped: bool = False
     carried: JsonObject = field(default_factory=dict)
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from protocol.data import DataMessage
 from protocol.events import StatusLevel
 from protocol.features import CustomFeature
+from protocol.functions import GET_WIDGET_DATA
 from protocol.json import Json, JsonObject
 
 LEAST_DATA_TOKENS = 100  # fewer hold no row worth reading
@@ -101,6 +102,20 @@ class ComponentUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallLimit:
+    """How often one function of the client may be called for a question."""
+
+    function: str
+    most: int
+
+
+# Nobody waits for a fifth round of data. Six notes for a dashboard or six steps of a tool are normal.
+CALL_LIMITS = (CallLimit(function=GET_WIDGET_DATA, most=4),)
+MOST_CLIENT_CALLS = 16
+HIGHEST_CALL_LIMIT = 100  # a question with more is a loop, whoever set it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CopilotSpec:
     """Everything about a copilot version that decides how it answers.
 
@@ -128,6 +143,8 @@ class CopilotSpec:
     # Images are shown to the model; else it is told of them.
     sees_images: bool = field(default=False, metadata={"key": "images"})
     max_data_tokens: int | None = None  # of data that comes with a question; None: what fits
+    max_client_calls: int = MOST_CLIENT_CALLS  # for one question, of all functions together
+    client_call_limits: tuple[CallLimit, ...] = CALL_LIMITS  # of single functions
     steps: tuple[FixedStep, ...] = ()
     data: tuple[DataMessage, ...] = ()  # notes that are switched on, in the order of merging
     data_messages: DataMessagePolicy = DataMessagePolicy()

@@ -1,5 +1,6 @@
 """The current turn of a conversation: everything since the user last spoke."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -59,12 +60,12 @@ def is_heavy(query: Query) -> bool:
     return sum(len(item.content) for item in items) > HEAVY_CHARACTERS
 
 
-def client_calls(query: Query) -> int:
-    """How many client function calls the history shows in this turn."""
+def client_calls(query: Query) -> Counter[str]:
+    """How many calls of each client function the history shows in this turn."""
     turn = messages_of_turn(query)
-    calls = sum(isinstance(message, CallMessage) for message in turn)
-    results = sum(isinstance(message, ResultMessage) for message in turn)
-    return max(calls, results)  # a client may drop either half of a pair
+    calls = Counter(one.function for one in turn if isinstance(one, CallMessage))
+    results = Counter(one.function for one in turn if isinstance(one, ResultMessage))
+    return calls | results  # of each the larger number: a client may drop either half of a pair
 
 
 def data_results(query: Query, *, before_last: bool = False) -> int:

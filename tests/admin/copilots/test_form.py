@@ -334,6 +334,33 @@ def test_two_controls_of_one_key_are_refused_at_the_second(builder: Client) -> N
     }
 
 
+def test_limits_of_calls_are_numbers_within_bounds_one_for_each_function(
+    builder: Client,
+) -> None:
+    copilot = make_copilot()
+    row = {"client_call_limits-1-function": "execute_agent_tool", "client_call_limits-1-most": "6"}
+    save(builder, copilot, max_client_calls="20", **row)
+    copilot.refresh_from_db()
+    limits = [
+        {"function": "get_widget_data", "most": 4},
+        {"function": "execute_agent_tool", "most": 6},
+    ]
+    assert (copilot.max_client_calls, copilot.client_call_limits) == (20, limits)
+    for most, words in (
+        ("0", "Ensure this value is greater than or equal to 1."),
+        ("101", "Ensure this value is less than or equal to 100."),
+        ("", "This field is required."),
+    ):
+        response = save(builder, copilot, **{"client_call_limits-1-most": most})
+        assert row_errors(response, "client_call_limits")[1] == {"most": [words]}
+    twice = {"client_call_limits-1-function": "get_widget_data"}
+    assert "Two rows are the same." in save(builder, copilot, **twice).content.decode()
+    assert "max_client_calls" in errors_of(save(builder, copilot, max_client_calls="101"))
+    save(builder, copilot, **{"client_call_limits-0-most": "", "client_call_limits-0-DELETE": "on"})
+    copilot.refresh_from_db()
+    assert (copilot.max_client_calls, copilot.client_call_limits) == (20, limits[1:])
+
+
 def test_a_step_with_a_line_that_is_no_pair_is_marked(builder: Client) -> None:
     response = save(
         builder, make_copilot(), **{"steps-0-message": "Hi", "steps-0-details": "no colon"}

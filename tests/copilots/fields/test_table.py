@@ -44,6 +44,7 @@ EXAMPLES: dict[str, Any] = {
     "steps": [{"at": "end", "type": "INFO", "message": "Done"}],
     "data": [{"kind": "house-rules", "data": ["Be brief."]}],
     "data_messages": {"merge": False},
+    "client_call_limits": [{"function": "execute_agent_tool", "most": 6}],
     "starters": ["What moved?"],
 }
 BUILT = [field for field in DRAFT_FIELDS if field.is_built]

@@ -1,7 +1,7 @@
 import pytest
 
 from copilot_admin.engine.client.data_wishes import TOOL, data_call, read_wishes
-from copilot_admin.engine.client.widget_data import MAX_CLIENT_CALLS, plan_data
+from copilot_admin.engine.client.widget_data import plan_data
 from copilot_admin.engine.tools.tool_arguments import ToolMistake
 from copilot_admin.engine.values.engine_input import Recollection
 from copilot_admin.engine.values.model_call import ToolCall
@@ -175,7 +175,7 @@ def test_looped_question_is_answered_without_data_and_with_a_warning():
 @pytest.mark.parametrize(("calls", "fetched"), [(3, True), (4, False)])
 def test_calls_that_only_the_server_remembers_count(calls, fetched):
     query = make_query(widgets=Widgets(primary=(make_widget(),)))
-    plan = planned(query, recollection=Recollection(client_calls=calls))
+    plan = planned(query, recollection=Recollection(client_calls={"get_widget_data": calls}))
     assert (plan.fetch is not None) is fetched
 
 
@@ -183,7 +183,7 @@ def test_model_that_asks_once_too_often_is_refused_and_the_user_warned():
     widget = make_widget()
     turn = [
         message
-        for number in range(MAX_CLIENT_CALLS)
+        for number in range(4)
         for message in fetched_pair([make_widget(number + 2)], data("1"))
     ]
     query = make_query(HumanMessage("q"), *turn, widgets=Widgets(primary=(widget,)))
@@ -200,7 +200,7 @@ def test_fourth_call_is_still_made():
     widget = make_widget()
     turn = [
         message
-        for number in range(MAX_CLIENT_CALLS - 1)
+        for number in range(3)
         for message in fetched_pair([make_widget(number + 2)], data("1"))
     ]
     query = make_query(HumanMessage("q"), *turn, widgets=Widgets(primary=(widget,)))

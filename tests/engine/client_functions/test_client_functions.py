@@ -265,7 +265,7 @@ def test_a_wrong_call_is_repaired_once_and_then_explained():
 
 @pytest.mark.parametrize("widget_data", [WidgetDataMode.ASK, WidgetDataMode.OFF])
 def test_the_client_is_not_asked_for_ever(widget_data):
-    spent = recalling(Recollection(client_calls=4))
+    spent = recalling(Recollection(client_calls={"execute_agent_tool": 16}))
     script = [call("kb_search_docs", q="x"), text("Done.")]
     query = replace(make_query(), tools=(MCP_TOOL,))
     with ScriptedProvider(script) as provider:

@@ -1,0 +1,171 @@
+"""How often one question may call Workspace: each function by itself, all together, as set."""
+
+from typing import Any
+
+import pytest
+
+from tests.conformance.strangers import NEWS, Stranger, content, import_template, widgets
+from tests.conformance.test_client import HIT, TOOL
+from tests.conformance.test_dashboard import DONE
+from tests.conformance.test_widgets import on_dashboard
+from tests.workspace.client import Event, named, text_of
+from tests.workspace.model_server import ModelServer, Reply, calls, says
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SEARCH = "Tool1_function_one"
+ON = {"generative-ui": True}
+NOTES = tuple(
+    ("add_generative_widget", {"widget_type": "note", "name": f"N{number}", "data": "Hello"})
+    for number in range(6)
+)
+SEARCHES = tuple((SEARCH, {"q": letter}) for letter in "abcdef")
+
+
+def functions_called(legs: list[list[Event]]) -> list[str]:
+    return [call["function"] for leg in legs for call in named(leg, "copilotFunctionCall")]
+
+
+def warnings_in(legs: list[list[Event]]) -> list[str]:
+    return [step["message"] for leg in legs for step in named(leg, "copilotStatusUpdate")]
+
+
+def stranger_with(
+    slug: str, *replies: Reply, service: str, model: ModelServer, **changes: Any
+) -> Stranger:
+    """A chat with a template whose builder has set something else."""
+    stranger = Stranger(slug, *replies, service=service, model=model)
+    import_template(slug, model, **changes)
+    return stranger
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["in one answer", "one after the other"])
+def test_six_new_widgets_for_the_dashboard_are_normal(apart, service_url, model):
+    replies = [Reply(calls=(note,)) for note in NOTES] if apart else [Reply(calls=NOTES)]
+    stranger = Stranger(
+        "dashboard-explorer", *replies, says("Six."), service=service_url, model=model
+    )
+    legs = stranger.asks(
+        "Add six notes.",
+        functions={"add_generative_widget": lambda _: DONE},
+        **on_dashboard(workspace_options=ON),
+    )
+    assert functions_called(legs) == ["add_generative_widget"] * 6
+    assert (text_of(legs[-1]), warnings_in(legs)) == ("Six.", [])
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["in one answer", "one after the other"])
+def test_six_calls_of_the_users_tools_are_normal(apart, service_url, model):
+    replies = [Reply(calls=(one,)) for one in SEARCHES] if apart else [Reply(calls=SEARCHES)]
+    stranger = Stranger("mcp-tools", *replies, says("All."), service=service_url, model=model)
+    legs = stranger.asks("Find them.", functions=HIT, tools=[TOOL])
+    assert functions_called(legs) == ["execute_agent_tool"] * 6
+    assert (text_of(legs[-1]), warnings_in(legs)) == ("All.", [])
+
+
+def test_a_model_that_goes_in_circles_is_still_stopped(service_url, model):
+    stranger = stranger_with(
+        "mcp-tools", *[calls(SEARCH, q="again")] * 4, says("Enough."),
+        service=service_url, model=model, max_client_calls=3,
+    )  # fmt: skip
+    legs = stranger.asks("Find it.", functions=HIT, tools=[TOOL])
+    assert functions_called(legs) == ["execute_agent_tool"] * 3
+    sentence = (
+        "Workspace was already called 3 times for this question, so no more tools are called. "
+        "Ask again to go on."
+    )
+    assert warnings_in(legs) == [sentence]
+    assert text_of(legs[-1]) == f"{sentence}\n\nEnough."
+    assert model.told().endswith(f"{sentence} Answer with what you have.")
+    assert "tools" not in model.requests[-1]
+
+
+def test_the_limit_of_a_function_leaves_the_others_alone(service_url, model):
+    limits = [{"function": "execute_agent_tool", "most": 2}]
+    note = NOTES[0]
+    stranger = stranger_with(
+        "dashboard-explorer", *[calls(SEARCH, q="again")] * 3, Reply(calls=(note,)), says("Noted."),
+        service=service_url, model=model, client_call_limits=limits,
+        features={"mcp-tools": True, "generative-ui": True, "widget-dashboard-search": True},
+    )  # fmt: skip
+    legs = stranger.asks(
+        "Find it and note it.",
+        functions={**HIT, "add_generative_widget": lambda _: DONE},
+        tools=[TOOL],
+        **on_dashboard(workspace_options=ON),
+    )
+    assert functions_called(legs) == [*["execute_agent_tool"] * 2, "add_generative_widget"]
+    sentence = (
+        "Tools were already called 2 times for this question, so no more tools are called. Ask "
+        "again to go on."
+    )
+    *_, third, answer = legs
+    assert [name for name, _ in third] == ["copilotStatusUpdate", "copilotFunctionCall"]
+    assert warnings_in(legs) == [sentence]
+    assert text_of(answer) == "Noted."
+    assert model.told(3).endswith(f"{sentence} Answer with what you have.")
+    assert SEARCH not in model.tools(3)
+    assert "add_generative_widget" in model.tools(3)
+
+
+def test_a_refusal_that_no_call_follows_stands_before_the_words(service_url, model):
+    limits = [{"function": "execute_agent_tool", "most": 1}]
+    stranger = stranger_with(
+        "dashboard-explorer", calls(SEARCH, q="x"), calls(SEARCH, q="y"), says("One hit."),
+        service=service_url, model=model, client_call_limits=limits,
+        features={"mcp-tools": True, "generative-ui": True, "widget-dashboard-search": True},
+    )  # fmt: skip
+    _, answer = stranger.asks(
+        "Find it.", functions=HIT, tools=[TOOL], **on_dashboard(workspace_options=ON)
+    )
+    sentence = (
+        "Tools were already called once for this question, so no more tools are called. Ask again "
+        "to go on."
+    )
+    assert warnings_in([answer]) == [sentence]
+    assert text_of(answer) == f"{sentence}\n\nOne hit."
+
+
+def test_a_refusal_is_said_even_where_the_model_says_nothing_more(service_url, model):
+    limits = [{"function": "execute_agent_tool", "most": 1}]
+    stranger = stranger_with(
+        "dashboard-explorer", calls(SEARCH, q="x"), calls(SEARCH, q="y"), says(""),
+        service=service_url, model=model, client_call_limits=limits,
+        features={"mcp-tools": True, "generative-ui": True, "widget-dashboard-search": True},
+    )  # fmt: skip
+    _, answer = stranger.asks(
+        "Find it.", functions=HIT, tools=[TOOL], **on_dashboard(workspace_options=ON)
+    )
+    refused, empty = warnings_in([answer])
+    assert refused.startswith("Tools were already called once")
+    assert text_of(answer) == f"{refused}\n\n{empty}"
+
+
+def test_data_is_fetched_four_times_and_tools_may_still_be_called(service_url, model):
+    ask = [calls("get_widget_data", widgets=[{"id": NEWS["uuid"], "params": {"ticker": letter}}])
+           for letter in "abcde"]  # fmt: skip
+    stranger = stranger_with(
+        "mcp-tools", *ask, calls(SEARCH, q="x"), says("Done."),
+        service=service_url, model=model, widget_data="ask",
+    )  # fmt: skip
+    legs = stranger.asks(
+        "Compare them.",
+        functions={**HIT, "get_widget_data": content("[1]")},
+        tools=[TOOL],
+        **widgets(NEWS),
+    )
+    assert functions_called(legs) == [*["get_widget_data"] * 4, "execute_agent_tool"]
+    assert "The dashboard was already asked for data 4 times for this question" in model.told(5)
+    assert "get_widget_data" not in model.tools(5)
+
+
+def test_a_new_question_begins_anew(service_url, model):
+    search = calls(SEARCH, q="x")
+    stranger = stranger_with(
+        "mcp-tools", search, says("One."), search, says("Two."),
+        service=service_url, model=model, max_client_calls=1,
+    )  # fmt: skip
+    for answer in ("One.", "Two."):
+        legs = stranger.asks("Find it.", functions=HIT, tools=[TOOL])
+        assert functions_called(legs) == ["execute_agent_tool"]
+        assert text_of(legs[-1]) == answer
