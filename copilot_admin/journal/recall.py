@@ -8,6 +8,7 @@ from uuid import UUID
 
 from copilot_admin.engine.client.extra_state import SIGNED_MEMORY
 from copilot_admin.engine.values.engine_input import Memory, Recollection
+from copilot_admin.journal.selection import selection_of
 from copilot_admin.models import Event, EventType, Node, NodeKind, Run
 from copilot_admin.storage import blobs
 from copilot_admin.threads.attaching import Attached
@@ -46,7 +47,7 @@ def recollect(attached: Attached, query: Query, *, run_id: UUID, now: datetime) 
     return Recollection(
         memory=_stored_memory(earlier[0]),
         client_calls=_functions(calls.values()),
-        looped=_looped(earlier, attached.leaf_id, now),
+        looped=_looped(earlier, attached.leaf_id, query, now=now),
         carried=_carried(earlier, attached.leaf_id) if _lacks_memory(query) else {},
     )
 
@@ -73,11 +74,22 @@ def _functions(call_ids: Iterable[int | None]) -> Counter[str]:
     )
 
 
-def _looped(earlier: Sequence[_Earlier], leaf_id: int | None, now: datetime) -> bool:
+def _looped(
+    earlier: Sequence[_Earlier], leaf_id: int | None, query: Query, *, now: datetime
+) -> bool:
     same = [run for run in earlier if run.leaf_id == leaf_id]
     if not same or same[-1].call_id is None or now - same[-1].ended_at >= LOOP_WINDOW:
         return False
-    return not Node.objects.filter(parent_id=same[-1].call_id, kind=NodeKind.RESULT).exists()
+    if Node.objects.filter(parent_id=same[-1].call_id, kind=NodeKind.RESULT).exists():
+        return False
+    env = _env(same[-1])
+    return env is None or selection_of(env) == selection_of(query.env)
+
+
+def _env(run: _Earlier) -> JsonObject | None:
+    """The request of a run; None where no requests are kept."""
+    env = blobs.load([run.env_id]).get(run.env_id) if run.env_id else None
+    return env if isinstance(env, Mapping) else None
 
 
 def _lacks_memory(query: Query) -> bool:
@@ -108,8 +120,8 @@ def _memory_of(query: Query) -> Memory:
 
 def _stored_memory(first: _Earlier) -> Memory | None:
     """From the request of the turn's first run; None where no requests are kept."""
-    env = blobs.load([first.env_id]).get(first.env_id) if first.env_id else None
-    if not isinstance(env, Mapping):
+    env = _env(first)
+    if env is None:
         return None
     timezone = env.get("timezone")
     return Memory(

@@ -60,6 +60,14 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db]
 CANARY = "canary-4711"
 
 
+def with_value(symbol: str) -> dict[str, Any]:
+    return {"uuid": "w-1", "params": [{"name": "symbol", "current_value": symbol}]}
+
+
+PRICES = with_value("AAPL")
+SELECTED = {"primary": [PRICES]}
+
+
 def stored_text() -> str:
     """Every value of every row of ours, big things unpacked."""
     return "\n".join(_values(apps.get_app_config("copilot_admin").get_models()))
@@ -202,6 +210,35 @@ class TestRecollection:
         assert client.ask("Price?").accepted.recollection.looped is True
         client.now += timedelta(seconds=61)
         assert client.ask("Price?").accepted.recollection.looped is False
+
+    @pytest.mark.parametrize(
+        ("changed", "looped"),
+        [
+            ({}, True),
+            ({"timezone": None, "urls": []}, True),
+            ({"widgets": {**SELECTED, "secondary": []}}, True),
+            ({"widgets": {"primary": [with_value("MSFT")]}}, False),
+            ({"widgets": {"primary": [{**PRICES, "uuid": "w-2"}]}}, False),
+            ({"widgets": {"secondary": [PRICES]}}, False),
+            ({"widgets": {**SELECTED, "extra": [{"uuid": "w-3"}]}}, False),
+            ({"workspace_options": {"deep-research": True}}, False),
+            ({"workspace_options": {"tone": ""}}, True),
+            ({"context": [{"uuid": "a-1"}]}, False),
+            ({"context": "text"}, True),
+        ],
+    )
+    def test_the_same_words_about_something_else_are_another_question(self, changed, looped):
+        env = {"timezone": "UTC", "widgets": SELECTED}
+        client = Client(trace_id="chat-1")
+        client.ask("Price?", env=env).answer(call_event())
+        again = client.ask("Price?", env={**env, **changed})
+        assert again.accepted.recollection.looped is looped
+
+    def test_where_no_request_is_kept_the_same_words_are_the_same_question(self):
+        client = Client(trace_id="chat-1", logging=Logging.METADATA)
+        client.ask("Price?", env={"widgets": SELECTED}).answer(call_event())
+        again = client.ask("Price?", env={"widgets": {"primary": []}})
+        assert again.accepted.recollection.looped is True
 
 
 class TestCounters:

@@ -1,0 +1,83 @@
+"""The same question again, without the data it was asked for: a loop, or another question."""
+
+from typing import Any
+
+import pytest
+
+from protocol.generations import Generation
+from tests.conformance.strangers import NEWS, PRICE, Stranger, import_template
+from tests.wire import Line
+from tests.workspace.client import Event, named, text_of
+from tests.workspace.model_server import says
+from tests.workspace.stream import events_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LOOPED = "The dashboard sent the question again without the data it was asked for"
+TESLA = {**NEWS, "params": [{**NEWS["params"][0], "current_value": "TSLA"}]}  # type: ignore[index]  # the fields differ in type
+
+
+def bodies(generation: Generation, *selected: Any, **more: Any) -> dict[str, Any]:
+    """A first question about widgets, as a client of a generation sends it."""
+    question = {"messages": [{"role": "human", "content": "What moved?"}], **more}
+    match generation:
+        case Generation.ONE:
+            known = ("uuid", "name", "description", "metadata")
+            return {**question, "widgets": [{key: one[key] for key in known} for one in selected]}
+        case Generation.TWO:
+            without = [{**one, "uuid": None} for one in selected]
+            return {**question, "widgets": {"primary": without, "secondary": [], "extra": []}}
+    return {**question, "widgets": {"primary": list(selected)}, "tools": []}
+
+
+def asks(service: str, body: dict[str, Any]) -> list[Event]:
+    url = f"{service}/v1/copilots/widget-reader/query"
+    with Line(url, body=body, headers={"X-Trace-Id": "chat-1"}) as line:
+        return events_of(line.read_all())
+
+
+def fetched(events: list[Event]) -> Any:
+    [call] = named(events, "copilotFunctionCall")
+    arguments = call["input_arguments"]
+    return arguments.get("widget_uuid") or [one["id"] for one in arguments["data_sources"]]
+
+
+@pytest.mark.parametrize("generation", Generation)
+def test_another_widget_is_another_question(generation, service_url, model):
+    import_template("widget-reader", model)
+    first = fetched(asks(service_url, bodies(generation, NEWS)))
+    second = fetched(asks(service_url, bodies(generation, PRICE)))
+    by_uuid = (NEWS["uuid"], PRICE["uuid"])
+    assert (first, second) == (
+        by_uuid if generation is Generation.ONE else (["company_news"], ["stock_price"])
+    )
+
+
+@pytest.mark.parametrize("generation", Generation)
+def test_a_loop_is_still_stopped(generation, service_url, model):
+    import_template("widget-reader", model)
+    model.plays(says("Without it."))
+    asks(service_url, bodies(generation, NEWS))
+    again = asks(service_url, bodies(generation, NEWS))
+    assert text_of(again).startswith(LOOPED)
+    assert text_of(again).endswith("Without it.")
+
+
+def test_other_arguments_or_options_are_another_question(service_url, model):
+    import_template("widget-reader", model)
+    three = Generation.THREE
+    asks(service_url, bodies(three, NEWS))
+    assert fetched(asks(service_url, bodies(three, TESLA))) == ["company_news"]
+    options = {"workspace_options": {"deep-research": True}}
+    assert fetched(asks(service_url, bodies(three, TESLA, **options))) == ["company_news"]
+    model.plays(says("Without it."))
+    assert text_of(asks(service_url, bodies(three, TESLA, **options))).startswith(LOOPED)
+
+
+def test_a_client_that_drops_the_data_is_stopped_though_it_repeats_less(service_url, model):
+    """Source: a request after a function call comes without timezone, urls and chosen skills."""
+    stranger = Stranger("widget-reader", says("Without it."), service=service_url, model=model)
+    stranger.chat.request = {"widgets": {"primary": [NEWS]}}
+    stranger.chat.messages.append({"role": "human", "content": "What moved?"})
+    stranger.chat._post({**stranger.chat.request, "urls": ["https://example.com/a"]})
+    assert text_of(stranger.chat._post(stranger.chat.request)).startswith(LOOPED)
