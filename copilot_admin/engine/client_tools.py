@@ -16,6 +16,7 @@ from copilot_admin.engine.client_functions.registry import (
     Offer,
     Situation,
     function_named,
+    names_in_history,
     offers_in,
 )
 from copilot_admin.engine.tools.mistakes import Mistakes
@@ -37,6 +38,9 @@ class ClientTools:
         plan: What of widget data may be asked for.
         taken: Names that other tools have.
         mistakes: Where a wrong call is counted.
+
+    Attributes:
+        names_in_history: What the model calls the tools of earlier calls.
     """
 
     def __init__(
@@ -54,7 +58,9 @@ class ClientTools:
         self._mistakes = mistakes
         self._data_offered = bool(plan.offered)
         situation = Situation(spec=engine_input.spec, query=query, widgets=plan.offered)
-        self._offers = offers_in(situation, taken={TOOL.name, *taken})
+        taken = {TOOL.name, *taken}
+        self._offers = offers_in(situation, taken=taken)
+        self.names_in_history = names_in_history(query, offers=self._offers, taken=taken)
         self._answers: dict[str, str] = {}  # what the model is told of a call, by its id
         self._refused: list[str] = []  # what the user is told of this round
 

@@ -93,7 +93,9 @@ class Leg:
         self._made = 0
         self._id = uuid5(NAMESPACE_URL, f"{engine_input.trace_id} {engine_input.now.isoformat()}")
         self.model = model
-        self._messages = model_messages(engine_input, query, offered=plan.offered)
+        self._messages = model_messages(
+            engine_input, query, offered=plan.offered, names=self._client.names_in_history
+        )
 
     def next_call(self) -> ModelCall:
         """Begins a round; the last one offers no tools, so that it ends in an answer."""

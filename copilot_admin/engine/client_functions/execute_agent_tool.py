@@ -7,7 +7,12 @@ import json
 from typing import ClassVar
 
 from copilot_admin.engine.client.call_budget import CallWords
-from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
+from copilot_admin.engine.client_functions.registry import (
+    ClientFunction,
+    Identity,
+    Offer,
+    Situation,
+)
 from copilot_admin.engine.client_functions.samples import Sample
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, tool_name
 from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
@@ -39,6 +44,7 @@ class ExecuteAgentTool(ClientFunction):
                 ),
                 function=self.name,
                 arguments=partial(_arguments, tool),
+                identity=(_text(tool.get("server_id")), _text(tool.get("name"))),
             )
         if tools:
             # Models that have read of Workspace call its function by its own name.
@@ -51,6 +57,10 @@ class ExecuteAgentTool(ClientFunction):
         parameters = arguments.get("parameters")
         name = tool_name(_text(arguments.get("tool_name")))
         return name, parameters if isinstance(parameters, Mapping) else {}
+
+    def identity(self, arguments: JsonObject) -> Identity:
+        """The server and the name that it has there: two servers may have tools of one name."""
+        return _text(arguments.get("server_id")), _text(arguments.get("tool_name"))
 
 
 def _arguments(tool: JsonObject, call: ToolCall) -> JsonObject:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from pydantic import BaseModel
 
@@ -25,11 +25,12 @@ from copilot_admin.engine.values.spec import CopilotSpec
 from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS
 from protocol.generations import Generation
 from protocol.json import JsonObject
-from protocol.messages import SourceResult
+from protocol.messages import ResultMessage, SourceResult
 from protocol.query import Query
 from protocol.widgets import Widget
 
 WIDGET_DATA_LABEL = "Data of widgets"
+Identity: TypeAlias = tuple[str, ...]
 LONGEST_NAME = 64  # of a tool; what every vendor accepts
 
 
@@ -57,6 +58,7 @@ class Offer:
         arguments: Makes the function's `input_arguments` of the model's call.
         answer: Answers the model's call without the client.
         unlisted: The model is not told of it; it is understood if it is called nevertheless.
+        identity: What sets it apart from other tools of the same function.
     """
 
     schema: ToolSchema
@@ -64,6 +66,7 @@ class Offer:
     arguments: Callable[[ToolCall], JsonObject] | None = None
     answer: Callable[[ToolCall], str] | None = None
     unlisted: bool = False
+    identity: Identity = ()
 
 
 class ClientFunction(ABC):
@@ -90,6 +93,10 @@ class ClientFunction(ABC):
     def recalled(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
         """An earlier call as the model wrote it: the name of the tool, and its arguments."""
         return self.name, arguments
+
+    def identity(self, arguments: JsonObject) -> Identity:
+        """Which of the function's tools made an earlier call; empty where it has only one."""
+        return ()
 
     def result_text(self, result: SourceResult) -> str | None:
         """What the model is told of a result; None: the result as data."""
@@ -125,6 +132,35 @@ def offers_in(situation: Situation, *, taken: Iterable[str]) -> Mapping[str, Off
             if name != function.name:
                 name = _free_name(name, used={*used, *found})
             found[name] = replace(offer, schema=replace(offer.schema, name=name))
+    return found
+
+
+def names_in_history(
+    query: Query, *, offers: Mapping[str, Offer], taken: Iterable[str]
+) -> Mapping[tuple[str, Identity], str]:
+    """What the model calls the tools of earlier calls, by function and identity.
+
+    A tool that is offered has the name of its offer. One that is not offered any more has a name
+    that no other tool has, so that nothing it did is taken for the work of another.
+
+    Args:
+        query: With the conversation.
+        offers: Of this leg, by the name of their tool.
+        taken: Names of the copilot's other tools.
+    """
+    found = {
+        (offer.function, offer.identity): name for name, offer in offers.items() if offer.identity
+    }
+    used = {*taken, *_functions(), *offers}
+    for message in query.messages:
+        function = function_named(message.function) if isinstance(message, ResultMessage) else None
+        if function is None or not isinstance(message, ResultMessage):
+            continue
+        identity = function.identity(message.input_arguments)
+        if identity and (function.name, identity) not in found:
+            wanted, _ = function.recalled(message.input_arguments, query)
+            found[function.name, identity] = name = _free_name(wanted, used=used)
+            used.add(name)
     return found
 
 

@@ -1,0 +1,106 @@
+"""The user's MCP tools keep their identity, also where two are called alike or like one of ours."""
+
+from typing import Any
+
+import pytest
+
+from tests.conformance.strangers import Stranger, import_template
+from tests.conformance.test_client import TOOL
+from tests.workspace.client import named
+from tests.workspace.model_server import ModelServer, Reply, calls, says
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def tool(name: str, server: str) -> dict[str, Any]:
+    return {**TOOL, "name": name, "server_id": server}
+
+
+def answering(arguments: Any) -> Any:
+    """What a server answers, which names it."""
+    return [{"items": [{"content": f"from {arguments['server_id']}"}], "extra_citations": []}]
+
+
+def replayed(model: ModelServer) -> list[tuple[str, str]]:
+    """The calls of the history with the name that the model is told, and their results."""
+    messages = model.requests[-1]["messages"]
+    names = [made["function"]["name"] for one in messages for made in one.get("tool_calls") or []]
+    results = [one["content"] for one in messages if one["role"] == "tool"]
+    return list(zip(names, results, strict=True))
+
+
+def result(name: str, server: str) -> str:
+    return f'<data source="{name}">\nfrom {server}\n</data>'
+
+
+@pytest.mark.parametrize("order", [("search", "search_2"), ("search_2", "search")])
+def test_tools_of_one_name_on_two_servers_are_told_apart(order, service_url, model):
+    servers = {"search": "srv-1", "search_2": "srv-2"}
+    stranger = Stranger(
+        "mcp-tools", *[calls(name, q="x") for name in order], says("Both."),
+        service=service_url, model=model,
+    )  # fmt: skip
+    *legs, _ = stranger.asks(
+        "Search both.",
+        functions={"execute_agent_tool": answering},
+        tools=[tool("search", "srv-1"), tool("search", "srv-2")],
+    )
+    made = [named(leg, "copilotFunctionCall")[0]["input_arguments"] for leg in legs]
+    assert [(one["server_id"], one["tool_name"]) for one in made] == [
+        (servers[name], "search") for name in order
+    ]
+    assert replayed(model) == [(name, result(name, servers[name])) for name in order]
+
+
+@pytest.mark.parametrize("name", ["chart", "get_widget_data", "save_skill", "calculator"])
+def test_a_tool_that_is_called_like_one_of_ours_keeps_its_own_name(name, service_url, model):
+    other = f"{name}_2"
+    stranger = Stranger(
+        "mcp-tools", calls(other, q="x"), says("Done."), service=service_url, model=model
+    )
+    import_template("mcp-tools", model, tools=["chart"], components=["calculator@v1"])
+    first, _ = stranger.asks(
+        "Draw it.", functions={"execute_agent_tool": answering}, tools=[tool(name, "srv-1")]
+    )
+    [call] = named(first, "copilotFunctionCall")
+    assert (call["function"], call["input_arguments"]["tool_name"]) == ("execute_agent_tool", name)
+    assert replayed(model) == [(other, result(other, "srv-1"))]
+    assert other in model.tools(1)
+
+
+def test_what_a_tool_did_that_is_gone_is_not_taken_for_the_work_of_another(service_url, model):
+    both = Reply(calls=(("search", {"q": "x"}), ("search_2", {"q": "y"})))
+    stranger = Stranger(
+        "mcp-tools", both, says("Both."), says("Yes."), service=service_url, model=model
+    )
+    functions = {"execute_agent_tool": answering}
+    stranger.asks(
+        "Search both.",
+        functions=functions,
+        tools=[tool("search", "srv-1"), tool("search", "srv-2")],
+    )
+    stranger.asks("Sure?", functions=functions, tools=[tool("search", "srv-2")])
+    assert replayed(model) == [
+        ("search_2", result("search_2", "srv-1")),
+        ("search", result("search", "srv-2")),
+    ]
+    assert "search" in model.tools(2)
+    stranger.chat.request = {}
+    model.plays(says("Still."))
+    stranger.chat.ask("Really?")
+    assert replayed(model) == [
+        ("search", result("search", "srv-1")),
+        ("search_2", result("search_2", "srv-2")),
+    ]
+
+
+def test_a_tool_that_is_gone_and_called_like_one_of_ours_has_another_name(service_url, model):
+    stranger = Stranger(
+        "mcp-tools", calls("chart_2", q="x"), says("Done."), says("Yes."),
+        service=service_url, model=model,
+    )  # fmt: skip
+    import_template("mcp-tools", model, tools=["chart"])
+    functions = {"execute_agent_tool": answering}
+    stranger.asks("Draw it.", functions=functions, tools=[tool("chart", "srv-1")])
+    stranger.asks("Sure?", functions=functions)
+    assert replayed(model) == [("chart_2", result("chart_2", "srv-1"))]
