@@ -15,7 +15,16 @@ from typing import NoReturn
 from protocol.json import Json
 from protocol.storable import Marks, clean_text, storable
 
-__all__ = ["MalformedJson", "Marks", "Parsed", "clean_text", "loads", "parse", "storable"]
+__all__ = [
+    "MalformedJson",
+    "Marks",
+    "Parsed",
+    "clean_text",
+    "has_more_tokens",
+    "loads",
+    "parse",
+    "storable",
+]
 
 MAX_DEPTH = 64  # a request nests about 12 deep
 MAX_OPAQUE_DEPTH = 256  # widget data is whatever a backend made
@@ -153,9 +162,17 @@ def _refuse_constant(name: str) -> NoReturn:
     )
 
 
+def has_more_tokens(body: bytes, most: int) -> bool:
+    """Whether JSON has more brackets, braces, commas and colons outside of its texts than this.
+
+    It is asked before memory is spent on values. The quick count errs upwards, so that few bodies
+    are looked at again.
+    """
+    return _structure(body) > most and _structure(_STRING.sub(b"", body)) > most
+
+
 def _check_tokens(body: bytes, most: int) -> None:
-    """Refuse too many values before memory is spent on them; the quick count errs upwards."""
-    if _structure(body) > most and _structure(_STRING.sub(b"", body)) > most:
+    if has_more_tokens(body, most):
         raise MalformedJson(
             f"The body has more than {most:,} JSON values. Send less data.",
             code="too-many-tokens",

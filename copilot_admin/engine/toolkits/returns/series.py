@@ -7,9 +7,9 @@ of their dates; the same point twice counts once, two values for one date are an
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-import json
 from typing import TypeAlias
 
+from copilot_admin.engine.toolkits.json_text import json_in
 from copilot_admin.engine.toolkits.returns.dates import NAMES as DATE_NAMES
 from copilot_admin.engine.toolkits.returns.dates import moment, said
 from copilot_admin.engine.toolkits.table_operations.cells import flat, is_empty, number_of
@@ -123,13 +123,7 @@ def _columns_of_text(text: str, notes: list[str]) -> list[tuple[str, _Cells]]:
         raise ValueError(f"The series are longer than {MAX_TEXT:,} characters. Send fewer.")
     if not text.lstrip("\ufeff \n\r\t").startswith(("[", "{")):
         return _columns_of_rows(read_table(text), notes)
-    try:
-        value = json.loads(text.lstrip("\ufeff"))
-    except RecursionError:
-        raise ValueError(f"The series are nested too deeply. {_WANTED}") from None
-    except ValueError as error:
-        raise ValueError(f"The series look like JSON but are none: {error}.") from None
-    return _columns(value, notes)
+    return _columns(json_in(text.lstrip("\ufeff"), what="series"), notes)
 
 
 def _columns_of_object(

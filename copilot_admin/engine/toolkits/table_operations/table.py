@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import csv
 from dataclasses import dataclass
 from io import StringIO
-import json
 
+from copilot_admin.engine.toolkits.json_text import json_in
 from copilot_admin.engine.toolkits.table_operations.cells import Cell, Row, flat, parsed
 
 MAX_ROWS = 20_000  # a second or two of work, in a thread
@@ -86,12 +86,7 @@ def _read_text(text: str) -> object:
         raise ValueError(f"The rows are longer than {MAX_TEXT:,} characters. Send fewer.")
     text = text.removeprefix("\ufeff").strip()
     if text.startswith(("[", "{")):
-        try:
-            return json.loads(text)
-        except RecursionError:
-            raise ValueError("The rows are JSON that is nested too deeply.") from None
-        except ValueError as error:
-            raise ValueError(f"The rows look like JSON but are none: {error}.") from None
+        return json_in(text, what="rows")
     return list(_read_csv(text))
 
 
