@@ -2,7 +2,9 @@
 
 Prints what a normal file costs either way (the median of 20), what is said of each hostile one, and
 the most memory that this process needed meanwhile. A normal file may cost 20 ms more, and this
-process stays below 400 MB. No other program need run.
+process stays below 400 MB. On a busy machine every process waits for its turn, so the milliseconds
+are judged only where it is quiet, or where this program comes before others (`chrt -f 1`). No other
+program need run.
 """
 
 from argparse import ArgumentParser
@@ -11,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+import os
 from pathlib import Path
 import resource
 import statistics
@@ -64,15 +67,18 @@ def main(arguments: Sequence[str]) -> int:
     """Measures and prints; returns the status of the process."""
     parser = ArgumentParser(prog="python -m benchmarks.files", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="see that it works; once each")
+    parser.add_argument("--normal", action="store_true", help="leave the hostile files out")
     options = parser.parse_args(arguments)
+    is_quiet = os.getloadavg()[0] < (os.cpu_count() or 1) or comes_first()
     try:
         costs = asyncio.run(normal_files(runs=1 if options.quick else RUNS))
         print(costs_table(costs))
-        told = asyncio.run(hostile_files())
-        print(table([("hostile file", "bytes", "what is told"), *told]))
+        if not options.normal:
+            told = asyncio.run(hostile_files())
+            print(table([("hostile file", "bytes", "what is told"), *told]))
     finally:
         file_processes.WORKERS.stop()
-    kept = floors(costs, megabytes=most_megabytes())
+    kept = floors(costs, megabytes=most_megabytes(), is_quiet=is_quiet)
     print(*(f"{words}: {'kept' if is_kept else 'not kept'}" for words, is_kept in kept), sep="\n")
     return int(not options.quick and not all(is_kept for _, is_kept in kept))
 
@@ -127,6 +133,12 @@ async def read_apart(kind: str, data: bytes, *, encode: bool = False) -> None:
         await file_processes.read_document(body, data_type=kind, name="a", places=True)
 
 
+def comes_first() -> bool:
+    """Whether this process need not wait for the turn of others; Linux alone tells."""
+    scheduler = getattr(os, "sched_getscheduler", None)
+    return scheduler is not None and scheduler(0) in (os.SCHED_FIFO, os.SCHED_RR)
+
+
 def costs_table(costs: Sequence[Cost]) -> str:
     """The costs of normal files as lines."""
     head = ("normal file", "here, ms", "apart, ms", "added, ms")
@@ -134,14 +146,16 @@ def costs_table(costs: Sequence[Cost]) -> str:
     return table([head, *rows])
 
 
-def floors(costs: Sequence[Cost], *, megabytes: float) -> Sequence[tuple[str, bool]]:
+def floors(
+    costs: Sequence[Cost], *, megabytes: float, is_quiet: bool
+) -> Sequence[tuple[str, bool]]:
     """What is promised, and whether it is kept."""
     added = max(one.added for one in costs)
+    said = f"a normal file: {added:.1f} ms more, at most {MOST_ADDED_MS:.0f}"
+    if not is_quiet:
+        said += " (not judged: the machine is busy)"
     return (
-        (
-            f"a normal file: {added:.1f} ms more, at most {MOST_ADDED_MS:.0f}",
-            added <= MOST_ADDED_MS,
-        ),
+        (said, added <= MOST_ADDED_MS or not is_quiet),
         (f"this process: {megabytes:.0f} MB, at most {MOST_MB:.0f}", megabytes <= MOST_MB),
     )
 

@@ -23,11 +23,13 @@ def test_costs_are_lines_of_a_table():
 @pytest.mark.parametrize(("apart", "megabytes"), [(30.0, 399.0), (31.0, 401.0)])
 def test_floors_say_what_was_measured(apart, megabytes):
     kept = megabytes < 400
+    costs = [Cost("csv", 10.0, apart), Cost("pdf", 90.0, 90.0)]
+    clock = f"a normal file: {apart - 10:.1f} ms more, at most 20"
+    memory = (f"this process: {megabytes:.0f} MB, at most 400", kept)
 
-    assert floors([Cost("csv", 10.0, apart), Cost("pdf", 90.0, 90.0)], megabytes=megabytes) == (
-        (f"a normal file: {apart - 10:.1f} ms more, at most 20", kept),
-        (f"this process: {megabytes:.0f} MB, at most 400", kept),
-    )
+    assert floors(costs, megabytes=megabytes, is_quiet=True) == ((clock, kept), memory)
+    busy = (f"{clock} (not judged: the machine is busy)", True)
+    assert floors(costs, megabytes=megabytes, is_quiet=False) == (busy, memory)
 
 
 def test_the_memory_of_this_process_is_known():

@@ -24,9 +24,9 @@ from aiohttp import (
 )
 
 from copilot_admin.engine.fetching.addresses import address_of, is_forbidden, is_public
+from copilot_admin.engine.fetching.sizes import MOST_BYTES
 from copilot_admin.errors import CopilotError
 
-MOST_BYTES = 50 * 1024 * 1024
 SECONDS = 30.0
 MOST_REDIRECTS = 3
 _MOVED = (301, 302, 303, 307, 308)

@@ -4,7 +4,7 @@ from base64 import b64decode
 import binascii
 
 from copilot_admin.engine.documents.registry import UnreadableFile
-from copilot_admin.engine.fetching.egress import MOST_BYTES
+from copilot_admin.engine.fetching.sizes import MOST_BYTES
 
 SHORTEST = 24  # characters; a shorter word may look like base64 by chance
 _BLANKS = b" \t\r\n\v\f"

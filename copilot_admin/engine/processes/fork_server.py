@@ -1,24 +1,20 @@
 """Makes a process for each order, from one that has loaded all it takes.
 
-The fork server itself never looks at an order: it hands the socket to a new process, and ends that
-process as soon as the other end of its socket is closed. It has one thread, so that a fork is safe.
+The fork server itself never looks at an order: it hands the socket to a process that waits for one,
+and ends that process as soon as the other end of its socket is closed. It has one thread, so that a
+fork is safe.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 import gc
 import os
 import select
 import signal
 import socket
-from typing import NoReturn, TypeAlias
 
-from copilot_admin.engine.processes.frames import send_replies, take_order
 from copilot_admin.engine.processes.limits import Limits, end_this_first
-from protocol.json import Json
-
-# What does the work: an order and its bytes become replies.
-Perform: TypeAlias = Callable[[Mapping[str, Json], bytes], Iterator[Json]]
+from copilot_admin.engine.processes.spare import Perform, Spare
 
 
 def serve(perform: Perform, *, limits: Limits) -> None:
@@ -36,6 +32,7 @@ class _ForkServer:
         self._perform = perform
         self._limits = limits
         self._jobs: dict[int, socket.socket] = {}  # by the id of the process
+        self._spare: Spare | None = None
         self._poll = select.poll()
         # A child that ends wakes the poll through this pair.
         self._ended, self._wake = socket.socketpair()
@@ -47,8 +44,10 @@ class _ForkServer:
         signal.set_wakeup_fd(self._wake.fileno(), warn_on_full_buffer=False)
         self._poll.register(self._orders, select.POLLIN)
         self._poll.register(self._ended, select.POLLIN)
+        self._make_spare()
         while self._turn(dict(self._poll.poll())):
             self._bury()
+            self._make_spare()
         for process in self._jobs:
             os.kill(process, signal.SIGKILL)
 
@@ -68,36 +67,41 @@ class _ForkServer:
         if not sockets:
             return False
         job = socket.socket(fileno=sockets[0])
-        try:
-            process = os.fork()
-        except OSError:  # the machine has no more processes: who ordered sees the socket close
-            job.close()
-            return True
-        if process == 0:
-            self._carry_out(job)
-        self._jobs[process] = job
-        self._poll.register(job, 0)  # that it is closed is always told
+        process = self._given(job) or self._given(job)  # a spare process may have been lost
+        if process is None:
+            job.close()  # who ordered sees it
+        else:
+            self._jobs[process] = job
+            self._poll.register(job, 0)  # that it is closed is always told
         return True
 
-    def _carry_out(self, job: socket.socket) -> NoReturn:
-        """Does the work, as the new process. Whatever is raised ends it without a last reply."""
+    def _given(self, job: socket.socket) -> int | None:
+        """The process that has taken an order; None if there is none, or it has ended."""
+        self._make_spare()
+        spare, self._spare = self._spare, None
+        if spare is None:
+            return None
         try:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            # An end that stayed open here would hide from others that theirs was closed.
-            for other in (self._orders, self._ended, self._wake, *self._jobs.values()):
-                other.close()
-            self._limits.set()
-            order, body = take_order(job)
-            send_replies(job, self._perform(order, body))
-        finally:
-            os._exit(0)
+            spare.give(job)
+        except OSError:
+            return None
+        return spare.process
+
+    def _make_spare(self) -> None:
+        if self._spare is None:
+            with suppress(OSError):  # the machine has no more processes
+                self._spare = Spare(
+                    self._perform,
+                    limits=self._limits,
+                    closing=(self._orders, self._ended, self._wake, *self._jobs.values()),
+                )
 
     def _bury(self) -> None:
         """Closes the sockets of the processes that have ended."""
         with suppress(ChildProcessError):
             while process := os.waitpid(-1, os.WNOHANG)[0]:
-                job = self._jobs.pop(process)
-                with suppress(KeyError):
-                    self._poll.unregister(job)
-                job.close()
+                job = self._jobs.pop(process, None)
+                if job is not None:  # else it was spare
+                    with suppress(KeyError):
+                        self._poll.unregister(job)
+                    job.close()

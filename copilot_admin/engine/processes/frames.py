@@ -1,75 +1,21 @@
-"""How orders and replies lie on the socket between two processes.
+"""How orders and replies lie on the socket between two processes, and the worker's end of it.
 
 An order is a line of JSON and as many bytes as it says. A reply is JSON behind its length; an empty
 one says that there are no more. Nothing is unpickled: what reads the files of strangers may write
 whatever they make it write.
+
+The worker has no event loop: asyncio would be 10 MB more that each fork has to account for.
 """
 
-import asyncio
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 import json
 import socket
 
 from protocol.json import Json
 
-_LENGTH = 4  # bytes of the length of a reply
-_AT_ONCE = 256 * 1024  # bytes
-_END = bytes(_LENGTH)
-_SIZE = "size"
-
-
-class TooLong(Exception):
-    """The replies are longer than whoever ordered them takes."""
-
-
-async def send_order(sock: socket.socket, order: Mapping[str, Json], body: bytes | str) -> None:
-    """Sends an order; a text, which must be ASCII, is encoded piece by piece.
-
-    Raises:
-        OSError: Nobody takes it any more.
-    """
-    loop = asyncio.get_running_loop()
-    head = json.dumps({**order, _SIZE: len(body)}) + "\n"
-    await loop.sock_sendall(sock, head.encode())
-    if isinstance(body, bytes):
-        await loop.sock_sendall(sock, body)
-        return
-    for start in range(0, len(body), _AT_ONCE):
-        await loop.sock_sendall(sock, body[start : start + _AT_ONCE].encode("ascii"))
-
-
-async def replies_from(sock: socket.socket, *, most_bytes: int) -> AsyncGenerator[Json, None]:
-    """The replies to an order, until the last has come.
-
-    Raises:
-        TooLong: Together they are longer than `most_bytes`.
-        EOFError: They break off.
-        ValueError: They are no JSON.
-    """
-    left = most_bytes
-    while length := int.from_bytes(await _exactly(sock, _LENGTH), "big"):
-        left -= length
-        if left < 0:
-            raise TooLong
-        yield _parsed(await _exactly(sock, length))
-
-
-async def _exactly(sock: socket.socket, length: int) -> bytes:
-    loop, parts = asyncio.get_running_loop(), bytearray()
-    while len(parts) < length:
-        part = await loop.sock_recv(sock, min(length - len(parts), _AT_ONCE))
-        if not part:
-            raise EOFError
-        parts += part
-    return bytes(parts)
-
-
-def _parsed(data: bytes) -> Json:
-    try:
-        reply: Json = json.loads(data)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
-    return reply
+LENGTH = 4  # bytes of the length of a reply
+SIZE = "size"
+_END = bytes(LENGTH)
 
 
 def take_order(sock: socket.socket) -> tuple[dict[str, Json], bytes]:
@@ -83,8 +29,8 @@ def take_order(sock: socket.socket) -> tuple[dict[str, Json], bytes]:
         if not head.endswith(b"\n"):
             raise EOFError
         order = json.loads(head)
-        body = file.read(order[_SIZE])
-    if len(body) < order[_SIZE]:
+        body = file.read(order[SIZE])
+    if len(body) < order[SIZE]:
         raise EOFError
     return order, body
 
@@ -92,7 +38,7 @@ def take_order(sock: socket.socket) -> tuple[dict[str, Json], bytes]:
 def send_replies(sock: socket.socket, replies: Iterable[Json]) -> None:
     """Sends each reply as it comes, and that there are no more."""
     for data in _encoded(replies):
-        sock.sendall(len(data).to_bytes(_LENGTH, "big") + data)
+        sock.sendall(len(data).to_bytes(LENGTH, "big") + data)
     sock.sendall(_END)
 
 

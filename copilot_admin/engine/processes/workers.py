@@ -14,7 +14,7 @@ import subprocess
 import sys
 from threading import Lock
 
-from copilot_admin.engine.processes.frames import TooLong, replies_from, send_order
+from copilot_admin.engine.processes.exchange import TooLong, replies_from, send_order
 from copilot_admin.engine.processes.places import Places
 from protocol.json import Json
 

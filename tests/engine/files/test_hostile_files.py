@@ -246,3 +246,13 @@ def test_where_words_stand_is_told_only_if_it_is_asked():
             SENTENCE.split() if places else []
         )
         assert size == len(pdf([SENTENCE]))
+
+
+def test_what_makes_the_processes_has_loaded_neither_event_loop_nor_client():
+    """Each fork has to account for all that is loaded."""
+    program = (
+        "import sys; from copilot_admin.engine.files import worker; worker.data_types();"
+        "print(*{'aiohttp', 'asyncio', 'django', 'pydantic', 'ssl'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.decode().split() == []

@@ -5,7 +5,8 @@ import socket
 
 import pytest
 
-from copilot_admin.engine.processes.frames import TooLong, replies_from, send_replies, take_order
+from copilot_admin.engine.processes.exchange import TooLong, replies_from
+from copilot_admin.engine.processes.frames import send_replies, take_order
 
 
 def read(data, *, most_bytes=1000):

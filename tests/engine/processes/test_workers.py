@@ -2,14 +2,19 @@
 
 import asyncio
 from contextlib import suppress
+import errno
 import os
 import signal
+import socket
+import subprocess
 
 import pytest
 
+from copilot_admin.engine.processes import fork_server
 from copilot_admin.engine.processes import workers as workers_module
 from copilot_admin.engine.processes.places import Busy
 from copilot_admin.engine.processes.workers import OrderFailed, Workers
+from tests.engine.processes import odd_worker
 from tests.waiting import HANGS_SECONDS, eventually
 
 ODD = "tests.engine.processes.odd_worker"
@@ -149,6 +154,67 @@ def test_what_makes_the_processes_is_started_anew_when_it_was_lost(workers):
         return first, await said(workers, "say", b"second")
 
     assert asyncio.run(ask()) == (["first"], ["second"])
+
+
+def children_of(process):
+    """The ids of the processes that this one has made."""
+    command = ["ps", "-A", "-o", "pid=,ppid="]
+    listed = subprocess.run(command, capture_output=True, check=True)
+    rows = (line.split() for line in listed.stdout.splitlines())
+    return [int(one) for one, parent in rows if int(parent) == process]
+
+
+def children(workers, *, number):
+    """Those of the fork server, once there are as many."""
+    found = []
+
+    def are_there():
+        found[:] = children_of(workers._server.pid)
+        return len(found) == number
+
+    assert eventually(are_there)
+    return found
+
+
+def test_an_order_does_not_wait_for_a_fork_and_the_next_process_is_there_soon(workers):
+    async def ask():
+        workers.start()
+        first = await asyncio.to_thread(children, workers, number=1)
+        order = Waiting(workers)
+        assert [await order.started()] == first, "it was there before the order"
+        await asyncio.to_thread(children, workers, number=2)
+        order.task.cancel()
+        await asyncio.wait([order.task])
+
+    asyncio.run(ask())
+
+
+def test_a_spare_process_that_was_lost_costs_no_order(workers):
+    async def ask():
+        workers.start()
+        [spare] = await asyncio.to_thread(children, workers, number=1)
+        os.kill(spare, signal.SIGKILL)
+        assert await has_ended(spare)
+        return await said(workers, "say", b"next")
+
+    assert asyncio.run(ask()) == ["next"]
+
+
+def test_where_the_machine_has_no_more_processes_who_ordered_is_told(monkeypatch):
+    def none():
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", none)
+    orders, mine = socket.socketpair()
+    job, its = socket.socketpair()
+    with orders, mine, job:
+        with its:
+            socket.send_fds(mine, [b"\0"], [its.fileno()])
+        server = fork_server._ForkServer(orders, odd_worker.perform, odd_worker.LIMITS)
+        assert server._start_next(), "it goes on"
+        assert job.recv(1) == b""
+        for end in (server._ended, server._wake):
+            end.close()
 
 
 def test_an_order_that_nobody_takes_fails(workers, monkeypatch):
