@@ -32,6 +32,7 @@ from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.engine import citations
 from copilot_admin.engine.component_runs import text as component_text
 from copilot_admin.engine.components import passages
+from copilot_admin.engine.documents import pdf_claims
 from copilot_admin.engine.llm import (
     data_lines,
     fragments,
@@ -295,6 +296,19 @@ DOORS = (
         ),
     ),
     Door(passages, passages._essence, (("", "a ", ""), ("", "_", ""))),
+    Door(
+        pdf_claims,
+        encoded(pdf_claims.check_claims),
+        (
+            ("", "/", ""),
+            ("", "/Length", ""),
+            ("", "/Length ", ""),
+            ("/Length", " ", ""),
+            ("/Length ", "1", ""),
+            ("", "/Length 1 ", ""),
+            ("", "/Length 1 0 ", ""),
+        ),
+    ),
     Door(
         data_text,
         lambda text: data_text._ENCODED.fullmatch(text),

@@ -7,6 +7,7 @@ from typing import Any
 import pdfplumber
 from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
 
+from copilot_admin.engine.documents.pdf_claims import check_claims
 from copilot_admin.engine.documents.registry import (
     DocumentPage,
     Format,
@@ -19,17 +20,25 @@ from copilot_admin.engine.documents.registry import (
 def _read(data: bytes) -> Iterator[DocumentPage]:
     if b"%PDF-" not in data[:1024]:
         raise ValueError("no PDF")
+    check_claims(data)
     try:
         with pdfplumber.open(BytesIO(data)) as document:
             for number, page in enumerate(document.pages, start=1):
                 yield _page(page, number)
                 page.close()  # or the objects of all pages stay in memory
     except (PdfminerException, MalformedPDFException) as error:
+        if _is_out_of_memory(error):
+            raise MemoryError from error  # the page is not damaged, it is too large
         if "Password" in repr(error):
             raise UnreadableFile(
                 "The PDF is locked with a password. Attach one without."
             ) from error
         raise ValueError("damaged") from error
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    """Whether this is what the library makes of a lack of memory."""
+    return any(isinstance(one, MemoryError) for one in (error.__context__, *error.args))
 
 
 def _page(page: Any, number: int) -> DocumentPage:

@@ -6,17 +6,23 @@ one that has no event loop writes `asyncio.run(read_document(...))`.
 
 from base64 import b64decode
 from dataclasses import asdict
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from copilot_admin.engine.documents.registry import Document, UnreadableFile, format_of
 from copilot_admin.engine.files.encoded import check_size
 from copilot_admin.engine.files.orders import FileReply, Job, Order
 from copilot_admin.engine.files.pictures import Picture, TooManyPixels
+from copilot_admin.engine.processes.losses import Loss
 from copilot_admin.engine.processes.places import Busy
 from copilot_admin.engine.processes.workers import OrderFailed, Workers
 
 BUSY = "The server is reading as many files as it can. Ask again in a minute."
-FAILED = "It is damaged, or it takes more time or memory than one file may. {}"
+DAMAGED = "It is damaged. Save it anew with the program that made it, and attach that."
+LOST = "The server could not read it just now. Ask again."
+_TOO_MUCH = {  # behind it stands what to do with a file of the kind
+    Loss.TIME: "It takes longer to read than one file may. ",
+    Loss.MEMORY: "It takes more memory to read than one file may. ",
+}
 SMALLER = "Scale it down, or save it anew."
 WORKERS = Workers("copilot_admin.engine.files.worker")
 
@@ -51,7 +57,7 @@ async def read_picture(body: FileBody, *, name: str) -> tuple[Picture, int]:
     """
     reply = await _reply(Order(job=Job.PICTURE, name=name), body, too_much=SMALLER)
     if reply.picture is None:
-        raise UnreadableFile(FAILED.format(SMALLER))
+        raise UnreadableFile(DAMAGED)
     return reply.picture, reply.size
 
 
@@ -78,5 +84,17 @@ async def _reply(order: Order, body: FileBody, *, too_much: str) -> FileReply:
     except Busy:
         raise UnreadableFile(BUSY) from None
     except OrderFailed as error:
-        raise UnreadableFile(FAILED.format(too_much)) from error
+        raise UnreadableFile(_sentence(error.loss, too_much)) from error
     return reply
+
+
+def _sentence(loss: Loss, too_much: str) -> str:
+    """Why a file could not be read, and what to do."""
+    match loss:
+        case Loss.TIME | Loss.MEMORY:
+            return _TOO_MUCH[loss] + too_much
+        case Loss.DAMAGE:
+            return DAMAGED
+        case Loss.UNKNOWN:
+            return LOST
+    assert_never(loss)

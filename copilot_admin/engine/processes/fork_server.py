@@ -5,8 +5,9 @@ and ends that process as soon as the other end of its socket is closed. It has o
 fork is safe.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 import gc
 import os
 import select
@@ -14,6 +15,7 @@ import signal
 import socket
 
 from copilot_admin.engine.processes.limits import Limits, end_this_first
+from copilot_admin.engine.processes.losses import Loss, loss_of
 from copilot_admin.engine.processes.spare import Perform, Spare
 
 
@@ -26,12 +28,28 @@ def serve(perform: Perform, *, limits: Limits) -> None:
         _ForkServer(orders, perform, limits).run()
 
 
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A process at work: the socket of its order, and the one on which its loss is told."""
+
+    order: socket.socket
+    loss: socket.socket
+
+    def close(self, loss: Loss | None = None) -> None:
+        """Closes both, after saying what the process died of."""
+        if loss is not None:
+            with suppress(OSError):  # nobody waits for it
+                self.loss.send(bytes([loss]))
+        self.loss.close()
+        self.order.close()
+
+
 class _ForkServer:
     def __init__(self, orders: socket.socket, perform: Perform, limits: Limits) -> None:
         self._orders = orders
         self._perform = perform
         self._limits = limits
-        self._jobs: dict[int, socket.socket] = {}  # by the id of the process
+        self._jobs: dict[int, _Job] = {}  # by the id of the process
         self._spare: Spare | None = None
         self._poll = select.poll()
         # A child that ends wakes the poll through this pair.
@@ -57,32 +75,32 @@ class _ForkServer:
             with suppress(BlockingIOError):
                 self._ended.recv(4096)
         for process, job in self._jobs.items():
-            if job.fileno() in events:  # its other end is closed: nobody waits for it
-                self._poll.unregister(job)
+            if job.order.fileno() in events:  # its other end is closed: nobody waits for it
+                self._poll.unregister(job.order)
                 os.kill(process, signal.SIGKILL)
         return self._orders.fileno() not in events or self._start_next()
 
     def _start_next(self) -> bool:
-        _, sockets, _, _ = socket.recv_fds(self._orders, 1, 1)
+        _, sockets, _, _ = socket.recv_fds(self._orders, 1, 2)
         if not sockets:
             return False
-        job = socket.socket(fileno=sockets[0])
+        job = _Job(*(socket.socket(fileno=one) for one in sockets))
         process = self._given(job) or self._given(job)  # a spare process may have been lost
         if process is None:
             job.close()  # who ordered sees it
         else:
             self._jobs[process] = job
-            self._poll.register(job, 0)  # that it is closed is always told
+            self._poll.register(job.order, 0)  # that it is closed is always told
         return True
 
-    def _given(self, job: socket.socket) -> int | None:
+    def _given(self, job: _Job) -> int | None:
         """The process that has taken an order; None if there is none, or it has ended."""
         self._make_spare()
         spare, self._spare = self._spare, None
         if spare is None:
             return None
         try:
-            spare.give(job)
+            spare.give(job.order)
         except OSError:
             return None
         return spare.process
@@ -93,15 +111,20 @@ class _ForkServer:
                 self._spare = Spare(
                     self._perform,
                     limits=self._limits,
-                    closing=(self._orders, self._ended, self._wake, *self._jobs.values()),
+                    closing=(self._orders, self._ended, self._wake, *self._sockets()),
                 )
 
+    def _sockets(self) -> Iterator[socket.socket]:
+        for job in self._jobs.values():
+            yield from (job.order, job.loss)
+
     def _bury(self) -> None:
-        """Closes the sockets of the processes that have ended."""
+        """Says what the processes that have ended died of, and closes their sockets."""
         with suppress(ChildProcessError):
-            while process := os.waitpid(-1, os.WNOHANG)[0]:
+            while (found := os.waitpid(-1, os.WNOHANG))[0]:
+                process, status = found
                 job = self._jobs.pop(process, None)
                 if job is not None:  # else it was spare
                     with suppress(KeyError):
-                        self._poll.unregister(job)
-                    job.close()
+                        self._poll.unregister(job.order)
+                    job.close(loss_of(status))

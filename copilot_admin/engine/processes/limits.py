@@ -23,7 +23,8 @@ class Limits:
     def set(self) -> None:
         """Sets them for this process, for good."""
         _limit(resource.RLIMIT_AS, self.memory)
-        _limit(resource.RLIMIT_CPU, self.cpu_seconds)
+        # At the lower limit the signal says why; who does not hear it is killed a second later.
+        _limit(resource.RLIMIT_CPU, self.cpu_seconds, at_most=self.cpu_seconds + 1)
         _limit(resource.RLIMIT_CORE, 0)
         _limit(resource.RLIMIT_FSIZE, 0)  # it writes no file
 
@@ -34,7 +35,7 @@ def end_this_first() -> None:
         Path("/proc/self/oom_score_adj").write_text(_MOST_LIKELY)
 
 
-def _limit(what: int, most: int) -> None:
+def _limit(what: int, most: int, *, at_most: int | None = None) -> None:
     """Sets a limit, unless a lower one holds already; macOS knows none for the memory."""
     with suppress(ValueError, OSError):
-        resource.setrlimit(what, (most, most))
+        resource.setrlimit(what, (most, most if at_most is None else at_most))

@@ -5,7 +5,6 @@ process that waits already has that behind it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 import os
 import signal
 import socket
@@ -13,10 +12,12 @@ from typing import NoReturn, TypeAlias
 
 from copilot_admin.engine.processes.frames import send_replies, take_order
 from copilot_admin.engine.processes.limits import Limits
+from copilot_admin.engine.processes.losses import NO_MEMORY
 from protocol.json import Json
 
 # What does the work: an order and its bytes become replies.
 Perform: TypeAlias = Callable[[Mapping[str, Json], bytes], Iterator[Json]]
+_BROKEN = 1
 
 
 class Spare:
@@ -65,6 +66,7 @@ def _serve_once(
     line: socket.socket, perform: Perform, *, limits: Limits, closing: Iterable[socket.socket]
 ) -> NoReturn:
     """Does the work, as the new process. Whatever is raised ends it without a last reply."""
+    status = _BROKEN
     try:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -72,8 +74,12 @@ def _serve_once(
             other.close()
         limits.set()
         _, sockets, _, _ = socket.recv_fds(line, 1, 1)
-        with suppress(IndexError), socket.socket(fileno=sockets[0]) as job:
-            order, body = take_order(job)
-            send_replies(job, perform(order, body))
+        for one in sockets:  # none, if there will be no order
+            with socket.socket(fileno=one) as job:
+                order, body = take_order(job)
+                send_replies(job, perform(order, body))
+        status = 0
+    except MemoryError:
+        status = NO_MEMORY
     finally:
-        os._exit(0)
+        os._exit(status)

@@ -8,6 +8,7 @@ import asyncio
 import atexit
 from collections.abc import Callable, Mapping
 from contextlib import aclosing, suppress
+from dataclasses import dataclass
 import os
 import socket
 import subprocess
@@ -15,6 +16,7 @@ import sys
 from threading import Lock
 
 from copilot_admin.engine.processes.exchange import TooLong, replies_from, send_order
+from copilot_admin.engine.processes.losses import Loss
 from copilot_admin.engine.processes.places import Places
 from protocol.json import Json
 
@@ -28,6 +30,22 @@ STOP_SECONDS = 5.0
 
 class OrderFailed(Exception):
     """The process ended before its work was done: by a limit, or by what it worked on."""
+
+    def __init__(self, loss: Loss) -> None:
+        super().__init__(loss)
+        self.loss = loss
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """This end of the sockets of a process: that of its order, and that on which its loss is told."""
+
+    order: socket.socket
+    loss: socket.socket
+
+    def close(self) -> None:
+        self.order.close()
+        self.loss.close()
 
 
 class Workers:
@@ -56,20 +74,14 @@ class Workers:
             OrderFailed: There was no whole reply.
         """
         async with self._places.one():
-            job = await self._job()
+            line = await self._line()
             try:
                 async with asyncio.timeout(WORK_SECONDS):
-                    await send_order(job, order, body)
-                    async with aclosing(replies_from(job, most_bytes=MOST_REPLIED)) as replies:
-                        async for reply in replies:
-                            take(reply)
-                            await asyncio.sleep(0)  # others have their turn between two pages
-            except (
-                TimeoutError, OSError, EOFError, TooLong, ValueError, TypeError, KeyError
-            ) as error:  # fmt: skip
-                raise OrderFailed from error
+                    await _carried_out(line, order, body, take=take)
+            except TimeoutError:
+                raise OrderFailed(Loss.TIME) from None
             finally:
-                job.close()
+                line.close()
 
     def start(self) -> None:
         """Starts what makes the processes, if it is not running; blocks for some milliseconds."""
@@ -83,17 +95,20 @@ class Workers:
         with self._lock:
             self._end_server()
 
-    async def _job(self) -> socket.socket:
-        """This end of the socket of a new process."""
+    async def _line(self) -> _Line:
+        """This end of the sockets of a process that takes an order."""
         if not self._is_running():
             await asyncio.to_thread(self.start)
-        mine, its = socket.socketpair()
-        mine.setblocking(False)
-        # What cannot be sent is closed with `its`: its end is seen when the replies are read.
-        with its, self._lock, suppress(OSError):
+        order, its_order = socket.socketpair()
+        loss, its_loss = socket.socketpair()
+        for mine in (order, loss):
+            mine.setblocking(False)
+        # What cannot be sent is closed here: its end is seen when the replies are read.
+        with its_order, its_loss, self._lock, suppress(OSError):
             if self._orders is not None:
-                socket.send_fds(self._orders, [b"\0"], [its.fileno()])
-        return mine
+                ends = [its_order.fileno(), its_loss.fileno()]
+                socket.send_fds(self._orders, [b"\0"], ends)
+        return _Line(order, loss)
 
     def _is_running(self) -> bool:
         return self._server is not None and self._server.poll() is None
@@ -123,3 +138,22 @@ class Workers:
                 self._server.kill()
                 self._server.wait()
         self._server = self._orders = None
+
+
+async def _carried_out(
+    line: _Line, order: Mapping[str, Json], body: bytes | str, *, take: Callable[[Json], None]
+) -> None:
+    """Has an order carried out by the process at the other end of a line."""
+    try:
+        await send_order(line.order, order, body)
+        async with aclosing(replies_from(line.order, most_bytes=MOST_REPLIED)) as replies:
+            async for reply in replies:
+                take(reply)
+                await asyncio.sleep(0)  # others have their turn between two pages
+    except (OSError, EOFError) as error:
+        said = await asyncio.get_running_loop().sock_recv(line.loss, 1)
+        raise OrderFailed(Loss(said[0]) if said else Loss.UNKNOWN) from error
+    except TooLong as error:
+        raise OrderFailed(Loss.MEMORY) from error
+    except (ValueError, TypeError, KeyError) as error:
+        raise OrderFailed(Loss.DAMAGE) from error

@@ -4,6 +4,7 @@ from itertools import count
 
 import pytest
 
+from copilot_admin.engine.documents import pdf as pdf_module
 from copilot_admin.engine.documents import registry
 from copilot_admin.engine.documents.registry import (
     UnreadableFile,
@@ -72,6 +73,49 @@ def test_a_locked_pdf_is_told():
     assert told("pdf", pdf([SENTENCE], encrypted=True)) == (
         "The PDF is locked with a password. Attach one without."
     )
+
+
+def pdf_saying(claim):
+    """A PDF of one page with something more in it."""
+    return pdf([SENTENCE]) + f"\n9 0 obj\n<< {claim} >>\nendobj".encode()
+
+
+@pytest.mark.parametrize(
+    ("claim", "why"),
+    [
+        ("/Type /Pages /Count 10001", "It has more than 10,000 pages. Attach a part of it."),
+        ("/Length 99999", "It says that it is longer than it is. Attach it again."),
+        ("/Length\n99999", "It says that it is longer than it is. Attach it again."),
+        ("/Length 9999999999", "It says that it is longer than it is. Attach it again."),
+    ],
+)
+def test_a_pdf_that_says_it_is_too_much_is_not_read(claim, why, monkeypatch):
+    monkeypatch.delattr(pdf_module.pdfplumber, "open")
+    assert told("pdf", pdf_saying(claim)) == why
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "/Count 10000",
+        "/Count -20000",
+        "/Length 99999 0 R",
+        "/Length 128",
+        "/Lengths 99999",
+        "/Length",
+    ],
+)
+def test_a_pdf_that_claims_no_more_than_it_may_is_read(claim):
+    assert read("pdf", pdf_saying(claim)).text == f"[page 1]\n{SENTENCE}"
+
+
+def test_a_page_for_which_the_memory_does_not_suffice_is_not_called_damaged(monkeypatch):
+    def refused(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(pdf_module.pdfplumber.page.PDFPageInterpreter, "process_page", refused)
+    with pytest.raises(MemoryError):
+        read("pdf", pdf([SENTENCE]))
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused(monkeypatch):

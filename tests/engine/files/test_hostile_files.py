@@ -10,10 +10,18 @@ import pytest
 
 from copilot_admin.engine.documents.registry import UnreadableFile
 from copilot_admin.engine.files import file_processes, pictures
-from copilot_admin.engine.files.file_processes import BUSY, WORKERS, harmless_png, read_picture
+from copilot_admin.engine.files.file_processes import (
+    BUSY,
+    DAMAGED,
+    SMALLER,
+    WORKERS,
+    harmless_png,
+    read_picture,
+)
 from copilot_admin.engine.files.reading import with_files_read
 from copilot_admin.engine.files.rules import FileRules
 from copilot_admin.engine.processes import workers
+from copilot_admin.engine.processes.losses import Loss
 from copilot_admin.engine.processes.places import Busy
 from copilot_admin.engine.processes.workers import OrderFailed
 from copilot_admin.engine.values.engine_input import FileRead
@@ -26,17 +34,15 @@ from tests.engine.files.sample_images import image
 from tests.engine.scripted import ScriptedProvider, text
 
 SLOW = "pdf, a page of 100 MB of brackets"  # takes all the CPU that it may; see benchmarks/files.py
-TOO_MUCH = "It is damaged, or it takes more time or memory than one file may. "
-WORKBOOK = (
-    f"{TOO_MUCH}Delete cells that stand far away from the rest, or attach a part of it, or CSV."
-)
+LARGE = "It takes more memory to read than one file may. "
+WORKBOOK = f"{LARGE}Delete cells that stand far away from the rest, or attach a part of it, or CSV."
 TOLD = {
     "xlsx, two distant cells": WORKBOOK,
     "xlsx, unpacks to 300 MB": "The file unpacks to more than 200 MB. Attach a smaller one.",
     "xls, two distant cells": WORKBOOK,
     "xls, a directory without end": WORKBOOK,
     "OpenDocument, a repeated cell": WORKBOOK,
-    "pdf, a page of 2 GB, packed twice": "It is no PDF, or it is damaged. Attach it again.",
+    "pdf, a page of 2 GB, packed twice": f"{LARGE}Attach a part of it.",
     "docx, 20,000 parts": "The file has more than 10,000 parts. Save it anew.",
     "docx, a lying directory": "It is no Word document, or it is damaged. Attach it again.",
     "docx, a table in itself": "It is no Word document, or it is damaged. Attach it again.",
@@ -167,7 +173,7 @@ def test_a_server_that_reads_as_many_files_as_it_can_says_so(monkeypatch):
 def test_more_replied_than_a_file_may_hold_is_told(monkeypatch):
     monkeypatch.setattr(workers, "MOST_REPLIED", 10)
     [file] = files_of(("pdf", base64(pdf([SENTENCE]))))
-    assert file.fault == f"The file 'file.pdf' could not be read. {TOO_MUCH}Attach a part of it."
+    assert file.fault == f"The file 'file.pdf' could not be read. {LARGE}Attach a part of it."
 
 
 def test_a_question_that_is_given_up_gives_up_its_files(monkeypatch):
@@ -203,7 +209,7 @@ def replying(*replies):
             try:
                 take(reply)
             except ValueError as error:
-                raise OrderFailed from error
+                raise OrderFailed(Loss.DAMAGE) from error
 
     return carry_out
 
@@ -223,12 +229,36 @@ def replying(*replies):
 def test_a_reply_of_a_process_that_was_taken_over_is_not_believed(reply, monkeypatch):
     monkeypatch.setattr(WORKERS, "carry_out", replying(reply))
     [file] = files_of(("pdf", REPORT))
-    assert file.fault == f"The file 'file.pdf' could not be read. {TOO_MUCH}Attach a part of it."
+    assert file.fault == f"The file 'file.pdf' could not be read. {DAMAGED}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "loss", "why"),
+    [
+        ("pdf", Loss.DAMAGE, DAMAGED),
+        ("pdf", Loss.TIME, "It takes longer to read than one file may. Attach a part of it."),
+        (
+            "pdf",
+            Loss.MEMORY,
+            "It takes more memory to read than one file may. Attach a part of it.",
+        ),
+        ("xlsx", Loss.MEMORY, WORKBOOK),
+        ("png", Loss.TIME, f"It takes longer to read than one file may. {SMALLER}"),
+        ("png", Loss.UNKNOWN, "The server could not read it just now. Ask again."),
+    ],
+)
+def test_who_asked_is_told_what_to_do_about_a_file_that_was_lost(kind, loss, why, monkeypatch):
+    async def lost(*order, take):
+        raise OrderFailed(loss)
+
+    monkeypatch.setattr(WORKERS, "carry_out", lost)
+    [file] = files_of((kind, REPORT))
+    assert file.fault == f"The file 'file.{kind}' could not be read. {why}"
 
 
 def test_an_image_without_a_picture_is_told(monkeypatch):
     monkeypatch.setattr(WORKERS, "carry_out", replying({"size": 3}))
-    with pytest.raises(UnreadableFile, match="Scale it down"):
+    with pytest.raises(UnreadableFile, match="It is damaged"):
         asyncio.run(read_picture(b"abc", name="a"))
 
 

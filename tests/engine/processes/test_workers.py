@@ -12,6 +12,7 @@ import pytest
 
 from copilot_admin.engine.processes import fork_server
 from copilot_admin.engine.processes import workers as workers_module
+from copilot_admin.engine.processes.losses import Loss
 from copilot_admin.engine.processes.places import Busy
 from copilot_admin.engine.processes.workers import OrderFailed, Workers
 from tests.engine.processes import odd_worker
@@ -91,14 +92,46 @@ def test_a_process_has_limits_and_nothing_of_the_environment(workers):
     assert (cpu, file_size) == (5, 0)
 
 
-@pytest.mark.parametrize("do", ["end", "break", "spin", "grow"])
-def test_a_process_that_is_lost_is_told_and_the_next_one_works(workers, do):
-    async def both():
-        with pytest.raises(OrderFailed):
-            await said(workers, do)
-        return await said(workers, "say", b"next")
+def loss_of(workers, do, body=b""):
+    """What is said of the process that an order cost its life."""
 
-    assert asyncio.run(both()) == ["next"]
+    async def ask():
+        with pytest.raises(OrderFailed) as failed:
+            await said(workers, do, body)
+        return failed.value.loss
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize(
+    ("do", "body", "loss"),
+    [
+        ("end", b"", Loss.DAMAGE),
+        ("break", b"", Loss.DAMAGE),
+        ("signal", str(int(signal.SIGSEGV)).encode(), Loss.DAMAGE),
+        ("spin", b"", Loss.TIME),
+        ("grow", b"", Loss.MEMORY),
+        ("signal", str(int(signal.SIGABRT)).encode(), Loss.MEMORY),
+        ("signal", str(int(signal.SIGKILL)).encode(), Loss.MEMORY),
+    ],
+)
+def test_a_process_that_is_lost_is_told_with_the_reason_and_the_next_one_works(
+    workers, do, body, loss
+):
+    assert loss_of(workers, do, body) is loss
+    assert asyncio.run(said(workers, "say", b"next")) == ["next"]
+
+
+def test_where_all_processes_are_lost_nobody_knows_why(workers):
+    async def lose():
+        order = Waiting(workers)
+        await order.started()
+        os.killpg(workers._server.pid, signal.SIGKILL)
+        with pytest.raises(OrderFailed) as failed:
+            await order.task
+        return failed.value.loss
+
+    assert asyncio.run(lose()) is Loss.UNKNOWN
 
 
 def test_who_stops_waiting_ends_the_process_at_once(single):
@@ -115,14 +148,12 @@ def test_who_stops_waiting_ends_the_process_at_once(single):
 
 def test_an_order_that_takes_too_long_is_ended(workers, monkeypatch):
     monkeypatch.setattr(workers_module, "WORK_SECONDS", 0.01)
-    with pytest.raises(OrderFailed):
-        asyncio.run(said(workers, "wait"))
+    assert loss_of(workers, "wait") is Loss.TIME
 
 
 def test_replies_that_are_too_long_together_end_the_process(workers, monkeypatch):
     monkeypatch.setattr(workers_module, "MOST_REPLIED", 100)
-    with pytest.raises(OrderFailed):
-        asyncio.run(said(workers, "say", b"a" * 100))
+    assert loss_of(workers, "say", b"a" * 100) is Loss.MEMORY
 
 
 @pytest.mark.parametrize("error", [ValueError, TypeError, KeyError])
@@ -130,8 +161,9 @@ def test_a_reply_that_nobody_knows_ends_the_process(workers, error):
     def take(reply):
         raise error
 
-    with pytest.raises(OrderFailed):
+    with pytest.raises(OrderFailed) as failed:
         asyncio.run(workers.carry_out({"do": "wait"}, b"", take=take))
+    assert failed.value.loss is Loss.DAMAGE
 
 
 def test_who_finds_no_place_is_told_at_once(single):
@@ -207,12 +239,13 @@ def test_where_the_machine_has_no_more_processes_who_ordered_is_told(monkeypatch
     monkeypatch.setattr(os, "fork", none)
     orders, mine = socket.socketpair()
     job, its = socket.socketpair()
-    with orders, mine, job:
-        with its:
-            socket.send_fds(mine, [b"\0"], [its.fileno()])
+    loss, its_loss = socket.socketpair()
+    with orders, mine, job, loss:
+        with its, its_loss:
+            socket.send_fds(mine, [b"\0"], [its.fileno(), its_loss.fileno()])
         server = fork_server._ForkServer(orders, odd_worker.perform, odd_worker.LIMITS)
         assert server._start_next(), "it goes on"
-        assert job.recv(1) == b""
+        assert (job.recv(1), loss.recv(1)) == (b"", b"")
         for end in (server._ended, server._wake):
             end.close()
 
