@@ -38,14 +38,19 @@ class ImageItem(DataItem):
 
 
 async def outcome_of(
-    item: DataItem | FileReference, file: FileRead, *, fetch: Fetch, rules: FileRules
+    item: DataItem | FileReference,
+    file: FileRead,
+    *,
+    fetch: Fetch,
+    rules: FileRules,
+    asker: object | None = None,
 ) -> FileOutcome:
-    """Fetches and reads a file."""
+    """Fetches and reads a file of a question, `asker`."""
     if file.kind in IMAGE_TYPES and not rules.sees_images:
         return _unseen(item, file)
     try:
         body = await fetch(item.url) if isinstance(item, FileReference) else item.content
-        return await _read(body, file, places=rules.places)
+        return await _read(body, file, places=rules.places, asker=asker)
     except (UnreadableFile, FetchFailed) as error:
         return unreadable(file, error.public)
 
@@ -80,11 +85,15 @@ def item_of(item: DataItem | FileReference, content: Content) -> DataItem:
     assert_never(content)
 
 
-async def _read(body: FileBody, file: FileRead, *, places: bool) -> FileOutcome:
+async def _read(
+    body: FileBody, file: FileRead, *, places: bool, asker: object | None
+) -> FileOutcome:
     if file.kind in IMAGE_TYPES:
-        picture, size = await read_picture(body, name=file.name)
+        picture, size = await read_picture(body, name=file.name, asker=asker)
         return picture, replace(file, size=size, pixels=(picture.width, picture.height))
-    document, size = await read_document(body, data_type=file.kind, name=file.name, places=places)
+    document, size = await read_document(
+        body, data_type=file.kind, name=file.name, places=places, asker=asker
+    )
     note = document.left_out.strip("[]")
     return document, replace(file, size=size, pages=len(document.pages), note=note)
 

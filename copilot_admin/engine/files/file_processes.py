@@ -30,7 +30,12 @@ FileBody: TypeAlias = bytes | str  # its bytes, or base64 as it came
 
 
 async def read_document(
-    body: FileBody, *, data_type: str, name: str, places: bool = False
+    body: FileBody,
+    *,
+    data_type: str,
+    name: str,
+    places: bool = False,
+    asker: object | None = None,
 ) -> tuple[Document, int]:
     """A file as text, and its size in bytes.
 
@@ -39,23 +44,32 @@ async def read_document(
         data_type: One of `documents.registry.data_types()`.
         name: What people call it.
         places: Whether it is asked where the words stand.
+        asker: The question it belongs to; one with many files lets those of others go first.
 
     Raises:
         UnreadableFile: It cannot be read; the text says why.
     """
     form = format_of(data_type)
     order = Order(job=Job.DOCUMENT, data_type=data_type, name=name, places=places)
-    reply = await _reply(order, body, too_much=form.too_much if form else "")
+    reply = await _reply(order, body, too_much=form.too_much if form else "", asker=asker)
     return Document(name=name, pages=tuple(reply.pages), left_out=reply.left_out), reply.size
 
 
-async def read_picture(body: FileBody, *, name: str) -> tuple[Picture, int]:
+async def read_picture(
+    body: FileBody, *, name: str, asker: object | None = None
+) -> tuple[Picture, int]:
     """An image as a model can be shown it, and its size in bytes.
+
+    Args:
+        body: The file.
+        name: What people call it.
+        asker: As with `read_document`.
 
     Raises:
         UnreadableFile: It cannot be read; the text says why.
     """
-    reply = await _reply(Order(job=Job.PICTURE, name=name), body, too_much=SMALLER)
+    order = Order(job=Job.PICTURE, name=name)
+    reply = await _reply(order, body, too_much=SMALLER, asker=asker)
     if reply.picture is None:
         raise UnreadableFile(DAMAGED)
     return reply.picture, reply.size
@@ -74,13 +88,15 @@ async def harmless_png(data: bytes) -> bytes:
     return b64decode(reply.png)
 
 
-async def _reply(order: Order, body: FileBody, *, too_much: str) -> FileReply:
+async def _reply(
+    order: Order, body: FileBody, *, too_much: str, asker: object | None = None
+) -> FileReply:
     if isinstance(body, str):
         check_size(body)
     reply = FileReply()
     fields = {**asdict(order), "is_encoded": isinstance(body, str)}
     try:
-        await WORKERS.carry_out(fields, body, take=reply.take)
+        await WORKERS.carry_out(fields, body, take=reply.take, asker=asker)
     except Busy:
         raise UnreadableFile(BUSY) from None
     except OrderFailed as error:

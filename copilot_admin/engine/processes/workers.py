@@ -22,8 +22,8 @@ from protocol.json import Json
 
 AT_ONCE = 2  # processes; each may take a gigabyte
 MOST_WAITING = 32
-WAIT_SECONDS = 30.0  # for a place
 WORK_SECONDS = 30.0  # of one order, by the clock: a process may wait for others' work
+WAIT_SECONDS = 35.0  # for a place: longer than the two orders that one question may have begun
 MOST_REPLIED = 32 * 1024 * 1024  # bytes of the replies to one order
 STOP_SECONDS = 5.0
 
@@ -60,7 +60,12 @@ class Workers:
         atexit.register(self.stop)
 
     async def carry_out(
-        self, order: Mapping[str, Json], body: bytes | str, *, take: Callable[[Json], None]
+        self,
+        order: Mapping[str, Json],
+        body: bytes | str,
+        *,
+        take: Callable[[Json], None],
+        asker: object | None = None,
     ) -> None:
         """Has an order carried out, and gives each reply to `take`.
 
@@ -68,12 +73,13 @@ class Workers:
             order: Says what is to be done.
             body: What it is done with; a text must be ASCII.
             take: Raises `ValueError`, `TypeError` or `KeyError` for a reply that it does not know.
+            asker: Whose order it is: where others wait, nobody's are carried out side by side.
 
         Raises:
             Busy: As many are working and waiting as may.
             OrderFailed: There was no whole reply.
         """
-        async with self._places.one():
+        async with self._places.one(asker):
             line = await self._line()
             try:
                 async with asyncio.timeout(WORK_SECONDS):

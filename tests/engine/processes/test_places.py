@@ -24,6 +24,63 @@ def test_who_waits_gets_a_place_in_turn():
     assert order == list("abcd")
 
 
+class Holding:
+    """Holds a place until it is told to let go."""
+
+    def __init__(self, places, asker, name, order):
+        self._places = places
+        self._asker = asker
+        self._name = name
+        self._order = order
+        self._done = asyncio.Event()
+        self.task = asyncio.create_task(self._hold())
+
+    async def _hold(self):
+        async with self._places.one(self._asker):
+            self._order.append(self._name)
+            await self._done.wait()
+
+    async def let_go(self):
+        self._done.set()
+        await self.task
+        for _ in range(3):  # the next one is called, wakes up, and has its place
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "let_go", "order"),
+    [
+        # What others want comes before a second place for the same.
+        ("aaab", "aa", "aaba"),
+        ("aaabc", "ab", "aabca"),
+        # While nobody else wants one, who asks has all there are.
+        ("aaaa", "aa", "aaaa"),
+        # Those who have none take turns as they came.
+        ("aabcb", "aab", "aabcb"),
+        # Who has given back all that it had waits like anybody else, by when it came.
+        ("aaabc", "aaa", "aabac"),
+        ("abac", "ab", "abac"),
+    ],
+)
+def test_who_has_fewest_places_is_next(asked, let_go, order):
+    async def ask():
+        places, got = Places(2, waiting=9, seconds=HANGS_SECONDS), []
+        askers = {name: object() for name in asked}
+        holding = [Holding(places, askers[name], name, got) for name in asked]
+        await asyncio.sleep(0)
+        for name in let_go:
+            await next(
+                one for one in holding if one._name == name and not one._done.is_set()
+            ).let_go()
+        for one in holding:
+            one._done.set()
+        await asyncio.gather(*(one.task for one in holding))
+        assert not places._held, "nobody is remembered"
+        return "".join(got)
+
+    assert asyncio.run(ask()).startswith(order)
+
+
 def test_one_more_than_may_wait_is_refused():
     with pytest.raises(Busy):
         asyncio.run(turns(Places(1, waiting=2, seconds=HANGS_SECONDS), "abcd", []))
