@@ -49,8 +49,8 @@ class FormBody:
         self._delimiter = b"\r\n--" + boundary
         self._kept = bytearray(b"\r\n")  # so that the first delimiter is like all others
         self._max_bytes = max_bytes
-        self._skipping = False
-        self._tail = b""  # while a file is skipped: what may be the beginning of a delimiter
+        # While a file is skipped: its last bytes, which may be the beginning of a delimiter.
+        self._tail: bytes | None = None
 
     @property
     def size(self) -> int:
@@ -59,8 +59,8 @@ class FormBody:
 
     def add(self, data: bytes) -> None:
         """Takes the next bytes."""
-        if self._skipping:
-            data = self._after_file(data)
+        if self._tail is not None:
+            data = self._after_file(self._tail + data)
         self._kept += data
         if self.size > self._max_bytes:
             self._give_up_files()
@@ -69,14 +69,13 @@ class FormBody:
         """What is left of the body."""
         return bytes(self._kept[2:])
 
-    def _after_file(self, data: bytes) -> bytes:
+    def _after_file(self, window: bytes) -> bytes:
         """What follows the file that is being skipped; nothing while it goes on."""
-        window = self._tail + data
         at = window.find(self._delimiter)
         if at < 0:
-            self._tail = window[1 - len(self._delimiter) :]
+            self._tail = self._end_of(window)
             return b""
-        self._skipping, self._tail = False, b""
+        self._tail = None
         return window[at:]
 
     def _give_up_files(self) -> None:
@@ -85,9 +84,13 @@ class FormBody:
         kept = self._delimiter.join([first, *shorter])
         if len(kept) > self._max_bytes // 2:
             return
-        if parts and shorter[-1] != parts[-1]:  # the last one has not ended
-            self._skipping, self._tail = True, parts[-1][1 - len(self._delimiter) :]
+        if shorter[-1] != parts[-1]:  # the last one has not ended
+            self._tail = self._end_of(parts[-1])
         self._kept = bytearray(kept)
+
+    def _end_of(self, data: bytes) -> bytes:
+        """The end of some bytes, one shorter than a delimiter."""
+        return data[1 - len(self._delimiter) :]
 
 
 def form_boundary(scope: Scope) -> bytes | None:

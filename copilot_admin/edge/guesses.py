@@ -58,7 +58,7 @@ class Guesses:
 def _network(address: str) -> str:
     """What an address is counted by; whoever comes without one is counted together."""
     try:
-        parsed = ip_address(address.partition("%")[0])
+        parsed = ip_address(address)
     except ValueError:
         return address
     if not isinstance(parsed, IPv6Address):

@@ -24,7 +24,7 @@ from django.template.loader import render_to_string
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
 
-from copilot_admin.edge.asgi_types import error_body
+from copilot_admin.edge.asgi_types import error_body, is_api
 from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import UnknownHost
 from copilot_admin.storage.database_thread import OUTAGES
@@ -36,15 +36,13 @@ _GetResponse: TypeAlias = Callable[[HttpRequest], Any]
 _AsyncHandler: TypeAlias = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 _View: TypeAlias = Callable[..., HttpResponseBase]
 
-API_PATHS = ("/v1/", "/v2/")
 HEALTH_PATHS = frozenset({"/healthz", "/readyz"})
 RETRY_SECONDS = 5
-MACHINE_PATHS = frozenset({"/agents.json", "/copilots.json"}) | HEALTH_PATHS
 
 
 def is_for_machines(path: str) -> bool:
     """Whether a path is called by programs, without cookies."""
-    return path.startswith(API_PATHS) or path in MACHINE_PATHS
+    return is_api(path) or path in HEALTH_PATHS
 
 
 class _PagesOnly(MiddlewareMixin):
@@ -131,7 +129,7 @@ class PageCsrf(_PagesOnly, CsrfViewMiddleware):
     ) -> HttpResponseBase | None:
         if is_for_machines(request.path_info):
             return None
-        return await sync_to_async(self._check, thread_sensitive=True)(request, view, args, kwargs)
+        return await sync_to_async(self._check)(request, view, args, kwargs)
 
 
 @sync_and_async_middleware

@@ -1,4 +1,7 @@
-"""Calls an ASGI application as a server would, message by message."""
+"""Calls an ASGI application as a server would, message by message, and takes nothing else from it.
+
+Source: https://asgi.readthedocs.io/en/latest/specs/www.html
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,6 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from copilot_admin.edge.asgi_types import App
+
+KEYS = {
+    "http.response.start": {"type", "status", "headers", "trailers"},
+    "http.response.body": {"type", "body", "more_body"},
+}
 
 
 @dataclass
@@ -42,6 +50,7 @@ def call(app: App, request: dict[str, Any], *, body: Sequence[bytes] = (b"",)) -
         return messages.pop(0) if messages else {"type": "http.disconnect"}
 
     async def send(message: Any) -> None:
+        assert set(message) <= KEYS[message["type"]], message
         if message["type"] == "http.response.start":
             answer.status = message["status"]
             answer.headers = [

@@ -10,6 +10,8 @@ from copilot_admin.edge import bodies
 from copilot_admin.edge.bodies import BodyLimits
 from tests.edge.asgi_client import call, scope
 from tests.edge.test_edge import QUERY, echo
+from tests.edge.test_form_bodies import ADMIN, TYPE
+from tests.engine.virtual_time import run_at_once
 
 LIMITED = BodyLimits(echo, max_bytes=10)
 
@@ -78,7 +80,9 @@ def test_a_longer_body_is_refused_in_words(headers, body):
 
 
 @pytest.mark.parametrize(
-    ("linger", "left"), [(100, 0), (11, 2)], ids=["all of it", "within reason"]
+    ("linger", "left"),
+    [(100, 0), (13, 1), (12, 2), (11, 2)],
+    ids=["all of it", "within reason", "no more", "a bit more"],
 )
 def test_the_rest_of_a_refused_body_is_taken_and_thrown_away(linger, left, monkeypatch):
     monkeypatch.setattr(bodies, "LINGERING_BYTES", linger)
@@ -118,21 +122,30 @@ def test_a_refused_body_that_has_ended_is_not_waited_for():
     assert (sent[0]["status"], sent[-1]) == (413, {"type": "http.response.body", "body": b""})
 
 
-def test_a_refused_sender_that_never_ends_is_given_up():
-    app = BodyLimits(echo, max_bytes=10, patience=0.0)
-    sent: list[Any] = []
+def told_to_who_never_ends(**headers: str) -> list[tuple[float, Any]]:
+    """What a client is told that says it sends something and never does, and after how long."""
+    sent: list[tuple[float, Any]] = []
 
     async def scenario() -> None:
+        start = asyncio.get_running_loop().time()
+
         async def receive() -> Any:
-            await asyncio.Event().wait()
+            await asyncio.get_running_loop().create_future()
 
         async def send(message: Any) -> None:
-            sent.append(message)
+            sent.append((asyncio.get_running_loop().time() - start, message))
 
-        await app(scope(QUERY, method="POST", headers={"Content-Length": "11"}), receive, send)
+        request = scope(QUERY, method="POST", headers=headers)
+        await BodyLimits(echo, max_bytes=2_000_000)(request, receive, send)
 
-    asyncio.run(scenario())
-    assert (sent[0]["status"], sent[-1]["body"]) == (413, b"")
+    run_at_once(scenario())
+    return sent
+
+
+def test_a_refused_sender_that_never_ends_is_given_up_after_half_a_minute():
+    sent = told_to_who_never_ends(**{"Content-Length": "2000001"})
+    assert [seconds for seconds, _ in sent] == [0, 0, 30]
+    assert (sent[0][1]["status"], sent[-1][1]["body"]) == (413, b"")
 
 
 def test_the_answer_has_left_before_a_refused_body_is_recorded():
@@ -156,6 +169,7 @@ def test_the_answer_has_left_before_a_refused_body_is_recorded():
 def test_a_length_that_is_no_number_is_refused():
     answer = call(LIMITED, scope(QUERY, method="POST", headers={"Content-Length": "many"}))
     assert (answer.status, json.loads(answer.body)["code"]) == (400, "malformed-body")
+    assert answer.header("connection") == "close"
 
 
 def test_a_client_that_leaves_while_sending_gets_no_answer():
@@ -163,37 +177,73 @@ def test_a_client_that_leaves_while_sending_gets_no_answer():
     assert (answer.status, LIMITED.in_flight) == (0, 0)
 
 
-def test_a_body_that_takes_too_long_is_given_up():
-    app = BodyLimits(echo, max_bytes=10, patience=0.0)
+@pytest.mark.parametrize(
+    ("headers", "seconds"), [({}, 50), ({"Content-Length": "500000"}, 35)], ids=["any", "declared"]
+)
+def test_a_body_may_take_half_a_minute_and_a_second_for_every_100_kb(headers, seconds):
+    (after, start), (_, body) = told_to_who_never_ends(**headers)
+    assert (after, start["status"]) == (seconds, 408)
+    assert json.loads(body["body"]) == {
+        "code": "body-timeout",
+        "detail": f"The request body did not arrive within {seconds} seconds. Send it again.",
+    }
 
+
+def test_more_bodies_than_the_process_can_hold_are_put_off(monkeypatch):
+    monkeypatch.setattr(bodies, "MAX_BYTES_IN_FLIGHT", 4)
+    answer = call(LIMITED, scope(QUERY, method="POST"), body=[b"12345"])
+    assert (answer.status, json.loads(answer.body)["code"]) == (503, "busy")
+    assert call(LIMITED, scope(QUERY, method="POST"), body=[b"1234"]).body == b"1234"
+
+
+def test_bodies_that_come_at_once_share_what_the_process_can_hold(monkeypatch):
+    monkeypatch.setattr(bodies, "MAX_BYTES_IN_FLIGHT", 12)
+    monkeypatch.setattr(LIMITED, "in_flight", 5)
+    answer = call(LIMITED, scope(QUERY, method="POST"), body=[b"1234", b"5678"])
+    assert (answer.status, LIMITED.in_flight) == (503, 5)
+    assert call(LIMITED, scope(QUERY, method="POST"), body=[b"123", b"4567"]).status == 200
+    assert LIMITED.in_flight == 5
+
+
+def test_a_process_holds_half_a_gigabyte_and_throws_a_quarter_away():
+    assert bodies.MAX_BYTES_IN_FLIGHT == 512 * 1024 * 1024
+    assert bodies.LINGERING_BYTES == bodies.MOST_READ_BYTES == 256 * 1024 * 1024
+
+
+def test_a_form_is_read_no_further_than_the_most_that_is_read_of_one(monkeypatch):
+    monkeypatch.setattr(bodies, "MOST_READ_BYTES", 20)
+    request = scope(ADMIN, method="POST", headers={"Content-Type": TYPE})
+    assert call(LIMITED, request, body=[b"x" * 6] * 4).status == 413
+    roomy = BodyLimits(echo, max_bytes=24)
+    assert call(roomy, request, body=[b"x" * 6] * 4).body == b"x" * 24
+
+
+def test_messages_that_say_little_are_the_end_of_an_empty_body():
     async def scenario() -> list[Any]:
         sent: list[Any] = []
 
+        messages = [{"type": "http.request"}]
+
         async def receive() -> Any:
-            await asyncio.Event().wait()
+            return messages.pop()
 
         async def send(message: Any) -> None:
             sent.append(message)
 
-        await app(scope(QUERY, method="POST"), receive, send)
+        await LIMITED(scope(QUERY, method="POST"), receive, send)
         return sent
 
-    start, body = asyncio.run(scenario())
-    assert start["status"] == 408
-    assert json.loads(body["body"])["code"] == "body-timeout"
-
-
-def test_more_bodies_than_the_process_can_hold_are_put_off(monkeypatch):
-    monkeypatch.setattr(bodies, "MAX_BYTES_IN_FLIGHT", 3)
-    answer = call(LIMITED, scope(QUERY, method="POST"), body=[b"1234"])
-    assert (answer.status, json.loads(answer.body)["code"]) == (503, "busy")
+    assert asyncio.run(scenario())[-1]["body"] == b""
 
 
 def test_after_the_body_the_server_speaks_again():
-    heard: list[str] = []
+    heard: list[Any] = []
 
     async def listen(request: Any, receive: Any, send: Any) -> None:
-        heard.extend([(await receive())["type"], (await receive())["type"]])
+        heard.extend([await receive(), await receive()])
 
-    call(BodyLimits(listen, max_bytes=10), scope(QUERY, method="POST"), body=[b"x"])
-    assert heard == ["http.request", "http.disconnect"]
+    call(BodyLimits(listen, max_bytes=10), scope(QUERY, method="POST"), body=[b"x", b"y"])
+    assert heard == [
+        {"type": "http.request", "body": b"xy", "more_body": False},
+        {"type": "http.disconnect"},
+    ]

@@ -6,15 +6,20 @@ from typing import Any
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
+from django.core.signals import request_started
+from django.db import close_old_connections, reset_queries
 import pytest
 
 from copilot_admin.edge.cors import Cors
-from copilot_admin.edge.ids import SCOPE_KEY, RequestIds
+from copilot_admin.edge.ids import RequestIds
 from copilot_admin.edge.lifespan import Lifespan
 from copilot_admin.edge.request_end import SharedRequestEnd
 from copilot_admin.edge.root_path import WithoutClientRootPath
 from copilot_admin.edge.security_headers import CONTENT_SECURITY_POLICY, SecurityHeaders
+from copilot_admin.edge.signals import keep_start_in_event_loop
+from copilot_admin.errors import ConfigurationError
 from tests.edge.asgi_client import call, scope
+from tests.waiting import HANGS_SECONDS
 
 WORKSPACE = "https://pro.openbb.co"
 QUERY = "/v1/copilots/news/query"
@@ -66,6 +71,13 @@ class TestCors:
             "vary": "Origin",
         }
 
+    @pytest.mark.parametrize("asked", [{}, {"Access-Control-Request-Private-Network": "false"}])
+    def test_a_private_network_is_allowed_to_whom_it_is_asked_for(self, asked):
+        headers = {"Origin": WORKSPACE, "Access-Control-Request-Method": "POST", **asked}
+        answer = call(self.app, scope(QUERY, method="OPTIONS", headers=headers))
+        assert answer.header("access-control-max-age") == "600"
+        assert answer.header("access-control-allow-private-network") is None
+
     @pytest.mark.parametrize(
         "origin",
         [
@@ -98,10 +110,19 @@ class TestCors:
         answer = call(self.app, scope(QUERY, method="OPTIONS"), body=[b"asked"])
         assert answer.body == b"asked"
 
+    def test_a_wish_that_is_no_preflight_is_an_ordinary_request(self):
+        headers = {"Origin": WORKSPACE, "Access-Control-Request-Method": "POST"}
+        answer = call(self.app, scope(QUERY, method="POST", headers=headers), body=[b"asked"])
+        assert (answer.status, answer.body) == (200, b"asked")
+
     def test_several_vary_headers_become_one(self):
         request = scope("/agents.json", answer_headers=[(b"Vary", b"Authorization, X-API-Key")])
         answer = call(self.app, request)
         assert answer.header("vary") == "Authorization, X-API-Key, Origin"
+
+    def test_the_other_headers_of_an_answer_stay(self):
+        request = scope("/agents.json", answer_headers=[(b"X-Own", b"1")])
+        assert call(self.app, request).headers == [("x-own", "1"), ("vary", "Origin")]
 
 
 class TestSecurityHeaders:
@@ -119,7 +140,9 @@ class TestSecurityHeaders:
 
     def test_an_answer_with_a_policy_of_its_own_keeps_it(self):
         request = scope("/", answer_headers=[(b"Content-Security-Policy", b"sandbox")])
-        assert call(self.app, request).header("content-security-policy") == "sandbox"
+        answer = call(self.app, request)
+        assert answer.header("content-security-policy") == "sandbox"
+        assert answer.header("x-frame-options") == "DENY"
 
     def test_nothing_but_http_is_touched(self):
         seen: list[str] = []
@@ -136,7 +159,7 @@ class TestIds:
         seen: list[Any] = []
 
         async def note(request: Any, receive: Any, send: Any) -> None:
-            seen.append(request.get(SCOPE_KEY))
+            seen.append(request.get("copilot_admin.ids"))
             await echo(request, receive, send)
 
         answer = call(RequestIds(note), scope(QUERY, method="POST", headers=headers))
@@ -161,6 +184,27 @@ class TestIds:
 
     def test_other_paths_have_no_ids(self):
         assert call(RequestIds(echo), scope("/admin/")).headers == []
+
+    def test_nothing_but_http_has_ids(self):
+        request = {"type": "websocket", "path": QUERY, "headers": []}
+        assert call(RequestIds(echo), request).headers == []
+
+    def test_what_an_answer_says_itself_stays(self):
+        request = scope(QUERY, headers={"X-Trace-Id": "c"}, answer_headers=[(b"X-Own", b"1")])
+        names = [name for name, _ in call(RequestIds(echo), request).headers]
+        assert names == ["x-own", "x-trace-id", "x-completion-id"]
+
+    def test_a_request_of_the_component_api_has_one_more(self):
+        seen: list[Any] = []
+
+        async def note(request: Any, receive: Any, send: Any) -> None:
+            seen.append(request["copilot_admin.request_id"])
+            await echo(request, receive, send)
+
+        for given in ({"X-Appbuilder-Request-Id": "mine-1"}, {}):
+            answer = call(RequestIds(note), scope("/v2/components", headers=given))
+            assert answer.header("x-appbuilder-request-id") == seen[-1]
+        assert (seen[0], str(UUID(seen[1]))) == ("mine-1", seen[1])
 
 
 def test_a_client_cannot_choose_the_root_path():
@@ -204,6 +248,61 @@ def test_the_lifespan_hands_requests_on():
         raise AssertionError
 
     assert call(Lifespan(echo, start=unused, stop=unused), scope("/"), body=[b"x"]).body == b"x"
+
+
+def test_a_server_that_cannot_start_says_why_and_is_not_stopped():
+    sent: list[Any] = []
+
+    async def start() -> None:
+        raise ConfigurationError("Set SECRET_KEY.")
+
+    async def stop() -> None:
+        raise AssertionError
+
+    async def scenario() -> None:
+        messages = [{"type": "lifespan.startup"}]
+
+        async def receive() -> Any:
+            return messages.pop(0)
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await Lifespan(echo, start=start, stop=stop)({"type": "lifespan"}, receive, send)
+
+    asyncio.run(scenario())
+    assert sent == [{"type": "lifespan.startup.failed", "message": "Set SECRET_KEY."}]
+
+
+def test_a_request_starts_without_a_receiver_that_would_need_a_thread():
+    for receiver in (close_old_connections, reset_queries):
+        request_started.connect(receiver)  # as Django does when it is imported
+    keep_start_in_event_loop()
+    assert request_started._live_receivers(None)[0] == []
+
+
+def test_two_streams_that_end_at_once_end_on_one_thread():
+    ended: list[str] = []
+    both_asked = threading.Event()
+
+    def end() -> None:
+        both_asked.wait(HANGS_SECONDS)
+        ended.append(threading.current_thread().name)
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        asked = asyncio.ensure_future(sync_to_async(end)())
+        if scope["path"] == "/v2/components":
+            await asyncio.sleep(0)
+            both_asked.set()
+        await asked
+
+    async def scenario() -> None:
+        shared = SharedRequestEnd(app)
+        requests = [scope(path, method="POST") for path in (QUERY, "/v2/components")]
+        await asyncio.gather(*(shared(one, None, None) for one in requests))  # type: ignore[arg-type]
+
+    asyncio.run(scenario())
+    assert ended == ["request-end_0", "request-end_0"]
 
 
 def test_all_queries_end_on_one_thread_and_pages_on_their_own():

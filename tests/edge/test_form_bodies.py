@@ -52,6 +52,10 @@ def read(body: bytes) -> tuple[QueryDict, dict[str, tuple[str, int]]]:
 PROMPT = part("prompt", b"Be brief.")
 LARGE = part("image", b"\r\n--" * 2000, file="a.png")
 SMALL = part("icon", b"x" * 10, file="b.png")
+WITHOUT_CONTENT = (
+    f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n'
+    "Content-Type: application/vnd.copilot-admin.too-large\r\n\r\n\r\n"
+).encode()
 
 
 def test_a_form_within_the_limit_arrives_as_it_was_sent():
@@ -73,6 +77,28 @@ def test_a_file_that_is_too_large_leaves_its_name_and_the_fields(parts, size):
     assert kept.size <= LIMIT
 
 
+def test_of_a_file_that_goes_nothing_but_its_content_and_its_type_goes():
+    assert kept_of(form(PROMPT, LARGE, SMALL), size=100_000).whole() == form(
+        PROMPT, WITHOUT_CONTENT, WITHOUT_CONTENT.replace(b"image", b"icon").replace(b"a.", b"b.")
+    )
+
+
+@pytest.mark.parametrize(("more", "goes"), [(0, True), (1, False)])
+def test_files_go_only_when_that_leaves_half_of_what_may_be_kept(more, goes):
+    without = len(
+        part("prompt", b"") + WITHOUT_CONTENT
+    )  # kept with a line end before it, not after
+    typed = part("prompt", b"x" * (LIMIT // 2 - without + more))
+    kept = kept_of(form(typed, LARGE), size=LIMIT + 1)
+    assert (kept.size <= LIMIT) is goes
+
+
+def test_a_form_as_long_as_the_limit_keeps_its_files():
+    body = form(part("icon", b"x" * (LIMIT - len(form(part("icon", b"", file="b")))), file="b"))
+    assert len(body) == LIMIT
+    assert kept_of(body, size=7).whole() == body
+
+
 def test_a_file_after_the_one_that_went_arrives_whole():
     _, files = read(kept_of(form(LARGE, PROMPT, SMALL), size=50).whole())
     assert files == {"image": (TOO_LARGE_TYPE, 0), "icon": ("image/png", 10)}
@@ -88,6 +114,7 @@ def test_text_that_is_too_large_stays_too_large():
         (ADMIN, TYPE, BOUNDARY.encode()),
         (ADMIN, f'Multipart/Form-Data; boundary="{BOUNDARY}"', BOUNDARY.encode()),
         (ADMIN, "multipart/form-data", None),
+        (ADMIN, f"application/json; boundary={BOUNDARY}", None),
         (ADMIN, "multipart/form-data; boundary*=odd'en'x", None),
         (ADMIN, "application/x-www-form-urlencoded", None),
         (QUERY, TYPE, None),

@@ -45,6 +45,29 @@ def test_addresses_are_counted_apart_but_those_of_one_ipv6_network_together():
     assert counts.count("") == 60
 
 
+def test_twenty_wrong_keys_of_ten_thousand_addresses_are_counted_for_a_minute():
+    assert (guesses.MOST_GUESSES, guesses.SECONDS, guesses.MOST_ADDRESSES) == (20, 60.0, 10_000)
+
+
+def test_who_began_anew_is_not_the_first_to_be_forgotten(monkeypatch):
+    monkeypatch.setattr(guesses, "MOST_ADDRESSES", 2)
+    clock = Clock()
+    counts = Guesses(clock)
+    for address in ("192.0.2.1", "192.0.2.2"):
+        counts.count(address)
+    clock.now += 60
+    counted(counts, "192.0.2.1", MOST_GUESSES)
+    counts.count("192.0.2.3")
+    assert counts.count("192.0.2.1") == 60
+
+
+def test_what_is_forgotten_is_counted_from_the_beginning():
+    counts = Guesses(Clock())
+    counted(counts, "192.0.2.1", MOST_GUESSES)
+    counts.forget()
+    assert counts.count("192.0.2.1") == 0
+
+
 def test_no_more_addresses_are_remembered_than_the_limit(monkeypatch):
     monkeypatch.setattr(guesses, "MOST_ADDRESSES", 2)
     counts = Guesses(Clock())

@@ -21,6 +21,13 @@ def request_of(size: int, **more: Any) -> dict[str, Any]:
     return scope(QUERY, headers={"X-Filling": "x" * (size - size_of_head(plain))}, **more)
 
 
+def test_all_bytes_of_the_head_count_and_four_more_for_each_header():
+    plain = scope("/v2/é", headers={"Accept": "*/*", "X": ""})
+    assert size_of_head(plain) == 5 + (6 + 3 + 4) + (1 + 0 + 4)
+    assert size_of_head({**plain, "raw_path": b"/v2/%C3%A9", "query_string": b"a=1"}) == 18 + 13
+    assert MOST_HEADER_BYTES == 65_536
+
+
 def test_headers_of_64_kb_pass_and_one_byte_more_does_not():
     passed = call(LIMITED, request_of(MOST_HEADER_BYTES), body=[b"read"])
     refused = call(LIMITED, request_of(MOST_HEADER_BYTES + 1))

@@ -2,17 +2,25 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+import json
 from typing import Any
 
 from asgiref.sync import SyncToAsync
 from django.conf import settings
 from django.core.handlers.asgi import ASGIHandler
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.test import AsyncClient, Client, RequestFactory
 from django.utils.module_loading import import_string
 import pytest
 
-from copilot_admin.edge.pages_middleware import PageCsrf, exact_host, is_for_machines
+from copilot_admin.edge.pages_middleware import (
+    PageCsrf,
+    PageOutages,
+    PageSecurity,
+    exact_host,
+    is_for_machines,
+)
 
 MACHINE_PATHS = [
     "/v1/copilots/a/query",
@@ -120,7 +128,71 @@ def test_the_api_answers_for_its_hosts_only(mode, path, status):
     )
     assert response.status_code == status
     if status == 400:
-        assert b'"code": "unknown-host"' in response.content
+        assert json.loads(response.content) == {
+            "detail": "This server does not answer for this host. Add it to ALLOWED_HOSTS.",
+            "code": "unknown-host",
+        }
+        assert response["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("mode", ["async", "sync"])
+def test_the_api_answers_for_its_own_hosts(mode):
+    request = RequestFactory().get("/agents.json", headers={"host": "localhost"})
+
+    def view(request: HttpRequest) -> HttpResponse:
+        return HttpResponse("answer")
+
+    response = (
+        asyncio.run(exact_host(_view)(request)) if mode == "async" else exact_host(view)(request)
+    )
+    assert response.content == b"answer"
+
+
+class TestOutages:
+    """A database that is away, whatever part of Django needed it."""
+
+    @pytest.fixture(params=[OperationalError("no host"), InterfaceError("no host")])
+    def away(self, request: Any) -> Exception:
+        error: Exception = request.param
+        return error
+
+    def is_page(self, response: Any, error: Exception, caplog: pytest.LogCaptureFixture) -> bool:
+        assert (response.status_code, response["Retry-After"]) == (503, "5")
+        assert response["Cache-Control"] == "no-store"
+        assert caplog.messages == [f"a page could not be shown: {type(error).__name__}"]
+        return "Not available now" in response.content.decode()
+
+    def test_a_view_that_needed_it_becomes_a_page(self, away, caplog):
+        made = PageOutages(_view).process_exception(RequestFactory().get("/admin/"), away)
+        assert self.is_page(made, away, caplog)
+
+    @pytest.mark.parametrize(
+        ("path", "error"),
+        [("/admin/", ValueError("a bug")), ("/agents.json", OperationalError("no host"))],
+    )
+    def test_faults_and_machines_have_answers_of_their_own(self, path, error):
+        request = RequestFactory().get(path)
+        assert PageOutages(_view).process_exception(request, error) is None
+
+    def test_middleware_that_needed_it_becomes_a_page_in_either_mode(self, away, caplog):
+        def broken(request: HttpRequest) -> HttpResponse:
+            raise away
+
+        async def broken_async(request: HttpRequest) -> HttpResponse:
+            raise away
+
+        request = RequestFactory().get("/admin/")
+        assert self.is_page(PageSecurity(broken)(request), away, caplog)
+        caplog.clear()
+        made: Any = PageSecurity(broken_async)(request)
+        assert self.is_page(asyncio.run(made), away, caplog)
+
+    def test_what_machines_meet_is_handed_on(self, away):
+        def broken(request: HttpRequest) -> HttpResponse:
+            raise away
+
+        with pytest.raises(type(away)):
+            PageSecurity(broken)(RequestFactory().get("/agents.json"))
 
 
 @pytest.mark.django_db
