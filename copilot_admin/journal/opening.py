@@ -70,12 +70,12 @@ def accept(prepared: Prepared) -> Accepted:
     """Stores a run that begins; stores nothing a second time."""
     opening = prepared.opening
     prepared.tries += 1
+    if prepared.env is not None:
+        blobs.save([prepared.env])
     if prepared.incoming is None or not prepared.incoming.links:
         _create_run(prepared, None)
         return Accepted()
     attached = attach(prepared.incoming)
-    if prepared.env is not None:
-        blobs.save([prepared.env])
     if _create_run(prepared, attached):
         _count(attached, opening)
     return Accepted(
