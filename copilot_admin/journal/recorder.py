@@ -262,7 +262,7 @@ def _merged(entries: Iterable[Entry]) -> Iterable[Entry]:
             yield from run
             continue
         first, *rest = run
-        texts = [str((entry.payload or {}).get("text", "")) for entry in (first, *rest)]
+        texts = [str(cast(JsonObject, entry.payload)["text"]) for entry in (first, *rest)]
         yield replace(first, payload={"text": "".join(texts)})
 
 

@@ -14,7 +14,7 @@ from copilot_admin.engine.values.model_call import Usage
 from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.recorder import Entry, Record
 from copilot_admin.models import Outcome
-from copilot_admin.threads.chain import Chain
+from copilot_admin.threads.chain import digest_of
 from protocol.canonical import Kind, kind_of
 from protocol.json import Json, JsonObject
 from protocol.messages import AiMessage, CallMessage, Message
@@ -97,14 +97,14 @@ def seal(record: Record, *, run_id: UUID, at: datetime) -> Sealed:
 
 def _replies(record: Record) -> tuple[WrittenMessage, ...]:
     keep = record.keep_content
-    chain = Chain(hash_key(keep_content=keep), 0, "")  # a digest is the same in every chain
+    key = hash_key(keep_content=keep)
     replies = []
     if record.heard.strip():
-        digest = chain.digest(AiMessage(record.heard)).hex()
+        digest = digest_of(AiMessage(record.heard), key=key).hex()
         text = redact_text(record.text) if keep else ""
         replies.append(WrittenMessage(kind=Kind.TEXT, digest=digest, text=text))
     if record.call is not None:
-        digest = chain.digest(record.call).hex()
+        digest = digest_of(record.call, key=key).hex()
         function = record.call.function if keep else ""
         arguments = redact(record.call.input_arguments) if keep else None
         replies.append(

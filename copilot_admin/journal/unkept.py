@@ -51,7 +51,7 @@ class Unkept:
         waiting = _Waiting(told, len(json.dumps(to_json(told))))
         self._waiting[sealed.run_id] = waiting
         self._size += waiting.size
-        while self._waiting and self._is_over():
+        while self._is_over():
             self.lose(next(iter(self._waiting)))
 
     def remove(self, run_id: UUID) -> None:

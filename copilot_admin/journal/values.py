@@ -34,11 +34,11 @@ class Opening:
     principal: str
     trace_id: str | None
     query: Query
+    size: int
     provider: str
     model: str
     params: Mapping[str, Json]
     started_at: datetime
-    size: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

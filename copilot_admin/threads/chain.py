@@ -56,19 +56,6 @@ class Chain:
         """The hash of the empty history."""
         return self._hash(f"{self.copilot_id}\n{self.principal}".encode()).hex()
 
-    def digest(self, message: Message) -> bytes:
-        """The hash of what one message says.
-
-        Of an answer only the characters count, not the space between them: the client splits an
-        answer into bubbles where a step or an artifact stood, and trims each.
-        """
-        match message:
-            case AiMessage(text):
-                message = AiMessage("".join(text.split()))
-            case ResultMessage():
-                message = shortened(message)
-        return self._hash(canonical(message))
-
     def after(self, chain_hash: str, digest: bytes) -> str:
         """The hash of a history and one more message."""
         return self._hash(bytes.fromhex(chain_hash) + digest).hex()
@@ -80,14 +67,32 @@ class Chain:
     def _links(self, messages: Iterable[Message]) -> Iterator[Link]:
         chain_hash = client_hash = self.root
         for message in messages:
-            digest = self.digest(message)
+            digest = digest_of(message, key=self.key)
             chain_hash = self.after(chain_hash, digest)
             if role_of(message) is not Role.AI:
                 client_hash = self.after(client_hash, digest)
             yield Link(message, digest, chain_hash, client_hash)
 
     def _hash(self, data: bytes) -> bytes:
-        return blake2b(data, digest_size=HASH_BYTES, key=self.key).digest()
+        return _hash(data, key=self.key)
+
+
+def digest_of(message: Message, *, key: bytes) -> bytes:
+    """The hash of what one message says, the same in every chain with this key.
+
+    Of an answer only the characters count, not the space between them: the client splits an
+    answer into bubbles where a step or an artifact stood, and trims each.
+    """
+    match message:
+        case AiMessage(text):
+            message = AiMessage("".join(text.split()))
+        case ResultMessage():
+            message = shortened(message)
+    return _hash(canonical(message), key=key)
+
+
+def _hash(data: bytes, *, key: bytes) -> bytes:
+    return blake2b(data, digest_size=HASH_BYTES, key=key).digest()
 
 
 def whole_answers(messages: Iterable[Message]) -> Iterator[Message]:

@@ -68,6 +68,16 @@ class Weather:
     key: str = field(repr=False)
 
 
+WEATHER = Weather(date(2026, 11, 20), Sky.CLEAR, {1: {2.5}}, b"PNG", True, Sky, key="secret-4711")
+WEATHER_DATA = {
+    "day": "2026-11-20",
+    "sky": "clear",
+    "winds": {"1": [2.5]},
+    "picture": "3 bytes",
+    "found": True,
+    "source": "<enum 'Sky'>",
+}
+
 RAIN: Any = {"place": "Bern <b>", "days": ({"day": "Mon", "rain": 3}, {"day": "Tue", "rain": 0})}
 SAID = {"place": "Bern <b>", "days": [{"day": "Mon", "rain": 3}, {"day": "Tue", "rain": 0}]}
 
@@ -147,27 +157,15 @@ class TestNewEvent:
 
 
 def test_an_output_that_is_no_event_is_kept_and_shown_but_not_said(monkeypatch, reviewer):
-    weather = Weather(
-        date(2026, 11, 20), Sky.CLEAR, {1: {2.5}}, b"PNG", True, Sky, key="secret-4711"
-    )
-
     async def answer(engine_input: object) -> Any:
-        for output in (weather, MessageChunk("No."), "just words", Finish("stop")):
+        for output in (WEATHER, MessageChunk("No."), "just words", Finish("stop")):
             yield output
 
     monkeypatch.setattr("copilot_admin.answering.run.answer", answer)
     make_published(slug="news")
     assert read(AsyncClient(), QUERY, HELLO) == [("copilotMessageChunk", {"delta": "No."})]
-    data = {
-        "day": "2026-11-20",
-        "sky": "clear",
-        "winds": {"1": [2.5]},
-        "picture": "3 bytes",
-        "found": True,
-        "source": "<enum 'Sky'>",
-    }
     assert kept() == [
-        (0, {"fact": "Weather", "data": data}),
+        (0, {"fact": "Weather", "data": WEATHER_DATA}),
         (3, {"fact": "str", "data": "just words"}),
     ]
     shown = page(reviewer)

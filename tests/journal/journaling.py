@@ -132,6 +132,7 @@ class Client:
             principal=self.principal,
             trace_id=self.trace_id,
             query=Query(messages=said, generation=self.generation, **query),
+            size=1000,
             provider="Provider",
             model="small-1",
             params={"temperature": 0.2},

@@ -19,7 +19,7 @@ import pytest
 
 from copilot_admin.engine.values.model_call import Usage
 from copilot_admin.errors import Unavailable
-from copilot_admin.journal import JOURNAL, Journal, Refusal, beat, reap, replay_spool
+from copilot_admin.journal import JOURNAL, Journal, Refusal, beat, reap, reaping, replay_spool
 from copilot_admin.journal import journal as journal_module
 from copilot_admin.journal import usage as usage_module
 from copilot_admin.journal.checkpoints import pieces_of
@@ -71,6 +71,10 @@ def test_an_accepted_run_is_committed_with_its_turn():
         3,
     )
     assert Turn.objects.get().state == TurnState.OPEN
+
+
+def test_up_to_32_kb_are_made_ready_in_the_event_loop():
+    assert journal_module.PREPARE_INLINE_BYTES == 32_768
 
 
 @pytest.mark.parametrize(
@@ -349,6 +353,7 @@ def test_no_content_is_stored_even_if_the_recorder_kept_it():
     asyncio.run(stream())
     assert Run.objects.get(pk=opening.run_id).output_node.text == ""
     assert Checkpoint.objects.count() == 0
+    assert opening.run_id not in JOURNAL._private
 
 
 def test_a_few_spooled_runs_are_stored_at_once(spool):
@@ -404,11 +409,30 @@ def test_dead_runs_are_interrupted_and_keep_what_they_streamed():
     assert reap(every_other_boot=True) == 1
     run = asked.run
     assert (run.outcome, run.ms, run.ttft_ms) == (Outcome.INTERRUPTED, 3000, None)
+    assert (run.error_code, run.heartbeat_at) == ("interrupted", asked.at + timedelta(seconds=3))
     assert run.output_node.text == "Hello"
     assert list(run.events.values_list("text_offset", flat=True)) == [3, 5]
     assert Checkpoint.objects.count() == 0
     assert (asked.conversation.has_error, Turn.objects.get().state) == (True, TurnState.FAILED)
     assert reap(every_other_boot=True) == 0
+
+
+def test_of_many_dead_runs_those_that_began_first_are_ended_first(monkeypatch):
+    assert reaping.AT_ONCE == 200
+    monkeypatch.setattr(reaping, "AT_ONCE", 2)
+    client = Client()
+    asked = [client.ask(f"Question {number}") for number in range(3)]
+    Run.objects.update(boot_id="another")
+    assert reap(every_other_boot=True) == 2
+    assert [one.run.outcome for one in asked] == ["interrupted", "interrupted", "running"]
+    assert [reap(every_other_boot=True), reap(every_other_boot=True)] == [1, 0]
+
+
+def test_a_piece_that_is_stored_twice_is_stored_once():
+    asked = Client().ask("Hi")
+    for text in ("one", "another"):
+        store_pieces([(asked.run_id, Piece(0, text, ()))])
+    assert pieces_of(asked.run_id) == [Piece(0, "one", ())]
 
 
 def test_the_next_question_follows_an_interrupted_answer():
@@ -446,6 +470,7 @@ def test_turns_that_wait_too_long_are_given_up():
     Turn.objects.update(waiting_since=timezone.now() - timedelta(minutes=31))
     reap(every_other_boot=False)
     assert Turn.objects.get().state == TurnState.ABANDONED
+    assert Turn.objects.get().waiting_since is None
 
 
 def refusal(logging: Logging) -> Refusal:

@@ -1,5 +1,6 @@
 """What a run puts out is folded into what is stored of it, and nothing is lost on the way."""
 
+from dataclasses import replace
 import json
 
 from hypothesis import given
@@ -8,7 +9,15 @@ import pytest
 
 from copilot_admin.engine.values.engine_input import DataSeen, FileRead, ServerTool, Thought
 from copilot_admin.engine.values.model_call import Alive, Finish, Usage, UsageSource
-from copilot_admin.journal.recorder import CLEANED, Entry, Piece, Recorder, fit_json, from_pieces
+from copilot_admin.journal.recorder import (
+    CLEANED,
+    Entry,
+    Piece,
+    Record,
+    Recorder,
+    fit_json,
+    from_pieces,
+)
 from copilot_admin.models import OTHER_EVENT, EventType, Outcome
 from protocol.events import (
     ArtifactType,
@@ -164,6 +173,26 @@ def test_nothing_of_the_content_leaves_where_none_is_kept():
     ]
     assert (record.ending.error, record.ending.notes) == ("", ())
     assert record.ending.error_code == "X"
+
+
+@pytest.mark.parametrize("keep_content", [True, False])
+def test_a_run_that_cannot_be_kept_is_kept_by_its_end_alone(keep_content):
+    crashed = ending(Outcome.CRASHED, error="It broke.", error_code="crash", notes=("n",))
+    recorder = Recorder(keep_content=keep_content)
+    recorder.add(MessageChunk("secret"), at_ms=0)
+    told = crashed if keep_content else replace(crashed, error="", notes=())
+    assert recorder.ending_alone(crashed) == Record(ending=told, keep_content=keep_content)
+
+
+def test_what_every_database_takes_has_no_note():
+    record = record_of(MessageChunk("Hellö"), StatusUpdate(message="s"), Finish("stop"))
+    assert record.ending == ending()
+    assert record_of(Finish("st\0p")).ending.notes == (CLEANED,)
+
+
+def test_what_is_not_sent_as_an_event_is_not_heard():
+    record = record_of(Thought("Hm"), MessageChunk("a"), TABLE, MessageChunk("b"))
+    assert (record.text, record.heard) == ("ab", "ab")
 
 
 def test_checkpoints_hold_only_what_is_new():

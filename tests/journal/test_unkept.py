@@ -1,12 +1,15 @@
 """What neither the database nor the spool takes waits in memory, and is kept as soon as one does."""
 
 import asyncio
+from dataclasses import replace
 import errno
+import json
 import os
 from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, transaction
+from django.db.models.signals import post_save
 import pytest
 
 from copilot_admin.errors import Unavailable
@@ -14,8 +17,8 @@ from copilot_admin.journal import Journal
 from copilot_admin.journal import journal as journal_module
 from copilot_admin.journal.probing import probe
 from copilot_admin.journal.recorder import Piece
-from copilot_admin.journal.sealing import Sealed, seal
-from copilot_admin.journal.unkept import NOT_KEPT, Unkept, as_told
+from copilot_admin.journal.sealing import Sealed, seal, to_json
+from copilot_admin.journal.unkept import MOST_BYTES, MOST_RUNS, NOT_KEPT, Unkept, as_told
 from copilot_admin.models import Blob, Logging, Node, Outcome, Run, TurnState
 from copilot_admin.storage.spool import Spool, SpoolFull
 from copilot_admin.storage.writer import WRITER
@@ -172,6 +175,37 @@ def test_memory_holds_so_many_bytes():
     assert len(unkept) == 1
 
 
+@pytest.mark.parametrize(("missing", "kept"), [(0, [1, 3]), (1, [3])])
+def test_memory_counts_the_bytes_of_what_waits_and_no_others(missing, kept):
+    size = len(json.dumps(to_json(as_told(sealed(1)))))
+    unkept = Unkept(most_bytes=2 * size - missing)
+    for number in (1, 1, 2):
+        unkept.add(sealed(number))
+    unkept.remove(UUID(int=2))
+    unkept.remove(UUID(int=2))
+    if missing:
+        unkept.add(sealed(1))
+    unkept.add(sealed(3))
+    assert [one.run_id.int for one in unkept] == kept
+
+
+def test_memory_is_for_two_thousand_runs_and_64_megabytes():
+    assert (MOST_RUNS, MOST_BYTES) == (2000, 67_108_864)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.COMPLETED, Outcome.TRUNCATED])
+def test_an_answer_that_was_whole_has_failed_and_its_call_never_left(outcome):
+    end = sealed(1, MessageChunk("Half"), call_event(), ended=ending(outcome))
+    assert [reply.kind for reply in end.replies] == ["text", "call"]
+    assert as_told(end) == replace(
+        end,
+        outcome=Outcome.FAILED,
+        error=NOT_KEPT,
+        error_code="not-kept",
+        replies=end.replies[:1],
+    )
+
+
 @pytest.mark.parametrize("outcome", sorted(set(Outcome) - {Outcome.COMPLETED, Outcome.TRUNCATED}))
 def test_an_end_that_was_none_for_the_client_stays_what_it_was(outcome):
     end = sealed(1, MessageChunk("Half"), ended=ending(outcome, error="e"))
@@ -218,8 +252,18 @@ class TestProblem:
         WRITER.submit(lambda: None).result(HANGS_SECONDS)
         assert journal.problem == "the last write to the database failed"
 
-    def test_the_probe_leaves_nothing_behind(self):
-        for _ in range(2):
+    def test_the_probe_needs_the_room_of_a_long_answer_and_leaves_nothing_behind(self):
+        written: list[Any] = []
+
+        def note(instance: Blob, **_: Any) -> None:
+            written.append((instance.sha256, len(bytes(instance.data)), instance.size))
+
+        Blob.objects.create(sha256="probe", data=b"of a process that died meanwhile", size=0)
+        post_save.connect(note, sender=Blob)
+        try:
             with transaction.atomic():
                 probe()
+        finally:
+            post_save.disconnect(note, sender=Blob)
+        assert written == [("probe", 65_536, 65_536)]
         assert not Blob.objects.exists()

@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 import contextlib
-from datetime import timedelta
 import json
 import threading
 
@@ -11,9 +10,8 @@ from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin import models
-from copilot_admin.engine.values.engine_input import Memory, Recollection
 from copilot_admin.journal.opening import accept, prepare
-from copilot_admin.models import Blob, Conversation, Logging, Node, Outcome, Run, Turn, TurnState
+from copilot_admin.models import Blob, Conversation, Logging, Node, Outcome, Run, Turn
 from copilot_admin.storage import blobs
 from copilot_admin.threads import attaching, finding
 from copilot_admin.threads.similarity import likeness
@@ -446,112 +444,6 @@ def test_an_empty_answer_is_no_message():
     assert [row[3] for row in shape(asked.conversation)] == ["One", "Two"]
 
 
-@pytest.mark.parametrize(
-    ("outcome", "state", "has_error"),
-    [
-        (Outcome.COMPLETED, TurnState.DONE, False),
-        (Outcome.TRUNCATED, TurnState.DONE, False),
-        (Outcome.FAILED, TurnState.FAILED, True),
-        (Outcome.CRASHED, TurnState.FAILED, True),
-        (Outcome.INTERRUPTED, TurnState.FAILED, True),
-        (Outcome.CANCELLED, TurnState.ABANDONED, False),
-    ],
-)
-def test_the_turn_ends_as_its_run(outcome, state, has_error):
-    asked = Client().ask("Hi").answer("Hello", ended=ending(outcome))
-    assert Turn.objects.get().state == state
-    assert (asked.conversation.last_outcome, asked.conversation.has_error) == (outcome, has_error)
-
-
-def test_a_turn_waits_for_the_result_of_a_call_and_goes_on_with_it():
-    client = Client()
-    client.ask("Price?").answer(call_event())
-    waiting = Turn.objects.get()
-    assert (waiting.state, waiting.waiting_since is None) == (TurnState.AWAITING_RESULT, False)
-    second = client.ask("Price?", call_echo(), result())
-    going = Turn.objects.get()
-    assert (going.state, going.waiting_since) == (TurnState.OPEN, None)
-    second.answer("42")
-    done = Turn.objects.get()
-    assert (done.state, done.tokens, done.ms, done.ttft_ms) == (TurnState.DONE, 30, 1800, 300)
-
-
-def test_the_conversation_counts_what_a_list_shows():
-    client = Client(trace_id="chat")
-    client.ask("What\n  moved?").answer("A")
-    asked = client.ask("What\n  moved?", ai("A"), "More").answer("B")
-    conversation = asked.conversation
-    assert conversation.title == "What moved?"
-    assert (conversation.n_turns, conversation.n_runs, conversation.tokens) == (2, 2, 30)
-    assert (conversation.ttft_ms, conversation.last_at) == (
-        300,
-        asked.at + timedelta(milliseconds=900),
-    )
-
-
-def test_memory_of_the_first_request_reaches_the_second():
-    client = Client(trace_id="chat")
-    skill = {"slug": "news", "contentMarkdown": "read " * 1000}
-    env = {"timezone": "Asia/Tokyo", "urls": ["https://a.example"], "selected_skills": [skill, {}]}
-    remembered = Memory(
-        timezone="Asia/Tokyo", urls=("https://a.example",), selected_skills=(skill,)
-    )
-    first = client.ask(
-        "Price?",
-        env=env,
-        timezone="Asia/Tokyo",
-        urls=("https://a.example",),
-        selected_skills=(skill,),
-    )
-    assert first.accepted.recollection == Recollection(memory=remembered)
-    first.answer(call_event())
-    second = client.ask("Price?", call_echo(), result(), env={"timezone": None})
-    assert second.accepted.recollection == Recollection(
-        memory=remembered,
-        client_calls={"get_widget_data": 1},
-        carried={"signed": "by us"},
-    )
-
-
-@pytest.mark.parametrize("env", [{}, {"timezone": 5, "urls": "x", "selected_skills": [1]}])
-def test_what_is_no_memory_is_not_remembered(env):
-    client = Client(trace_id="chat")
-    client.ask("Price?", env=env).answer(call_event())
-    second = client.ask("Price?", call_echo(), result())
-    assert second.accepted.recollection.memory == Memory()
-
-
-def test_calls_are_counted_along_the_way_to_the_leaf():
-    client = Client(trace_id="chat")
-    history = [human("Price?")]
-    for number in range(3):
-        client.ask(*history).answer(call_event(f"w-{number}"))
-        history += [call_echo(f"w-{number}"), result("1", f"w-{number}")]
-    assert client.ask(*history).accepted.recollection.client_calls == {"get_widget_data": 3}
-    assert client.ask(*history[:3]).accepted.recollection.client_calls == {"get_widget_data": 1}
-
-
-@pytest.mark.parametrize(("later", "looped"), [(57, True), (70, False)])
-def test_the_same_question_without_the_result_is_a_loop_for_a_minute(later, looped):
-    client = Client(trace_id="chat")
-    client.ask("Price?").answer(call_event())
-    client.now += timedelta(seconds=later)
-    assert client.ask("Price?").accepted.recollection.looped is looped
-
-
-def test_a_regenerated_answer_is_no_loop_when_the_result_came():
-    client = Client(trace_id="chat")
-    client.ask("Price?").answer(call_event())
-    client.ask("Price?", call_echo(), result()).answer("42")
-    assert client.ask("Price?").accepted.recollection.looped is False
-
-
-def test_a_regenerated_answer_is_no_loop_when_there_was_no_call():
-    client = Client(trace_id="chat")
-    client.ask("Hi").answer("Hello")
-    assert client.ask("Hi").accepted.recollection == Recollection(memory=Memory())
-
-
 def test_repeated_results_are_stored_once():
     client = Client(trace_id="chat")
     data = "row " * 75_000
@@ -638,21 +530,6 @@ def test_hashes_of_what_is_not_kept_depend_on_the_secret_key(settings):
     settings.SECRET_KEY = "another"
     other = client.ask("Hi")
     assert known.isdisjoint(other.conversation.nodes.values_list("chain_hash", flat=True))
-
-
-def test_a_copilot_that_keeps_nothing_keeps_a_bare_run():
-    asked = Client(trace_id="chat", logging=Logging.NOTHING).ask("Hi").answer("Hello")
-    run = asked.run
-    assert (asked.accepted.conversation_id, asked.accepted.turn_id) == (None, None)
-    assert (run.conversation, run.turn, run.env, run.principal, run.params) == (
-        None,
-        None,
-        None,
-        "",
-        {},
-    )
-    assert (run.outcome, run.ms, run.events.count()) == (Outcome.COMPLETED, 900, 0)
-    assert (Conversation.objects.count(), Node.objects.count()) == (0, 0)
 
 
 def test_an_altered_later_answer_is_marked_and_never_a_branch():
