@@ -106,17 +106,13 @@ def _with_answer(judgement: Judgement, runs: Iterable[Run]) -> Run | None:
     wanted = _bare(judgement.ai_response)
     if not wanted:
         return None
-    return next((run for run in runs if _bare(_answer_of(run)) == wanted), None)
+    return next((run for run in runs if _bare(vars(run)["answer"]) == wanted), None)
 
 
 def _with_question(judgement: Judgement, runs: Iterable[Run]) -> Run | None:
     wanted = _bare(judgement.user_prompt)
     asked = ((run, run.turn.human_node) for run in runs if wanted and run.turn is not None)
     return next((run for run, node in asked if node and _bare(node.text) == wanted), None)
-
-
-def _answer_of(run: Run) -> str:
-    return run.answer_text or str(getattr(run, "answer", "") or "")
 
 
 def _bare(text: str) -> str:

@@ -69,7 +69,7 @@ class AdmittedQuery:
     caller: Caller
     query: Query
     ids: Ids
-    size: int = 0
+    size: int
     user_email: str | None = None
 
 
@@ -153,7 +153,6 @@ class ActiveRun:
             logger.exception("run %s crashed and is kept without its content", self.id)
             await self._give_up()
         finally:
-            self._done = True
             self.outbox.close()
             RUNNING.discard(self)
 

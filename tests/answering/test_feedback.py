@@ -1,14 +1,19 @@
 """Thumbs land on the right turn, and are seen in the transcript."""
 
+from datetime import timedelta
+
 from django.test import AsyncClient
+from pydantic import ValidationError
 import pytest
 
+from copilot_admin.answering import feedback
+from copilot_admin.answering.feedback import Judgement
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation, Feedback, FeedbackSource, Logging
 from tests.api.test_query import post, script
 from tests.engine.scripted import text
 from tests.factories import make_key, make_published, make_user
-from tests.journal.journaling import Client, ai
+from tests.journal.journaling import START, Client, ai
 from tests.streams import read
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -16,6 +21,7 @@ PATH = "/v1/copilots/news/feedback"
 LIST = "/admin/copilot_admin/conversation/"
 TAG = "Not factually correct / Hallucinations / Inaccurate"
 FEATURES = {"feedback": True}
+HOUR = timedelta(hours=1)
 
 
 def news(**changes):
@@ -77,6 +83,76 @@ def test_without_a_chat_the_words_find_the_answer():
     assert post(body, path=PATH)[0] == 200
     assert post(body, path=PATH, X_Trace_Id="another-chat")[0] == 200
     assert [turn for turn, *_ in votes()] == [asked.accepted.turn_id]
+
+
+@pytest.mark.parametrize("words", ["Rates fell.", "Nothing that was said."])
+def test_the_chat_may_be_named_in_the_judgement_and_is_looked_through_first(words):
+    copilot = news()
+    asked = client_of(copilot).ask("Hi").answer("Rates rose.")
+    Client(version=copilot.live).ask("Ho").answer("Rates fell.")
+    body = {"vote": "thumbs_up", "ai_response": words, "trace_id": "chat"}
+    assert post(body, path=PATH)[0] == 200
+    assert [turn for turn, *_ in votes()] == [asked.accepted.turn_id]
+
+
+def test_a_judgement_without_words_is_none_of_an_answer_without_them():
+    client = client_of(news())
+    client.ask("Hi").answer()
+    second = client.ask("Hi", "Why?").answer("Because.")
+    post({"vote": "thumbs_up"}, path=PATH, X_Trace_Id="chat")
+    post({"vote": "thumbs_up", "user_prompt": "Never asked."}, path=PATH, X_Trace_Id="chat")
+    assert [turn for turn, *_ in votes()] == [second.accepted.turn_id]
+
+
+def test_the_newest_of_equal_answers_is_meant():
+    copilot = news()
+    asked = [
+        Client(version=copilot.live, now=START + later).ask("Hi") for later in (HOUR, 0 * HOUR)
+    ]
+    for one in asked:
+        one.answer("Yes.")
+    post({"vote": "thumbs_up", "ai_response": "Yes."}, path=PATH)
+    assert [turn for turn, *_ in votes()] == [asked[0].accepted.turn_id]
+
+
+def test_so_many_answers_are_looked_through_and_no_more(monkeypatch):
+    assert feedback.LOOKED_THROUGH == 300
+    monkeypatch.setattr(feedback, "LOOKED_THROUGH", 2)
+    copilot = news()
+    client = Client(version=copilot.live)
+    for number in range(3):
+        client.ask(f"Question {number}").answer(f"Answer {number}")
+    found = [
+        post({"vote": "thumbs_up", "ai_response": f"Answer {number}"}, path=PATH)[0]
+        for number in range(3)
+    ]
+    assert found == [404, 200, 200]
+
+
+def test_of_a_judgement_so_much_is_kept():
+    client_of(news()).ask("Hi").answer("Yes.")
+    tags = ["x" * 201, "x" * 202, " a ", "", "a", *(str(number) for number in range(30))]
+    comment = "https://files.test/a?X-Amz-Signature=canary " + "c" * 5000
+    body = {"vote": "thumbs_up", "tags": tags, "user_comment": comment}
+    assert post(body, path=PATH, X_Trace_Id="chat")[0] == 200
+    ((_, value, kept, words),) = votes()
+    assert (value, kept) == (1, ["x" * 200, "a", *(str(number) for number in range(18))])
+    assert (len(words), words[:25]) == (4000, "https://files.test/a cccc")
+
+
+def test_what_is_no_text_is_empty_and_a_judgement_does_not_change():
+    read = Judgement.model_validate({"vote": "thumbs_up", "tags": [1, "a\0"], "ai_response": 2})
+    assert read == Judgement(vote="thumbs_up", tags=["a\ufffd"])
+    assert read.model_dump() == {
+        "vote": "thumbs_up",
+        "tags": ["a\ufffd"],
+        "user_comment": "",
+        "ai_response": "",
+        "user_prompt": "",
+        "trace_id": "",
+    }
+    with pytest.raises(ValidationError, match="frozen"):
+        read.vote = "thumbs_down"
 
 
 @pytest.mark.parametrize("body", [{"ai_response": "Never said."}, {}])

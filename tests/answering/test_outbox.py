@@ -63,6 +63,22 @@ def test_a_writer_waits_until_a_full_outbox_was_read():
     )
 
 
+def test_an_outbox_is_full_beyond_256_kilobytes_and_empty_again_when_it_was_read():
+    async def scenario() -> list[bool]:
+        outbox = Outbox()
+        reading = outbox.taken()
+        full = []
+        for size in (262_144, 262_145, 262_144):
+            outbox.put(b"x" * size)
+            full.append(outbox.full)
+            await anext(reading)
+            full.append(outbox.full)
+        await reading.aclose()
+        return full
+
+    assert asyncio.run(scenario()) == [False, False, True, False, False, False]
+
+
 def test_closing_frees_a_waiting_writer():
     async def scenario() -> bool:
         outbox = Outbox()

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
+import pytest
+
 from copilot_admin.answering.outbox import Outbox
 from copilot_admin.answering.speaker import FIRST_EVENT_SECONDS, PING_SECONDS, Speaker
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
@@ -106,6 +108,61 @@ def test_a_later_silence_is_broken_by_a_comment():
         speaker.break_silence()
 
     assert said(talk) == [encode_chunk("x"), PING]
+
+
+def test_a_silence_that_is_not_long_enough_is_not_broken():
+    def before_the_first_event(speaker: Speaker, clock: Clock) -> None:
+        clock.ahead += FIRST_EVENT_SECONDS - 1
+        speaker.break_silence()
+
+    def after_it(speaker: Speaker, clock: Clock) -> None:
+        speaker.event(MessageChunk("x"))
+        speaker.send_due()
+        clock.ahead += PING_SECONDS - 1
+        speaker.break_silence()
+
+    assert said(before_the_first_event) == []
+    assert said(after_it) == [encode_chunk("x")]
+
+
+def test_what_was_held_and_may_not_be_said_is_gone():
+    def discard(speaker: Speaker, _: Clock) -> None:
+        speaker.text("held")
+        speaker.hold()
+        speaker.event(StatusUpdate(message="held as well"))
+        speaker.text("held too")
+        speaker.discard()
+        speaker.release()
+
+    assert said(discard) == []
+
+
+def test_what_comes_after_the_end_of_a_stream_does_not_leave():
+    def release(speaker: Speaker, _: Clock) -> None:
+        speaker.text("all")
+        speaker.release()
+        speaker.text("late")
+        speaker.event(StatusUpdate(message="late"))
+
+    def discard(speaker: Speaker, _: Clock) -> None:
+        speaker.text("dropped")
+        speaker.discard()
+        speaker.text("late")
+
+    def close(speaker: Speaker, _: Clock) -> None:
+        speaker.close()
+        speaker.text("late")
+
+    assert (said(release), said(discard), said(close)) == ([encode_chunk("all")], [], [])
+
+
+def test_a_stream_is_made_of_frames_before_its_run_is_kept():
+    def close(speaker: Speaker, _: Clock) -> None:
+        speaker.text(5)  # type: ignore[arg-type]  # a provider gave it
+        with pytest.raises(TypeError):
+            speaker.close()
+
+    assert said(close) == []
 
 
 def test_a_held_stream_is_not_disturbed_by_pings():

@@ -20,6 +20,7 @@ from copilot_admin.answering.announce import TurnChange, announce, group_of
 from copilot_admin.answering.watching import websocket_urlpatterns
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation
+from tests.engine.virtual_time import run_at_once
 from tests.factories import make_user
 from tests.journal.journaling import Client
 from tests.waiting import HANGS_SECONDS
@@ -49,8 +50,11 @@ def socket(user: Any, path: str) -> WebsocketCommunicator:
 
 @async_to_sync
 async def let_in(user: Any, path: str) -> bool:
+    """Whether somebody may watch; whoever may not is told of no change either."""
     communicator = socket(user, path)
     accepted, _ = await communicator.connect(timeout=HANGS_SECONDS)
+    layer: Any = get_channel_layer()
+    assert bool(layer.groups) is bool(accepted)
     await communicator.disconnect(timeout=HANGS_SECONDS)
     return bool(accepted)
 
@@ -144,6 +148,17 @@ def test_a_layer_that_is_down_costs_a_line_in_the_log(
     with caplog.at_level(logging.WARNING):
         asyncio.run(announce(7, turn_id=1, kind=TurnChange.STARTED))
     assert caplog.messages == ["watchers of conversation 7 were not told"]
+
+
+def test_a_layer_that_hangs_is_waited_for_two_seconds():
+    channel_layers.set("default", BrokenLayer(None))
+
+    async def scenario() -> float:
+        start = asyncio.get_running_loop().time()
+        await announce(7, turn_id=1, kind=TurnChange.STARTED)
+        return asyncio.get_running_loop().time() - start
+
+    assert run_at_once(scenario()) == 2.0
 
 
 def test_without_a_layer_nobody_is_told():

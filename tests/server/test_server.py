@@ -122,7 +122,7 @@ def test_a_client_that_stops_reading_is_given_up(provider, monkeypatch):
 
     async def scenario() -> None:
         question = run_task.AdmittedQuery(
-            live=live, caller=caller, query=read(HELLO), ids=new_ids(b"chat-1")
+            live=live, caller=caller, query=read(HELLO), ids=new_ids(b"chat-1"), size=100
         )
         await (await open_run.open_run(question)).task
 

@@ -1,0 +1,92 @@
+"""A question whose body was too large leaves a run behind, if its caller may ask at all."""
+
+import asyncio
+from datetime import datetime
+from typing import Any
+
+from django import db
+import pytest
+
+from copilot_admin.answering import oversized_bodies
+from copilot_admin.answering.oversized_bodies import record_oversized
+from copilot_admin.copilots.callers import Caller
+from copilot_admin.errors import BodyTooLarge, NotFound
+from copilot_admin.ids import Ids
+from copilot_admin.models import Logging
+from protocol.generations import Generation
+from tests.answering.running import LIVE, RUN, Noted
+from tests.edge.asgi_client import scope
+from tests.edge.test_edge import QUERY
+
+ERROR = BodyTooLarge("Send less.")
+
+
+class Door:
+    """Lets a caller in, or says why not."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+        self.refuses: Exception | None = None
+
+    async def run(self, job: Any) -> Any:
+        self.asked.append((job.func.__name__, job.args, job.keywords))
+        if self.refuses:
+            raise self.refuses
+        return LIVE, Caller(principal="key:7", key_id=7)
+
+
+@pytest.fixture
+def noted(monkeypatch: pytest.MonkeyPatch) -> Noted:
+    made = Noted()
+    monkeypatch.setattr(oversized_bodies, "JOURNAL", made)
+    return made
+
+
+@pytest.fixture
+def door(monkeypatch: pytest.MonkeyPatch) -> Door:
+    made = Door()
+    monkeypatch.setattr(oversized_bodies, "READER", made)
+    return made
+
+
+def record(path: str = QUERY, **more: Any) -> None:
+    request = scope(path, **{"method": "POST", "headers": {"X-API-Key": "cak_é"}, **more})
+    request["copilot_admin.ids"] = Ids("chat-1", given=True, run_id=RUN)
+    asyncio.run(record_oversized(request, ERROR))
+
+
+def test_the_refusal_is_kept_with_who_asked_whom(noted, door):
+    record()
+    assert door.asked == [("admit", ("news",), {"key": "cak_Ã©"})]  # bytes of headers are latin-1
+    (refusal,) = noted.refusals
+    values = {name: getattr(refusal, name) for name in refusal.__dataclass_fields__}
+    assert isinstance(values.pop("started_at"), datetime)
+    assert values == {
+        "run_id": RUN,
+        "copilot_id": 3,
+        "version_id": 4,
+        "version_number": 5,
+        "logging": Logging.EVERYTHING,
+        "principal": "key:7",
+        "error": "Send less.",
+        "error_code": "body-too-large",
+        "provider": "",
+        "model": "",
+        "generation": Generation.THREE,
+        "ms": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    "more", [{"method": "PUT"}, {"path": "/v1/copilots/news/feedback"}], ids=["method", "address"]
+)
+def test_only_a_question_is_one(noted, door, more):
+    record(**more)
+    assert (door.asked, noted.refusals) == ([], [])
+
+
+@pytest.mark.parametrize("refuses", [NotFound("No copilot."), db.OperationalError("away")])
+def test_whoever_may_not_ask_leaves_no_trace(noted, door, refuses):
+    door.refuses = refuses
+    record()
+    assert (len(door.asked), noted.refusals) == (1, [])
