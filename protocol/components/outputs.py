@@ -218,6 +218,6 @@ def _json_text(kind: ContentType, data: object) -> str:
 
 def _first_fault(error: ValidationError) -> str:
     """Where the first fault is, and which."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    first = error.errors()[0]
     said = first["msg"].removeprefix("Value error, ")
     return ": ".join(filter(None, (".".join(map(str, first["loc"])), said)))

@@ -390,6 +390,7 @@ def test_content_of_an_unknown_type_is_a_value_error_also_without_the_helper():
     with pytest.raises(ValidationError, match="type"):
         Content.model_validate({"type": "dance", "text": {"info": "x"}})
     assert Content().text == PAYLOADS[ContentType.TEXT].model()
+    assert (Content().type, Content().visible_scope) == ("text", "all")
 
 
 def test_an_output_is_not_changed_once_it_is_made():

@@ -42,12 +42,13 @@ def test_secret_members_are_left_out_at_any_depth():
     assert request["api_keys"] == {"openai_api_key": "canary", "other": "canary"}
 
 
-def test_parameters_of_a_schema_may_be_called_like_secrets():
+@pytest.mark.parametrize("described", ["properties", "$defs", "definitions"])
+def test_parameters_of_a_schema_may_be_called_like_secrets(described):
     schema: Any = {
-        "properties": {"token": {"type": "string"}, "password": "canary"},
+        described: {"token": {"type": "string"}, "password": "canary"},
         "type": "object",
     }
-    assert redact(schema) == {"properties": {"token": {"type": "string"}}, "type": "object"}
+    assert redact(schema) == {described: {"token": {"type": "string"}}, "type": "object"}
 
 
 @pytest.mark.parametrize(
