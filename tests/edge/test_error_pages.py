@@ -3,13 +3,14 @@
 import logging
 
 from django import db
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import reverse
 import pytest
 
 from copilot_admin.admin.frame import site as frame
 from copilot_admin.config.logs import OneLineFormatter, WithoutRefusalTraceback
 from copilot_admin.config.roles import Role
+from copilot_admin.edge.error_pages import server_error
 from copilot_admin.errors import Unavailable
 from tests.factories import make_user
 
@@ -62,6 +63,22 @@ def test_what_works_again_in_a_moment_is_told_apart_from_a_fault(
     assert sentence in words(builder, "/admin/", status)
     retry = builder.get("/admin/").headers.get("Retry-After")
     assert retry == ("5" if status == 503 else None)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "retry"),
+    [
+        (db.OperationalError("gone"), 503, "5"),
+        (db.InterfaceError("gone"), 503, "5"),
+        (ZeroDivisionError(), 500, None),
+    ],
+)
+def test_what_breaks_outside_of_a_view_is_told_apart_too(error, status, retry):
+    try:
+        raise error
+    except type(error):
+        response = server_error(RequestFactory().get("/admin/"))
+    assert (response.status_code, response.headers.get("Retry-After")) == (status, retry)
 
 
 def test_a_form_without_its_token_says_what_to_do(db):
