@@ -6,7 +6,7 @@ from uuid import UUID
 
 from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.sealing import Sealed, WrittenMessage
-from copilot_admin.journal.usage import ERRORS, CountedRun, count
+from copilot_admin.journal.usage import CountedRun, count
 from copilot_admin.models import (
     Checkpoint,
     Conversation,
@@ -35,6 +35,7 @@ _STATES = {
     Outcome.INTERRUPTED: TurnState.FAILED,
     Outcome.CANCELLED: TurnState.ABANDONED,
 }
+_ERRORS = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.INTERRUPTED})
 _RUN = (
     "id", "outcome", "copilot_id", "copilot_version_id", "conversation_id", "turn_id",
     "input_leaf_id", "principal", "model", "started_at", "notes",
@@ -118,8 +119,10 @@ def finish(sealed: Sealed) -> bool:
         _write_events(run, sealed)
     _write_run(run, sealed, written)
     _DROP_CHECKPOINTS(run_id=run.id)
-    _write_turn(run, sealed)
-    _write_conversation(run, sealed)
+    if run.turn_id is not None:
+        _write_turn(run.turn_id, sealed)
+    if run.conversation_id is not None:
+        _write_conversation(run.conversation_id, sealed)
     if not was_guessed:
         _count(run, sealed)
     return True
@@ -174,8 +177,6 @@ def _reply_node(
 
 
 def _write_events(run: _Open, sealed: Sealed) -> None:
-    if not sealed.entries:
-        return
     packed: list[Packed] = []
     events = []
     for order, entry in enumerate(sealed.entries):
@@ -216,12 +217,10 @@ def _write_run(run: _Open, sealed: Sealed, written: _Written) -> None:
     )
 
 
-def _write_turn(run: _Open, sealed: Sealed) -> None:
-    if run.turn_id is None:
-        return
+def _write_turn(turn_id: int, sealed: Sealed) -> None:
     waits = sealed.is_call and sealed.outcome is Outcome.COMPLETED
     _END_TURN(
-        id=run.turn_id,
+        id=turn_id,
         state=TurnState.AWAITING_RESULT if waits else _STATES[sealed.outcome],
         waiting_since=sealed.ended_at if waits else None,
         tokens=_tokens(sealed),
@@ -230,16 +229,14 @@ def _write_turn(run: _Open, sealed: Sealed) -> None:
     )
 
 
-def _write_conversation(run: _Open, sealed: Sealed) -> None:
-    if run.conversation_id is None:
-        return
+def _write_conversation(conversation_id: int, sealed: Sealed) -> None:
     _END_IN_CONVERSATION(
-        id=run.conversation_id,
+        id=conversation_id,
         tokens=_tokens(sealed),
         ttft_ms=sealed.ttft_ms,
         last_outcome=sealed.outcome,
         last_at=sealed.ended_at,
-        has_error=sealed.outcome in ERRORS,
+        has_error=sealed.outcome in _ERRORS,
     )
 
 
@@ -252,7 +249,7 @@ def _count(run: _Open, sealed: Sealed) -> None:
             version=version[0] if version else 0,
             model=run.model,
             principal=run.principal,
-            outcome=sealed.outcome,
+            is_error=sealed.outcome in _ERRORS,
             tokens=_tokens(sealed),
             ttft_ms=sealed.ttft_ms,
         )

@@ -138,8 +138,8 @@ class Journal:
             await self._written(partial(finishing.finish, sealed))
         except JournalDown as error:
             # Only the class: the driver's message quotes the values it was given.
-            cause = error.__cause__ or error
-            logger.warning("run %s goes to the spool: %s", sealed.run_id, type(cause).__name__)
+            cause = type(error.__cause__).__name__
+            logger.warning("run %s goes to the spool: %s", sealed.run_id, cause)
             return False
         return True
 

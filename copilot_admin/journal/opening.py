@@ -116,7 +116,6 @@ def refuse(refusal: Refusal) -> None:
                 version=refusal.version_number,
                 model=refusal.model[:200],
                 principal=refusal.principal,
-                outcome=Outcome.REFUSED,
             )
         )
 

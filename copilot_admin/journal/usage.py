@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from datetime import date
 
-from copilot_admin.models import DailyUsage, Outcome
+from copilot_admin.models import DailyUsage
 from copilot_admin.storage.statements import Insert, Update
 
-ERRORS = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.INTERRUPTED})
 _STEPS = (
     (250, "ttft_250ms"),
     (500, "ttft_500ms"),
@@ -32,7 +31,7 @@ class CountedRun:
     version: int
     model: str
     principal: str
-    outcome: Outcome
+    is_error: bool = False
     tokens: int = 0
     ttft_ms: int | None = None
 
@@ -53,7 +52,7 @@ def count(usage: CountedRun) -> None:
 
 def _increments(usage: CountedRun) -> dict[str, int]:
     columns = dict.fromkeys(_COUNTED, 0)
-    columns |= {"runs": 1, "errors": int(usage.outcome in ERRORS), "tokens": usage.tokens}
+    columns |= {"runs": 1, "errors": int(usage.is_error), "tokens": usage.tokens}
     if usage.ttft_ms is not None:
         columns[_column(usage.ttft_ms)] = 1
     return columns

@@ -1,11 +1,14 @@
 """How a run ends: in its own row, in its turn, in its conversation and in the count of its day."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
+from django.db import connection
 import pytest
 
 from copilot_admin.engine.values.model_call import Finish, Usage, UsageSource
+from copilot_admin.journal import finishing
 from copilot_admin.journal.reaping import reap
 from copilot_admin.models import (
     Blob,
@@ -209,6 +212,13 @@ def test_the_day_counts_a_run_whose_version_is_gone():
     day = DailyUsage.objects.get()
     assert (day.version, day.runs, day.tokens) == (0, 1, 15)
     assert CopilotVersion.objects.exists()
+
+
+def test_two_processes_do_not_end_a_run_at_the_same_time():
+    locking = SimpleNamespace(
+        ops=connection.ops, features=SimpleNamespace(has_select_for_update=True)
+    )
+    assert finishing._LOCK_RUN._build(locking).endswith('WHERE "id" = %s FOR NO KEY UPDATE')  # type: ignore[arg-type]
 
 
 def test_a_real_end_replaces_what_was_kept_of_a_run_that_seemed_dead():

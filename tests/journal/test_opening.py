@@ -11,7 +11,7 @@ import pytest
 from copilot_admin.journal import BOOT_ID, Refusal
 from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.opening import accept, prepare, refuse
-from copilot_admin.models import DailyUsage, Logging, Run
+from copilot_admin.models import Conversation, DailyUsage, Logging, Run
 from copilot_admin.storage import blobs
 from protocol.generations import Generation
 from tests.factories import make_version
@@ -77,6 +77,12 @@ def test_a_request_of_blank_answers_alone_is_a_run_without_a_turn():
     run = Run.objects.get()
     assert (accepted.conversation_id, accepted.turn_id, run.conversation, run.turn) == (None,) * 4
     assert blobs.load([run.env_id])[run.env_id] == env
+
+
+@pytest.mark.parametrize(("given", "kept"), [("chat-1", "chat-1"), (None, "")])
+def test_a_conversation_has_the_trace_id_that_the_client_gave(given, kept):
+    accept(prepare(Client(trace_id=given).opening("Hi")))
+    assert Conversation.objects.get().trace_id == kept
 
 
 def test_only_a_second_try_looks_for_the_first():
