@@ -15,8 +15,8 @@ from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import Answerer, LiveCopilot
 from copilot_admin.ids import Ids
 from copilot_admin.journal import Accepted, Opening, Refusal
-from copilot_admin.journal.recorder import Piece, Record
-from copilot_admin.models import Logging
+from copilot_admin.journal.recorder import Ending, Piece, Record
+from copilot_admin.models import Logging, Outcome
 from protocol.requests import read
 from tests.engine.engine_inputs import make_spec
 from tests.engine.scripted import ScriptedProvider
@@ -85,6 +85,11 @@ class Noted:
 
     async def announce(self, conversation_id: int, *, turn_id: int, kind: str) -> None:
         self.told.append((now(), conversation_id, turn_id, kind))
+
+
+def ending(outcome: Outcome, **changes: Any) -> Ending:
+    """An end at once, before any word."""
+    return Ending(**{"outcome": outcome, "ms": 0, "ttft_ms": None, **changes})
 
 
 def now() -> float:

@@ -3,61 +3,24 @@
 import asyncio
 from dataclasses import replace
 import logging
-import threading
 from typing import Any
 
 import pytest
 
-from copilot_admin.answering import open_run as opening
-from copilot_admin.answering import run as run_task
-from copilot_admin.answering.open_run import end_deleted, end_revoked, interrupt_all, open_run
-from copilot_admin.answering.run import (
-    CRASHED,
-    DELETED,
-    RESTARTING,
-    REVOKED,
-    RUNNING,
-    SLOW_CLIENT_SECONDS,
-    TICK_SECONDS,
-    Stop,
-    signing_key,
-)
-from copilot_admin.answering.speaker import FIRST_EVENT_SECONDS, PING_SECONDS, Speaker
+from copilot_admin.answering.run import CRASHED, RUNNING, TICK_SECONDS, signing_key
+from copilot_admin.answering.speaker import FIRST_EVENT_SECONDS, PING_SECONDS
 from copilot_admin.engine.values.model_call import Finish
-from copilot_admin.errors import ProviderBroke, Unavailable
+from copilot_admin.errors import ProviderBroke
 from copilot_admin.journal import Accepted
-from copilot_admin.journal.recorder import Ending, Entry, Piece
+from copilot_admin.journal.recorder import Entry, Piece
 from copilot_admin.journal.unkept import NOT_KEPT
 from copilot_admin.models import EventType, Logging, Outcome
-from copilot_admin.storage.database_thread import JournalDown
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
-from protocol.generations import Generation
 from protocol.sse import PING, decode, encode_chunk
-from tests.answering.running import (
-    ANSWERER,
-    LIVE,
-    RUN,
-    Noted,
-    now,
-    opened,
-    play,
-    question,
-    said,
-)
-from tests.engine.virtual_time import run_at_once
+from tests.answering.running import ANSWERER, LIVE, RUN, ending, play, question, said
 
 STEP = StatusUpdate(message="Looking")
 STOP = Finish("stop")
-
-
-@pytest.fixture
-def noted(monkeypatch: pytest.MonkeyPatch) -> Noted:
-    """Stands for the journal and for those who watch."""
-    made = Noted()
-    for module in (run_task, opening):
-        monkeypatch.setattr(module, "JOURNAL", made)
-    monkeypatch.setattr(run_task, "announce", made.announce)
-    return made
 
 
 def texts(pieces: list[tuple[float, bytes]]) -> str:
@@ -65,10 +28,6 @@ def texts(pieces: list[tuple[float, bytes]]) -> str:
     whole = b"".join(piece for _, piece in pieces)
     events = list(decode(whole))
     return "".join(data for name, data in events if name == "copilotMessageChunk")
-
-
-def ending(outcome: Outcome, **changes: Any) -> Ending:
-    return Ending(**{"outcome": outcome, "ms": 0, "ttft_ms": None, **changes})
 
 
 def test_a_run_says_when_its_first_word_came_and_how_long_it_took(noted, monkeypatch):
@@ -204,131 +163,6 @@ def test_an_answer_that_was_cut_says_so_in_its_end(noted, monkeypatch):
     assert (end.outcome, end.error_code, bool(end.error)) == (Outcome.TRUNCATED, "truncated", True)
 
 
-@pytest.mark.parametrize(
-    ("reason", "outcome", "sentence", "code"),
-    [
-        (Stop.CLIENT_GONE, Outcome.CANCELLED, "", ""),
-        (Stop.COPILOT_DELETED, Outcome.FAILED, DELETED, "copilot-deleted"),
-        (Stop.KEY_REVOKED, Outcome.FAILED, REVOKED, "key-revoked"),
-        (Stop.CRASH, Outcome.CRASHED, CRASHED, "crash"),
-        (Stop.SHUTDOWN, Outcome.INTERRUPTED, RESTARTING, "shutdown"),
-    ],
-)
-def test_a_run_that_is_stopped_says_why_to_whom_it_concerns(
-    noted, monkeypatch, reason, outcome, sentence, code
-):
-    play(monkeypatch, noted, [MessageChunk("Half"), 100])
-
-    async def stop(run: Any) -> None:
-        await asyncio.sleep(0.5)
-        run.stop(reason)
-        run.stop(Stop.SHUTDOWN)  # the first reason counts
-
-    opened(stop)
-    (record,) = noted.records
-    assert record.ending == ending(outcome, ms=500, ttft_ms=0, error=sentence, error_code=code)
-    assert record.text == (f"Half\n\n{sentence}" if sentence else "Half")
-    assert noted.cancelling == [0]
-
-
-def test_an_event_loop_that_ends_is_a_server_that_stops(noted, monkeypatch):
-    play(monkeypatch, noted, [MessageChunk("Half"), 100])
-
-    async def cancel(run: Any) -> None:
-        await asyncio.sleep(0.5)
-        run.task.cancel()
-
-    opened(cancel)
-    assert noted.records[0].ending.outcome == Outcome.INTERRUPTED
-
-
-def test_a_run_that_has_ended_is_not_stopped(noted, monkeypatch):
-    play(monkeypatch, noted, [MessageChunk("Whole"), STOP])
-
-    async def too_late(run: Any) -> None:
-        await run.task
-        for stop in (run.stop, run.stop_from_any_thread):
-            stop(Stop.CRASH)
-        await asyncio.sleep(0)
-        assert (run._stop, run.task.cancelling()) == (None, 0)
-
-    opened(too_late)
-    assert [one.ending.outcome for one in noted.records] == [Outcome.COMPLETED]
-
-
-@pytest.mark.parametrize("broken", [None, "event"], ids=["whole", "crashed"])
-def test_a_run_that_is_being_kept_is_not_stopped(noted, monkeypatch, broken):
-    finish = noted.finish
-
-    async def late(*arguments: Any) -> bool:
-        await asyncio.sleep(3)
-        return bool(await finish(*arguments))
-
-    def fail(*_: Any) -> None:
-        raise KeyError("a bug")
-
-    monkeypatch.setattr(noted, "finish", late)
-    if broken:
-        monkeypatch.setattr(Speaker, broken, fail)
-    play(monkeypatch, noted, [MessageChunk("Whole"), ZeroDivisionError() if broken else STOP])
-
-    async def too_late(run: Any) -> None:
-        await asyncio.sleep(1)
-        run.stop(Stop.CLIENT_GONE)
-        run.tick()
-
-    opened(too_late)
-    (record,) = noted.records
-    assert (record.ending.outcome, noted.pieces) == ("crashed" if broken else "completed", [])
-
-
-def test_a_run_can_be_stopped_from_another_thread_while_its_loop_runs(noted, monkeypatch):
-    play(monkeypatch, noted, [MessageChunk("Half"), 1, STOP])
-    runs: list[Any] = []
-
-    async def stop(run: Any) -> None:
-        runs.append(run)
-        thread = threading.Thread(target=run.stop_from_any_thread, args=(Stop.CLIENT_GONE,))
-        thread.start()
-        thread.join()
-
-    opened(stop)
-    assert noted.records[0].ending.outcome == Outcome.CANCELLED
-    runs[0]._done = False
-    runs[0].stop_from_any_thread(Stop.CRASH)  # its loop is closed
-
-
-def test_a_client_that_leaves_stops_its_run(noted, monkeypatch):
-    play(monkeypatch, noted, [MessageChunk("Half"), 100])
-
-    async def leave(run: Any) -> None:
-        reading = opening.frames(run)
-        await anext(reading)
-        await reading.aclose()
-
-    opened(leave)
-    assert noted.records[0].ending == ending(Outcome.CANCELLED, ttft_ms=0)
-
-
-@pytest.mark.parametrize(("more", "outcome"), [(0, "completed"), (1, "cancelled")])
-def test_a_client_that_reads_nothing_for_half_a_minute_is_given_up(
-    noted, monkeypatch, more, outcome
-):
-    much = "x" * (256 * 1024 - len(encode_chunk("")) + more)
-    play(monkeypatch, noted, [MessageChunk(much), 0.25, STOP])
-
-    async def do_not_read(run: Any) -> None:
-        await run.task
-
-    opened(do_not_read)
-    end = noted.records[0].ending
-    assert end.outcome == outcome
-    if more:
-        assert (end.ms, end.error_code) == (30_250, "ClientTooSlow")
-        assert end.error == "The client read nothing for 30 seconds."
-    assert SLOW_CLIENT_SECONDS == 30.0
-
-
 def test_once_a_second_what_is_new_is_kept_and_told(noted, monkeypatch):
     play(
         monkeypatch,
@@ -372,153 +206,6 @@ def test_who_waits_hears_something_in_time(noted, monkeypatch):
         (26, PING),
         (26.5, encode_chunk("b")),
     ]
-
-
-class TestAcceptance:
-    def test_a_journal_that_is_down_refuses_the_question(self, noted, monkeypatch):
-        async def refuse() -> None:
-            raise JournalDown
-
-        noted.accepting = refuse
-        play(monkeypatch, noted, [MessageChunk("a"), 100])
-        with pytest.raises(JournalDown):
-            said()
-        assert (noted.records, noted.told, RUNNING) == ([], [], set())
-
-    def test_what_is_accepted_too_late_is_cancelled(self, noted, monkeypatch, settings):
-        settings.DATABASE_WAIT_SECONDS = 5.0
-
-        async def late() -> None:
-            await asyncio.sleep(7)
-
-        noted.accepting = late
-        play(monkeypatch, noted, [MessageChunk("a"), 100])
-
-        async def scenario() -> float:
-            with pytest.raises(JournalDown):
-                await open_run(question())
-            asked_until = now()
-            (run,) = RUNNING
-            await run.task
-            return asked_until
-
-        assert run_at_once(scenario()) == 5
-        (record,) = noted.records
-        assert record.ending == ending(
-            Outcome.CANCELLED,
-            ms=5000,
-            ttft_ms=0,
-            error=JournalDown().public,
-            error_code="journal-down",
-        )
-
-    def test_who_leaves_before_the_run_is_accepted_cancels_it(self, noted, monkeypatch):
-        async def soon() -> None:
-            await asyncio.sleep(2)
-
-        noted.accepting = soon
-        play(monkeypatch, noted, [MessageChunk("a"), 100])
-
-        async def scenario() -> None:
-            opening_run = asyncio.ensure_future(open_run(question()))
-            await asyncio.sleep(1)
-            opening_run.cancel()
-            await asyncio.wait({opening_run})
-            (run,) = RUNNING
-            await run.task
-
-        run_at_once(scenario())
-        assert noted.records[0].ending == ending(Outcome.CANCELLED, ms=1000, ttft_ms=0)
-        assert noted.told == [(2, 1, 2, "finished")]
-
-    def test_a_server_that_drains_refuses_and_keeps_the_refusal(self, noted):
-        opening.start_draining()
-        try:
-            with pytest.raises(Unavailable) as refused:
-                said(question(query=replace(question().query, generation=Generation.TWO)))
-        finally:
-            opening.stop_draining()
-        sentence = "The server is restarting. Ask again in a few seconds."
-        assert (refused.value.code, refused.value.public) == ("draining", sentence)
-        (refusal,) = noted.refusals
-        assert replace(refusal, started_at=None) == replace(
-            refusal,
-            run_id=RUN,
-            copilot_id=3,
-            version_id=4,
-            version_number=5,
-            logging=Logging.EVERYTHING,
-            principal="key:7",
-            started_at=None,
-            generation=Generation.TWO,
-            error=sentence,
-            error_code="draining",
-        )
-        assert (noted.openings, opening.is_draining()) == ([], False)
-
-
-class TestEnding:
-    """What ends runs from outside; each asks the database only when anything runs."""
-
-    @pytest.fixture
-    def asked(self, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-        calls: list[Any] = []
-
-        class Reader:
-            async def run(self, job: Any) -> Any:
-                calls.append((job.func.__name__, job.args))
-                return {"valid_keys": frozenset({8}), "being_deleted": frozenset({3})}[
-                    job.func.__name__
-                ]
-
-        monkeypatch.setattr(opening, "READER", Reader())
-        return calls
-
-    def test_without_runs_nothing_is_asked(self, asked):
-        async def scenario() -> None:
-            for end in (end_revoked, end_deleted, interrupt_all):
-                await end()
-
-        asyncio.run(scenario())
-        assert asked == []
-
-    @pytest.mark.parametrize(
-        ("end", "outcome", "calls"),
-        [
-            (end_revoked, "failed", [("valid_keys", (frozenset({7}),))]),
-            (end_deleted, "failed", [("being_deleted", (frozenset({3}),))]),
-            (interrupt_all, "interrupted", []),
-        ],
-    )
-    def test_runs_that_may_not_go_on_are_ended(
-        self, noted: Noted, monkeypatch, asked, end, outcome, calls
-    ):
-        play(monkeypatch, noted, [MessageChunk("Half"), 100])
-
-        async def stop(_: Any) -> None:
-            await end()
-            assert bool(noted.records) is (end is interrupt_all)  # which waits for the journal
-
-        opened(stop)
-        assert (noted.records[0].ending.outcome, asked) == (outcome, calls)
-
-    @pytest.mark.parametrize(
-        ("end", "changes"),
-        [
-            (end_revoked, {"caller": replace(question().caller, key_id=None)}),
-            (end_revoked, {"caller": replace(question().caller, key_id=8)}),
-            (end_deleted, {"live": replace(LIVE, id=8)}),
-        ],
-        ids=["without a key", "with a good key", "of another copilot"],
-    )
-    def test_others_go_on(self, noted: Noted, monkeypatch, asked, end, changes):
-        play(monkeypatch, noted, [MessageChunk("Whole"), 1, STOP])
-
-        async def stop(_: Any) -> None:
-            await end()
-
-        opened(stop, question(**changes))
-        assert noted.records[0].ending.outcome == "completed"
 
 
 def test_a_run_that_broke_is_told_in_the_log(noted, monkeypatch, caplog):

@@ -1,0 +1,17 @@
+"""What stands for the journal and for those who watch, where a run is looked at alone."""
+
+import pytest
+
+from copilot_admin.answering import open_run as opening
+from copilot_admin.answering import run as run_task
+from tests.answering.running import Noted
+
+
+@pytest.fixture
+def noted(monkeypatch: pytest.MonkeyPatch) -> Noted:
+    """Stands for the journal and for those who watch."""
+    made = Noted()
+    for module in (run_task, opening):
+        monkeypatch.setattr(module, "JOURNAL", made)
+    monkeypatch.setattr(run_task, "announce", made.announce)
+    return made
