@@ -3,7 +3,6 @@
 `python -m benchmarks.aborts --count 1000`.
 """
 
-from argparse import ArgumentParser
 import asyncio
 from dataclasses import dataclass
 from random import Random
@@ -14,11 +13,12 @@ import uvloop
 
 from benchmarks import servers
 from benchmarks.client import Line, ask, call
+from benchmarks.options import deployment_in, fault_options
 from benchmarks.processes import away_from_the_server, running
 from benchmarks.script import Script
-from benchmarks.servers import Installation, Target
+from benchmarks.servers import SMALL, Deployment, Installation, Target
 from benchmarks.stats import stats
-from benchmarks.stored import outcomes, stored_runs, unbalanced
+from benchmarks.stored import outcomes, settled, stored_runs
 from benchmarks.table import table
 
 AT_ONCE = 50
@@ -26,7 +26,6 @@ LONG = Script(chunks=4000, every_ms=15)  # a minute: whoever hears its end did n
 MOST_SECONDS = 1.0  # from the client's leaving to the upstream's
 SILENCE_SECONDS = 0.1  # a question that was under way may reach the upstream yet
 POLLS = 10_000
-PATIENCE_SECONDS = 60.0  # for rows to be written
 # Kept-alive connections to the upstream, the database and its log: not one for each client.
 SPARE_FILES = 10
 
@@ -42,18 +41,18 @@ class Left:
     problems: tuple[str, ...]
 
 
-def leave_again_and_again(*, count: int, random: Random) -> Left:
+def leave_again_and_again(*, count: int, random: Random, deployment: Deployment = SMALL) -> Left:
     """Asks so many questions and hangs up on all of them."""
     with (
         servers.upstream() as model,
-        servers.installation(model) as installed,
+        servers.installation(model, deployment) as installed,
         running(installed.start()) as process,
     ):
         target = Target(process, Installation.path)
         uvloop.run(_ask_politely(target))
         files = process.open_files()
         slowest = uvloop.run(_leave(target, model, count=count, random=random))
-        problems = _settled(installed)
+        problems = settled(installed)
         more = process.open_files() - files
         ways = outcomes(stored_runs(installed))
     if more > SPARE_FILES:
@@ -82,14 +81,6 @@ async def _leave(target: Target, model: Target, *, count: int, random: Random) -
     return slowest
 
 
-def _settled(installed: Installation) -> list[str]:
-    """What is still unbalanced when the last rows have had the time to be written."""
-    end = time.monotonic() + PATIENCE_SECONDS
-    while (problems := unbalanced(installed)) and time.monotonic() < end:
-        time.sleep(0.05)
-    return problems
-
-
 async def _ask_later(target: Target, pause: float) -> Line:
     await asyncio.sleep(pause)
     return await call(target, LONG)
@@ -109,12 +100,13 @@ async def _until_silent(model: Target) -> float:
 
 def main(arguments: list[str]) -> int:
     """Leaves as often as asked; returns the status of the process."""
-    parser = ArgumentParser(prog="python -m benchmarks.aborts", description=__doc__)
+    parser = fault_options("aborts", __doc__)
     parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
     with away_from_the_server():
-        left = leave_again_and_again(count=options.count, random=Random(options.seed))
+        left = leave_again_and_again(
+            count=options.count, random=Random(options.seed), deployment=deployment_in(options)
+        )
     rows = [
         ("clients that left", str(left.asked)),
         ("upstream left after at most, s", f"{left.slowest:.2f}"),

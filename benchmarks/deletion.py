@@ -7,21 +7,19 @@ The bystander is the journal alone: it opens and ends a run of another copilot, 
 waits for each commit as an answer does.
 """
 
+from contextlib import nullcontext
 from functools import partial
 import os
-from pathlib import Path
 import resource
 import sys
 import tempfile
 import threading
 import time
 
-import dj_database_url
-import psycopg
+from benchmarks.databases import new_database
 
 BYSTANDER_PAUSE = 0.05  # seconds between two questions
 HISTORY = 2000  # messages of the longest chat that is taken
-NAME = "copilot_admin_benchmark"
 
 
 def main(conversations: int) -> None:
@@ -30,18 +28,15 @@ def main(conversations: int) -> None:
         os.environ["COPILOT_DATA_DIR"] = folder
         os.environ["DJANGO_SETTINGS_MODULE"] = "copilot_admin.settings"
         server = os.environ.get("DATABASE_URL", "")
-        if server:
-            _execute(server, f"DROP DATABASE IF EXISTS {NAME}", f"CREATE DATABASE {NAME}")
-            os.environ["DATABASE_URL"] = f"{server.rpartition('/')[0]}/{NAME}"
-        try:
-            _measure(conversations, Path(folder))
-        finally:
-            if server:
+        with new_database(server) if server else nullcontext("") as url:
+            os.environ["DATABASE_URL"] = url
+            try:
+                _measure(conversations)
+            finally:
                 _close()
-                _execute(server, f"DROP DATABASE {NAME} WITH (FORCE)")
 
 
-def _measure(conversations: int, folder: Path) -> None:
+def _measure(conversations: int) -> None:
     import django
 
     django.setup()
@@ -165,20 +160,6 @@ def _history(version) -> None:
 
 def _percentile(values: list[float], share: int) -> float:
     return sorted(values)[max(0, -(-len(values) * share // 100) - 1)]
-
-
-def _execute(server: str, *statements: str) -> None:
-    parsed = dj_database_url.parse(server)
-    address = {
-        "host": parsed["HOST"],
-        "port": parsed["PORT"] or 5432,
-        "user": parsed["USER"],
-        "password": parsed["PASSWORD"],
-        "dbname": "postgres",
-    }
-    with psycopg.connect(**address, autocommit=True) as connection:
-        for statement in statements:
-            connection.execute(statement)
 
 
 def _close() -> None:

@@ -3,7 +3,6 @@
 `python -m benchmarks.hostile --count 2000`.
 """
 
-from argparse import ArgumentParser
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
@@ -16,9 +15,10 @@ import uvloop
 from benchmarks import servers
 from benchmarks.bodies import hostile_bodies
 from benchmarks.keep_alive import Answer, Connection
+from benchmarks.options import deployment_in, fault_options
 from benchmarks.processes import away_from_the_server, running
-from benchmarks.servers import Installation, Target
-from benchmarks.stored import outcomes, stored_runs, unbalanced
+from benchmarks.servers import SMALL, Deployment, Installation, Target
+from benchmarks.stored import outcomes, settled, stored_runs
 from benchmarks.table import table
 
 CONNECTIONS = 8
@@ -34,12 +34,12 @@ class Posted:
     problems: tuple[str, ...]
 
 
-def post_hostile_bodies(*, count: int, random: Random) -> Posted:
+def post_hostile_bodies(*, count: int, random: Random, deployment: Deployment = SMALL) -> Posted:
     """Posts so many bodies over a few connections and compares the answers with the journal."""
     bodies = list(hostile_bodies(count, random=random))
     with (
         servers.upstream() as model,
-        servers.installation(model) as installed,
+        servers.installation(model, deployment) as installed,
         running(installed.start()) as process,
     ):
         answers = uvloop.run(_post(Target(process, Installation.path), bodies))
@@ -66,7 +66,7 @@ async def _post(target: Target, bodies: Sequence[bytes]) -> list[Answer]:
 
 def _look(installed: Installation, answers: Sequence[Answer]) -> list[str]:
     runs = stored_runs(installed)
-    problems = unbalanced(installed)
+    problems = settled(installed)
     for answer in answers:
         if answer.status == 200:
             if answer.completion_id not in runs:
@@ -81,12 +81,13 @@ def _look(installed: Installation, answers: Sequence[Answer]) -> list[str]:
 
 def main(arguments: list[str]) -> int:
     """Posts as many as asked; returns the status of the process."""
-    parser = ArgumentParser(prog="python -m benchmarks.hostile", description=__doc__)
+    parser = fault_options("hostile", __doc__)
     parser.add_argument("--count", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
     with away_from_the_server():
-        posted = post_hostile_bodies(count=options.count, random=Random(options.seed))
+        posted = post_hostile_bodies(
+            count=options.count, random=Random(options.seed), deployment=deployment_in(options)
+        )
     rows = [(f"status {status}", str(count)) for status, count in sorted(posted.statuses.items())]
     rows += [(f"run {way}", str(count)) for way, count in posted.outcomes.items()]
     print(table([("answers", "count"), *rows]))

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from email.message import Message
 import json
-import os
 import resource
 import sqlite3
 import sys
@@ -18,13 +17,12 @@ from types import MappingProxyType
 from urllib.error import HTTPError
 from urllib.parse import urlsplit, urlunsplit
 from urllib.request import Request, urlopen
-from uuid import uuid4
 
-import psycopg
 import uvloop
 
 from benchmarks import servers
 from benchmarks.client import Heard, call
+from benchmarks.databases import new_database
 from benchmarks.processes import Process, running
 from benchmarks.proxy import Proxy, proxy
 from benchmarks.script import Script
@@ -37,7 +35,6 @@ LOCK_SECONDS = 10.0
 DATABASE_SECONDS = 5.0
 HANGS_SECONDS = 60.0
 NOT_KEPT = "The answer could not be recorded"
-POSTGRES = "postgres://postgres@127.0.0.1:5432/postgres"
 LATER = {"retry-after", "access-control-allow-origin"}
 MACHINES = ("/copilots.json", "/v2/components", "/readyz")
 
@@ -150,9 +147,9 @@ def database_away() -> Iterator[Seen]:
     """PostgreSQL is stopped, restarted and frozen, behind a proxy."""
     with (
         servers.upstream() as model,
-        _database() as address,
-        _between(address) as (door, url),
-        servers.installation(model, database_url=url) as installed,
+        new_database() as address,
+        behind_a_door(address) as (door, url),
+        servers.installation_over(url, model) as installed,
         running(installed.start()) as process,
     ):
         yield _answered(process, "PostgreSQL there: a question is answered")
@@ -219,20 +216,8 @@ def _recovers(process: Process, what: str) -> Seen:
 
 
 @contextmanager
-def _database() -> Iterator[str]:
-    """A new database on PostgreSQL; gives its address."""
-    server = os.environ.get("TEST_DATABASE_URL", POSTGRES)
-    name = f"copilot_admin_keeping_{uuid4().hex[:8]}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-        try:
-            yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
-        finally:
-            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
-
-
-@contextmanager
-def _between(address: str) -> Iterator[tuple[Proxy, str]]:
+def behind_a_door(address: str) -> Iterator[tuple[Proxy, str]]:
+    """A proxy before a database; gives it and the address through it."""
     parts = urlsplit(address)
     with proxy(parts.hostname or "127.0.0.1", parts.port or 5432) as door:
         user = f"{parts.netloc.rpartition('@')[0]}@" if "@" in parts.netloc else ""

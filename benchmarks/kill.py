@@ -4,7 +4,6 @@
 was cut has to say so, and to hold the text up to about a second before.
 """
 
-from argparse import ArgumentParser
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,15 +14,17 @@ import uvloop
 
 from benchmarks import servers
 from benchmarks.client import Heard, Line, call
+from benchmarks.options import deployment_in, fault_options
 from benchmarks.processes import away_from_the_server
 from benchmarks.script import Script, piece
-from benchmarks.servers import Installation, Target
-from benchmarks.stored import StoredRun, stored_runs, unbalanced
+from benchmarks.servers import SMALL, Deployment, Installation, Target
+from benchmarks.stored import StoredRun, settled, stored_runs, unbalanced
 from benchmarks.table import table
 
 # A checkpoint is due every second and has to be committed; a second more would be a lost one.
 MOST_SECONDS_LOST = 1.9
 EVERY_MS = 15.0
+REFUSED = 503
 PATIENCE_SECONDS = 300.0  # for answers to end, of which a quiet machine ends ten in a second
 
 
@@ -33,6 +34,7 @@ class Killed:
 
     finished: int  # streams whose end was seen
     cut: int
+    refused: int  # with words and without a run, as the machine was too busy
     unseen: int  # complete in the journal, although their client did not see the end
     seconds_lost: float  # the most text that a client saw and the journal lost
     problems: tuple[str, ...]
@@ -46,17 +48,24 @@ class Asked:
     heard: Heard
 
 
-def kill_again_and_again(*, times: int, streams: int, random: Random) -> list[Killed]:
+def kill_again_and_again(
+    *, times: int, streams: int, random: Random, deployment: Deployment = SMALL
+) -> list[Killed]:
     """Kills a loaded server, and starts it again over the same data."""
     killed = []
-    with servers.upstream() as model, servers.installation(model) as installed:
+    with (
+        servers.upstream() as model,
+        servers.installation(model, deployment) as installed,
+    ):
         process = installed.start()
         try:
             for _ in range(times):
                 target = Target(process, Installation.path)
                 asked = uvloop.run(_load_and_kill(target, streams=streams, random=random))
-                process = installed.start()  # what was cut is in order before the port opens
-                problems = unbalanced(installed)
+                process = installed.start()
+                # Over SQLite what was cut is in order before the port opens.
+                look = settled if installed.database_url else unbalanced
+                problems = look(installed)
                 killed.append(_look(asked, stored_runs(installed), problems))
         finally:
             process.stop()
@@ -90,15 +99,16 @@ async def _load_and_kill(target: Target, *, streams: int, random: Random) -> lis
             await enough.wait()
             under_way = [line.began for _, line in asked if not line.ended.done()]
             await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
-        target.process.popen.kill()
-    target.process.popen.wait()
+        target.process.kill()
     return [Asked(script, line.heard) for script, line in asked]
 
 
 def _look(asked: Sequence[Asked], runs: Mapping[str, StoredRun], problems: Sequence[str]) -> Killed:
     found = list(problems)
     finished, unseen, lost = 0, 0, [0.0]
-    begun = [one for one in asked if one.heard.status]  # of the others nobody knows the id
+    refused = sum(one.heard.status == REFUSED for one in asked)
+    # Of those who heard nothing yet nobody knows the id.
+    begun = [one for one in asked if one.heard.status not in (0, REFUSED)]
     for one in begun:
         run = runs.get(one.heard.headers["x-completion-id"].replace("-", ""))
         if run is None:
@@ -116,6 +126,7 @@ def _look(asked: Sequence[Asked], runs: Mapping[str, StoredRun], problems: Seque
     return Killed(
         finished=finished,
         cut=len(begun) - finished,
+        refused=refused,
         unseen=unseen,
         seconds_lost=max(lost),
         problems=tuple(found),
@@ -128,21 +139,32 @@ def _seconds(text: str) -> float:
 
 def main(arguments: list[str]) -> int:
     """Kills as often as asked; returns the status of the process."""
-    parser = ArgumentParser(prog="python -m benchmarks.kill", description=__doc__)
+    parser = fault_options("kill", __doc__)
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--streams", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
     with away_from_the_server():
         killed = kill_again_and_again(
-            times=options.times, streams=options.streams, random=Random(options.seed)
+            times=options.times,
+            streams=options.streams,
+            random=Random(options.seed),
+            deployment=deployment_in(options),
         )
-    head = ("kill", "finished", "cut", "finished unseen", "most text lost, s", "problems")
+    head = (
+        "kill",
+        "finished",
+        "cut",
+        "refused",
+        "finished unseen",
+        "most text lost, s",
+        "problems",
+    )
     rows = [
         (
             str(number),
             str(one.finished),
             str(one.cut),
+            str(one.refused),
             str(one.unseen),
             f"{one.seconds_lost:.2f}",
             str(len(one.problems)),

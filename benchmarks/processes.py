@@ -1,10 +1,11 @@
 """Processes on the loopback: started on a core of their own, measured from outside, ended by id."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 import os
 from pathlib import Path
+import signal
 import socket
 import subprocess
 import sys
@@ -40,12 +41,23 @@ class Process:
         return int(line.split()[1]) * 1024
 
     def open_files(self) -> int:
-        """Its file descriptors, sockets included."""
-        return len(list(Path(f"/proc/{self.popen.pid}/fd").iterdir()))
+        """The file descriptors of it and its workers, sockets included."""
+        return sum(len(list(Path(f"/proc/{one}/fd").iterdir())) for one in self.family())
+
+    def family(self) -> list[int]:
+        """The ids of the process and of all that it has started, itself first."""
+        found = [self.popen.pid]
+        for parent in found:
+            found += _children(parent)
+        return found
 
     def kill(self) -> None:
-        """Ends it as a power cut would."""
+        """Ends it and all that it has started, as a power cut would."""
+        family = self.family()
         self.popen.kill()
+        for one in family[1:]:
+            with suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
         self.popen.wait()
 
     def stop(self) -> None:
@@ -119,6 +131,18 @@ def start(*arguments: str, port: int, core: int, env: Mapping[str, str], log: IO
         process.kill()
         raise
     return process
+
+
+def _children(process: int) -> list[int]:
+    """The ids of the processes that one has started and that still run.
+
+    Source: proc_pid_task(5), `children`: of each thread.
+    """
+    found: list[int] = []
+    with suppress(FileNotFoundError, ProcessLookupError):
+        for thread in Path(f"/proc/{process}/task").iterdir():
+            found += map(int, (thread / "children").read_text().split())
+    return found
 
 
 def free_port() -> int:

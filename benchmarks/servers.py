@@ -1,8 +1,8 @@
 """The servers that are measured: the scripted upstream, two peers, and ours with a copilot."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
 import json
 import os
 from pathlib import Path
@@ -10,9 +10,14 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from types import MappingProxyType
 
+import psycopg
+
+from benchmarks.databases import new_database
 from benchmarks.processes import LOAD_CORE, ROOT, SERVER_CORE, Process, free_port, running, start
 
+SQLITE, POSTGRES = "sqlite", "postgres"
 UVICORN = ("-m", "uvicorn", "--loop", "uvloop", "--http", "httptools", "--log-level", "warning")
 # An empty variable counts as absent: nothing of the caller's environment reaches the server.
 ENVIRONMENT = {
@@ -77,18 +82,40 @@ def ours(model: Target) -> Iterator[Target]:
 
 
 @dataclass(frozen=True, slots=True)
+class Deployment:
+    """How the server runs.
+
+    Attributes:
+        database: Which kind of database it is over.
+        workers: Processes that serve; several need PostgreSQL.
+    """
+
+    database: str = SQLITE
+    workers: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.database}, {self.workers} worker{'s' if self.workers > 1 else ''}"
+
+
+SMALL = Deployment()
+
+
+@dataclass(frozen=True, slots=True)
 class Installation:
-    """A data directory in which one copilot is published."""
+    """A data directory in which copilots are published."""
 
     folder: Path
     database_url: str = ""
+    workers: int = 1
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     path = "/v1/copilots/bench/query"
 
     def start(self) -> Process:
         """Starts the server; may be done again after it was killed."""
         port = free_port()
-        arguments = ("manage.py", "serve", "--port", str(port))
+        workers = ("--workers", str(self.workers))
+        arguments = ("manage.py", "serve", "--port", str(port), *workers)
         with (self.folder / "server.log").open("ab") as log:
             return start(*arguments, port=port, core=SERVER_CORE, env=self._env, log=log)
 
@@ -96,18 +123,27 @@ class Installation:
         """What the server has written to standard output and error."""
         return (self.folder / "server.log").read_text(errors="replace")
 
-    def manage(self, *arguments: str) -> None:
-        """Runs a management command."""
-        subprocess.run(
-            [sys.executable, "manage.py", *arguments],
+    def manage(self, *arguments: str) -> str:
+        """Runs a management command; returns what it prints."""
+        return self.run("manage.py", *arguments)
+
+    def run(self, *arguments: str) -> str:
+        """Runs Python with some arguments in the environment of the server."""
+        done = subprocess.run(
+            [sys.executable, *arguments],
             cwd=ROOT,
             env={**os.environ, **self._env},
             check=True,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
         )
+        return done.stdout
 
     def query(self, sql: str) -> list[tuple[object, ...]]:
         """Reads from the database behind the server's back."""
+        if self.database_url:
+            with psycopg.connect(self.database_url) as server:
+                return server.execute(sql.encode()).fetchall()
         connection = sqlite3.connect(self.folder / "copilot.sqlite3", timeout=20)
         try:
             return connection.execute(sql).fetchall()
@@ -120,18 +156,55 @@ class Installation:
             **ENVIRONMENT,
             "COPILOT_DATA_DIR": str(self.folder),
             "DATABASE_URL": self.database_url,
+            **self.variables,
         }
 
 
 @contextmanager
-def installation(model: Target, *, database_url: str = "") -> Iterator[Installation]:
-    """Makes a data directory with a published copilot that asks the upstream."""
+def installation(
+    model: Target,
+    deployment: Deployment = SMALL,
+    *,
+    file: Mapping[str, object] | None = None,
+    variables: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[Installation]:
+    """Makes a data directory with published copilots, over a new database.
+
+    Args:
+        model: Whom the copilot asks.
+        deployment: How the server runs.
+        file: A copilot file in the place of the one with one copilot.
+        variables: Of the server's environment, besides the usual ones.
+    """
+    with (
+        _database(deployment) as url,
+        installation_over(
+            url, model, workers=deployment.workers, file=file, variables=variables
+        ) as installed,
+    ):
+        yield installed
+
+
+def _database(deployment: Deployment) -> AbstractContextManager[str]:
+    return new_database() if deployment.database == POSTGRES else nullcontext("")
+
+
+@contextmanager
+def installation_over(
+    database_url: str,
+    model: Target,
+    *,
+    workers: int = 1,
+    file: Mapping[str, object] | None = None,
+    variables: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[Installation]:
+    """Like `installation`, over an empty database; without an address on SQLite."""
     with tempfile.TemporaryDirectory(prefix="copilot-admin-bench-") as folder:
-        installed = Installation(Path(folder), database_url)
-        file = installed.folder / "copilots.json"
-        file.write_text(json.dumps(copilot_file(base_url(model))))
+        installed = Installation(Path(folder), database_url, workers, variables)
+        path = installed.folder / "copilots.json"
+        path.write_text(json.dumps(file or copilot_file(base_url(model))))
         installed.manage("migrate", "--verbosity", "0")
-        installed.manage("copilots", "import", str(file), "--publish")
+        installed.manage("copilots", "import", str(path), "--publish")
         yield installed
 
 

@@ -2,8 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+import time
 
 from benchmarks.servers import Installation
+
+# For rows to be written, and on PostgreSQL for the runs of a killed process to be found: it has had
+# no heartbeat for 30 seconds then.
+PATIENCE_SECONDS = 90.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +26,9 @@ def stored_runs(installed: Installation) -> Mapping[str, StoredRun]:
         "FROM copilot_admin_run run LEFT JOIN copilot_admin_node node "
         "ON node.id = run.output_node_id"
     )
-    return {str(key): StoredRun(str(outcome), str(text)) for key, outcome, text in rows}
+    return {
+        str(key).replace("-", ""): StoredRun(str(outcome), str(text)) for key, outcome, text in rows
+    }
 
 
 def outcomes(runs: Mapping[str, StoredRun]) -> dict[str, int]:
@@ -46,4 +53,12 @@ def unbalanced(installed: Installation) -> list[str]:
         problems.append(f"{len(runs) - running} runs have ended, {counted} were counted")
     if left and not running:
         problems.append(f"{left} checkpoints of ended runs are left")
+    return problems
+
+
+def settled(installed: Installation) -> list[str]:
+    """What is still unbalanced when the last rows have had the time to be written."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while (problems := unbalanced(installed)) and time.monotonic() < end:
+        time.sleep(0.2)
     return problems
