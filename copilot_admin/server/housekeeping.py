@@ -18,7 +18,7 @@ from copilot_admin.answering.run import RUNNING
 from copilot_admin.answering.tasks import spawn
 from copilot_admin.component_calls.call import stop_all
 from copilot_admin.engine.files.file_processes import WORKERS
-from copilot_admin.engine.providers.registry import aclose_all
+from copilot_admin.engine.providers.registry import aclose_all, provider_kinds
 from copilot_admin.errors import ConfigurationError, Unavailable
 from copilot_admin.journal import HEARTBEAT_SECONDS, JOURNAL, beat, reap, replay_spool
 from copilot_admin.server.database_faults import sentence_of
@@ -48,6 +48,9 @@ async def start() -> None:
     background.start()
     drain_on_signal()
     await asyncio.to_thread(WORKERS.start)  # so that the first file finds it ready
+    # What they stand on takes 0.7 s of CPU to load. On a busy machine that is longer than a question
+    # waits, and the first ones were refused.
+    await asyncio.to_thread(provider_kinds)
     try:
         await WRITER.run(known_migrations)
         SPOOL.clean()

@@ -17,8 +17,9 @@ from tests.waiting import HANGS_SECONDS
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_starting_puts_in_order_what_another_process_left(monkeypatch):
+def test_starting_loads_the_providers_and_puts_in_order_what_another_process_left(monkeypatch):
     calls: list[Any] = []
+    monkeypatch.setattr(housekeeping, "provider_kinds", lambda: calls.append("loaded"))
     monkeypatch.setattr(SPOOL, "clean", lambda: calls.append("cleaned"))
     monkeypatch.setattr(housekeeping, "replay_spool", lambda: calls.append("spool"))
     monkeypatch.setattr(housekeeping, "reap", lambda *, every_other_boot: calls.append("reaped"))
@@ -35,7 +36,7 @@ def test_starting_puts_in_order_what_another_process_left(monkeypatch):
         open_run.stop_draining()
 
     asyncio.run(scenario())
-    assert calls == ["signals", "cleaned", "spool", "reaped", "last try"]
+    assert calls == ["signals", "loaded", "cleaned", "spool", "reaped", "last try"]
 
 
 @pytest.mark.parametrize("failure", [OperationalError, InterfaceError, DatabaseError])
