@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import json
 import time
 from typing import Any
@@ -52,6 +52,18 @@ class Heard:
         return "".join(map(_words, (data for _, data in decode(body))))
 
 
+@dataclass(slots=True)
+class Chat:
+    """What a client repeats with each question.
+
+    Attributes:
+        said: The answers that it has got, with the script of each.
+    """
+
+    trace_id: str = field(default_factory=lambda: str(uuid4()))
+    said: list[Script] = field(default_factory=list)
+
+
 class Line(asyncio.Protocol):
     """One connection with one question on it."""
 
@@ -84,9 +96,9 @@ class Line(asyncio.Protocol):
         return Heard(b"".join(self._parts), self._first_words)
 
 
-async def ask(target: Target, script: Script) -> Heard:
-    """Asks a question and listens to the end."""
-    line = await call(target, script)
+async def ask(target: Target, script: Script, *, chat: Chat | None = None) -> Heard:
+    """Asks a question, in a chat or in one of its own, and listens to the end."""
+    line = await call(target, script, chat=chat)
     try:
         async with asyncio.timeout(PATIENCE_SECONDS + script.seconds):
             await line.ended
@@ -95,20 +107,32 @@ async def ask(target: Target, script: Script) -> Heard:
     return line.heard
 
 
-async def call(target: Target, script: Script) -> Line:
+def wanted(heard: Heard, target: Target, script: Script) -> Heard:
+    """The answer, if it is the one that the script has.
+
+    Raises:
+        RuntimeError: It is another one, or not whole.
+    """
+    if not heard.whole or heard.text != script.text:
+        raise RuntimeError(f"{target.path} answered something else: {heard.raw[-2000:]!r}")
+    return heard
+
+
+async def call(target: Target, script: Script, *, chat: Chat | None = None) -> Line:
     """Opens a connection and asks a question."""
+    chat = chat or Chat()
     loop = asyncio.get_running_loop()
     _, line = await loop.create_connection(Line, "127.0.0.1", target.process.port)
-    line.ask(request(target, script.body))
+    line.ask(request(target, script.body_after(chat.said), trace_id=chat.trace_id))
     return line
 
 
-def request(target: Target, body: bytes) -> bytes:
-    """The bytes of a question, in a chat of its own."""
+def request(target: Target, body: bytes, *, trace_id: str) -> bytes:
+    """The bytes of a question."""
     head = (
         f"POST {target.path} HTTP/1.1\r\nHost: 127.0.0.1:{target.process.port}\r\n"
         "Connection: close\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\n"
-        f"X-Trace-Id: {uuid4()}\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"X-Trace-Id: {trace_id}\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body
 

@@ -35,9 +35,23 @@ def floors(results: Mapping[str, Measured]) -> tuple[Floor, ...]:
         Floor(
             "CPU a chunk, ours / pass-through", ours.cpu_us / results["pass-through"].cpu_us, 2.5
         ),
+        short_floor({name: one.question_ms for name, one in results.items()}),
         Floor("first words, added p50, ms", ours.first_p50_ms, 10),
         Floor("memory with 200 streams, MB", ours.peak_mb, 300),
     )
+
+
+def short_floor(question_ms: Mapping[str, float]) -> Floor:
+    """What a short question may cost, by the milliseconds of each server."""
+    ratio = question_ms["ours"] / question_ms["pass-through"]
+    return Floor("CPU a short question, ours / pass-through", ratio, 4)
+
+
+def short_figures(question_ms: Mapping[str, float]) -> str:
+    """The table of all servers, where only short questions were asked."""
+    bare = question_ms["pass-through"]
+    rows = [(name, f"{ms:.2f}", f"{ms / bare:.1f}") for name, ms in question_ms.items()]
+    return table([("server", "CPU ms/short question", "x pass-through"), *rows])
 
 
 def figures(results: Mapping[str, Measured]) -> str:
@@ -46,6 +60,7 @@ def figures(results: Mapping[str, Measured]) -> str:
         "server",
         "CPU us/chunk",
         "x ours",
+        "ms/short question",
         "first words +p50 ms",
         "+p99 ms",
         "peak MB",
@@ -57,6 +72,7 @@ def figures(results: Mapping[str, Measured]) -> str:
             name,
             f"{one.cpu_us:.1f}",
             f"{one.cpu_us / ours:.2f}",
+            f"{one.question_ms:.2f}",
             f"{one.first_p50_ms:.1f}",
             f"{one.first_p99_ms:.1f}",
             f"{one.peak_mb:.0f}",

@@ -1,5 +1,6 @@
 """What the scripted upstream says: the question names it, so that everybody knows it beforehand."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 import json
 import re
@@ -40,8 +41,17 @@ class Script:
     @property
     def body(self) -> bytes:
         """A query that asks the question."""
-        message = {"role": "human", "content": self.question}
-        return json.dumps({"messages": [message], "timezone": "Europe/London"}).encode()
+        return self.body_after(())
+
+    def body_after(self, said: Iterable[Self]) -> bytes:
+        """A query that asks the question in a chat in which others were answered."""
+        messages = [{"role": "human", "content": self.question}]
+        for earlier in said:
+            messages[-1:-1] = [
+                {"role": "human", "content": earlier.question},
+                {"role": "ai", "content": earlier.text},
+            ]
+        return json.dumps({"messages": messages, "timezone": "Europe/London"}).encode()
 
     @classmethod
     def find(cls, body: bytes) -> Self:

@@ -1,6 +1,6 @@
 """The servers that are measured: the scripted upstream, two peers, and ours with a copilot."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 import json
@@ -37,6 +37,9 @@ class Target:
 
     process: Process
     path: str
+
+
+Say = Callable[[str], object]  # where a measurement tells how far it is
 
 
 @contextmanager
@@ -79,6 +82,13 @@ def ours(model: Target) -> Iterator[Target]:
     """This repository's server over a new SQLite database, keeping full transcripts."""
     with installation(model) as installed, running(installed.start()) as process:
         yield Target(process, Installation.path)
+
+
+MAKERS: dict[str, Callable[[Target], AbstractContextManager[Target]]] = {
+    "pass-through": passthrough,
+    "example stack": example_stack,
+    "ours": ours,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,26 +1,20 @@
 """Our server beside OpenBB's example stack and a bare pass-through, against one upstream."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from statistics import median
 
 import uvloop
 
 from benchmarks import servers
-from benchmarks.client import Heard, ask
+from benchmarks.client import Heard, ask, wanted
 from benchmarks.processes import Noise
 from benchmarks.script import Script
-from benchmarks.servers import Target
+from benchmarks.servers import MAKERS, Say, Target
+from benchmarks.short import MANY, Chats, cost_of_a_question
 from benchmarks.stats import stats
 
-Say = Callable[[str], object]
-MAKERS: dict[str, Callable[[Target], AbstractContextManager[Target]]] = {
-    "pass-through": servers.passthrough,
-    "example stack": servers.example_stack,
-    "ours": servers.ours,
-}
 SETTLE_SECONDS = 1.0
 ANSWER = Script(chunks=300, every_ms=15)
 SLOW_ANSWER = Script(chunks=200, every_ms=60)  # as many chunks a second from five times the streams
@@ -38,6 +32,7 @@ class Plan:
     starts_per_second: float = 5.0
     crowd: int = 200  # streams at once, to measure memory
     crowd_script: Script = SLOW_ANSWER
+    chats: Chats = MANY  # of short questions, to measure what one costs
 
 
 QUICK = Plan(
@@ -49,6 +44,7 @@ QUICK = Plan(
     starts_per_second=10,
     crowd=10,
     crowd_script=Script(chunks=10, every_ms=20),
+    chats=Chats(people=5, chats=1, reading_seconds=0),
 )
 
 
@@ -57,6 +53,7 @@ class Measured:
     """The figures of one server."""
 
     cpu_us: float  # of the server, for each chunk of the upstream
+    question_ms: float  # of CPU, for each short question
     first_p50_ms: float  # added to the first words, over the upstream alone
     first_p99_ms: float
     peak_mb: float  # resident, with the crowd
@@ -64,7 +61,7 @@ class Measured:
 
     def __str__(self) -> str:
         return (
-            f"{self.cpu_us:.1f} us a chunk, first words +{self.first_p50_ms:.1f} ms (p50) "
+            f"{self.cpu_us:.1f} us a chunk, {self.question_ms:.2f} ms a short question, first words +{self.first_p50_ms:.1f} ms (p50) "
             f"+{self.first_p99_ms:.1f} ms (p99), {self.peak_mb:.0f} MB, "
             f"others took {self.noise:.0%} of the core"
         )
@@ -92,10 +89,12 @@ async def _measure(
     noise = Noise(target.process)
     cpu = await _cpu(target, model, plan=plan)
     share = noise.share()
+    question = await cost_of_a_question(target, plan.chats)
     first = await first_words(target, plan)
     await crowd(target, streams=plan.crowd, script=plan.crowd_script)
     return Measured(
         cpu_us=cpu * 1e6,
+        question_ms=question,
         first_p50_ms=_ms(first, 50) - _ms(direct, 50),
         first_p99_ms=_ms(first, 99) - _ms(direct, 99),
         peak_mb=target.process.peak_bytes() / 1e6,
@@ -138,11 +137,7 @@ async def crowd(target: Target, *, streams: int, script: Script) -> list[Heard]:
         for _ in range(streams):
             tasks.append(group.create_task(ask(target, script)))
             await asyncio.sleep(pause)
-    answers = [task.result() for task in tasks]
-    for heard in answers:
-        if not heard.whole or heard.text != script.text:
-            raise RuntimeError(f"{target.path} answered something else: {heard.raw[-2000:]!r}")
-    return answers
+    return [wanted(task.result(), target, script) for task in tasks]
 
 
 def _ms(seconds: Sequence[float], percent: int) -> float:

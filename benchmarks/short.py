@@ -1,0 +1,86 @@
+"""What a short question costs a server: an answer of ten chunks, and everything around it."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from statistics import median
+
+import uvloop
+
+from benchmarks import servers
+from benchmarks.client import Chat, ask, wanted
+from benchmarks.script import Script
+from benchmarks.servers import MAKERS, Say, Target
+
+SETTLE_SECONDS = 1.0
+ANSWER = Script(chunks=10, every_ms=15)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chats:
+    """People who ask at the same time, each in one chat after the other.
+
+    Attributes:
+        people: How many they are.
+        chats: Of each of them.
+        questions: Of each chat, so that one in so many begins a conversation. The others repeat
+            what was said before, as Workspace does.
+        reading_seconds: Between an answer and the next question.
+        script: Every answer.
+    """
+
+    people: int = 40
+    chats: int = 3
+    questions: int = 4
+    reading_seconds: float = 0.25
+    script: Script = ANSWER
+
+    @property
+    def total(self) -> int:
+        """All questions."""
+        return self.people * self.chats * self.questions
+
+
+MANY = Chats()
+
+
+def measure(chats: Chats, *, runs: int, say: Say) -> dict[str, float]:
+    """Milliseconds of CPU that each server needs for a short question; the medians count."""
+    results: dict[str, list[float]] = {name: [] for name in MAKERS}
+    for number in range(1, runs + 1):
+        with servers.upstream() as model:
+            for name, costs in results.items():
+                with MAKERS[name](model) as target:
+                    costs.append(uvloop.run(_when_warm(target, chats)))
+                say(f"run {number}, {name}: {costs[-1]:.2f} ms a short question")
+    return {name: median(costs) for name, costs in results.items()}
+
+
+async def _when_warm(target: Target, chats: Chats) -> float:
+    await _hold(target, replace(chats, chats=1))
+    return await cost_of_a_question(target, chats)
+
+
+async def cost_of_a_question(target: Target, chats: Chats) -> float:
+    """Milliseconds of CPU; what a server puts off until it has answered counts as well."""
+    before = target.process.cpu_seconds()
+    await _hold(target, chats)
+    await asyncio.sleep(SETTLE_SECONDS)
+    return (target.process.cpu_seconds() - before) * 1000 / chats.total
+
+
+async def _hold(target: Target, chats: Chats) -> None:
+    """Holds all chats; people begin one after the other, so that they ask at different times."""
+    between = (chats.script.seconds + chats.reading_seconds) / chats.people
+    async with asyncio.TaskGroup() as group:
+        for _ in range(chats.people):
+            group.create_task(_person(target, chats))
+            await asyncio.sleep(between)
+
+
+async def _person(target: Target, chats: Chats) -> None:
+    for _ in range(chats.chats):
+        chat = Chat()
+        for _ in range(chats.questions):
+            wanted(await ask(target, chats.script, chat=chat), target, chats.script)
+            chat.said.append(chats.script)
+            await asyncio.sleep(chats.reading_seconds)
