@@ -15,11 +15,19 @@ from copilot_admin.engine.values.model_call import ModelProvider
 from copilot_admin.engine.values.spec import CopilotSpec
 from copilot_admin.errors import ConfigurationError, NotFound, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider
-from copilot_admin.storage.statements import Select
+from copilot_admin.storage.selects import Select
 from protocol.query import Query
 
-_READ_COPILOT = Select(Copilot, "id", "access", "logging", "live_id", where=("slug", "enabled"))
-_READ_VERSION = Select(CopilotVersion, "number", "provider_id", where=("id",))
+_READ_LIVE = Select(
+    Copilot,
+    "id",
+    "access",
+    "logging",
+    "live_id",
+    "live__number",
+    "live__provider__updated_at",
+    where=("slug", "enabled"),
+)
 _READ_PROVIDER = Select(Provider, "updated_at", where=("id",))
 
 
@@ -79,8 +87,7 @@ def admit(slug: str, *, key: str | None) -> tuple[LiveCopilot, Caller]:
             f"No published copilot is named '{slug}'. /agents.json lists those there are."
         )
     caller.check_may_ask(row.id, access=row.access)
-    changed_at = _changed_at(row.provider_id)
-    live = _live(row.id, slug, row.logging, row.version_id, row.version_number, changed_at)
+    live = _live(row.id, slug, row.logging, row.version_id, row.version_number, row.changed_at)
     return live, caller
 
 
@@ -127,26 +134,27 @@ def _live(
 
 @dataclass(frozen=True, slots=True)
 class _Published:
-    """What is stored of a copilot that answers, as far as a request needs it."""
+    """What is stored of a copilot that answers, as far as a request needs it.
+
+    Attributes:
+        changed_at: When its provider last changed, which cannot be deleted while a version has it.
+    """
 
     id: int
     access: str
     logging: str
     version_id: int
     version_number: int
-    provider_id: int
+    changed_at: datetime
 
 
 def _find(slug: str) -> _Published | None:
-    copilot = _READ_COPILOT(slug=slug, enabled=True)
-    if copilot is None or copilot[-1] is None:
-        return None
-    version = _READ_VERSION(id=copilot[-1])
-    return _Published(*copilot, *version) if version else None
+    row = _READ_LIVE(slug=slug, enabled=True)
+    return _Published(*row) if row is not None and row[3] is not None else None
 
 
 def _changed_at(provider_id: int) -> datetime | None:
-    """When a provider last changed; it cannot be deleted while a version has it."""
+    """When another provider of a version last changed."""
     found = _READ_PROVIDER(id=provider_id)
     return found[0] if found else None
 

@@ -10,7 +10,6 @@ from copilot_admin.journal.usage import CountedRun, count
 from copilot_admin.models import (
     Checkpoint,
     Conversation,
-    CopilotVersion,
     Event,
     Node,
     NodeKind,
@@ -22,7 +21,8 @@ from copilot_admin.models import (
 )
 from copilot_admin.storage import blobs
 from copilot_admin.storage.blobs import BIG, Packed, dumped, pack
-from copilot_admin.storage.statements import Delete, Insert, Select, Update
+from copilot_admin.storage.selects import Select
+from copilot_admin.storage.statements import Delete, Insert, Update
 from copilot_admin.threads.chain import Chain
 from copilot_admin.threads.content import NO_CONTENT, content_of
 from protocol.json import Json
@@ -37,20 +37,21 @@ _STATES = {
 }
 _ERRORS = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.INTERRUPTED})
 _RUN = (
-    "id", "outcome", "copilot_id", "copilot_version_id", "conversation_id", "turn_id",
-    "input_leaf_id", "principal", "model", "started_at", "notes",
+    "id", "outcome", "copilot_id", "conversation_id", "turn_id", "principal", "model",
+    "started_at", "notes", "copilot_version__number",
+)  # fmt: skip
+_LEAF = (
+    "input_leaf_id", "input_leaf__depth", "input_leaf__chain_hash", "input_leaf__client_hash",
 )  # fmt: skip
 _ENDING = (
     "outcome", "ms", "ttft_ms", "error", "error_code", "finish_reason", "notes", "usage_source",
     "output_node_id", "answer_text", "heartbeat_at",
     "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens",
 )  # fmt: skip
-_LOCK_RUN = Select(Run, *_RUN, where=("id",), lock=True)
-_READ_LEAF = Select(Node, "id", "depth", "chain_hash", "client_hash", where=("id",))
+_LOCK_RUN = Select(Run, *_RUN, *_LEAF, where=("id",), lock=True)
 _INSERT_NODE = Insert(Node, returning=("id", "text"), or_existing=("conversation_id", "chain_hash"))
 _END_RUN = Update(Run, where=("id",), set=_ENDING)
 _DROP_CHECKPOINTS = Delete(Checkpoint, where=("run_id",))
-_READ_VERSION = Select(CopilotVersion, "number", where=("id",))
 _END_TURN = Update(
     Turn, where=("id",), set=("state", "waiting_since", "ttft_ms"), add=("tokens", "ms")
 )
@@ -64,23 +65,6 @@ _END_IN_CONVERSATION = Update(
 
 
 @dataclass(frozen=True, slots=True)
-class _Open:
-    """What is stored of a run that has not ended."""
-
-    id: UUID
-    outcome: Outcome
-    copilot_id: int
-    copilot_version_id: int | None
-    conversation_id: int | None
-    turn_id: int | None
-    input_leaf_id: int | None
-    principal: str
-    model: str
-    started_at: datetime
-    notes: list[Json]
-
-
-@dataclass(frozen=True, slots=True)
 class _Leaf:
     """The message under which the next one hangs."""
 
@@ -88,6 +72,23 @@ class _Leaf:
     depth: int
     chain_hash: str
     client_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """What is stored of a run that has not ended; `leaf` is the last message that it read."""
+
+    id: UUID
+    outcome: Outcome
+    copilot_id: int
+    conversation_id: int | None
+    turn_id: int | None
+    principal: str
+    model: str
+    started_at: datetime
+    notes: list[Json]
+    version_number: int | None
+    leaf: _Leaf | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,9 @@ def _lock(sealed: Sealed) -> _Open | None:
     row = _LOCK_RUN(id=sealed.run_id)
     if row is None:
         return None
-    run = _Open(row[0], Outcome(row[1]), *row[2:])
+    run_id, outcome, *others = row[: len(_RUN)]
+    leaf = _Leaf(*row[len(_RUN) :])
+    run = _Open(*[run_id, Outcome(outcome), *others, leaf if leaf.id is not None else None])
     open_to = {Outcome.RUNNING}
     if sealed.outcome is not Outcome.INTERRUPTED:
         open_to.add(Outcome.INTERRUPTED)
@@ -141,8 +144,7 @@ def _lock(sealed: Sealed) -> _Open | None:
 
 def _write_replies(run: _Open, conversation_id: int, sealed: Sealed) -> _Written:
     chain = Chain(hash_key(keep_content=sealed.keep_content), run.copilot_id, run.principal)
-    row = _READ_LEAF(id=run.input_leaf_id) if run.input_leaf_id is not None else None
-    leaf = _Leaf(*row) if row else _Leaf(None, -1, chain.root, chain.root)
+    leaf = run.leaf or _Leaf(None, -1, chain.root, chain.root)
     answer_text = ""
     for reply in sealed.replies:
         leaf, text = _reply_node(reply, conversation_id, parent=leaf, chain=chain, sealed=sealed)
@@ -241,12 +243,11 @@ def _write_conversation(conversation_id: int, sealed: Sealed) -> None:
 
 
 def _count(run: _Open, sealed: Sealed) -> None:
-    version = run.copilot_version_id and _READ_VERSION(id=run.copilot_version_id)
     count(
         CountedRun(
             day=run.started_at.date(),
             copilot_id=run.copilot_id,
-            version=version[0] if version else 0,
+            version=run.version_number or 0,
             model=run.model,
             principal=run.principal,
             is_error=sealed.outcome in _ERRORS,

@@ -16,6 +16,7 @@ from django.utils import timezone
 import orjson
 
 from copilot_admin.models import Blob, BlobPart
+from copilot_admin.storage.selects import SelectMany
 from protocol.json import Json
 from protocol.walk import rebuild
 
@@ -33,6 +34,7 @@ Sha: TypeAlias = str
 _REF = "$blob"
 _LIST = "$list"
 _DOLLAR_KEY = b'"$'
+_STORED = SelectMany(Blob, "sha256", among="sha256")
 
 
 @dataclass(slots=True)
@@ -63,18 +65,21 @@ def dumped(value: Json) -> bytes:
 def save(packed: Iterable[Packed]) -> None:
     """Stores the parts that are not stored yet."""
     parts = {sha: part for one in packed for sha, part in one.parts.items()}
-    missing = {sha: parts[sha] for sha in parts.keys() - _stored(parts)}
+    stored = {sha for (sha,) in _STORED.all(parts)} if parts else set()
+    missing = {sha: part for sha, part in sorted(parts.items()) if sha not in stored}
+    if not missing:
+        return
     now = timezone.now()
     Blob.objects.bulk_create(
         [
             Blob(sha256=sha, data=zlib.compress(data, QUICK), size=len(data), created_at=now)
-            for sha, (data, _) in sorted(missing.items())
+            for sha, (data, _) in missing.items()
         ],
         ignore_conflicts=True,
     )
     edges = [
         BlobPart(whole_id=sha, part_id=part)
-        for sha, (_, refs) in sorted(missing.items())
+        for sha, (_, refs) in missing.items()
         for part in sorted(set(refs))
     ]
     if edges:
@@ -179,13 +184,6 @@ def _joined(value: Json, read: Mapping[Sha, bytes], whole: dict[Sha, Json]) -> J
 
 def _elements(run: Json) -> Sequence[Json]:
     return run if isinstance(run, list) else ()
-
-
-def _stored(shas: Iterable[Sha]) -> set[Sha]:
-    found: set[Sha] = set()
-    for some in _batches(shas):
-        found |= set(Blob.objects.filter(sha256__in=some).values_list("sha256", flat=True))
-    return found
 
 
 def _read(shas: Iterable[Sha]) -> Iterator[tuple[Sha, bytes]]:

@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 
 from copilot_admin.models import Conversation, Node, Turn
 from copilot_admin.storage import blobs
+from copilot_admin.storage.selects import Select
 from copilot_admin.storage.statements import Insert, Row
 from copilot_admin.threads.chain import Chain, Link
 from copilot_admin.threads.content import NO_CONTENT, StoredContent, content_of
@@ -24,6 +25,8 @@ TITLE_CHARACTERS = 300
 # Another process may have been faster: its row is taken instead of a second one.
 _INSERT_CONVERSATION = Insert(Conversation, returning=("id",), or_ignore=True)
 _INSERT_TURN = Insert(Turn, returning=("id",), or_ignore=True)
+_BESIDE = Select(Node, "id", where=("conversation_id", "parent_id", "role"), unlike=("id",))
+_BESIDE_FIRST = Select(Node, "id", where=("conversation_id", "depth", "role"), unlike=("id",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,10 +213,10 @@ def _has_siblings(new: Sequence[Seen]) -> bool:
     if not new or new[0].role is not Role.HUMAN:
         return False
     first = new[0]
-    beside = Node.objects.filter(
-        conversation=first.conversation_id, parent=first.parent_id, role=Role.HUMAN.value
-    )
-    return beside.exclude(pk=first.id).exists()
+    beside = {"conversation_id": first.conversation_id, "role": Role.HUMAN.value, "id": first.id}
+    if first.parent_id is None:
+        return _BESIDE_FIRST(**beside, depth=0) is not None
+    return _BESIDE(**beside, parent_id=first.parent_id) is not None
 
 
 def _id(row: Row | None) -> int:

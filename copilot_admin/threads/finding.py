@@ -10,7 +10,8 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Left
 
 from copilot_admin.models import Conversation, Node
-from copilot_admin.storage.statements import Select
+from copilot_admin.storage.selects import Select, SelectMany
+from copilot_admin.storage.statements import Row
 from copilot_admin.threads.chain import Chain, Link
 from copilot_admin.threads.ranking import most_alike
 from copilot_admin.threads.similarity import COMPARED
@@ -28,6 +29,20 @@ _OF_TRACE = Select(
     Conversation, "id", "trace_id", where=("copilot_id", "principal", "trace_id"), lock=True
 )
 _OF_ID = Select(Conversation, "id", "trace_id", where=("id",), lock=True)
+# What `Seen` has of a message.
+_SEEN = (
+    "id", "conversation_id", "parent_id", "depth", "chain_hash", "client_hash", "from_history",
+    "role", "kind", "text",
+)  # fmt: skip
+_DEEPEST = SelectMany(
+    Node,
+    *_SEEN,
+    where=("conversation_id",),
+    among="chain_hash",
+    last="depth",
+    most=NEAR,
+    cut={"text": COMPARED},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +82,12 @@ def find(chain: Chain, links: Sequence[Link], *, trace_id: str) -> Found:
 
 def _place_in(conversation: Known, chain: Chain, links: Sequence[Link]) -> Found:
     hashes = {link.chain_hash: index for index, link in enumerate(links)}
-    nodes = Node.objects.filter(conversation_id=conversation.id)
-    near = _seen(_deepest(nodes, hashes)[:NEAR])
+    near = [_as_seen(row) for row in _DEEPEST.all(_newest(hashes), conversation_id=conversation.id)]
     place = _exact_place(near, hashes)
     if _is_certain(place, links):
         return Found(conversation, place, Tree(near))
-    tree = Tree(_seen(nodes.order_by("-id")[:LOADED]))
+    nodes = Node.objects.filter(conversation_id=conversation.id).order_by("-id")
+    tree = Tree(_seen(nodes[:LOADED]))
     walk = Walk(tree, chain, strict=False)
     place = walk.follow(links, place)
     if place.used == 0 and len(links) > 1:
@@ -180,16 +195,10 @@ def _locked(conversation_id: int) -> Known | None:
 
 
 def _seen(nodes: QuerySet[Node]) -> list[Seen]:
-    rows = nodes.annotate(start=Left(F("text"), COMPARED)).values_list(
-        "id",
-        "conversation_id",
-        "parent_id",
-        "depth",
-        "chain_hash",
-        "client_hash",
-        "from_history",
-        "role",
-        "kind",
-        "start",
-    )
-    return [Seen(*row[:-3], Role(row[-3]), Kind(row[-2]), row[-1]) for row in rows]
+    rows = nodes.annotate(start=Left(F("text"), COMPARED)).values_list(*_SEEN[:-1], "start")
+    return [_as_seen(row) for row in rows]
+
+
+def _as_seen(row: Row) -> Seen:
+    *before, role, kind, text = row
+    return Seen(*[*before, Role(role), Kind(kind), text])

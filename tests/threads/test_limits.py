@@ -36,7 +36,7 @@ def chain_of(conversation: Conversation) -> Chain:
 @pytest.mark.django_db
 def test_the_newest_thousand_messages_of_a_request_are_looked_up():
     messages = [HumanMessage("One"), AiMessage("First"), *[HumanMessage("More")] * 1500]
-    hashes = [len(re.findall(r"'[0-9a-f]{32}'", sql)) for sql in queries_of(messages)]
+    hashes = [len(re.findall(r"\b[0-9a-f]{32}\b", sql)) for sql in queries_of(messages)]
     assert max(hashes) == 1000
 
 

@@ -1,0 +1,185 @@
+"""SELECT statements of one fixed form, built once for each kind of database; see `statements`.
+
+A column of a row that is referred to has the name that the ORM gives it: `live__number` is the
+column `number` of the row to which the foreign key `live` leads, None where it leads nowhere.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import ForeignKey, Model
+import orjson
+
+from copilot_admin.storage.statements import AnyField, Row, Statement, database_here
+
+Path = tuple[str, ...]  # foreign keys, and at the end a column
+
+
+class Select(Statement):
+    """Reads some columns of the row that has certain values."""
+
+    def __init__(
+        self,
+        model: type[Model],
+        *columns: str,
+        where: Sequence[str] = (),
+        unlike: Sequence[str] = (),
+        lock: bool = False,
+    ) -> None:
+        """Prepares the statement.
+
+        Args:
+            model: Whose table.
+            columns: What is read.
+            where: Columns that have the value; no value may be None.
+            unlike: Columns that have another value; None is none.
+            lock: Whether other processes have to wait for the row until the commit.
+        """
+        super().__init__(model)
+        self._paths: Sequence[Path] = [tuple(name.split("__")) for name in columns]
+        self._where_names, self._unlike, self._lock = where, unlike, lock
+        self._converted: dict[str, Sequence[tuple[int, Any]]] = {}
+
+    def __call__(self, **values: object) -> Row | None:
+        """Reads the first such row; None if there is none."""
+        database = database_here()
+        sql = self._ready(database)
+        compared = (*self._where_names, *self._unlike)
+        with database.cursor() as cursor:
+            cursor.execute(sql, self._stored(compared, values, database))
+            row = cursor.fetchone()
+        return None if row is None else self._row(row, database)
+
+    def _row(self, stored: Row, database: BaseDatabaseWrapper) -> Row:
+        """A row with values as the model has them."""
+        converted = self._converted[database.vendor]
+        if not converted:
+            return stored
+        row = list(stored)
+        for place, expression in converted:
+            for convert in _converters(expression, database):
+                row[place] = convert(row[place], expression, database)
+        return tuple(row)
+
+    def _build(self, database: BaseDatabaseWrapper) -> str:
+        columns = [(place, self._field(path).cached_col) for place, path in enumerate(self._paths)]
+        self._converted[database.vendor] = [
+            (place, column) for place, column in columns if _converters(column, database)
+        ]
+        parts = ["SELECT", self._list(database), "FROM", self._tables(database)]
+        parts += ["WHERE", self._conditions(database)]
+        if self._lock and database.features.has_select_for_update:
+            parts += ["FOR NO KEY UPDATE OF", self._table(database)]
+        return " ".join(parts)
+
+    def _list(self, database: BaseDatabaseWrapper) -> str:
+        return ", ".join(self._placed(path, database) for path in self._paths)
+
+    def _conditions(self, database: BaseDatabaseWrapper) -> str:
+        alike = (f"{self._placed((name,), database)} = %s" for name in self._where_names)
+        unlike = (f"{self._placed((name,), database)} <> %s" for name in self._unlike)
+        return " AND ".join((*alike, *unlike))
+
+    def _tables(self, database: BaseDatabaseWrapper) -> str:
+        """The table, with those to which foreign keys lead."""
+        quote = database.ops.quote_name
+        parts = [self._table(database)]
+        ways = (path[:end] for path in self._paths for end in range(1, len(path)))
+        for way in dict.fromkeys(ways):
+            key = self._key(way)
+            name, target = quote("__".join(way)), key.target_field
+            parts.append(
+                f"LEFT JOIN {quote(target.model._meta.db_table)} {name} "
+                f"ON {name}.{quote(str(target.column))} = "
+                f"{self._place(way[:-1], database)}.{quote(str(key.column))}"
+            )
+        return " ".join(parts)
+
+    def _placed(self, path: Path, database: BaseDatabaseWrapper) -> str:
+        """A column with the table in which it is."""
+        column = database.ops.quote_name(str(self._field(path).column))
+        return f"{self._place(path[:-1], database)}.{column}"
+
+    def _place(self, way: Path, database: BaseDatabaseWrapper) -> str:
+        return str(database.ops.quote_name("__".join(way))) if way else self._table(database)
+
+    def _model_at(self, way: Path) -> type[Model]:
+        return self._key(way).target_field.model if way else self._model
+
+    def _key(self, way: Path) -> "ForeignKey[Any, Any]":
+        fields = self._model_at(way[:-1])._meta.concrete_fields
+        return next(one for one in fields if one.name == way[-1] and isinstance(one, ForeignKey))
+
+    def _field(self, path: Path) -> AnyField:
+        fields = self._model_at(path[:-1])._meta.concrete_fields
+        return next(field for field in fields if field.attname == path[-1])
+
+
+class SelectMany(Select):
+    """Reads some columns of the rows in which a column has one of many texts."""
+
+    def __init__(
+        self,
+        model: type[Model],
+        *columns: str,
+        among: str,
+        where: Sequence[str] = (),
+        last: str = "",
+        most: int | None = None,
+        cut: Mapping[str, int] | None = None,
+    ) -> None:
+        """Prepares the statement.
+
+        Args:
+            model: Whose table.
+            columns: What is read.
+            among: The column that has one of the texts.
+            where: Other columns, which are compared; no value may be None.
+            last: A column by which rows are ordered, the greatest first.
+            most: Rows that are read at the most.
+            cut: Characters of long texts that are read at the most, by column.
+        """
+        super().__init__(model, *columns, where=where)
+        self._among, self._last, self._most, self._cut = among, last, most, cut or {}
+
+    def all(self, texts: Iterable[str], **values: object) -> list[Row]:
+        """Reads the rows that there are."""
+        database = database_here()
+        sql = self._ready(database)
+        wanted = list(texts)
+        # One parameter whatever their number, so that the statement is always the same.
+        as_one = wanted if database.vendor == "postgresql" else orjson.dumps(wanted).decode()
+        with database.cursor() as cursor:
+            cursor.execute(sql, [*self._stored(self._where_names, values, database), as_one])
+            return [self._row(row, database) for row in cursor.fetchall()]
+
+    def _build(self, database: BaseDatabaseWrapper) -> str:
+        parts = [super()._build(database)]
+        if self._last:
+            parts.append(f"ORDER BY {self._placed((self._last,), database)} DESC")
+        if self._most is not None:
+            parts.append(f"LIMIT {self._most}")
+        return " ".join(parts)
+
+    def _list(self, database: BaseDatabaseWrapper) -> str:
+        return ", ".join(
+            f"SUBSTR({self._placed(path, database)}, 1, {self._cut[path[-1]]})"
+            if path[-1] in self._cut
+            else self._placed(path, database)
+            for path in self._paths
+        )
+
+    def _conditions(self, database: BaseDatabaseWrapper) -> str:
+        column = self._placed((self._among,), database)
+        among = (
+            "= ANY(%s)"
+            if database.vendor == "postgresql"
+            else "IN (SELECT value FROM json_each(%s))"
+        )
+        return " AND ".join(filter(None, (super()._conditions(database), f"{column} {among}")))
+
+
+def _converters(column: Any, database: BaseDatabaseWrapper) -> list[Any]:
+    """What makes a value of the model of that which the database gives."""
+    return [*database.ops.get_db_converters(column), *column.get_db_converters(database)]
