@@ -25,7 +25,6 @@ CopilotError                        has `public`: what a stranger may read, and 
 │   ├── ProviderRefused             401, 403, 404, 400: trying again changes nothing
 │   ├── ProviderTimeout             a deadline passed
 │   ├── ProviderBroke               the stream carried an error or was not understood
-│   ├── AnswerTooLong               the answer passed the byte limit
 │   └── LimitReached                a limit of the copilot or the server
 ├── ComponentError                  a component that was called gave no whole result
 │   ├── BadArguments                the caller's arguments are not what it takes
@@ -225,10 +224,6 @@ class ProviderTimeout(RunError):
 
 class ProviderBroke(RunError):
     """The provider's stream carried an error or could not be understood."""
-
-
-class AnswerTooLong(RunError):
-    """The answer passed the byte limit."""
 
 
 class LimitReached(RunError):
