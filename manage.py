@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Runs the commands of the project: `python manage.py help` lists them."""
+"""Runs the commands of the project: `manage.py help` lists them."""
 
 import os
 import sys

@@ -36,4 +36,4 @@ async def _problem() -> str:
         current = await READER.run(is_current)
     except (db.Error, Unavailable):
         return "the database does not answer"
-    return "" if current else "migrations are not applied: run 'python manage.py migrate'"
+    return "" if current else "migrations are not applied: run `manage.py migrate`"

@@ -8,7 +8,7 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.storage.database_thread import OUTAGES
 from copilot_admin.storage.schema import is_current
 
-MIGRATE = "Run 'python manage.py migrate'."
+MIGRATE = "Run `manage.py migrate`."
 
 
 def check_database() -> None:

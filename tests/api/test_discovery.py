@@ -217,7 +217,7 @@ class TestHealth:
         try:
             status, _, body = get("/readyz")
             assert status == 503
-            assert body["reason"] == ("migrations are not applied: run 'python manage.py migrate'")
+            assert body["reason"] == "migrations are not applied: run `manage.py migrate`"
         finally:
             MigrationRecorder(connection).record_applied("copilot_admin", name)
 

@@ -28,6 +28,8 @@ DOCUMENTS = [BASE_DIR / "README.md", *sorted((BASE_DIR / "docs").glob("*.md")), 
 LINK = re.compile(r"\]\(([^)#]+)\)")
 FILE = re.compile(r"`((?:copilot_admin|protocol|tests|docs|templates|benchmarks)/[\w./-]+)`")
 COMMAND = re.compile(r"manage\.py (\w+)")
+BLOCK = re.compile(r"```.*?```", re.DOTALL)
+TYPED = ".venv/bin/python manage.py"
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -46,6 +48,14 @@ class TestEveryDocument:
     def test_the_commands_that_it_names_exist(self, document: Path):
         named = set(COMMAND.findall(document.read_text()))
         assert named <= set(get_commands())
+
+    def test_commands_are_whole_where_they_are_copied_and_short_in_sentences(self, document: Path):
+        """The sentence of the README that says so has both."""
+        text = document.read_text()
+        sentences = BLOCK.sub("", text).replace(f"`manage.py`, type `{TYPED}`", "")
+        blocks = "".join(BLOCK.findall(text))
+        assert "python manage.py" not in sentences
+        assert blocks.count("manage.py ") == blocks.count(f"{TYPED} ")
 
 
 def request_in(document: str) -> tuple[str, dict[str, str], dict[str, object]]:
