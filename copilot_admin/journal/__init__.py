@@ -1,8 +1,9 @@
 """The journal: every run committed before its first byte, and again before its last.
 
 In come openings, outputs and endings; out come what is remembered of a conversation, and rows.
-Doors: what is named here; `recorder`, which folds outputs, and for `reading` `checkpoints` and
-`reaping`. How an output is kept stands in `contents`.
+How an output is kept stands in `contents`. Doors: what is named here; `recorder`, which folds
+outputs; `unkept` for the sentence of an answer that was not kept; for `reading` `checkpoints` and
+`reaping`.
 """
 
 from copilot_admin.journal.heartbeat import HEARTBEAT_SECONDS, beat

@@ -1,7 +1,7 @@
 """AppBuilder's component contract: manifests, typed content, merging, the six rules.
 
 Source: the guide to contributing components of baidubce/app-builder (Qianfan AppBuilder SDK),
-translated; where it is silent, what its SDK does.
+translated; where it is silent, what its SDK does. Doors: what is named here, `contract`, `manifests`.
 """
 
 from protocol.components.contract import ComponentClass, Finding, Rule, static_findings

@@ -1,6 +1,6 @@
 """Data messages: notes that stay with a model while a conversation lasts.
 
-Source: Acts of Emergence 005, Agent/Data.
+Source: Acts of Emergence 005, Agent/Data. Doors: what is named here, `layout`, `message`.
 """
 
 from protocol.data.folding import Position, fold, folded

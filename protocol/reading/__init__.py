@@ -1,1 +1,4 @@
-"""What a request says, part by part; `protocol.requests` puts the parts together."""
+"""What a request says, part by part; `protocol.requests` puts the parts together.
+
+All its modules are doors.
+"""

@@ -1,1 +1,4 @@
-"""What reviewers read: the list of conversations, their pages, and calls of components."""
+"""What reviewers read: the list of conversations, their pages, and calls of components.
+
+Doors: `admin` and `component_calls` for the site, `words` for the filters of templates.
+"""

@@ -1,1 +1,1 @@
-"""What Workspace can do for a copilot, one file each; `registry` finds them."""
+"""What Workspace can do for a copilot, one file each. Door: `registry`, which finds them."""

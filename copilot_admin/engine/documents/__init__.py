@@ -1,1 +1,1 @@
-"""Files as text for a model: one file for each format; `registry` finds them."""
+"""Files as text for a model: one file for each format. Door: `registry`, which finds them."""

@@ -1,1 +1,4 @@
-"""The values that the whole engine speaks in: copilot, question, model call, turn."""
+"""The values that the whole engine speaks in: copilot, question, model call, turn.
+
+All its modules are doors.
+"""
