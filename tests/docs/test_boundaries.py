@@ -8,13 +8,17 @@ import re
 from copilot_admin.settings import BASE_DIR
 
 BROAD = frozenset({"Exception", "BaseException"})
+SIGN = re.compile(r"Exception\b|except\s*:")  # without it nothing is caught broadly
 DECISION = BASE_DIR / "docs" / "adr" / "0001-a-run-is-two-tasks.md"
 ROW = re.compile(r"^\| .+ \| `(\S+\.py)` \| (.+) \|$", re.MULTILINE)
 
 
 def catches(file: Path) -> Iterator[tuple[str, str]]:
     """The file and the function of every broad catch in a file."""
-    tree = ast.parse(file.read_text())
+    text = file.read_text()
+    if not SIGN.search(text):
+        return
+    tree = ast.parse(text)
     functions = [
         node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
