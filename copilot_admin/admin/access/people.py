@@ -1,13 +1,20 @@
-"""Users and groups in the admin: operators look after people, superusers after superusers."""
+"""Users and groups in the admin: whoever looks after people does so up to his own rights."""
 
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.admin.access.powers import (
+    Powers,
+    groups_within,
+    permissions_within,
+    powers_of,
+    powers_of_group,
+)
 from copilot_admin.admin.common.generics import PersonModelAdmin
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
@@ -35,7 +42,8 @@ class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
                 "fields": ("is_active", "is_staff", "groups", "is_superuser", "user_permissions"),
                 "description": _(
                     "Who may log in here has “staff status”. Groups say what for: Builders make "
-                    "copilots, Reviewers read transcripts, Operators look after everything else."
+                    "copilots, Reviewers read transcripts, Operators look after everything else. "
+                    "You can give what you may do yourself; superusers can give everything."
                 ),
             },
         ),
@@ -50,13 +58,19 @@ class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
         own = OWN_RIGHTS if obj is not None and obj.pk == request.user.pk else ()
         return (*facts, *SUPERUSER_FIELDS, *own)
 
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        """Offers the groups that do not let their members do more than whoever looks."""
+        if db_field.name == "groups":
+            options["queryset"] = groups_within(_own(request))
+        return super().formfield_for_manytomany(db_field, request, **options)
+
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """A superuser is out of an operator's reach, password included."""
-        return super().has_change_permission(request, obj) and _in_reach(request, obj)
+        """Who may do more is out of reach, password included."""
+        return super().has_change_permission(request, obj) and _reaches(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """A superuser is out of an operator's reach here too."""
-        return super().has_delete_permission(request, obj) and _in_reach(request, obj)
+        """Who may do more is out of reach here too."""
+        return super().has_delete_permission(request, obj) and _reaches(request, obj)
 
 
 @admin.register(Group, site=site)
@@ -65,10 +79,33 @@ class RoleAdmin(GuardedLookups, NoPopups, GroupAdmin):
 
     filter_horizontal = ()
 
+    def formfield_for_manytomany(
+        self, db_field: Any, request: HttpRequest | None = None, **options: Any
+    ) -> Any:
+        """Offers the permissions that whoever looks has himself."""
+        if db_field.name == "permissions" and request is not None:
+            options["queryset"] = permissions_within(_own(request), Permission.objects.all())
+        return super().formfield_for_manytomany(db_field, request=request, **options)
+
+    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        """A group that may do more is out of reach."""
+        return super().has_change_permission(request, obj) and _reaches(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        """A group that may do more is out of reach here too."""
+        return super().has_delete_permission(request, obj) and _reaches(request, obj)
+
 
 def _is_superuser(request: HttpRequest) -> bool:
     return isinstance(request.user, User) and request.user.is_superuser
 
 
-def _in_reach(request: HttpRequest, obj: User | None) -> bool:
-    return obj is None or not obj.is_superuser or _is_superuser(request)
+def _own(request: HttpRequest) -> Powers:
+    return powers_of(request.user)
+
+
+def _reaches(request: HttpRequest, obj: User | Group | None) -> bool:
+    if obj is None:
+        return True
+    theirs = powers_of_group(obj) if isinstance(obj, Group) else powers_of(obj)
+    return _own(request).cover(theirs)

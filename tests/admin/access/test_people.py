@@ -1,0 +1,215 @@
+"""Looking after people: nobody hands out more than he has, or touches who may do more."""
+
+from itertools import product
+from typing import Any
+
+from django.contrib.auth.models import Group, Permission, User
+from django.test import Client
+from django.urls import reverse
+import pytest
+
+from copilot_admin.admin.access.powers import Powers, powers_of
+from copilot_admin.config.roles import Role
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+
+SUPERUSER = "superuser"
+# Somebody who looks after people and groups, with no other right.
+CLERK = "Clerks"
+CLERK_MAY = ("add_user", "change_user", "delete_user", "view_user", "change_group", "view_group")
+ACTORS = (Role.OPERATORS, CLERK, SUPERUSER)
+TARGETS: dict[str, dict[str, Any]] = {
+    "nobody": {},
+    Role.BUILDERS: {},
+    Role.OPERATORS: {},
+    Role.REVIEWERS: {},
+    CLERK: {},
+    "inactive reviewer": {"is_active": False},
+    "direct permission": {},
+    SUPERUSER: {"is_superuser": True},
+}
+REACHED = {
+    Role.OPERATORS: {"nobody", Role.OPERATORS},
+    CLERK: {"nobody", CLERK},
+    SUPERUSER: set(TARGETS),
+}
+GRANTED = {
+    Role.OPERATORS: {Role.OPERATORS, "Empty"},
+    CLERK: {CLERK, "Empty"},
+    SUPERUSER: {*Role, CLERK, "Empty"},
+}
+
+
+@pytest.fixture(autouse=True)
+def _groups(db: None) -> None:
+    """Besides the roles one that looks after people alone, and one that may do nothing."""
+    clerks = Group.objects.create(name=CLERK)
+    clerks.permissions.set(Permission.objects.filter(codename__in=CLERK_MAY))
+    Group.objects.create(name="Empty")
+
+
+def person(kind: str) -> User:
+    groups = {"inactive reviewer": [Role.REVIEWERS]}.get(kind, [])
+    if Group.objects.filter(name=kind).exists():
+        groups = [kind]
+    user = make_user(*groups, **TARGETS[kind])
+    if kind == "direct permission":
+        user.user_permissions.add(Permission.objects.get(codename="view_conversation"))
+    return user
+
+
+def browser(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def form(user: User, *groups: str, **changes: str) -> dict[str, Any]:
+    """What the page of a person sends."""
+    rights = {"is_active": "on", "is_staff": "on"}
+    pks = list(Group.objects.filter(name__in=groups).values_list("pk", flat=True))
+    return {"username": user.username, "groups": pks, **rights, **changes}
+
+
+def rename(client: Client, user: User) -> bool:
+    url = reverse("admin:auth_user_change", args=[user.pk])
+    client.post(url, form(user, *user.groups.values_list("name", flat=True), first_name="Taken"))
+    return User.objects.filter(pk=user.pk, first_name="Taken").exists()
+
+
+def set_password(client: Client, user: User) -> bool:
+    url = reverse("admin:auth_user_password_change", args=[user.pk])
+    typed = {"password1": "new-pass-123", "password2": "new-pass-123"}
+    client.post(url, {**typed, "usable_password": "true"})
+    return User.objects.get(pk=user.pk).check_password("new-pass-123")
+
+
+def delete(client: Client, user: User) -> bool:
+    client.post(reverse("admin:auth_user_delete", args=[user.pk]), {"post": "yes"})
+    return not User.objects.filter(pk=user.pk).exists()
+
+
+def delete_from_the_list(client: Client, user: User) -> bool:
+    chosen = {"action": "delete_selected", "_selected_action": [user.pk], "post": "yes"}
+    client.post(reverse("admin:auth_user_changelist"), chosen)
+    return not User.objects.filter(pk=user.pk).exists()
+
+
+ACTIONS = (rename, set_password, delete_from_the_list, delete)
+
+
+@pytest.mark.parametrize("actor", ACTORS)
+def test_who_may_do_more_is_out_of_reach_whatever_is_tried(actor: str) -> None:
+    client = browser(person(actor))
+    done = {
+        (kind, action.__name__): action(client, person(kind))
+        for kind, action in product(TARGETS, ACTIONS)
+    }
+    assert done == {
+        (kind, action.__name__): kind in REACHED[actor]
+        for kind, action in product(TARGETS, ACTIONS)
+    }
+
+
+@pytest.mark.parametrize("role", [Role.BUILDERS, Role.REVIEWERS])
+def test_other_roles_touch_nobody(role: Role) -> None:
+    client = browser(person(role))
+    assert not any(action(client, person("nobody")) for action in ACTIONS)
+
+
+@pytest.mark.parametrize("actor", ACTORS)
+def test_what_is_handed_out_is_what_one_has(actor: str) -> None:
+    client = browser(person(actor))
+    given = set()
+    for group in (*Role, CLERK, "Empty"):
+        someone = person("nobody")
+        url = reverse("admin:auth_user_change", args=[someone.pk])
+        client.post(url, form(someone, group, is_superuser="on", user_permissions="1"))
+        given |= set(someone.groups.values_list("name", flat=True))
+        someone.refresh_from_db()
+        assert someone.is_superuser is (actor == SUPERUSER and bool(someone.groups.all()))
+    assert given == GRANTED[actor]
+
+
+@pytest.mark.parametrize("actor", [Role.OPERATORS, CLERK])
+def test_a_second_account_of_ones_own_may_do_no_more(actor: str) -> None:
+    own = person(actor)
+    client = browser(own)
+    typed = {"password1": "new-pass-123", "password2": "new-pass-123"}
+    made = {"username": "second", "usable_password": "true", **typed}
+    assert client.post(reverse("admin:auth_user_add"), made).status_code == 302
+    second = User.objects.get(username="second")
+    url = reverse("admin:auth_user_change", args=[second.pk])
+    for group in Group.objects.all():
+        client.post(url, form(second, group.name))
+    assert powers_of(own).cover(powers_of(second))
+
+
+@pytest.mark.parametrize("actor", [Role.OPERATORS, CLERK])
+def test_nobody_changes_his_own_rights(actor: str) -> None:
+    own = person(actor)
+    client = browser(own)
+    url = reverse("admin:auth_user_change", args=[own.pk])
+    assert client.post(url, form(own, "Empty", first_name="Ann")).status_code == 302
+    own.refresh_from_db()
+    assert own.first_name == "Ann"
+    assert [group.name for group in own.groups.all()] == [actor]
+
+
+class TestGroups:
+    def test_permissions_are_offered_up_to_ones_own(self) -> None:
+        client = browser(person(CLERK))
+        empty = Group.objects.get(name="Empty")
+        url = reverse("admin:auth_group_change", args=[empty.pk])
+        mine, other = (
+            Permission.objects.get(codename=name) for name in ("view_user", "view_conversation")
+        )
+        response = client.post(url, {"name": "Empty", "permissions": [mine.pk, other.pk]})
+        assert response.status_code == 200
+        assert "is not one of the available choices" in response.content.decode()
+        assert client.post(url, {"name": "Empty", "permissions": [mine.pk]}).status_code == 302
+        assert list(empty.permissions.all()) == [mine]
+
+    @pytest.mark.parametrize("page", ["change", "delete"])
+    def test_one_that_may_do_more_is_out_of_reach(self, page: str) -> None:
+        clerks = Group.objects.get(name=CLERK)
+        clerks.permissions.add(Permission.objects.get(codename="delete_group"))
+        reviewers = Group.objects.get(name=Role.REVIEWERS)
+        before = list(reviewers.permissions.all())
+        url = reverse(f"admin:auth_group_{page}", args=[reviewers.pk])
+        typed = {"name": "Mine", "permissions": [], "post": "yes"}
+        assert browser(person(CLERK)).post(url, typed).status_code == 403
+        reviewers = Group.objects.get(name=Role.REVIEWERS)
+        assert list(reviewers.permissions.all()) == before
+
+    def test_a_superuser_changes_any(self) -> None:
+        reviewers = Group.objects.get(name=Role.REVIEWERS)
+        url = reverse("admin:auth_group_change", args=[reviewers.pk])
+        response = browser(person(SUPERUSER)).post(url, {"name": "Readers", "permissions": []})
+        assert response.status_code == 302
+        assert Group.objects.filter(name="Readers").exists()
+
+
+def test_the_page_of_who_may_do_more_can_be_read_and_has_no_form() -> None:
+    reviewer = person(Role.REVIEWERS)
+    url = reverse("admin:auth_user_change", args=[reviewer.pk])
+    page = browser(person(Role.OPERATORS)).get(url).content.decode()
+    assert reviewer.username in page
+    assert 'name="username"' not in page
+
+
+@pytest.mark.parametrize(
+    ("own", "theirs", "covered"),
+    [
+        (Powers({1, 2}), Powers({1}), True),
+        (Powers({1, 2}), Powers({1, 2}), True),
+        (Powers({1}), Powers({1, 2}), False),
+        (Powers(()), Powers(()), True),
+        (Powers({1}), Powers((), is_everything=True), False),
+        (Powers((), is_everything=True), Powers({1}), True),
+        (Powers((), is_everything=True), Powers((), is_everything=True), True),
+    ],
+)
+def test_powers_cover_what_is_no_more_than_they_are(own, theirs, covered):
+    assert own.cover(theirs) is covered
