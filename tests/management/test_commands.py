@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 from io import BytesIO, StringIO
-from multiprocessing import Pipe
 import os
 from pathlib import Path
 import signal
@@ -27,7 +26,6 @@ from copilot_admin.models.access import digest_of
 from copilot_admin.server import serving
 from copilot_admin.server.first_start import first_start, sample_file
 from copilot_admin.server.http_protocol import BoundedHeads
-from copilot_admin.server.workers import Workers
 from tests.factories import make_copilot
 from tests.waiting import HANGS_SECONDS
 
@@ -371,35 +369,6 @@ def test_worker_that_is_busy_for_seconds_is_not_killed(served):
     with serving.listen("127.0.0.1", 0) as listener:
         serving.serve(listener, workers=2)
     assert served[1][1].timeout_worker_healthcheck == 120
-
-
-def workers_that_ended_with(*statuses: int | None) -> Workers:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(signal, "signal", lambda *_: None)
-        several = Workers(uvicorn.Config(serving.APPLICATION), sockets=[])
-    ended: list[Any] = [
-        SimpleNamespace(exitcode=status, child_conn=Pipe()[1]) for status in statuses
-    ]
-    several.processes = ended
-    return several
-
-
-@pytest.mark.parametrize(
-    ("statuses", "failed"),
-    [
-        ((None, None), False),
-        ((0, None), False),
-        ((-signal.SIGKILL, None), False),
-        ((None, 3), True),
-        ((1, None), True),
-    ],
-)
-def test_a_worker_that_ends_with_an_error_ends_them_all(monkeypatch, statuses, failed):
-    replaced: list[int] = []
-    monkeypatch.setattr(Multiprocess, "keep_subprocess_alive", lambda self: replaced.append(1))
-    several = workers_that_ended_with(*statuses)
-    several.keep_subprocess_alive()
-    assert (several.has_failed, several.should_exit.is_set()) == (failed, failed)
 
 
 WORKERS = """

@@ -11,7 +11,6 @@ from copilot_admin.answering import open_run
 from copilot_admin.server import listening, shutdown
 from copilot_admin.server.http_protocol import BoundedHeads
 from copilot_admin.server.listening import leave
-from copilot_admin.server.workers import Workers
 from tests.edge.test_edge import echo
 
 
@@ -82,14 +81,6 @@ def test_only_a_worker_with_colleagues_leaves(workers, leaves):
 
 def test_a_handler_that_is_no_servers_leaves_nothing():
     assert shutdown._server_behind(lambda number, frame: None) is None
-
-
-def test_when_all_stop_nobody_listens(monkeypatch):
-    listener: Any = Listener()
-    workers = Workers.__new__(Workers)
-    workers.sockets, workers.processes = [listener], []
-    workers.terminate_all()
-    assert listener.closed
 
 
 def test_a_worker_that_leaves_refuses_nothing(monkeypatch):
