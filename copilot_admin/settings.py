@@ -194,6 +194,7 @@ AXES_RESET_ON_SUCCESS = True
 # Else a stranger could keep an account locked for ever by trying it once in 15 minutes.
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_CLIENT_IP_CALLABLE = "copilot_admin.admin.frame.login.client_address"
+AXES_USERNAME_CALLABLE = "copilot_admin.admin.frame.login.counted_name"
 AXES_LOCKOUT_CALLABLE = "copilot_admin.admin.frame.login.locked_out"
 AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "csrfmiddlewaretoken"]
 AXES_DISABLE_ACCESS_LOG = True

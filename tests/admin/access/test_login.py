@@ -1,16 +1,19 @@
 """Logging in: limited failures for an account and for an address, and one hash at a time."""
 
 from collections.abc import Iterator
+import errno
+import fcntl
 import logging
 import threading
 from typing import Any
 
+from axes.models import AccessAttempt
 from django.contrib.auth.hashers import make_password
 from django.test import Client, RequestFactory
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.frame.login import client_address
+from copilot_admin.admin.frame.login import MARK_LENGTH, client_address, counted_name
 from copilot_admin.config import passwords
 from copilot_admin.config.passwords import OneCoreArgon2, hashing_alone
 from copilot_admin.errors import Unavailable
@@ -49,6 +52,28 @@ def test_an_address_is_locked_after_ten_failures_at_any_account(person):
         attempt(f"guess-{number}", "wrong")
     assert attempt(person.username, "secret") == 429
     assert attempt(person.username, "secret", address="198.51.100.9") == 302
+
+
+def test_a_name_that_is_no_account_is_neither_logged_nor_kept(db, caplog):
+    """People type their password into the field above it."""
+    with caplog.at_level(logging.DEBUG):
+        for _ in range(LIMIT + 1):
+            status = attempt("correct-horse-battery", "wrong")
+    assert status == 429
+    mark = AccessAttempt.objects.get().username
+    assert mark.startswith("unknown:")
+    line = f"Log-in refused after too many failures: account {mark} from 192.0.2.1."
+    assert caplog.messages.count(line) == 2
+    assert "correct-horse" not in caplog.text
+    assert "correct-horse" not in str(list(AccessAttempt.objects.values()))
+
+
+def test_names_that_are_no_accounts_are_told_apart(db):
+    request = RequestFactory().post("/", {"username": "one"})
+    marks = {counted_name(request), counted_name(request, {"username": "two"})}
+    assert len(marks) == 2
+    assert counted_name(request) == counted_name(request, {"username": "one"})
+    assert {len(mark) for mark in marks} == {len("unknown:") + MARK_LENGTH}
 
 
 def test_the_page_says_how_long_to_wait(person):
@@ -115,6 +140,49 @@ class TestHashing:
         for thread in threads:
             thread.join(HANGS_SECONDS)
         assert second.is_set()
+
+    def test_nor_by_two_workers(self, settings, tmp_path):
+        settings.DATA_DIR = tmp_path
+        second = threading.Event()
+
+        def after() -> None:
+            with hashing_alone(), hashing_alone():
+                second.set()
+
+        with (tmp_path / passwords.LOCK_FILE).open("ab") as other_worker:
+            fcntl.flock(other_worker, fcntl.LOCK_EX)
+            thread = threading.Thread(target=after)
+            thread.start()
+            assert not second.is_set()
+        thread.join(HANGS_SECONDS)
+        assert second.is_set()
+
+    def test_a_worker_that_waits_too_long_for_another_is_told_too(
+        self, settings, tmp_path, monkeypatch
+    ):
+        settings.DATA_DIR = tmp_path
+        monkeypatch.setattr(passwords, "MOST_WAITING_SECONDS", 0.0)
+        with (tmp_path / passwords.LOCK_FILE).open("ab") as other_worker:
+            fcntl.flock(other_worker, fcntl.LOCK_EX)
+            with pytest.raises(Unavailable), hashing_alone():
+                raise AssertionError
+        with hashing_alone():
+            pass
+
+    def test_where_nothing_can_be_locked_each_worker_counts_for_itself(
+        self, settings, tmp_path, monkeypatch
+    ):
+        settings.DATA_DIR = tmp_path / "gone"
+        with hashing_alone():
+            pass
+
+        def fail(*_: object) -> None:
+            raise OSError(errno.ENOLCK, "No locks available")
+
+        settings.DATA_DIR = tmp_path
+        monkeypatch.setattr(passwords.fcntl, "flock", fail)
+        with hashing_alone():
+            pass
 
     def test_whoever_waits_too_long_is_told_to_come_back(self, monkeypatch, client, person):
         monkeypatch.setattr(passwords, "MOST_WAITING_SECONDS", 0.0)
