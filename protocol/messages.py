@@ -70,11 +70,16 @@ class SourceError:
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """How a command to the client (add a widget, ...) ended."""
+    """How a command to the client (add a widget, ...) ended.
+
+    Attributes:
+        about: What else the client says of it, such as the `widget_uuid` of a new widget.
+    """
 
     status: str
     message: str = ""
     data: Mapping[str, Json] = field(default_factory=dict)
+    about: JsonObject = field(default_factory=dict)
 
 
 SourceResult: TypeAlias = SourceData | SourceError | CommandResult

@@ -76,8 +76,8 @@ def _result(result: SourceResult) -> Json:
             return {**found, "extra_citations": extra_citations} if extra_citations else found
         case SourceError(error_type, content):
             return {"error_type": error_type, "content": content}
-        case CommandResult(status, text, data):
-            return {"status": status, "message": text, "data": data}
+        case CommandResult(status, text, data, about):
+            return {"data": data, **about, "status": status, "message": text}
     assert_never(result)
 
 

@@ -15,6 +15,7 @@ from protocol.reading.fields import Fields, as_text
 from protocol.reading.notes import Notes
 
 _COMMAND_ENDINGS = frozenset({"success", "error", "warning"})
+_OF_A_COMMAND = frozenset({"status", "message", "data"})
 _TABLE: JsonObject = {"data_type": "object", "parse_as": "table"}
 _TEXT: JsonObject = {"data_type": "object", "parse_as": "text"}
 
@@ -71,10 +72,19 @@ def _read_result(raw: Json, *, path: str, notes: Notes) -> SourceResult:
         status = raw.get("status")
         is_ending = isinstance(status, str) and status in _COMMAND_ENDINGS
         if is_ending and "items" not in raw and "content" not in raw:
-            return CommandResult(
-                fields.text("status"), fields.text("message"), fields.object("data")
-            )
+            return _command_result(fields)
     return read_source_data(raw, path=path, notes=notes)
+
+
+def _command_result(fields: Fields) -> CommandResult:
+    """How a command ended; what is no status, message or object of data is kept beside them."""
+    given = fields.raw.get("data")
+    data = given if isinstance(given, Mapping) else {}
+    others = {name: value for name, value in fields.raw.items() if name not in _OF_A_COMMAND}
+    if not isinstance(given, Mapping):
+        others["data"] = given
+    about = {name: value for name, value in others.items() if value is not None}
+    return CommandResult(fields.text("status"), fields.text("message"), data, about)
 
 
 def _items(fields: Fields) -> tuple[DataItem | FileReference, ...]:

@@ -273,6 +273,10 @@ ROWS_JSON = '[{"date":"2025-01-09","rate":0.0444}]'
             (CommandResult("success", "Added", {"u": 1}),),
         ),
         ({"data": [{"status": "error", "message": None}]}, (CommandResult("error"),)),
+        (
+            {"data": [{"status": "success", "data": [1], "widget_uuid": "w-1", "id": None}]},
+            (CommandResult("success", "", {}, {"data": [1], "widget_uuid": "w-1"}),),
+        ),
         ({"data": [{"status": "success", "content": "x"}]}, one(DataItem(content="x"))),
         ({"data": [{"status": "success", "items": ["x"]}]}, one(DataItem(content="x"))),
         (

@@ -594,14 +594,15 @@ def test_only_the_newest_messages_of_an_endless_conversation_are_walked_along(mo
 
 
 def test_the_outcome_of_a_command_is_kept():
-    done = ResultMessage("add_widget_to_dashboard", {}, (CommandResult("success", "ok"),))
+    made = CommandResult("success", "ok", about={"widget_uuid": "w-1"})
+    done = ResultMessage("add_widget_to_dashboard", {}, (made,))
     call = CallMessage("add_widget_to_dashboard", {})
     asked = Client().ask("Add it", call, done)
     node = asked.conversation.nodes.get(role="tool")
     assert json.loads(node.text) == {
         "function": "add_widget_to_dashboard",
         "input_arguments": {},
-        "data": [{"status": "success", "message": "ok", "data": {}}],
+        "data": [{"status": "success", "message": "ok", "data": {}, "widget_uuid": "w-1"}],
     }
 
 

@@ -12,7 +12,7 @@ from copilot_admin.admin.blocks.fields import (
     text_in,
 )
 from copilot_admin.reading import MessageView
-from protocol.json import JsonObject
+from protocol.json import Json, JsonObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +59,17 @@ def _results(raw: JsonObject, name: str, key: str, room: Room) -> Iterator[Sourc
             name=name,
             status=text_in(raw, "status"),
             message=text_in(raw, "message"),
-            content=content_of(raw.get("data"), key=key, room=room),
+            content=content_of(_told(raw), key=key, room=room),
         )
     else:
         for index, item in enumerate(objects_in(raw, "items")):
             yield _item(item, name, f"{key}-{index}", room)
+
+
+def _told(raw: JsonObject) -> Json:
+    """What a command gave besides its ending: its data, and whatever else the client said."""
+    about = {name: value for name, value in raw.items() if name not in ("status", "message")}
+    return about if about.keys() - {"data"} else raw.get("data")
 
 
 def _item(item: JsonObject, name: str, key: str, room: Room) -> SourceResult:

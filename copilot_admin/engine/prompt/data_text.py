@@ -29,8 +29,9 @@ def result_text(result: SourceResult, *, limit: int) -> str:
             return _join(items, limit=limit) or EMPTY
         case SourceError(error_type, content):
             return f"(error {error_type}: {content or 'no reason given'})"
-        case CommandResult(status, message, data):
-            details = json.dumps(data, ensure_ascii=False) if data else ""
+        case CommandResult(status, message, data, about):
+            said = {**data, **about}
+            details = json.dumps(said, ensure_ascii=False) if said else ""
             return " ".join(filter(None, (f"({status})", message, details)))
     assert_never(result)
 

@@ -35,6 +35,8 @@ def test_outcome_of_a_command_is_said_in_one_line():
     assert result_text(CommandResult("error", "Full.", {"left": 0}), limit=10) == (
         '(error) Full. {"left": 0}'
     )
+    made = CommandResult("success", "Added.", {"left": 0}, {"widget_uuid": "w-1"})
+    assert result_text(made, limit=10) == '(success) Added. {"left": 0, "widget_uuid": "w-1"}'
 
 
 @pytest.mark.parametrize("kind", ["pdf", "png", "jpg", "jpeg", "xlsx", "xls", "docx"])
