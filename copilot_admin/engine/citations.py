@@ -1,4 +1,4 @@
-"""Cites the widgets whose data an answer could see."""
+"""Cites the widgets whose data an answer could see, and what that data itself cites."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -10,17 +10,25 @@ from copilot_admin.engine.client.widget_data import name_of
 from copilot_admin.engine.documents.registry import Document
 from copilot_admin.engine.files.quotes import page_of, quotes
 from copilot_admin.engine.files.reading import files_in
-from copilot_admin.engine.values.turn import Fetched, fetched_in_turn
+from copilot_admin.engine.values.turn import Fetched, fetched_in_turn, messages_of_turn
+from protocol.citations import read_citation
 from protocol.events import Citation, CitationCollection
 from protocol.json import Json, JsonObject
-from protocol.messages import DataItem, FileReference, SourceData, SourceResult
+from protocol.messages import (
+    DataItem,
+    FileReference,
+    Message,
+    ResultMessage,
+    SourceData,
+    SourceResult,
+)
 from protocol.query import Query
 
 _Boxes: TypeAlias = tuple[tuple[JsonObject, ...], ...]
 
 
 def cited_widgets(query: Query, *, answer_id: UUID, answer: str = "") -> CitationCollection | None:
-    """One citation for each widget and arguments that returned data in this turn.
+    """One citation for each widget and arguments that returned data in this turn, then what it cites.
 
     Where a parameter of the widget says so, each of its values has a citation of its own.
 
@@ -30,16 +38,35 @@ def cited_widgets(query: Query, *, answer_id: UUID, answer: str = "") -> Citatio
         answer: Its text, where what it quotes of documents is to be marked on their pages.
     """
     used = [one for one in _distinct(fetched_in_turn(query)) if _is_citable(one)]
-    if not used:
-        return None
     cited = (one for each in used for one in _split(each))
     quoted = _Quoted(answer)
-    return CitationCollection(
-        tuple(
-            _citation(one, id=uuid5(answer_id, f"citation {number}"), boxes=quoted.by(one))
-            for number, one in enumerate(cited)
-        )
+    own = (
+        _citation(one, id=uuid5(answer_id, f"citation {number}"), boxes=quoted.by(one))
+        for number, one in enumerate(cited)
     )
+    citations = (*own, *_given(query, answer_id=answer_id))
+    return CitationCollection(citations) if citations else None
+
+
+def _given(query: Query, *, answer_id: UUID) -> Iterator[Citation]:
+    """The citations that came with the data of this turn, each once.
+
+    Source: `extra_citations` of what a source or a tool returned. Clients that show those of a tool
+    themselves know them by their ids.
+    """
+    results = (one for message in messages_of_turn(query) for one in _results(message))
+    found: dict[str, Citation] = {}
+    for raw in (given for one in results for given in one.extra_citations):
+        same = json.dumps(raw, sort_keys=True)
+        citation = read_citation(raw, id=uuid5(answer_id, f"extra citation {same}"))
+        if citation is not None:
+            found.setdefault(citation.id, citation)
+    yield from found.values()
+
+
+def _results(message: Message) -> Iterator[SourceData]:
+    if isinstance(message, ResultMessage):
+        yield from (one for one in message.data if isinstance(one, SourceData))
 
 
 def _split(fetched: Fetched) -> Iterator[Fetched]:

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from copilot_admin.models import Node
-from tests.conformance.strangers import Stranger, import_template
+from tests.conformance.strangers import NEWS, Stranger, import_template, widgets
 from tests.conformance.test_widgets import on_dashboard
 from tests.wire import Line
-from tests.workspace.client import Event, text_of
+from tests.workspace.client import Event, named, text_of
 from tests.workspace.model_server import calls, says
 from tests.workspace.stream import events_of
 
@@ -43,6 +43,73 @@ def test_the_model_learns_the_uuid_of_the_widget_that_it_added(service_url, mode
         f'<data source="add_generative_widget">\n(success) Added. {{"widget_uuid": "{NEW}"}}\n</data>'
     )
     assert json.loads(Node.objects.get(role="tool").text)["data"] == [{**ADDED, "data": {}}]
+
+
+CITATION = {
+    "id": "6a097e6b-1d8c-4647-9863-57b23b1e8ad4",
+    "source_info": {"type": "web", "name": "Minutes", "metadata": {"url": "https://bank.example"}},
+    "details": [{"Page": 2}],
+}
+
+
+def test_what_the_data_of_a_widget_cites_is_cited_too(service_url, model):
+    stranger = Stranger("widget-citations", says("It rose."), service=service_url, model=model)
+    cited = [{"items": [{"content": "[1]"}], "extra_citations": [CITATION, {"id": "broken"}]}]
+    *_, events = stranger.asks(
+        "What moved?", functions={"get_widget_data": lambda _: cited}, **widgets(NEWS)
+    )
+    [own, theirs] = named(events, "copilotCitationCollection")[0]["citations"]
+    assert own["source_info"]["widget_id"] == "company_news"
+    assert theirs == {
+        **CITATION,
+        "source_info": {**CITATION["source_info"], "citable": True},  # type: ignore[dict-item]
+    }
+
+
+def test_what_an_mcp_tool_cites_is_cited_under_the_id_that_the_client_knows(service_url, model):
+    stranger = Stranger(
+        "widget-citations", calls("find", q="rates"), says("Found."),
+        service=service_url, model=model,
+    )  # fmt: skip
+    hit = [{"items": [{"content": "A hit."}], "extra_citations": [CITATION]}]
+    tool = {"server_id": "s", "name": "find", "url": "http://test.com", "description": ""}
+    *_, events = stranger.asks(
+        "Find it.", functions={"execute_agent_tool": lambda _: hit}, tools=[tool]
+    )
+    [theirs] = named(events, "copilotCitationCollection")[0]["citations"]
+    assert theirs["id"] == CITATION["id"]
+
+
+def test_the_first_generation_is_told_of_it_in_the_line_of_sources(service_url, model):
+    import_template("widget-citations", model)
+    model.plays(says("It rose."))
+    asked = {"function": "get_widget_data", "input_arguments": {"widget_uuid": NEW}}
+    given = {"content": "[1]", "extra_citations": [CITATION]}
+    events = posted(
+        service_url,
+        "widget-citations",
+        {"role": "human", "content": "What moved?"},
+        {"role": "tool", **asked, "data": given},
+    )
+    assert {name for name, _ in events} == {"copilotMessageChunk"}
+    assert text_of(events) == f"It rose.\n\nSources: {NEW}, Minutes\n\n"
+
+
+def test_the_second_generation_is_told_of_it_as_of_its_own(service_url, model):
+    import_template("widget-citations", model)
+    model.plays(says("It rose."))
+    source = {"origin": "openbb", "id": "news", "input_args": {}}
+    asked = {"function": "get_widget_data", "input_arguments": {"data_sources": [source]}}
+    given = {"content": "[1]", "extra_citations": [CITATION]}
+    events = posted(
+        service_url,
+        "widget-citations",
+        {"role": "human", "content": "What moved?"},
+        {"role": "tool", **asked, "data": [given]},
+    )
+    [collection] = named(events, "copilotCitationCollection")
+    assert [set(one) for one in collection["citations"]] == [{"source_info", "details"}] * 2
+    assert [one["source_info"]["name"] for one in collection["citations"]] == ["news", "Minutes"]
 
 
 @pytest.mark.parametrize(

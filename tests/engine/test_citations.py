@@ -166,6 +166,32 @@ def test_ids_of_citations_are_uuids_of_their_own():
     assert len({UUID(one.id) for one in cited(query)}) == 2
 
 
+WEB = {"source_info": {"type": "web", "name": "Minutes"}}
+KNOWN: JsonObject = {"id": "6a097e6b-1d8c-4647-9863-57b23b1e8ad4", **WEB}
+
+
+def test_what_the_data_of_this_turn_cites_is_cited_behind_the_widgets():
+    widget = make_widget()
+    before = replace(data("1"), extra_citations=({"source_info": {"type": "web", "name": "Old"}},))
+    query = make_query(
+        HumanMessage("before"),
+        *fetched_pair([widget], before),
+        HumanMessage("now"),
+        *fetched_pair([widget], replace(data("1"), extra_citations=(WEB, KNOWN))),
+        ResultMessage("execute_agent_tool", {}, (replace(data("2"), extra_citations=(KNOWN,)),)),
+    )
+    found = cited(query)
+    assert [one.source_info["name"] for one in found] == ["prices_1", "Minutes", "Minutes"]
+    assert found[2].id == KNOWN["id"]
+    assert len({UUID(one.id) for one in found}) == 3
+
+
+def test_the_same_citation_of_two_sources_is_cited_once():
+    both = tuple(replace(data("1", citable=False), extra_citations=(WEB,)) for _ in range(2))
+    query = make_query(HumanMessage("q"), *fetched_pair([make_widget(1), make_widget(2)], *both))
+    assert [one.source_info["name"] for one in cited(query)] == ["Minutes"]
+
+
 def test_turn_without_a_human_message_is_the_whole_history():
     query = make_query(AiMessage("hello"), CallMessage("get_widget_data"))
     assert messages_of_turn(query) == query.messages
