@@ -140,3 +140,68 @@ def test_an_older_body_with_such_a_result_keeps_it_and_its_dialect(call, names, 
     assert {name for name, _ in events} == names
     assert text_of(events) == "There."
     assert NEW in model.told()
+
+
+def artifact(type: str, content: Any, **form: Any) -> dict[str, Any]:
+    """An artifact of the chat as Workspace sends it along."""
+    form = {"data_type": "object", "parse_as": type, **form}
+    item = {"content": json.dumps(content), "data_format": form}
+    return {"uuid": NEW, "name": f"My {type}", "description": "", "data": {"items": [item]}}
+
+
+QUERY = {"origin": "Snowflake", "id": "sales", "widget_uuid": NEW}
+CHART = {"chartType": "line", "xKey": "day", "yKey": ["price"]}
+ROWS = [{"day": "Mon", "price": 1.5}]
+
+
+def test_artifacts_of_every_type_are_known_to_the_model_as_what_they_are(service_url, model):
+    stranger = Stranger("prompt-optimizer", says("Yes."), service=service_url, model=model)
+    stranger.asks(
+        "Explain them.",
+        context=[
+            artifact("text", "Rates rose.\nMuch."),
+            artifact("chart", ROWS, chart_params=CHART),
+            artifact("snowflake_query", "SELECT 1", query_data_source=QUERY),
+            artifact("snowflake_python", "a = 1"),
+        ],
+    )
+    assert model.requests[0]["messages"][-1]["content"] == (
+        "Explain them.\n\n"
+        '<data source="My text">\nRates rose.\nMuch.\n</data>\n\n'
+        f'<data source="My chart">\n[a chart, drawn with {json.dumps(CHART)}]\n'
+        f"{json.dumps(ROWS)}\n</data>\n\n"
+        '<data source="My snowflake_query">\n'
+        f"[a Snowflake query, asked of {json.dumps(QUERY)}]\nSELECT 1\n</data>\n\n"
+        '<data source="My snowflake_python">\n[Python code for Snowflake]\na = 1\n</data>'
+    )
+
+
+def test_a_chart_that_the_second_generation_brings_back_is_told_as_one(service_url, model):
+    import_template("widget-citations", model)
+    model.plays(says("It rose."))
+    source = {"origin": "openbb", "id": "news", "input_args": {}}
+    form = {"type": "chart", "chart_params": CHART}
+    events = posted(
+        service_url,
+        "widget-citations",
+        {"role": "human", "content": "What moved?"},
+        {
+            "role": "tool",
+            "function": "get_widget_data",
+            "input_arguments": {"data_sources": [source]},
+            "data": [{"content": ROWS, "data_format": form}],
+        },
+    )
+    assert f"[a chart, drawn with {json.dumps(CHART)}]" in model.told()
+    assert "id" not in named(events, "copilotCitationCollection")[0]["citations"][0]
+
+
+@pytest.mark.parametrize("context", ["Rates rose.", [{"uuid": NEW, "data": {"content": ROWS}}]])
+def test_context_of_the_first_generation_is_told_as_before(context, service_url, model):
+    import_template("prompt-optimizer", model)
+    model.plays(says("Yes."))
+    question = {"role": "human", "content": "Explain."}
+    events = posted(service_url, "prompt-optimizer", question, context=context, widgets=[])
+    assert events == [("copilotMessageChunk", {"delta": "Yes."})]
+    told = context if isinstance(context, str) else json.dumps(ROWS, separators=(",", ":"))
+    assert f">\n{told}\n</data>" in model.told()

@@ -14,12 +14,13 @@ from copilot_admin.engine.client.widget_data import name_of
 from copilot_admin.engine.client.widget_offer import listed_widgets
 from copilot_admin.engine.prompt.data_limits import within
 from copilot_admin.engine.prompt.data_text import item_text
+from copilot_admin.engine.prompt.item_forms import form_note
 from copilot_admin.engine.values.spec import CopilotSpec, DataMessagePolicy
 from copilot_admin.engine.values.turn import Fetched, fetched_by
 from protocol.data import DataMessage, folded, render
 from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.json import Json
-from protocol.messages import ResultMessage, SourceData
+from protocol.messages import DataItem, ResultMessage, SourceData
 from protocol.query import ContextItem, Query
 from protocol.widgets import Widget
 
@@ -143,7 +144,7 @@ def _context(item: ContextItem) -> DataMessage:
         kind="context",
         instance=item.name or item.uuid,
         data=data,
-        description=item.description,
+        description=_described(item.description, item.data),
     )
 
 
@@ -157,7 +158,7 @@ def _results(query: Query, *, several: frozenset[str]) -> Iterator[DataMessage]:
             kind="widget_data",
             instance=instance_of(one, several=several),
             data=_content(one.result),
-            description=f"Data of the widget {name}{asked}.",
+            description=_described(f"Data of the widget {name}{asked}.", one.result),
         )
 
 
@@ -181,6 +182,12 @@ def _arguments(fetched: Fetched) -> str:
 def _content(data: SourceData) -> Json:
     values = [_parsed(item_text(item)) for item in data.items]
     return values[0] if len(values) == 1 else values
+
+
+def _described(description: str, data: SourceData) -> str:
+    """The description, with what the items are besides their content."""
+    notes = (form_note(item) for item in data.items if isinstance(item, DataItem))
+    return " ".join(filter(None, (description, *notes)))
 
 
 def _parsed(text: str) -> Json:

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from copilot_admin.engine.documents.registry import format_of
 from copilot_admin.engine.files.pictures import IMAGE_TYPES
+from copilot_admin.engine.prompt.item_forms import form_note, plain_content
 from protocol.json import Json
 from protocol.messages import (
     CommandResult,
@@ -52,9 +53,9 @@ def shortened(text: str, *, limit: int) -> str:
 def _join(items: Iterable[DataItem | FileReference], *, limit: int) -> str:
     texts: list[str] = []
     for item in items:
+        note = form_note(item) if isinstance(item, DataItem) else ""
         text = shortened(item_text(item), limit=max(limit - sum(map(len, texts)), 0))
-        if text:
-            texts.append(text)
+        texts += filter(None, (note if text else "", text))
     return "\n".join(texts)
 
 
@@ -66,7 +67,7 @@ def item_text(item: DataItem | FileReference) -> str:
         return f"[the {kind} {name!r} is only linked; its content is not here]"
     if _is_binary(kind) or _ENCODED.fullmatch(item.content):
         return f"[the {kind} {name!r}, {len(item.content)} characters encoded; not readable here]"
-    return item.content
+    return plain_content(item)
 
 
 def _is_binary(kind: str) -> bool:

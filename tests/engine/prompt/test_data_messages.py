@@ -249,6 +249,20 @@ def test_metadata_of_a_context_item_is_kept() -> None:
     )
 
 
+def test_how_an_artifact_is_drawn_stands_in_the_description() -> None:
+    form = {"parse_as": "chart", "chart_params": {"chartType": "line"}}
+    widget = make_widget()
+    query = make_query(
+        HumanMessage("What moved?"),
+        *fetched_pair([widget], data("[1]", data_format=form)),
+        context=(ContextItem(name="Rates", data=data("[2]", data_format=form)),),
+    )
+    policy = DataMessagePolicy(context=True, results=True)
+    context, result = data_blocks(make_spec(data_messages=policy), query, limit=10_000).derived
+    assert context.endswith('\n[a chart, drawn with {"chartType": "line"}]')
+    assert result.endswith('SYM1"}. [a chart, drawn with {"chartType": "line"}]')
+
+
 def test_data_that_is_nested_too_deeply_stays_text() -> None:
     deep = "[" * 101 + "]" * 101
     flat = json.dumps([{"a": []}] * 60)

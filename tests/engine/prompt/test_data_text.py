@@ -55,6 +55,40 @@ def test_encoded_bytes_without_a_format_are_not_dumped_either(prefix):
     )
 
 
+CHART = {"chartType": "line", "xKey": "day", "yKey": ["close"]}
+QUERY = {"origin": "Snowflake", "id": "sales", "widget_uuid": "w-1"}
+
+
+@pytest.mark.parametrize(
+    ("form", "content", "told"),
+    [
+        (
+            {"parse_as": "chart", "chart_params": CHART},
+            ROWS,
+            '[a chart, drawn with {"chartType": "line", "xKey": "day", "yKey": ["close"]}]\n'
+            + ROWS,
+        ),
+        ({"parse_as": "chart"}, ROWS, f"[a chart]\n{ROWS}"),
+        ({"parse_as": "table"}, ROWS, ROWS),
+        (
+            {"parse_as": "snowflake_query", "query_data_source": QUERY},
+            '"SELECT 1\\nFROM x"',
+            '[a Snowflake query, asked of {"origin": "Snowflake", "id": "sales", '
+            '"widget_uuid": "w-1"}]\nSELECT 1\nFROM x',
+        ),
+        ({"parse_as": "snowflake_python"}, '"a = 1"', "[Python code for Snowflake]\na = 1"),
+        ({"parse_as": "text"}, '"Rates \\"rose\\".\\nMuch."', 'Rates "rose".\nMuch.'),
+        ({"parse_as": "text"}, "Rates rose.", "Rates rose."),
+        ({"parse_as": "text"}, '"Rates" rose.', '"Rates" rose.'),
+        ({"parse_as": "table"}, '"text"', '"text"'),
+        ({"parse_as": "snowflake_python"}, "", EMPTY),
+    ],
+)
+def test_an_artifact_of_the_chat_is_told_as_what_it_is(form, content, told):
+    item = data(content, data_format={"data_type": "object", **form})
+    assert result_text(item, limit=1000) == told
+
+
 def test_text_files_are_given_as_text():
     item = data("a,b\n1,2", data_format={"data_type": "csv", "filename": "x.csv"})
     assert result_text(item, limit=1000) == "a,b\n1,2"
