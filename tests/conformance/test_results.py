@@ -8,6 +8,7 @@ import pytest
 from copilot_admin.models import Node
 from tests.conformance.strangers import NEWS, Stranger, import_template, widgets
 from tests.conformance.test_widgets import on_dashboard
+from tests.copilot_file.test_templates import files_served
 from tests.wire import Line
 from tests.workspace.client import Event, named, text_of
 from tests.workspace.model_server import calls, says
@@ -205,3 +206,44 @@ def test_context_of_the_first_generation_is_told_as_before(context, service_url,
     assert events == [("copilotMessageChunk", {"delta": "Yes."})]
     told = context if isinstance(context, str) else json.dumps(ROWS, separators=(",", ":"))
     assert f">\n{told}\n</data>" in model.told()
+
+
+OBJECT = {"data_type": "object", "parse_as": "table"}
+
+
+def test_data_that_a_widget_only_links_to_is_fetched_and_told(service_url, model, settings):
+    settings.FETCH_ALLOW = ["127.0.0.1"]
+    stranger = Stranger("widget-citations", says("It rose."), service=service_url, model=model)
+    with files_served({"/rows": json.dumps(ROWS).encode()}) as address:
+        link = {"url": f"{address}/rows", "data_format": OBJECT}
+        *_, events = stranger.asks(
+            "What moved?",
+            functions={"get_widget_data": lambda _: [{"items": [link]}]},
+            **widgets(NEWS),
+        )
+    assert f">\n{json.dumps(ROWS)}\n</data>" in model.told()
+    [[citation]] = [one["citations"] for one in named(events, "copilotCitationCollection")]
+    assert citation["source_info"]["widget_id"] == "company_news"
+
+
+@pytest.mark.parametrize("generation", [1, 2])
+def test_older_clients_may_link_to_data_too(generation, service_url, model, settings):
+    settings.FETCH_ALLOW = ["127.0.0.1"]
+    import_template("widget-reader", model)
+    model.plays(says("It rose."))
+    asked: dict[str, Any] = {"function": "get_widget_data", "input_arguments": {}}
+    with files_served({"/rows": json.dumps(ROWS).encode()}) as address:
+        link: Any = {"url": f"{address}/rows"}
+        if generation == 1:
+            asked["input_arguments"] = {"widget_uuid": NEW}
+        else:
+            asked["copilot_function_call_arguments"] = {}
+            link = [{**link, "data_format": {"type": "table"}}]
+        events = posted(
+            service_url,
+            "widget-reader",
+            {"role": "human", "content": "What moved?"},
+            {"role": "tool", **asked, "data": link},
+        )
+    assert events == [("copilotMessageChunk", {"delta": "It rose."})]
+    assert f">\n{json.dumps(ROWS)}\n</data>" in model.told()

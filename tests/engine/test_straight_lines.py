@@ -41,7 +41,7 @@ from copilot_admin.engine.llm import (
     suggestions,
     text_tools,
 )
-from copilot_admin.engine.prompt import data_text, placeholders
+from copilot_admin.engine.prompt import data_text, item_forms, placeholders
 from copilot_admin.engine.providers import rehearsal
 from copilot_admin.engine.toolkits import ranking
 from copilot_admin.engine.tools import clean_html, inline_styles, tool_arguments
@@ -51,6 +51,7 @@ from protocol import canonical, markers, plain_text, redaction, sse, storable, s
 from protocol.components import manifests
 from protocol.data import message
 from protocol.generations import Generation
+from protocol.json import JsonObject
 from protocol.messages import DataItem, HumanMessage, ResultMessage, SourceData
 from protocol.query import Query
 from protocol.widgets import Widget, WidgetParam, Widgets
@@ -131,6 +132,20 @@ def cited(text: str) -> None:
         widgets=Widgets(primary=widgets),
     )
     citations.cited_widgets(query, answer_id=UUID(int=7), answer="x")
+
+
+def citing(text: str) -> None:
+    """A source that brings very many citations."""
+    given: tuple[JsonObject, ...] = tuple(
+        {"source_info": {"type": "web", "name": str(number)}} for number in range(len(text) // 8)
+    )
+    result = ResultMessage("execute_agent_tool", {}, (SourceData((), given),))
+    query = Query(messages=(HumanMessage("x"), result))
+    citations.cited_widgets(query, answer_id=UUID(int=7))
+
+
+def of_many_items(text: str) -> None:
+    data_text.result_text(SourceData((DataItem(content="1"),) * len(text)), limit=10)
 
 
 @dataclass(frozen=True)
@@ -281,6 +296,7 @@ DOORS = (
     ),
     Door(fragments, until_refused(put_together), (("", "x", ""),)),
     Door(citations, cited, (("", "x", ""),)),
+    Door(citations, citing, (("", "x", ""),)),
     Door(
         passages,
         lambda text: list(passages._cut(text)),
@@ -318,6 +334,14 @@ DOORS = (
         data_text,
         lambda text: data_text.shortened(text, limit=10),
         (("", "[", ""), ("[1", ",1", "]"), ("", "a\n", "")),
+    ),
+    Door(data_text, of_many_items, (("", "x", ""),)),
+    Door(
+        item_forms,
+        lambda text: item_forms.plain_content(
+            DataItem(content=text, data_format={"parse_as": "text"})
+        ),
+        (('"', "\\", ""), ('"', "\\n", '"'), ("", '"', ""), ('"', " ", '"')),
     ),
     Door(component_text, component_text.is_address, (("https://", "a", " "), ("", "h", ""))),
     Door(component_text, component_text.plain, (("", "[", ""), ("", " ", ""))),

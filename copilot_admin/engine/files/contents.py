@@ -8,6 +8,7 @@ from copilot_admin.engine.documents.registry import Document, UnreadableFile
 from copilot_admin.engine.fetching.egress import FetchFailed
 from copilot_admin.engine.files.encoded import size_of
 from copilot_admin.engine.files.file_processes import FileBody, read_document, read_picture
+from copilot_admin.engine.files.links import OPEN_TYPES, kind_behind
 from copilot_admin.engine.files.pictures import IMAGE_TYPES, Picture
 from copilot_admin.engine.files.rules import FileRules, Origin
 from copilot_admin.engine.values.engine_input import FileRead
@@ -45,11 +46,22 @@ async def outcome_of(
     rules: FileRules,
     asker: object | None = None,
 ) -> FileOutcome:
-    """Fetches and reads a file of a question, `asker`."""
+    """Fetches and reads a file of a question, `asker`.
+
+    Of a link that names no kind, what is behind it says its kind.
+    """
     if file.kind in IMAGE_TYPES and not rules.sees_images:
         return _unseen(item, file)
     try:
-        body = await fetch(item.url) if isinstance(item, FileReference) else item.content
+        body: FileBody
+        if isinstance(item, FileReference):
+            body = await fetch(item.url)
+            if file.kind in OPEN_TYPES:
+                file = replace(file, kind=kind_behind(item.url, body))
+        else:
+            body = item.content
+        if file.kind in IMAGE_TYPES and not rules.sees_images:
+            return _unseen(item, file)
         return await _read(body, file, places=rules.places, asker=asker)
     except (UnreadableFile, FetchFailed) as error:
         return unreadable(file, error.public)
@@ -72,8 +84,12 @@ def item_of(item: DataItem | FileReference, content: Content) -> DataItem:
         case str():
             return DataItem(content=content, data_format=form, citable=False)
         case Document():
+            is_object = item.data_format.get("data_type") == "object"  # such as a chart's rows
             return FileItem(
-                content=content.text, data_format=form, citable=item.citable, document=content
+                content=content.text,
+                data_format=item.data_format if is_object else form,
+                citable=item.citable,
+                document=content,
             )
         case Picture(name=name, width=width, height=height):
             return ImageItem(

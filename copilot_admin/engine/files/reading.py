@@ -21,6 +21,7 @@ from copilot_admin.engine.files.contents import (
     unwanted,
 )
 from copilot_admin.engine.files.encoded import is_plain_text
+from copilot_admin.engine.files.links import OPEN_TYPES, name_of_link
 from copilot_admin.engine.files.pictures import IMAGE_TYPES, Picture
 from copilot_admin.engine.files.rules import EVERYTHING, FileRules, Origin, origin_of, origins_in
 from copilot_admin.engine.values.engine_input import FileRead
@@ -201,10 +202,12 @@ def _items(query: Query) -> Iterator[tuple[_Item, Origin]]:
 def _wanted(item: _Item, origin: Origin) -> _Wanted | None:
     """The file that an item is; None if it is none that can be read."""
     kind = str(item.data_format.get("data_type") or "").lower()
-    if kind not in IMAGE_TYPES and kind not in data_types():
+    is_open = isinstance(item, FileReference) and kind in OPEN_TYPES
+    if not is_open and kind not in IMAGE_TYPES and kind not in data_types():
         return None
-    name = str(item.data_format.get("filename") or f"without a name ({kind})")[:LONGEST_NAME]
     source = item.url if isinstance(item, FileReference) else item.content
+    unnamed = name_of_link(source) if is_open else f"without a name ({kind})"
+    name = str(item.data_format.get("filename") or unnamed)[:LONGEST_NAME]
     file = FileRead(name=name, kind=kind)
     return _Wanted(key=(kind, origin, source), item=item, file=file)
 

@@ -54,7 +54,8 @@ def _join(items: Iterable[DataItem | FileReference], *, limit: int) -> str:
     texts: list[str] = []
     for item in items:
         note = form_note(item) if isinstance(item, DataItem) else ""
-        text = shortened(item_text(item), limit=max(limit - sum(map(len, texts)), 0))
+        text = shortened(item_text(item), limit=max(limit, 0))
+        limit -= len(text)
         texts += filter(None, (note if text else "", text))
     return "\n".join(texts)
 

@@ -1,0 +1,118 @@
+"""What is behind a link that says nothing of it."""
+
+import asyncio
+import io
+import json
+import zipfile
+
+import pytest
+
+from copilot_admin.engine.fetching.egress import FetchFailed
+from copilot_admin.engine.files.contents import TEXT_FORM, FileItem
+from copilot_admin.engine.files.links import kind_behind
+from copilot_admin.engine.files.reading import with_files_read
+from copilot_admin.engine.files.rules import EVERYTHING, FileRules
+from copilot_admin.engine.values.engine_input import FileRead
+from protocol.json import JsonObject
+from protocol.messages import DataItem, FileReference, ResultMessage, SourceData
+from tests.engine.engine_inputs import make_query
+from tests.engine.files.sample_files import SENTENCE, pdf
+from tests.engine.files.sample_images import image
+
+URL = "https://files.example/rows?sig=canary"
+NAME = "https://files.example/rows"
+OBJECT: JsonObject = {"data_type": "object", "parse_as": "table"}
+CHART: JsonObject = {"data_type": "object", "parse_as": "chart", "chart_params": {"xKey": "day"}}
+ROWS = json.dumps([{"day": "Mon", "price": 1.5}])
+
+
+def office(part: str) -> bytes:
+    """An archive with one part."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        archive.writestr(part, "x" * 100_000)
+    return written.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("url", "data", "kind"),
+    [
+        ("https://x/a", pdf([SENTENCE]), "pdf"),
+        ("https://x/a.txt", pdf([SENTENCE]), "pdf"),
+        ("https://x/a", image("PNG"), "png"),
+        ("https://x/a", image("JPEG"), "jpeg"),
+        ("https://x/a", image("GIF"), "gif"),
+        ("https://x/a", image("WEBP"), "webp"),
+        ("https://x/a", b"RIFF    WAVE", "txt"),
+        ("https://x/a", b"\xd0\xcf\x11\xe0...", "xls"),
+        ("https://x/a", office("word/document.xml"), "docx"),
+        ("https://x/a", office("xl/workbook.xml"), "xlsx"),
+        ("https://x/a.docx", office("other.xml"), "txt"),
+        ("https://x/a", b"<!DOCTYPE html><p>x</p>", "html"),
+        ("https://x/a", b'\xef\xbb\xbf<?xml version="1.0"?>\n<HTML lang="en">', "html"),
+        ("https://x/a.html", b"<p>x</p>", "html"),
+        ("https://x/a.CSV?b=c.md#d", b"a,b", "csv"),
+        ("https://x/a.md", b"# a", "md"),
+        ("https://x/a.pdf", b"not found", "txt"),
+        ("https://x/a.json", ROWS.encode(), "txt"),
+        ("https://[broken", b"", "txt"),
+    ],
+)
+def test_the_kind_is_seen_in_the_bytes_else_in_the_address(url, data, kind):
+    assert kind_behind(url, data) == kind
+
+
+def read(*items, behind=None, rules=EVERYTHING):
+    """The items as they are read, and what is known of their files."""
+
+    async def fetch(url):
+        if behind is None:
+            raise FetchFailed("The link has expired.")
+        return behind
+
+    result = ResultMessage("get_widget_data", {}, (SourceData(items),))
+    query, files = asyncio.run(with_files_read(make_query(result), fetch=fetch, rules=rules))
+    return query.messages[0].data[0].items, files
+
+
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [
+        (OBJECT, OBJECT),
+        (CHART, CHART),
+        ({}, TEXT_FORM),
+    ],
+)
+def test_data_behind_a_link_is_fetched_and_read(form, told):
+    [found], [file] = read(FileReference(url=URL, data_format=form), behind=ROWS.encode())
+    assert isinstance(found, FileItem)
+    assert (found.content, found.data_format) == (ROWS, told)
+    assert file == FileRead(name=NAME, kind="txt", size=len(ROWS), pages=1)
+
+
+def test_the_same_link_is_fetched_once_and_told_once_when_it_is_dead():
+    dead = FileReference(url=URL, data_format=CHART)
+    found, [file] = read(dead, dead)
+    sentence = f"The file {NAME!r} could not be read. The link has expired."
+    assert [one.content for one in found] == [f"[{sentence}]"] * 2
+    assert [one.data_format for one in found] == [TEXT_FORM] * 2
+    assert (file.kind, file.fault) == ("object", sentence)
+
+
+def test_a_picture_behind_a_link_is_shown_only_to_models_that_see():
+    link = FileReference(url=URL, data_format=OBJECT)
+    [seen], _ = read(link, behind=image("PNG"), rules=FileRules(sees_images=True))
+    assert seen.picture.name == NAME
+    [unseen], [file] = read(link, behind=image("PNG"))
+    assert unseen.content.startswith(f"[the image {NAME!r}, which is linked:")
+    assert file.kind == "png"
+
+
+def test_data_that_is_no_link_is_left_as_it_is():
+    item = DataItem(content=ROWS, data_format=OBJECT)
+    assert read(item) == ((item,), ())
+
+
+def test_a_link_to_something_that_cannot_be_read_is_not_followed():
+    link = FileReference(url=URL, data_format={"data_type": "mp3"})
+    assert read(link) == ((link,), ())
