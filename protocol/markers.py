@@ -6,12 +6,22 @@ feedback form keeps `<artifact className="NAME"/>` and `<citation className="ID"
 sees them imitates them.
 """
 
+from collections.abc import Iterator
 import re
 
 _TAG = re.compile(r"<(?:artifact|citation)\b[^<>]*>|</(?:artifact|citation)\s*>")
 _START = re.compile(r"<\|start_(artifact|citation)_id\|>")
 _LEFTOVER = re.compile(r"<\|end_(?:artifact|citation)_id\|>")
+_NAMED_TAG = re.compile(r"<artifact className=\"([^\"<>]{1,200})\" ?/>")
 _LONGEST_ID = 200  # of a marker that never ends only the marker itself is taken away
+
+
+def artifact_names(text: str) -> tuple[str, ...]:
+    """The names of the artifacts that stand in a text."""
+    if "<" not in text:
+        return ()
+    marked = (text[start:end] for kind, start, end in _marked(text) if kind == "artifact")
+    return (*marked, *(tag[1] for tag in _NAMED_TAG.finditer(text)))
 
 
 def strip_markers(text: str) -> str:
@@ -20,12 +30,29 @@ def strip_markers(text: str) -> str:
         return text
     kept: list[str] = []
     start = 0
+    for kind, begin, end in _marked(text):
+        kept.append(text[start : begin - len(_opening(kind))])
+        start = end + len(_ending(kind))
+    kept.append(text[start:])
+    return _TAG.sub("", _LEFTOVER.sub("", _START.sub("", "".join(kept))))
+
+
+def _marked(text: str) -> Iterator[tuple[str, int, int]]:
+    """What stands between a marker and its end: of what it is the id, and from where to where."""
+    start = 0
     for opening in _START.finditer(text):
         if opening.start() < start:
             continue
-        kept.append(text[start : opening.start()])
-        ending = f"<|end_{opening[1]}_id|>"
+        ending = _ending(opening[1])
         end = text.find(ending, opening.end(), opening.end() + _LONGEST_ID + len(ending))
-        start = opening.end() if end < 0 else end + len(ending)
-    kept.append(text[start:])
-    return _TAG.sub("", _LEFTOVER.sub("", "".join(kept)))
+        if end >= 0:
+            yield opening[1], opening.end(), end
+            start = end + len(ending)
+
+
+def _opening(kind: str) -> str:
+    return f"<|start_{kind}_id|>"
+
+
+def _ending(kind: str) -> str:
+    return f"<|end_{kind}_id|>"

@@ -19,10 +19,15 @@ class HumanMessage:
 
 @dataclass(frozen=True, slots=True)
 class AiMessage:
-    """What an agent answered before; the client's artifact and citation markers are stripped."""
+    """What an agent answered before; the client's artifact and citation markers are stripped.
+
+    Attributes:
+        artifacts: Names of those that stood in it.
+    """
 
     text: str
     agent_id: str | None = None
+    artifacts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from contextlib import aclosing
 from typing import assert_never
 from uuid import NAMESPACE_URL, uuid5
 
+from copilot_admin.engine.artifact_names import ArtifactNames, names_in
 from copilot_admin.engine.citations import cited_widgets
 from copilot_admin.engine.client.after_data import data_was_read
 from copilot_admin.engine.client.widget_data import DataPlan
@@ -80,6 +81,7 @@ class Leg:
         self._tools_offered = True
         self._cited: list[Citation] = []  # by components
         self._exchanges: list[Exchange] = []  # for a leg after this one
+        self._names = ArtifactNames(names_in(query))
         self._mistakes = Mistakes()
         self._client = ClientTools(
             engine_input, query=query, plan=plan, taken=tools.names, mistakes=self._mistakes
@@ -216,7 +218,8 @@ class Leg:
 
     def client_call(self) -> FunctionCall | None:
         """The function call that the client shall carry out, if the model asked for one rightly."""
-        return self._client.call_for(self.calls, exchanges=self._exchanges)
+        call = self._client.call_for(self.calls, exchanges=self._exchanges)
+        return self._names.carried_by(call) if call is not None else None
 
     def after_data(self, call: FunctionCall) -> Iterator[CalledAfterData]:
         """The fact that a call which does something came after data, where it did."""
@@ -296,7 +299,7 @@ class Leg:
             yield from self.say(self.reply.release())
             said = any(not isinstance(event, StatusUpdate) for event in events)
             self.reply.shown = self.reply.shown or said
-            yield from events
+            yield from map(self._names.named, events)
 
     def end_round(self, results: Sequence[ToolResult]) -> Iterator[Event]:
         """Tells the model the results, and the user what went wrong for good."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from protocol.functions import GET_WIDGET_DATA
 from protocol.json import Json, JsonObject
-from protocol.markers import strip_markers
+from protocol.markers import artifact_names, strip_markers
 from protocol.messages import (
     ORCHESTRATOR,
     AiMessage,
@@ -88,7 +88,11 @@ def _ai(fields: Fields) -> Message | None:
     if call := decoded_call(content):
         return _call(Fields(call, path=fields.at("content"), notes=fields.notes))
     if isinstance(content, str):
-        return AiMessage(strip_markers(content), agent_id=fields.optional_text("agent_id"))
+        return AiMessage(
+            strip_markers(content),
+            agent_id=fields.optional_text("agent_id"),
+            artifacts=artifact_names(content),
+        )
     _note_left_out(fields, "its content is neither text nor a function call")
     return None
 

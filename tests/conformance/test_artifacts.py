@@ -7,7 +7,7 @@ import pytest
 
 from copilot_admin.models import Run
 from tests.conformance.strangers import NEWS, Stranger, content, widgets
-from tests.workspace.client import named, text_of
+from tests.workspace.client import Function, named, text_of
 from tests.workspace.model_server import VENDORS, Reply, Vendor, calls, says
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -52,7 +52,7 @@ def test_a_chart_is_what_the_package_of_openbb_would_send(kind, service_url, mod
     theirs = chart(type=kind, data=data, name="Mine", description="Of the data.", **keys)  # type: ignore[arg-type]
     [artifact] = named(events, "copilotMessageArtifact")
     assert shown(artifact) == expected(theirs)
-    assert artifact["name"].startswith("Mine ")
+    assert artifact["name"] == "Mine"
     assert [name for name, _ in events] == ["copilotMessageArtifact", "copilotMessageChunk"]
     assert text_of(events) == "Here it is."
 
@@ -84,7 +84,7 @@ def test_all_charts_of_one_answer_stand_between_their_words_with_names_of_their_
     assert [name for name, _ in events] == [*each * 5, "copilotMessageChunk"]
     artifacts = named(events, "copilotMessageArtifact")
     assert [one["chart_params"]["chartType"] for one in artifacts] == list(kinds)
-    assert len({one["name"] for one in artifacts}) == 5
+    assert [one["name"] for one in artifacts] == ["Chart", *(f"Chart {n}" for n in range(2, 6))]
     results = [one for one in model.requests[-1]["messages"] if one["role"] == "tool"]
     assert len(results) == 5
 
@@ -97,7 +97,7 @@ def test_several_charts_called_at_once_are_all_shown(service_url, model):
     )
     stranger = Stranger("charts", both, says("Two."), service=service_url, model=model)
     [events] = stranger.asks("Both.")
-    assert [one["name"][0] for one in named(events, "copilotMessageArtifact")] == ["a", "b"]
+    assert [one["name"] for one in named(events, "copilotMessageArtifact")] == ["a", "b"]
 
 
 def test_a_table_is_what_the_package_of_openbb_would_send(service_url, model):
@@ -178,10 +178,62 @@ def test_every_vendors_way_of_streaming_gives_the_same_answer(vendor: Vendor, se
     stranger = Stranger("charts", both, says("There."), service=service_url, model=model)
     [events] = stranger.asks("Both.")
     assert text_of(events) == "Two pictures:There."
-    assert [one["name"].split()[0] for one in named(events, "copilotMessageArtifact")] == [
-        "Chart",
-        "Pie",
-    ]
+    assert [one["name"] for one in named(events, "copilotMessageArtifact")] == ["Chart", "Pie"]
     run = Run.objects.get()
     assert run.outcome == "completed"
     assert run.input_tokens
+
+
+TABLE = {"name": " Prices ", "description": "", "rows": POINTS}
+
+
+def names_of(events: list[Any]) -> list[str]:
+    return [one["name"] for one in named(events, "copilotMessageArtifact")]
+
+
+def test_a_name_that_is_taken_in_the_chat_gets_a_number(service_url, model):
+    again = [part for _ in range(3) for part in (calls("table", **TABLE), says("There."))]
+    stranger = Stranger("tables", *again, service=service_url, model=model)
+    legs = [stranger.asks("As a table.")[0] for _ in range(3)]
+    assert [names_of(events) for events in legs] == [["Prices"], ["Prices 2"], ["Prices 3"]]
+
+
+@pytest.mark.parametrize("kept", ["context", "history"])
+def test_either_the_context_or_the_history_is_enough_to_know_it(kept, service_url, model):
+    again = [part for _ in range(2) for part in (calls("table", **TABLE), says("There."))]
+    stranger = Stranger("tables", *again, service=service_url, model=model)
+    stranger.asks("As a table.")
+    if kept == "context":
+        stranger.chat.messages[-1]["content"] = "There."
+    else:
+        stranger.chat.artifacts.clear()
+    assert names_of(stranger.asks("Again.")[0]) == ["Prices 2"]
+
+
+def test_a_name_of_the_leg_before_is_taken_too(service_url, model):
+    stranger = Stranger(
+        "charts",
+        calls("chart", name="Mine", description="", type="line", **AXES),
+        calls("get_widget_data", widgets=[{"id": NEWS["uuid"]}]),
+        calls("chart", name="Mine", description="", type="bar", **AXES),
+        says("Both."),
+        service=service_url,
+        model=model,
+    )
+    first, second = stranger.asks(
+        "Draw both.",
+        functions={"get_widget_data": forgetting(stranger, content("[1]"))},
+        **widgets(NEWS),
+    )
+    assert names_of(first) == ["Mine"]
+    assert names_of(second) == ["Mine 2"]
+
+
+def forgetting(stranger: Stranger, function: Function) -> Function:
+    """A client that sends no artifacts along."""
+
+    def carry_out(arguments: Any) -> list[Any]:
+        stranger.chat.artifacts.clear()
+        return function(arguments)
+
+    return carry_out

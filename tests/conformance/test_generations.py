@@ -109,6 +109,16 @@ def test_tables_come_as_a_table_or_as_markdown(generation, old):
 
 
 @BOTH
+def test_a_taken_name_gets_a_number_where_names_are_shown(generation, old):
+    wish = calls("table", name="Prices", description="", rows=ROWS)
+    chat = old("tables", generation, wish, wish, says("Two."))
+    [events] = chat.ask("As tables.")
+    artifacts = [data["name"] for name, data in events if name == "copilotMessageArtifact"]
+    assert artifacts == ([] if generation is ONE else ["Prices", "Prices 2"])
+    assert text_of(events).endswith("Two.")
+
+
+@BOTH
 def test_html_comes_as_its_words(generation, old):
     wish = calls("html", name="Card", description="", html="<div><b>5</b> apples</div>")
     [events] = old("html-cards", generation, wish, says("Few.")).ask("As cards.")

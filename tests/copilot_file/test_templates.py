@@ -201,7 +201,7 @@ def test_charts_stand_where_they_belong_with_names_of_their_own(kind, monkeypatc
         "copilotMessageChunk",
     ]
     artifact = events[1][1]
-    assert artifact["name"].startswith("Prices ")
+    assert artifact["name"] == "Prices"
     assert artifact["content"] == ROWS
     keys = (
         {"angleKey": "price", "calloutLabelKey": "day"}
@@ -236,7 +236,7 @@ def test_two_tables_of_one_name_have_names_of_their_own(monkeypatch):
     one, two = named(events, "copilotMessageArtifact")
     assert one["type"] == two["type"] == "table"
     assert one["content"] == ROWS
-    assert one["name"] != two["name"]
+    assert [one["name"], two["name"]] == ["Prices", "Prices 2"]
 
 
 def test_the_dashboard_explorer_knows_tabs_reads_widgets_and_changes_the_dashboard(monkeypatch):

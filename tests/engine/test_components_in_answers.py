@@ -66,7 +66,7 @@ def artifact(type: ArtifactType, content: Any, *, name: str = "Player", **more: 
     return MessageArtifact(
         type=type,
         uuid=str(MADE),
-        artifact_name=f"{name} {MADE.hex[:8]}",
+        artifact_name=name,
         description="Gives what the test put into its configuration, and raises what it finds there.",
         content=content,
         **more,

@@ -29,7 +29,7 @@ import pytest
 import copilot_admin.config.logs
 from copilot_admin.copilot_file import loading
 from copilot_admin.copilot_file.faults import BadCopilotFile
-from copilot_admin.engine import citations
+from copilot_admin.engine import artifact_names, citations
 from copilot_admin.engine.component_runs import text as component_text
 from copilot_admin.engine.components import passages
 from copilot_admin.engine.documents import pdf_claims
@@ -142,6 +142,14 @@ def citing(text: str) -> None:
     result = ResultMessage("execute_agent_tool", {}, (SourceData((), given),))
     query = Query(messages=(HumanMessage("x"), result))
     citations.cited_widgets(query, answer_id=UUID(int=7))
+
+
+def named(text: str) -> None:
+    """Very many artifacts of one name, half of the names with numbers taken."""
+    size = len(text) // 8
+    names = artifact_names.ArtifactNames(f"A {number}" for number in range(size))
+    for _ in range(size):
+        names.free("A")
 
 
 def of_many_items(text: str) -> None:
@@ -295,6 +303,7 @@ DOORS = (
         (("", "```tool```", ""), ("", "`", "")),
     ),
     Door(fragments, until_refused(put_together), (("", "x", ""),)),
+    Door(artifact_names, named, (("", "x", ""),)),
     Door(citations, cited, (("", "x", ""),)),
     Door(citations, citing, (("", "x", ""),)),
     Door(
@@ -358,8 +367,10 @@ DOORS = (
     ),
     Door(
         markers,
-        markers.strip_markers,
+        lambda text: (markers.strip_markers(text), markers.artifact_names(text)),
         (
+            ('<artifact className="', "a", ""),
+            ("", '<artifact className="', ""),
             ("", "<artifact ", ""),
             ("<artifact", " ", ""),
             ("", "</artifact ", ""),

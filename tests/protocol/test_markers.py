@@ -2,7 +2,7 @@
 
 import pytest
 
-from protocol.markers import strip_markers
+from protocol.markers import artifact_names, strip_markers
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,24 @@ from protocol.markers import strip_markers
 )
 def test_markers_are_taken_out(text: str, stripped: str):
     assert strip_markers(text) == stripped
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("plain", ()),
+        ("see <|start_artifact_id|>Prices | 2<|end_artifact_id|>.", ("Prices | 2",)),
+        ("<|start_artifact_id|>a<|end_artifact_id|><|start_artifact_id|>b<|end_artifact_id|>",
+         ("a", "b")),
+        ("<|start_citation_id|>a<|end_citation_id|>", ()),
+        ("<|start_artifact_id|>never ended", ()),
+        ("<|start_artifact_id|>" + "x" * 300 + "<|end_artifact_id|>", ()),
+        ('<artifact className="Prices"/> <artifact className="More" />', ("Prices", "More")),
+        ('<artifact className=""/><artifact name="x"/><citation className="c"/>', ()),
+    ],
+)  # fmt: skip
+def test_names_of_artifacts_are_known(text: str, names: tuple[str, ...]):
+    assert artifact_names(text) == names
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,9 @@ def test_wrong_arguments_of_a_call_are_dropped_with_a_note():
 
 def test_agent_of_an_answer_is_kept_and_markers_are_not():
     marked = {"role": "ai", "content": "a<|start_artifact_id|>b<|end_artifact_id|>c"}
-    assert messages({**marked, "agent_id": "news"}) == (AiMessage("ac", agent_id="news"),)
+    assert messages({**marked, "agent_id": "news"}) == (
+        AiMessage("ac", agent_id="news", artifacts=("b",)),
+    )
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ class Workspace:
         messages: The chat so far, as the client would send it.
         requests: The bodies that were posted.
         streams: What came back, byte by byte.
+        artifacts: Those of the chat, which every request brings along as context.
         screen: What is shown of it.
         url: Of a running server; without one the application is called in this process.
     """
@@ -56,6 +57,7 @@ class Workspace:
     messages: list[dict[str, Any]] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
     streams: list[bytes] = field(default_factory=list)
+    artifacts: list[Any] = field(default_factory=list)
     screen: Screen = field(default_factory=Screen)
     url: str = ""
 
@@ -72,7 +74,7 @@ class Workspace:
             self._carry_out(call)
             later = {key: one for key, one in self.request.items() if key not in _ONLY_FIRST}
             legs.append(self._post(later))
-        self.messages.append({"role": "ai", "content": text_of(legs[-1])})
+        self.messages.append({"role": "ai", "content": _in_history(legs[-1])})
         return legs
 
     def _carry_out(self, call: Mapping[str, Any]) -> None:
@@ -91,10 +93,10 @@ class Workspace:
         body = {
             "messages": list(self.messages),
             "widgets": {"primary": [], "secondary": [], "extra": []},
-            "context": [],
             "tools": [],
             "timezone": "Europe/London",
             **request,
+            "context": [*map(_as_context, self.artifacts), *request.get("context", [])],
         }
         self.requests.append(body)
         self.streams.append(self._over_http(body) if self.url else self._in_process(body))
@@ -102,6 +104,7 @@ class Workspace:
         for name, data in events:
             _MODELS[name].model_validate({"event": name, "data": data})
         self.screen.take(events)
+        self.artifacts += named(events, "copilotMessageArtifact")
         return events
 
     def _over_http(self, body: Mapping[str, Any]) -> bytes:
@@ -125,6 +128,27 @@ class Workspace:
         )
         assert response.status_code == 200, response.content
         return b"".join([part async for part in response.streaming_content])
+
+
+def _as_context(artifact: Mapping[str, Any]) -> dict[str, Any]:
+    # Source: the front end's conversion of artifacts to context.
+    form = {"data_type": "object", "parse_as": artifact["type"]}
+    if artifact["type"] == "chart":
+        form["chart_params"] = artifact["chart_params"]
+    item = {"content": json.dumps(artifact["content"]), "data_format": form}
+    known = {key: artifact[key] for key in ("uuid", "name", "description")}
+    return {**known, "data": {"items": [item]}}
+
+
+def _in_history(events: list[Event]) -> str:
+    """The words of an answer, with marks where its artifacts stood."""
+    said = ""
+    for name, data in events:
+        if name == "copilotMessageArtifact":
+            said += f"<|start_artifact_id|>{data['name']}<|end_artifact_id|>"
+        elif name == "copilotMessageChunk":
+            said += data["delta"]
+    return said
 
 
 def text_of(events: list[Event]) -> str:

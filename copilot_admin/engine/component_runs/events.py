@@ -22,7 +22,6 @@ from copilot_admin.engine.component_runs.text import (
     rows,
     short,
 )
-from copilot_admin.engine.tools.artifacts import unique_name
 from copilot_admin.engine.tools.chart import ROUND, ChartType, chart_params
 from copilot_admin.engine.tools.clean_html import cleaned
 from protocol.components import (
@@ -212,7 +211,7 @@ class ComponentEvents:
         return MessageArtifact(
             type=type,
             uuid=str(id),
-            artifact_name=unique_name(content.name or self._title, id=id),
+            artifact_name=content.name.strip() or self._title,
             description=self._description,
             content=value,
             chart_params=chart_params,

@@ -1,9 +1,8 @@
-"""What the tools that make artifacts share: rows, and names that are unique in a chat."""
+"""What the tools that make artifacts share: rows and names."""
 
 from typing import Annotated, TypeAlias
-from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from copilot_admin.engine.tools.tool_arguments import ToolMistake
 
@@ -13,13 +12,12 @@ Rows: TypeAlias = Annotated[
     list[Row],
     Field(min_length=1, description="The rows, all with the same keys, as in the source."),
 ]
-ArtifactName: TypeAlias = Annotated[str, Field(min_length=1, description="A short title.")]
+ArtifactName: TypeAlias = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1),
+    Field(description="A short title."),
+]
 Description: TypeAlias = Annotated[str, Field(description="What it shows, in one sentence.")]
-
-
-def unique_name(name: str, *, id: UUID) -> str:
-    """The name with a mark of its own: a client finds the artifacts of a chat by their names."""
-    return f"{name.strip()} {id.hex[:8]}"
 
 
 def check_column(key: str, *, rows: list[Row]) -> None:

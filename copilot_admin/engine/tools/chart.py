@@ -11,7 +11,6 @@ from copilot_admin.engine.tools.artifacts import (
     Row,
     Rows,
     check_column,
-    unique_name,
 )
 from copilot_admin.engine.tools.registry import ToolContext, ToolResult, tool
 from copilot_admin.engine.tools.tool_arguments import ToolMistake
@@ -62,7 +61,7 @@ async def chart(
     artifact = MessageArtifact(
         type=ArtifactType.CHART,
         uuid=str(context.id),
-        artifact_name=unique_name(name, id=context.id),
+        artifact_name=name,
         description=description,
         content=rows,
         chart_params=chart_params(type, x=x, y=y),

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from copilot_admin.engine.tools.artifacts import ArtifactName, Description, unique_name
+from copilot_admin.engine.tools.artifacts import ArtifactName, Description
 from copilot_admin.engine.tools.clean_html import LONGEST, html_to_show
 from copilot_admin.engine.tools.registry import ToolContext, ToolResult, tool
 from protocol.events import ArtifactType, MessageArtifact
@@ -33,7 +33,7 @@ async def html(
     artifact = MessageArtifact(
         type=ArtifactType.HTML,
         uuid=str(context.id),
-        artifact_name=unique_name(name, id=context.id),
+        artifact_name=name,
         description=description,
         content=clean,
     )

@@ -28,7 +28,7 @@ class ToolContext:
     """What a tool knows besides its arguments.
 
     Attributes:
-        id: A uuid for what this call makes, unique in the chat.
+        id: A uuid for what this call makes, unique in the chat; names are made so as they leave.
         html_sources: Origins from which images in HTML may be loaded.
     """
 

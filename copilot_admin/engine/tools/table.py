@@ -1,6 +1,6 @@
 """The tool that shows rows as a table."""
 
-from copilot_admin.engine.tools.artifacts import ArtifactName, Description, Rows, unique_name
+from copilot_admin.engine.tools.artifacts import ArtifactName, Description, Rows
 from copilot_admin.engine.tools.registry import ToolContext, ToolResult, tool
 from protocol.events import ArtifactType, MessageArtifact
 
@@ -13,7 +13,7 @@ async def table(
     artifact = MessageArtifact(
         type=ArtifactType.TABLE,
         uuid=str(context.id),
-        artifact_name=unique_name(name, id=context.id),
+        artifact_name=name,
         description=description,
         content=rows,
     )

@@ -87,7 +87,7 @@ class EngineInput:
         fetch: Gets the bytes behind a link.
         signing_key: Signs `extra_state`, which travels through the client.
         principal: Who asks, by the name that transcripts have for the key.
-        trace_id: Names the chat; artifact names are made unique with it.
+        trace_id: Names the chat; the uuids of artifacts are made with it.
         chat_id: The same if the client gave it; never one that the server made for this request.
         max_answer_bytes: UTF-8 bytes of text after which the answer is cut with a warning.
     """

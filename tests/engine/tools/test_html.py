@@ -205,7 +205,7 @@ def test_html_is_shown_as_an_artifact_with_a_name_of_its_own():
         text("See above."),
     )
     assert (artifact.type, artifact.content) == (ArtifactType.HTML, "<b>1</b>")
-    assert artifact.artifact_name.startswith("Card ")
+    assert artifact.artifact_name == "Card"
     assert provider.calls[1].messages[-1].text == "The user now sees 'Card'."
 
 

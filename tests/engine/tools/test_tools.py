@@ -107,7 +107,7 @@ def test_chart_with_axes(kind):
     assert artifact == MessageArtifact(
         type=ArtifactType.CHART,
         uuid=str(CONTEXT.id),
-        artifact_name="N abcdef00",
+        artifact_name="N",
         description="D",
         content=ROWS,
         chart_params={"chartType": kind, "xKey": "name", "yKey": ["value"]},

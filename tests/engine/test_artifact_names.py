@@ -1,0 +1,58 @@
+"""Names of artifacts: as they were given while they are free, else with a number."""
+
+import pytest
+
+from copilot_admin.engine.artifact_names import ArtifactNames, names_in
+from protocol.events import (
+    ArtifactType,
+    FunctionCall,
+    MessageArtifact,
+    MessageChunk,
+    StatusUpdate,
+)
+from protocol.json import Json
+from protocol.messages import AiMessage, HumanMessage, ResultMessage
+from protocol.query import ContextItem
+from tests.engine.engine_inputs import make_query
+
+
+def artifact(name: str) -> MessageArtifact:
+    return MessageArtifact(
+        type=ArtifactType.TEXT, uuid="u", artifact_name=name, description="", content="x"
+    )
+
+
+def test_a_free_name_stays_and_a_taken_one_gets_the_next_free_number():
+    names = ArtifactNames(["Prices", "Prices 3", ""])
+    given = [names.free(name) for name in ("News", "Prices", "Prices", "prices", "Prices 2")]
+    assert given == ["News", "Prices 2", "Prices 4", "prices", "Prices 2 2"]
+
+
+def test_artifacts_of_a_step_have_names_of_their_own_too():
+    names = ArtifactNames(["A"])
+    step = StatusUpdate(message="Two tables", artifacts=(artifact("A"), artifact("A")))
+    named = names.named(step)
+    assert named == StatusUpdate(message="Two tables", artifacts=(artifact("A 2"), artifact("A 3")))
+    assert names.named(artifact("A")) == artifact("A 4")
+    chunk, plain = MessageChunk("A"), StatusUpdate(message="A")
+    assert (names.named(chunk), names.named(plain)) == (chunk, plain)
+
+
+def test_names_travel_with_a_call_only_where_there_are_any():
+    call = FunctionCall(function="f", input_arguments={}, extra_state={"a": 1})
+    names = ArtifactNames(["A"])
+    assert names.carried_by(call) is call
+    names.free("A")
+    assert names.carried_by(call).extra_state == {"a": 1, "artifact_names": ["A 2"]}
+
+
+@pytest.mark.parametrize("foreign", [None, "A", 5, {"A": 1}, [5, None, ["A"]]])
+def test_names_that_a_request_shows_are_taken_and_whatever_else_it_says_is_not(foreign: Json):
+    query = make_query(
+        HumanMessage("q"),
+        AiMessage("a", artifacts=("B", "C")),
+        ResultMessage("f", extra_state={"artifact_names": foreign}),
+        ResultMessage("f", extra_state={"artifact_names": ["D", 5]}),
+        context=(ContextItem(name="A"), ContextItem()),
+    )
+    assert [*names_in(query)] == ["A", "", "B", "C", "D"]
