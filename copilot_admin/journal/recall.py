@@ -115,7 +115,12 @@ def _carried(earlier: Sequence[_Earlier], leaf_id: int | None) -> JsonObject:
 
 
 def _memory_of(query: Query) -> Memory:
-    return Memory(timezone=query.timezone, urls=query.urls, selected_skills=query.selected_skills)
+    return Memory(
+        timezone=query.timezone,
+        urls=query.urls,
+        selected_skills=query.selected_skills,
+        workspace_state=query.workspace_state,
+    )
 
 
 def _stored_memory(first: _Earlier) -> Memory | None:
@@ -123,7 +128,7 @@ def _stored_memory(first: _Earlier) -> Memory | None:
     env = _env(first)
     if env is None:
         return None
-    timezone = env.get("timezone")
+    timezone, state = env.get("timezone"), env.get("workspace_state")
     return Memory(
         timezone=timezone if isinstance(timezone, str) else None,
         urls=tuple(url for url in _elements(env.get("urls")) if isinstance(url, str)),
@@ -132,6 +137,7 @@ def _stored_memory(first: _Earlier) -> Memory | None:
             for skill in _elements(env.get("selected_skills"))
             if isinstance(skill, Mapping) and isinstance(skill.get("slug"), str)
         ),
+        workspace_state=state if isinstance(state, Mapping) else {},
     )
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from copilot_admin.models import Outcome, Run
+from copilot_admin.models import Copilot, Outcome, Run
 from tests.conformance.strangers import (
     NEWS,
     NEWS_SOURCE,
@@ -217,6 +217,24 @@ def test_a_dashboard_without_tabs_is_no_obstacle(service_url, model):
     state = {"current_dashboard_info": {"id": "1", "name": "Mine", "tabs": None}}
     [events] = stranger.asks("What is there?", **widgets(), workspace_state=state)
     assert events == [("copilotMessageChunk", {"delta": "Nothing."})]
+
+
+@pytest.mark.parametrize("logging", ["everything", "nothing"])
+def test_the_tabs_are_known_in_the_second_leg_too(logging, service_url, model):
+    stranger = Stranger(
+        "dashboard-explorer",
+        calls("get_widget_data", widgets=[{"id": NEWS["uuid"]}]),
+        says("Two tabs."),
+        service=service_url,
+        model=model,
+    )
+    Copilot.objects.update(logging=logging)
+    functions = {"get_widget_data": content("[1]")}
+    stranger.asks("Which tabs?", functions=functions, **on_dashboard(workspace_options={}))
+    assert "workspace_state" not in stranger.chat.requests[1]
+    dashboard = model.system(0).partition('<data source="the open dashboard">')[2]
+    assert "overview" in dashboard
+    assert model.system(1).endswith(dashboard)
 
 
 @pytest.mark.parametrize("web_search", [True, False])

@@ -15,9 +15,18 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db]
 def test_memory_of_the_first_request_reaches_the_second():
     client = Client(trace_id="chat")
     skill = {"slug": "news", "contentMarkdown": "read " * 1000}
-    env = {"timezone": "Asia/Tokyo", "urls": ["https://a.example"], "selected_skills": [skill, {}]}
+    state = {"current_dashboard_info": {"name": "Mine"}}
+    env = {
+        "timezone": "Asia/Tokyo",
+        "urls": ["https://a.example"],
+        "selected_skills": [skill, {}],
+        "workspace_state": state,
+    }
     remembered = Memory(
-        timezone="Asia/Tokyo", urls=("https://a.example",), selected_skills=(skill,)
+        timezone="Asia/Tokyo",
+        urls=("https://a.example",),
+        selected_skills=(skill,),
+        workspace_state=state,
     )
     first = client.ask(
         "Price?",
@@ -25,6 +34,7 @@ def test_memory_of_the_first_request_reaches_the_second():
         timezone="Asia/Tokyo",
         urls=("https://a.example",),
         selected_skills=(skill,),
+        workspace_state=state,
     )
     assert first.accepted.recollection == Recollection(memory=remembered)
     first.answer(call_event())
@@ -36,7 +46,10 @@ def test_memory_of_the_first_request_reaches_the_second():
     )
 
 
-@pytest.mark.parametrize("env", [{}, {"timezone": 5, "urls": "x", "selected_skills": [1]}])
+@pytest.mark.parametrize(
+    "env",
+    [{}, {"timezone": 5, "urls": "x", "selected_skills": [1], "workspace_state": ["x"]}],
+)
 def test_what_is_no_memory_is_not_remembered(env):
     client = Client(trace_id="chat")
     client.ask("Price?", env=env).answer(call_event())

@@ -30,8 +30,10 @@ _MODELS: Mapping[str, Any] = {
     "copilotCitationCollection": CitationCollectionSSE,
     "copilotPromptSuggestions": PromptSuggestionsSSE,
 }
-# Source: a follow-up after a function call comes without these.
-_ONLY_FIRST = ("urls", "timezone", "selected_skills")
+# Source: a follow-up after a function call comes without these; with the state of the workspace
+# only while the copilot may change the dashboard.
+_ONLY_FIRST = frozenset({"urls", "timezone", "selected_skills"})
+_STATE = "workspace_state"
 MOST_LEGS = 8
 
 
@@ -72,10 +74,14 @@ class Workspace:
         while (call := _call_in(legs[-1])) is not None:
             assert len(legs) < MOST_LEGS, "the copilot drives the client in circles"
             self._carry_out(call)
-            later = {key: one for key, one in self.request.items() if key not in _ONLY_FIRST}
-            legs.append(self._post(later))
+            legs.append(self._post(self._later()))
         self.messages.append({"role": "ai", "content": _in_history(legs[-1])})
         return legs
+
+    def _later(self) -> dict[str, Any]:
+        options = self.request.get("workspace_options") or {}
+        left_out = _ONLY_FIRST if "generative-ui" in options else _ONLY_FIRST | {_STATE}
+        return {key: one for key, one in self.request.items() if key not in left_out}
 
     def _carry_out(self, call: Mapping[str, Any]) -> None:
         # Source: a pair with an empty extra_state is dropped from the history.

@@ -44,6 +44,7 @@ def seal(memory: Memory, *, signing_key: bytes, holder: Holder, now: datetime) -
         "timezone": memory.timezone,
         "urls": memory.urls,
         "selected_skills": memory.selected_skills,
+        "workspace_state": memory.workspace_state,
         "exchanges": [astuple(exchange) for exchange in memory.exchanges],
         "waiting": [[call.id, call.name, call.arguments] for call in memory.waiting],
     }
@@ -84,10 +85,12 @@ def _serializer(signing_key: bytes, holder: Holder) -> Serializer[str]:
 
 def _memory(claims: Mapping[str, Json]) -> Memory:
     timezone, urls, skills = (claims[key] for key in ("timezone", "urls", "selected_skills"))
+    state = claims.get("workspace_state")
     return Memory(
         timezone=timezone if isinstance(timezone, str) else None,
         urls=tuple(url for url in _rows(urls) if isinstance(url, str)),
         selected_skills=tuple(skill for skill in _rows(skills) if isinstance(skill, Mapping)),
+        workspace_state=state if isinstance(state, Mapping) else {},
         exchanges=tuple(map(_exchange, _rows(claims.get("exchanges")))),
         waiting=tuple(map(_call, _rows(claims.get("waiting")))),
     )

@@ -2,18 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+import json
 
 from copilot_admin.engine.client.extra_state import unseal
 from copilot_admin.engine.client.holders import holders
 from copilot_admin.engine.values.engine_input import EngineInput, Exchange, Memory, Recollection
 from copilot_admin.engine.values.model_call import ToolCall
 from copilot_admin.engine.values.turn import messages_of_turn
+from protocol.json import Json, JsonObject
 from protocol.messages import ResultMessage
 from protocol.query import Query
 
 # Characters; the client sends them back with every later request of the turn.
 MOST_WAITING = 64 * 1024
 MOST_CARRIED = 48 * 1024
+MOST_STATE = 32 * 1024  # of JSON; a dashboard with 300 widgets has as much
+_DASHBOARD = "current_dashboard_info"
 NOT_CARRIED = "(done, but the result was too long to be kept; call it again if you need it)"
 NOT_WAITING = "(not done: what was called at the same time was too long to be kept; call it again)"
 
@@ -29,7 +33,7 @@ def with_what_it_carries(engine_input: EngineInput, recollection: Recollection) 
 
 
 def completed(engine_input: EngineInput, recollection: Recollection) -> Query:
-    """The query with timezone, urls and selected skills of the turn's first request.
+    """The query with what only the turn's first request says: see `Memory`.
 
     What the client says now wins, then what the journal knows, then what the client was given to
     carry; a first request has nothing to fill in.
@@ -44,6 +48,7 @@ def completed(engine_input: EngineInput, recollection: Recollection) -> Query:
         timezone=query.timezone or known.timezone or carried.timezone,
         urls=query.urls or known.urls or carried.urls,
         selected_skills=query.selected_skills or known.selected_skills or carried.selected_skills,
+        workspace_state=query.workspace_state or known.workspace_state or carried.workspace_state,
     )
 
 
@@ -66,6 +71,7 @@ def memory_of(
         timezone=query.timezone,
         urls=query.urls,
         selected_skills=query.selected_skills,
+        workspace_state=_fitting_state(query.workspace_state),
         exchanges=tuple(_fitting(exchanges)),
         waiting=tuple(waiting) if fits else (),
     )
@@ -76,6 +82,18 @@ def waiting_calls(engine_input: EngineInput) -> tuple[ToolCall, ...]:
     last = engine_input.query.messages[-1]
     memory = memory_in(last, engine_input=engine_input) if isinstance(last, ResultMessage) else None
     return memory.waiting if memory else ()
+
+
+def _fitting_state(state: JsonObject) -> JsonObject:
+    """The state, or as many of its members as fit; the dashboard goes first."""
+    left = MOST_STATE
+    kept: dict[str, Json] = {}
+    for name in sorted(state, key=lambda name: name != _DASHBOARD):
+        size = len(json.dumps(state[name], ensure_ascii=False))
+        if size <= left:
+            left -= size
+            kept[name] = state[name]
+    return kept
 
 
 def _fitting(exchanges: Sequence[Exchange]) -> list[Exchange]:

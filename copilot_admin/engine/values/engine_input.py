@@ -29,10 +29,11 @@ class Exchange:
 class Memory:
     """What is not in the next request of a turn, though its answer depends on it.
 
-    Source: Workspace leaves out timezone, urls and selected skills after a function call, and
-    never knows of what the server did meanwhile.
+    Source: Workspace leaves out timezone, urls and selected skills after a function call, mostly
+    the state of the workspace too, and never knows of what the server did meanwhile.
 
     Attributes:
+        workspace_state: The dashboard with its tabs, the page, and other agents.
         exchanges: What the server's tools gave before the call that the client carries out now.
         waiting: What the model wanted besides the call that the client carries out now.
     """
@@ -40,6 +41,7 @@ class Memory:
     timezone: str | None = None
     urls: tuple[str, ...] = ()
     selected_skills: tuple[JsonObject, ...] = ()
+    workspace_state: JsonObject = field(default_factory=dict)
     exchanges: tuple[Exchange, ...] = ()
     waiting: tuple[ToolCall, ...] = ()
 

@@ -4,9 +4,16 @@ from math import inf
 
 import pytest
 
-from copilot_admin.engine.client.extra_state import LIFETIME, SIGNED_MEMORY, Holder, seal, unseal
+from copilot_admin.engine.client.extra_state import (
+    LIFETIME,
+    SIGNED_MEMORY,
+    Holder,
+    _serializer,
+    seal,
+    unseal,
+)
 from copilot_admin.engine.client.holders import holders
-from copilot_admin.engine.client.memory import completed, memory_of
+from copilot_admin.engine.client.memory import MOST_STATE, completed, memory_of
 from copilot_admin.engine.values.engine_input import Exchange, Memory, Recollection
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.messages import HumanMessage
@@ -27,6 +34,7 @@ MEMORY = Memory(
     timezone="Asia/Seoul",
     urls=("https://example.com/a",),
     selected_skills=({"slug": "brief", "contentMarkdown": "Be brief. \ud83d", "weight": inf},),
+    workspace_state={"current_dashboard_info": {"name": "Mine"}, "action_history": ["Opened"]},
     exchanges=(Exchange("calculator", '{"expression": "1+1"}', "2"),),
     waiting=(ToolCall(id="call-2", name="chart", arguments='{"x": "\ud83d"'),),
 )
@@ -157,8 +165,29 @@ def test_journal_wins_over_what_the_client_carries():
     known = Memory(timezone="Europe/Rome")
     query = completed(carried(MEMORY), Recollection(memory=known))
     assert memory_of(query) == Memory(
-        timezone="Europe/Rome", urls=MEMORY.urls, selected_skills=MEMORY.selected_skills
+        timezone="Europe/Rome",
+        urls=MEMORY.urls,
+        selected_skills=MEMORY.selected_skills,
+        workspace_state=MEMORY.workspace_state,
     )
+
+
+@pytest.mark.parametrize(
+    ("length", "kept"),
+    [
+        (MOST_STATE - 20, {"current_dashboard_info", "agents", "current_page_context"}),
+        (MOST_STATE, {"current_dashboard_info", "current_page_context"}),
+    ],
+)
+def test_as_much_of_the_workspace_travels_as_fits_the_dashboard_first(length, kept):
+    state = {"agents": "x" * (length - 2), "current_dashboard_info": {}, "current_page_context": 1}
+    assert memory_of(make_query(workspace_state=state)).workspace_state.keys() == kept
+
+
+def test_a_token_from_before_the_workspace_travelled_is_understood():
+    claims = {"expires": NOW.timestamp(), "timezone": "UTC", "urls": [], "selected_skills": []}
+    token = _serializer(KEY, MINE).dumps(claims)
+    assert opened(token) == Memory(timezone="UTC")
 
 
 def test_carried_memory_is_used_when_nothing_else_is_known():
