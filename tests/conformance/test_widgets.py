@@ -1,5 +1,7 @@
 """A stranger's tests of the examples that read widgets, each against the template of its kind."""
 
+import json
+
 import pytest
 
 from copilot_admin.models import Copilot, Outcome, Run
@@ -118,6 +120,9 @@ def test_a_widget_that_was_not_returned_is_not_cited(service_url, model):
     assert citation["source_info"]["widget_id"] == "stock_price"
 
 
+ACTIONS = ["Opened the dashboard Mine", "Removed the widget Prices"]
+
+
 def on_dashboard(**more: object) -> dict[str, object]:
     """The dashboard of the examples: one widget on a tab, none selected."""
     tabs = [
@@ -127,7 +132,11 @@ def on_dashboard(**more: object) -> dict[str, object]:
     info = {"id": "1", "name": "Mine", "current_tab_id": "overview", "tabs": tabs}
     return {
         **widgets(secondary=(NEWS,)),
-        "workspace_state": {"current_dashboard_info": info},
+        "workspace_state": {
+            "current_dashboard_info": info,
+            "current_page_context": "dashboard",
+            "action_history": ACTIONS,
+        },
         **more,
     }
 
@@ -220,7 +229,7 @@ def test_a_dashboard_without_tabs_is_no_obstacle(service_url, model):
 
 
 @pytest.mark.parametrize("logging", ["everything", "nothing"])
-def test_the_tabs_are_known_in_the_second_leg_too(logging, service_url, model):
+def test_page_actions_and_tabs_are_known_in_both_legs(logging, service_url, model):
     stranger = Stranger(
         "dashboard-explorer",
         calls("get_widget_data", widgets=[{"id": NEWS["uuid"]}]),
@@ -232,9 +241,13 @@ def test_the_tabs_are_known_in_the_second_leg_too(logging, service_url, model):
     functions = {"get_widget_data": content("[1]")}
     stranger.asks("Which tabs?", functions=functions, **on_dashboard(workspace_options={}))
     assert "workspace_state" not in stranger.chat.requests[1]
-    dashboard = model.system(0).partition('<data source="the open dashboard">')[2]
-    assert "overview" in dashboard
-    assert model.system(1).endswith(dashboard)
+    _, start, workspace = model.system(0).partition('<data source="the user\'s workspace">\n')
+    assert workspace.startswith(
+        f'{{"page": "dashboard", "latest_actions": {json.dumps(ACTIONS)}}}\n</data>\n\n'
+        '<data source="the open dashboard">\n'
+    )
+    assert "overview" in workspace
+    assert model.system(1).endswith(start + workspace)
 
 
 @pytest.mark.parametrize("web_search", [True, False])

@@ -1,4 +1,4 @@
-"""The user's dashboard as the model is told of it, and whether it may be changed."""
+"""The user's workspace and dashboard as the model is told of them, and what may be changed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 import json
@@ -10,6 +10,8 @@ from protocol.query import Query
 GENERATIVE_UI = "generative-ui"
 _MOST_TABS = 50
 _MOST_WIDGETS = 200  # of one tab
+_MOST_ACTIONS = 50
+_LONGEST = 300  # characters of an action, or of the name of a page
 _NO_TAB = "__no_tab__"
 
 
@@ -27,8 +29,25 @@ def may_be_changed(spec: CopilotSpec, query: Query) -> bool:
     return spec.has(GENERATIVE_UI) and bool(query.workspace_state)
 
 
-def dashboard_text(query: Query) -> str:
-    """The dashboard's name, tabs and widgets for the system prompt; empty if none is open."""
+def workspace_text(query: Query) -> str:
+    """What the user sees and has done, for the system prompt; empty where nothing is said of it."""
+    return "\n\n".join(filter(None, (_page_text(query), _dashboard_text(query))))
+
+
+def _page_text(query: Query) -> str:
+    """The page that is open, and the user's latest actions, oldest first."""
+    row: dict[str, Json] = {}
+    if page := _text(query.workspace_state.get("current_page_context")):
+        row["page"] = page[:_LONGEST]
+    history = query.workspace_state.get("action_history")
+    actions = history if isinstance(history, list | tuple) else ()
+    if latest := [text[:_LONGEST] for one in actions if (text := _text(one))][-_MOST_ACTIONS:]:
+        row["latest_actions"] = list(latest)
+    return _data("the user's workspace", row) if row else ""
+
+
+def _dashboard_text(query: Query) -> str:
+    """The dashboard's name, tabs and widgets; empty if none is open."""
     info = query.workspace_state.get("current_dashboard_info")
     if not isinstance(info, Mapping):
         return ""
@@ -36,14 +55,18 @@ def dashboard_text(query: Query) -> str:
     current = info.get("current_tab_id")
     tabs = [_tab(tab, current=current) for tab in _objects(info.get("tabs"))[:_MOST_TABS]]
     row["tabs"] = list(tabs)
-    text = json.dumps(row, ensure_ascii=False).replace("</data>", "<\\/data>")
-    return f'<data source="the open dashboard">\n{text}\n</data>'
+    return _data("the open dashboard", row)
 
 
 def agents_of(query: Query) -> tuple[JsonObject, ...]:
     """The agents to which tasks may be given; only an orchestrator is told of any."""
     agents = _objects(query.workspace_state.get("agents"))
     return tuple(agent for agent in agents if _text(agent.get("id")))
+
+
+def _data(source: str, row: JsonObject) -> str:
+    text = json.dumps(row, ensure_ascii=False).replace("</data>", "<\\/data>")
+    return f'<data source="{source}">\n{text}\n</data>'
 
 
 def _tab(tab: JsonObject, *, current: Json) -> JsonObject:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import json
 from typing import TypeAlias, assert_never
 
-from copilot_admin.engine.client.dashboard import dashboard_text
+from copilot_admin.engine.client.dashboard import workspace_text
 from copilot_admin.engine.client.memory import memory_in
 from copilot_admin.engine.client.skills import catalog_text
 from copilot_admin.engine.client.widget_data import name_of
@@ -106,12 +106,12 @@ def _system_text(
     )
     has_data = bool(query.context) or any(isinstance(one, ResultMessage) for one in query.messages)
     policy = engine_input.spec.data_messages
-    dashboard = "" if policy.workspace else dashboard_text(query)
+    workspace = "" if policy.workspace else workspace_text(query)
     skills = catalog_text(query)
-    rule = DATA_RULE if offered or has_data or dashboard or skills else ""
+    rule = DATA_RULE if offered or has_data or workspace or skills else ""
     widgets = "" if policy.widgets else offer_text(offered, query=query)
     notes = DATA_MESSAGE_RULE if noted else ""
-    return "\n\n".join(filter(None, (prompt.strip(), widgets, dashboard, skills, rule, notes)))
+    return "\n\n".join(filter(None, (prompt.strip(), widgets, workspace, skills, rule, notes)))
 
 
 @dataclass(slots=True)
