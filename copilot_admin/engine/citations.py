@@ -24,6 +24,9 @@ from protocol.messages import (
 )
 from protocol.query import Query
 
+# What sources send when they have nothing: no text, no rows, no value.
+_EMPTY = frozenset({"", '""', "[]", "{}", "[{}]", "null"})
+_LONGEST_EMPTY = 20  # characters, with blanks between them
 _Boxes: TypeAlias = tuple[tuple[JsonObject, ...], ...]
 
 
@@ -151,7 +154,15 @@ def _pages(boxes: Sequence[Sequence[JsonObject]]) -> JsonObject:
 
 def _is_citable(fetched: Fetched) -> bool:
     result = fetched.result
-    return isinstance(result, SourceData) and any(item.citable for item in result.items)
+    return isinstance(result, SourceData) and any(map(_shows_something, result.items))
+
+
+def _shows_something(item: DataItem | FileReference) -> bool:
+    """Whether it may be cited, and the answer could rest on it; a link is read by now, or cannot be."""
+    if not item.citable or isinstance(item, FileReference):
+        return False
+    text = item.content.strip()
+    return len(text) > _LONGEST_EMPTY or "".join(text.split()) not in _EMPTY
 
 
 def _distinct(fetched: Iterable[Fetched]) -> Iterable[Fetched]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.models import Node
-from tests.conformance.strangers import NEWS, Stranger, import_template, widgets
+from tests.conformance.strangers import NEWS, PRICE, Stranger, import_template, widgets
 from tests.conformance.test_widgets import on_dashboard
 from tests.copilot_file.test_templates import files_served
 from tests.wire import Line
@@ -65,6 +65,39 @@ def test_what_the_data_of_a_widget_cites_is_cited_too(service_url, model):
         **CITATION,
         "source_info": {**CITATION["source_info"], "citable": True},  # type: ignore[dict-item]
     }
+
+
+@pytest.mark.parametrize("nothing", ["[]", "", "{}"])
+def test_a_widget_that_had_nothing_is_not_cited(nothing, service_url, model):
+    stranger = Stranger("widget-citations", says("Nothing."), service=service_url, model=model)
+    given = [{"items": [{"content": text}]} for text in (nothing, "[1]")]
+    *_, events = stranger.asks(
+        "What moved?", functions={"get_widget_data": lambda _: given}, **widgets(NEWS, PRICE)
+    )
+    [citation] = named(events, "copilotCitationCollection")[0]["citations"]
+    assert citation["source_info"]["widget_id"] == "stock_price"
+
+
+@pytest.mark.parametrize("nothing", [[], "", {}])
+@pytest.mark.parametrize("generation", [1, 2])
+def test_nor_is_it_named_to_older_clients(generation, nothing, service_url, model):
+    import_template("widget-citations", model)
+    model.plays(says("Nothing."))
+    asked: dict[str, Any] = {"input_arguments": {"widget_uuid": NEW}}
+    if generation == 2:
+        asked = {"copilot_function_call_arguments": {}}
+    events = posted(
+        service_url,
+        "widget-citations",
+        {"role": "human", "content": "What moved?"},
+        {
+            "role": "tool",
+            "function": "get_widget_data",
+            **asked,
+            "data": {"content": nothing} if generation == 1 else [{"content": nothing}],
+        },
+    )
+    assert events == [("copilotMessageChunk", {"delta": "Nothing."})]
 
 
 def test_what_an_mcp_tool_cites_is_cited_under_the_id_that_the_client_knows(service_url, model):

@@ -12,6 +12,7 @@ from protocol.messages import (
     AiMessage,
     CallMessage,
     CommandResult,
+    FileReference,
     HumanMessage,
     ResultMessage,
     SourceData,
@@ -109,6 +110,25 @@ def test_what_is_quoted_of_a_file_is_marked_in_the_citation_of_that_file():
 
 def test_data_that_may_not_be_cited_is_not():
     assert cited(second_leg(make_widget(), data("1", citable=False))) == ()
+
+
+EMPTY_CONTENTS = ("", " \n", "[]", "[ ]", "{}", "[\n  {}\n]", "null", '""')
+
+
+@pytest.mark.parametrize("content", EMPTY_CONTENTS)
+def test_a_source_that_had_nothing_is_not_cited(content):
+    assert cited(second_leg(make_widget(), data(content, content))) == ()
+    assert len(cited(second_leg(make_widget(), data(content, "0")))) == 1
+
+
+@pytest.mark.parametrize("content", ["0", "false", "[null]", "[" + " " * 30 + "]x", "a" * 21])
+def test_a_source_that_had_little_is_cited(content):
+    assert len(cited(second_leg(make_widget(), data(content)))) == 1
+
+
+def test_a_link_that_nobody_could_follow_is_not_cited():
+    link = FileReference(url="https://files.example/a", data_format={"data_type": "mp3"})
+    assert cited(second_leg(make_widget(), SourceData((link,)))) == ()
 
 
 def test_results_of_commands_and_other_functions_are_no_sources():
