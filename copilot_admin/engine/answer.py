@@ -118,7 +118,8 @@ async def _leg(
     pace: Pace,
 ) -> Leg:
     """The leg with its messages laid out, in a thread where others would wait for it."""
-    problems = [file.fault for file in files if file.fault]
+    faults = (file.fault for file in files if file.fault and not file.is_known)
+    problems = tuple(dict.fromkeys(faults))
     model, _ = choose_model(engine_input.spec, query)
     tools = ServerTools(
         engine_input.spec, inputs=system_inputs(engine_input, query, model=model, pace=pace)

@@ -8,7 +8,7 @@ from tests.conformance.strangers import PRICE, PRICE_SOURCE, Stranger, widgets
 from tests.copilot_file.test_templates import files_served
 from tests.engine.files.sample_files import SENTENCE, base64, pdf
 from tests.workspace.client import named
-from tests.workspace.model_server import says
+from tests.workspace.model_server import calls, says
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -35,6 +35,26 @@ def test_a_pdf_reaches_the_model_as_text_either_way(by_link, service_url, model,
     assert "The first page says little." in model.told()
     assert SENTENCE in model.told()
     assert base64(PAGES)[:80] not in str(model.requests), "bytes are never shown to a model"
+
+
+def test_a_dead_link_is_told_to_the_user_once_and_to_the_model_always(service_url, model, settings):
+    settings.FETCH_ALLOW = ["127.0.0.1"]
+    stranger = Stranger(
+        "widget-citations", calls("get_widget_data", widgets=[{"id": PRICE["uuid"]}]), says("No."),
+        says("Still no."), service=service_url, model=model,
+    )  # fmt: skip
+    with files_served({}) as address:
+        link = file(url=f"{address}/gone.pdf")
+        _, told = stranger.asks("Dividends?", functions=link, **widgets(secondary=(PRICE,)))
+        [later] = stranger.asks("And now?")
+    sentence = (
+        "The file 'report.pdf' could not be read. The link has expired or is not open: the server "
+        "answered 404."
+    )
+    [step] = named(told, "copilotStatusUpdate")
+    assert (step["eventType"], step["message"]) == ("WARNING", sentence)
+    assert later == [("copilotMessageChunk", {"delta": "Still no."})]
+    assert sentence in model.told()
 
 
 def test_an_attached_file_is_a_selected_widget_without_uuid(service_url, model):

@@ -25,7 +25,7 @@ from copilot_admin.engine.files.links import OPEN_TYPES, name_of_link
 from copilot_admin.engine.files.pictures import IMAGE_TYPES, Picture
 from copilot_admin.engine.files.rules import EVERYTHING, FileRules, Origin, origin_of, origins_in
 from copilot_admin.engine.values.engine_input import FileRead
-from copilot_admin.engine.values.turn import HEAVY_CHARACTERS
+from copilot_admin.engine.values.turn import HEAVY_CHARACTERS, messages_of_turn
 from copilot_admin.engine.values.uploads import is_uploaded
 from protocol.messages import DataItem, FileReference, Message, ResultMessage, SourceData
 from protocol.query import ContextItem, Query
@@ -49,6 +49,7 @@ class _Wanted:
     key: _Key
     item: _Item
     file: FileRead
+    is_new: bool  # in this turn
 
     @property
     def origin(self) -> Origin:
@@ -64,6 +65,7 @@ class _Reading:
         self._rules = rules
         self._until = asyncio.get_running_loop().time() + MOST_SECONDS
         self._left = MOST_FILES
+        self._dead: set[str] = set()  # links of which the user is told
         self.contents: dict[_Key, Content] = {}
         self.files: list[FileRead] = []
 
@@ -109,7 +111,17 @@ class _Reading:
         if why := self._too_much(content):
             content, file = unreadable(replace(wanted.file, size=file.size), why)
         self.contents[wanted.key] = content
-        self.files.append(file)
+        self.files.append(replace(file, is_known=self._is_known(wanted, file)))
+
+    def _is_known(self, wanted: _Wanted, file: FileRead) -> bool:
+        """Whether the user was told of a file already; of a dead link once, whatever it is called."""
+        if not wanted.is_new:
+            return True
+        if not file.fault or not isinstance(wanted.item, FileReference):
+            return False
+        is_told = wanted.item.url in self._dead
+        self._dead.add(wanted.item.url)
+        return is_told
 
     def _too_much(self, content: Content) -> str:
         """Why there is no room for one more; empty while there is."""
@@ -144,8 +156,8 @@ async def with_files_read(
     reading.files += _not_asked_for(query, rules)
     told = tuple(map(_told, reading.files))
     first: dict[_Key, _Wanted] = {}
-    for item, origin in _items(query):
-        if wanted := _wanted(item, origin):
+    for item, origin, is_new in _items(query):
+        if wanted := _wanted(item, origin, is_new=is_new):
             first.setdefault(wanted.key, wanted)
     if first:
         await reading.read(first.values())
@@ -188,18 +200,19 @@ def _told(file: FileRead) -> ContextItem:
     return ContextItem(name=file.name, data=SourceData((item,)))
 
 
-def _items(query: Query) -> Iterator[tuple[_Item, Origin]]:
-    """What may be a file, the newest first."""
+def _items(query: Query) -> Iterator[tuple[_Item, Origin, bool]]:
+    """What may be a file, the newest first, and whether it came in this turn."""
     for sent in query.context:
-        yield from ((item, origin_of(sent, query=query)) for item in sent.data.items)
-    for message in reversed(query.messages):
+        yield from ((item, origin_of(sent, query=query), True) for item in sent.data.items)
+    new = len(messages_of_turn(query))
+    for number, message in enumerate(reversed(query.messages)):
         if isinstance(message, ResultMessage):
             for result, origin in origins_in(message):
                 if isinstance(result, SourceData):
-                    yield from ((item, origin) for item in result.items)
+                    yield from ((item, origin, number < new) for item in result.items)
 
 
-def _wanted(item: _Item, origin: Origin) -> _Wanted | None:
+def _wanted(item: _Item, origin: Origin, *, is_new: bool = True) -> _Wanted | None:
     """The file that an item is; None if it is none that can be read."""
     kind = str(item.data_format.get("data_type") or "").lower()
     is_open = isinstance(item, FileReference) and kind in OPEN_TYPES
@@ -209,7 +222,7 @@ def _wanted(item: _Item, origin: Origin) -> _Wanted | None:
     unnamed = name_of_link(source) if is_open else f"without a name ({kind})"
     name = str(item.data_format.get("filename") or unnamed)[:LONGEST_NAME]
     file = FileRead(name=name, kind=kind)
-    return _Wanted(key=(kind, origin, source), item=item, file=file)
+    return _Wanted(key=(kind, origin, source), item=item, file=file, is_new=is_new)
 
 
 async def _is_text_already(wanted: _Wanted) -> bool:

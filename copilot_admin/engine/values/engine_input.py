@@ -179,6 +179,8 @@ class FileRead:
         pages: Of a document; sheets of a workbook.
         note: What of it the model was not given, in words.
         fault: Why nothing of it could be read; a whole sentence.
+        is_known: The user need not be told of it: it came in an earlier turn, or the same link
+            stands elsewhere.
     """
 
     name: str
@@ -188,6 +190,7 @@ class FileRead:
     pixels: tuple[int, int] | None = None  # width and height
     note: str = ""
     fault: str = ""
+    is_known: bool = False
 
 
 Output: TypeAlias = (

@@ -19,6 +19,7 @@ from copilot_admin.engine.values.model_call import ModelImage, ModelRole
 from copilot_admin.engine.values.spec import CitationMode, DataMessagePolicy
 from protocol.events import CitationCollection, MessageChunk, StatusLevel, StatusUpdate
 from protocol.messages import (
+    AiMessage,
     DataItem,
     FileReference,
     HumanMessage,
@@ -412,6 +413,32 @@ def test_a_file_that_cannot_be_read_is_said_to_the_user_before_the_answer():
         MessageChunk("I could not read it."),
     ]
     assert sentence in provider.calls[0].messages[-1].text
+
+
+def told(*messages, **query):
+    """What the user is told of files in the answer to a chat."""
+    with ScriptedProvider([text("Well.")]) as provider:
+        outputs = outputs_of(make_engine_input(provider, query=make_query(*messages, **query)))
+    return [one.message for one in outputs if isinstance(one, StatusUpdate)]
+
+
+DEAD = "The file 'report.pdf' could not be read. Links are not followed here."
+
+
+def test_a_dead_link_is_told_in_its_turn_and_not_in_later_ones():
+    turn = (HumanMessage("q"), result(link()))
+    assert told(*turn) == [DEAD]
+    assert told(*turn, result(item("x", data_type="object"))) == [DEAD], "still unanswered"
+    assert told(*turn, AiMessage("No."), HumanMessage("And?")) == []
+    assert told(*turn, AiMessage("No."), HumanMessage("And?"), result(link())) == [DEAD]
+
+
+def test_a_dead_link_that_stands_in_several_places_is_told_once():
+    named = FileReference(url=link().url, data_format={"data_type": "csv", "filename": "a.csv"})
+    sent = ContextItem(name="Report", data=SourceData((link(),)))
+    other = FileReference(url="https://files/other.pdf", data_format=FORM)
+    assert told(HumanMessage("q"), result(link(), named), context=(sent,)) == [DEAD]
+    assert told(HumanMessage("q"), result(link(), other)) == [DEAD], "the same words"
 
 
 @pytest.mark.parametrize(
