@@ -50,6 +50,7 @@ from protocol.events import (
     StatusLevel,
     StatusUpdate,
 )
+from protocol.generations import Generation
 from protocol.query import Query
 
 MAX_ROUNDS = 8  # a table, a chart, a few mistakes; a model that needs more goes in circles
@@ -76,7 +77,6 @@ class Leg:
         self._engine_input = engine_input
         self._query = query
         self._plan = plan
-        self._problems = problems  # sentences about files that could not be read
         self._tools = tools
         self._tools_offered = True
         self._cited: list[Citation] = []  # by components
@@ -95,9 +95,15 @@ class Leg:
         self._made = 0
         self._id = uuid5(NAMESPACE_URL, f"{engine_input.trace_id} {engine_input.now.isoformat()}")
         self.model = model
+        cuts: list[str] = []
         self._messages = model_messages(
-            engine_input, query, offered=plan.offered, names=self._client.names_in_history
+            engine_input,
+            query,
+            offered=plan.offered,
+            names=self._client.names_in_history,
+            cuts=cuts,
         )
+        self._problems = (*problems, *cuts)  # files that could not be read, data that did not fit
 
     def next_call(self) -> ModelCall:
         """Begins a round; the last one offers no tools, so that it ends in an answer."""
@@ -137,10 +143,17 @@ class Leg:
         self._opened = True
         yield from steps_at(StepPlace.START, spec=self._engine_input.spec)
         for problem in self._problems:
-            yield StatusUpdate(message=problem, level=StatusLevel.WARNING)
+            yield from self._told(problem)
         if self._plan.missing:
             yield from warning_events(self._plan.refusal)
             yield MessageChunk("\n\n")
+
+    def _told(self, problem: str) -> Iterator[Event]:
+        """What the answer does without; where there are no steps it is a paragraph before it."""
+        if self._query.generation is Generation.ONE:
+            yield MessageChunk(f"{problem}\n\n")
+        else:
+            yield StatusUpdate(message=problem, level=StatusLevel.WARNING)
 
     def say(self, text: str) -> Iterator[Event]:
         """The events that show a piece of text to the client."""

@@ -280,3 +280,73 @@ def test_older_clients_may_link_to_data_too(generation, service_url, model, sett
         )
     assert events == [("copilotMessageChunk", {"delta": "It rose."})]
     assert f">\n{json.dumps(ROWS)}\n</data>" in model.told()
+
+
+FLAT_NEWS = {key: NEWS[key] for key in ("uuid", "name", "description", "metadata")}
+MANY = [{"day": number, "price": 1.5} for number in range(100)]
+CUT = (
+    "Not all data fits: of 'Company News' the model is given 15 of 100 rows. Ask about less to have "
+    "all of it."
+)
+
+
+def test_rows_that_did_not_fit_are_told_to_the_user_once(service_url, model):
+    stranger = Stranger(
+        "widget-reader", says("It rose."), says("It did."), service=service_url, model=model
+    )
+    import_template("widget-reader", model, max_data_tokens=100)
+    given = [{"items": [{"content": json.dumps(MANY)}]}]
+    _, events = stranger.asks(
+        "What moved?", functions={"get_widget_data": lambda _: given}, **widgets(NEWS)
+    )
+    assert events == [
+        (
+            "copilotStatusUpdate",
+            {"eventType": "WARNING", "message": CUT, "group": "reasoning"},
+        ),
+        ("copilotMessageChunk", {"delta": "It rose."}),
+    ]
+    assert "[85 of 100 rows left out: too much data]" in model.told()
+    [later] = stranger.asks("Really?")
+    assert later == [("copilotMessageChunk", {"delta": "It did."})]
+
+
+@pytest.mark.parametrize("generation", [1, 2])
+def test_older_clients_are_told_in_their_own_way(generation, service_url, model):
+    import_template("widget-reader", model, max_data_tokens=100)
+    model.plays(says("It rose."))
+    source = {"origin": "openbb", "id": "company_news", "input_args": {"ticker": "AAPL"}}
+    asked: dict[str, Any] = {"input_arguments": {"widget_uuid": NEWS["uuid"]}}
+    if generation == 2:
+        asked = {"input_arguments": {"data_sources": [source]}}
+    events = posted(
+        service_url,
+        "widget-reader",
+        {"role": "human", "content": "What moved?"},
+        {
+            "role": "tool",
+            "function": "get_widget_data",
+            **asked,
+            "data": {"content": MANY} if generation == 1 else [{"content": MANY}],
+        },
+        widgets=[FLAT_NEWS] if generation == 1 else {"primary": [NEWS]},
+    )
+    names = [name for name, _ in events]
+    if generation == 1:
+        assert names == ["copilotMessageChunk"]
+        assert text_of(events) == f"{CUT}\n\nIt rose."
+    else:
+        assert names == ["copilotStatusUpdate", "copilotMessageChunk"]
+        assert events[0][1]["message"] == CUT
+
+
+def test_rows_that_did_not_fit_into_a_data_message_are_told_too(service_url, model):
+    stranger = Stranger("widget-reader", says("It rose."), service=service_url, model=model)
+    import_template("widget-reader", model, max_data_tokens=100, data_messages={"results": True})
+    given = [{"items": [{"content": json.dumps(MANY)}]}]
+    _, events = stranger.asks(
+        "What moved?", functions={"get_widget_data": lambda _: given}, **widgets(NEWS)
+    )
+    [warning] = named(events, "copilotStatusUpdate")
+    assert warning["message"].startswith("Not all data fits: Data of the widget Company News asked")
+    assert "of 100 rows. Ask about less" in warning["message"]

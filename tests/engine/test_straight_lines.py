@@ -153,7 +153,7 @@ def named(text: str) -> None:
 
 
 def of_many_items(text: str) -> None:
-    data_text.result_text(SourceData((DataItem(content="1"),) * len(text)), limit=10)
+    data_text.told_of(SourceData((DataItem(content="1"),) * len(text)), limit=10)
 
 
 @dataclass(frozen=True)

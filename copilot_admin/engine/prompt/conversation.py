@@ -19,8 +19,8 @@ from copilot_admin.engine.prompt.data_messages import (
     instance_of,
     is_widget_data,
 )
-from copilot_admin.engine.prompt.data_text import result_text
 from copilot_admin.engine.prompt.placeholders import fill
+from copilot_admin.engine.prompt.room import Room
 from copilot_admin.engine.tools.tool_arguments import tool_name
 from copilot_admin.engine.values.engine_input import EngineInput
 from copilot_admin.engine.values.model_call import ModelImage, ModelMessage, ModelRole, ToolCall
@@ -28,8 +28,13 @@ from copilot_admin.engine.values.spec import CopilotSpec, DataMessagePolicy
 from copilot_admin.engine.values.turn import Fetched, fetched_by
 from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS
 from protocol.json import Json, JsonObject
-from protocol.messages import AiMessage, CallMessage, HumanMessage, ResultMessage
-from protocol.query import Query
+from protocol.messages import (
+    AiMessage,
+    CallMessage,
+    HumanMessage,
+    ResultMessage,
+)
+from protocol.query import ContextItem, Query
 from protocol.widgets import Widget
 
 # About 100,000 tokens: what the models people use take in besides prompt and answer.
@@ -46,6 +51,7 @@ DATA_MESSAGE_RULE = (
 )
 Names: TypeAlias = Mapping[tuple[str, Identity], str]
 OLD_DATA = "[left out: older data that no longer fits]"
+MOST_CUTS = 10  # sentences about data that did not fit; more say nothing new
 
 
 def model_messages(
@@ -54,6 +60,7 @@ def model_messages(
     *,
     offered: Sequence[Widget] = (),
     names: Names | None = None,
+    cuts: list[str] | None = None,
 ) -> tuple[ModelMessage, ...]:
     """Builds the conversation for a model.
 
@@ -62,6 +69,7 @@ def model_messages(
         query: The query with its memory filled in.
         offered: The widgets that the model may ask for in this leg.
         names: What the model calls the tools of earlier calls, where they have several.
+        cuts: Takes a sentence for the user about each piece of this turn's data that did not fit.
 
     Returns:
         The system prompt first, if there is anything to say in it. Every call of a tool is
@@ -70,8 +78,11 @@ def model_messages(
     policy = engine_input.spec.data_messages
     limit = _data_limit(engine_input.spec)
     blocks = data_blocks(engine_input.spec, query, limit=limit)
+    room = Room(limit)
     plain = _left_plain(query, policy)
-    history = _history(engine_input, plain, blocks, names or {}, room=_Room(limit))
+    history = [*_history(engine_input, plain, blocks, names or {}, room=room)]
+    if cuts is not None:
+        cuts += [*blocks.cuts, *reversed(room.cuts)][:MOST_CUTS]
     system = _system_text(engine_input, query, offered=offered, noted=bool(blocks.derived))
     head = (ModelMessage(role=ModelRole.SYSTEM, text=system),) if system else ()
     return tuple(map(_sendable, (*head, *map(_data_note, blocks.frozen), *history)))
@@ -115,17 +126,6 @@ def _system_text(
 
 
 @dataclass(slots=True)
-class _Room:
-    """How many characters of data still fit."""
-
-    left: int
-
-    def take(self, text: str) -> str:
-        self.left = max(self.left - len(text), 0)
-        return text
-
-
-@dataclass(slots=True)
 class _Album:
     """Pictures on their way to the question for which they were fetched.
 
@@ -151,7 +151,7 @@ def _history(
     blocks: DataBlocks,
     names: Names,
     *,
-    room: _Room,
+    room: Room,
 ) -> Iterator[ModelMessage]:
     """The messages, oldest first; the room for data is given out from the newest on."""
     question = query.question
@@ -164,6 +164,7 @@ def _history(
             album.add(pictures_in(item.data for item in query.context))
             asked = _asked(message, query=query, room=room, images=album.take())
             parts.append((*map(_data_note, blocks.derived), asked))
+            room.is_this_turn = False
         elif isinstance(message, HumanMessage):
             parts.append(
                 (ModelMessage(role=ModelRole.USER, text=message.text, images=album.take()),)
@@ -200,21 +201,19 @@ def _said(message: AiMessage | CallMessage) -> tuple[ModelMessage, ...]:
 
 
 def _asked(
-    question: HumanMessage, *, query: Query, room: _Room, images: tuple[ModelImage, ...]
+    question: HumanMessage, *, query: Query, room: Room, images: tuple[ModelImage, ...]
 ) -> ModelMessage:
     """The latest question, with what the client sent along with it."""
     skills = (_skill_text(skill) for skill in query.selected_skills)
-    context = [
-        _block(
-            result_text(item.data, limit=room.left),
-            room=room,
-            source=item.name or item.uuid or "context",
-            description=item.description,
-        )
-        for item in query.context
-    ]
+    context = [_context_block(item, room=room) for item in query.context]
     text = "\n\n".join(filter(None, (question.text, *skills, *context)))
     return ModelMessage(role=ModelRole.USER, text=text, images=images)
+
+
+def _context_block(item: ContextItem, *, room: Room) -> str:
+    source = item.name or item.uuid or "context"
+    text = room.told(item.data, source=source)
+    return _block(text, room=room, source=source, description=item.description)
 
 
 def _called(
@@ -222,7 +221,7 @@ def _called(
     *,
     number: int,
     query: Query,
-    room: _Room,
+    room: Room,
     noted: frozenset[str] | None,
     names: Names,
 ) -> tuple[ModelMessage, ...]:
@@ -252,7 +251,7 @@ def _called(
 
 
 def _done_before(
-    message: ResultMessage, *, number: int, engine_input: EngineInput, room: _Room
+    message: ResultMessage, *, number: int, engine_input: EngineInput, room: Room
 ) -> Iterator[ModelMessage]:
     """What ran on the server before the client was called; the client carried it here."""
     memory = memory_in(message, engine_input=engine_input)
@@ -286,20 +285,21 @@ def _wanted(fetched: Fetched) -> JsonObject:
     return wanted
 
 
-def _result_block(fetched: Fetched, *, name: str, message: ResultMessage, room: _Room) -> str:
+def _result_block(fetched: Fetched, *, name: str, message: ResultMessage, room: Room) -> str:
     function = function_named(message.function)
     said = function.result_text(fetched.result) if function else None
     if said is not None:
         return room.take(said)
-    text = result_text(fetched.result, limit=room.left)
     if message.function not in WIDGET_DATA_FUNCTIONS:
-        return _block(text, room=room, source=name if function else message.function)
+        named = name if function else message.function
+        return _block(room.told(fetched.result, source=named), room=room, source=named)
     source = fetched.source
     widget = name_of(fetched.widget) if fetched.widget else source.id or source.widget_uuid or ""
+    text = room.told(fetched.result, source=widget)
     return _block(text, room=room, source=widget, arguments=source.input_args)
 
 
-def _block(text: str, *, room: _Room, source: str, **about: Json) -> str:
+def _block(text: str, *, room: Room, source: str, **about: Json) -> str:
     """Data between marks that it cannot fake, with where it is from."""
     notes = {"source": source, **{key: value for key, value in about.items() if value}}
     marks = " ".join(f"{key}={json.dumps(note, ensure_ascii=False)}" for key, note in notes.items())

@@ -1,6 +1,6 @@
 """Cuts Data messages to the room that there is: between the rows of a list, and it is said."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 import json
 
@@ -8,14 +8,22 @@ from protocol.data import MISSING, DataMessage, fitting, render
 from protocol.json import Json
 
 
-def within(messages: Sequence[DataMessage], limit: int) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A Data message as text, and a sentence for the user where not all of it fits."""
+
+    text: str
+    cut: str = ""
+
+
+def within(messages: Sequence[DataMessage], limit: int) -> list[Fitted]:
     """The texts, cut to the limit; the latest messages keep most."""
-    texts: list[str] = []
+    fitted: list[Fitted] = []
     for message in reversed(messages):
-        text = _fitted(message, limit)
-        limit = max(limit - len(text), 0)
-        texts.append(text)
-    return reversed(texts)
+        one = _fitted(message, limit)
+        limit = max(limit - len(one.text), 0)
+        fitted.append(one)
+    return fitted[::-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +47,24 @@ class _Rows:
         return replace(self.message, data=rows)
 
 
-def _fitted(message: DataMessage, limit: int) -> str:
+def _fitted(message: DataMessage, limit: int) -> Fitted:
     """The message; with its first rows if all are too many, without data if there are none."""
     found = _longest_list(message)
     if found is None:
         text = render(message)
-        return text if len(text) <= limit else _without_data(message)
+        return Fitted(text) if len(text) <= limit else _without_data(message)
     count = len(found.rows)
     if fitting(found.rows, limit=limit - len(render(found.only(0)))) == count:
         text = render(message)
         if len(text) <= limit:
-            return text
+            return Fitted(text)
     frame = render(_noted(found.only(0), found.notice(count)))  # with the longest notice there is
     kept = fitting(found.rows, limit=limit - len(frame))
     while kept:
-        text = render(_noted(found.only(kept), found.notice(kept)))
+        notice = found.notice(kept)
+        text = render(_noted(found.only(kept), notice))
         if len(text) <= limit:
-            return text
+            return Fitted(text, _cut_sentence(message, notice))
         kept = min(kept - 1, kept * limit // len(text))  # members of objects are indented further
     return _without_data(message)
 
@@ -69,8 +78,17 @@ def _longest_list(message: DataMessage) -> _Rows | None:
     return max(lists, key=lambda one: len(one.rows), default=None)
 
 
-def _without_data(message: DataMessage) -> str:
-    return render(_noted(replace(message, data=MISSING), "The data is left out: too much."))
+def _without_data(message: DataMessage) -> Fitted:
+    notice = "The data is left out: too much."
+    text = render(_noted(replace(message, data=MISSING), notice))
+    return Fitted(text, _cut_sentence(message, notice))
+
+
+def _cut_sentence(message: DataMessage, notice: str) -> str:
+    about = message.description or f"{message.kind} {message.instance or ''}".strip()
+    return (
+        f"Not all data fits: {about.removesuffix('.')}. {notice} Ask about less to have all of it."
+    )
 
 
 def _noted(message: DataMessage, notice: str) -> DataMessage:

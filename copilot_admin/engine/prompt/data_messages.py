@@ -34,11 +34,13 @@ class DataBlocks:
 
     Attributes:
         several: Widgets that the conversation has data of for different arguments.
+        cuts: A sentence for the user about each that did not fit.
     """
 
     frozen: tuple[str, ...] = ()
     derived: tuple[str, ...] = ()
     several: frozenset[str] = frozenset()
+    cuts: tuple[str, ...] = ()
 
 
 def data_blocks(spec: CopilotSpec, query: Query, *, limit: int) -> DataBlocks:
@@ -59,7 +61,9 @@ def data_blocks(spec: CopilotSpec, query: Query, *, limit: int) -> DataBlocks:
     frozen = folded([one for one in spec.data if one.identity not in moving], merging=merging)
     others = [one for one in spec.data if one.identity in moving]
     client = folded([*others, *derived], merging=merging)
-    return DataBlocks(tuple(map(render, frozen)), tuple(within(client, limit)), several)
+    fitted = within(client, limit)
+    texts, cuts = (one.text for one in fitted), (one.cut for one in fitted if one.cut)
+    return DataBlocks(tuple(map(render, frozen)), tuple(texts), several, tuple(cuts))
 
 
 def is_widget_data(message: ResultMessage, fetched: Fetched) -> bool:

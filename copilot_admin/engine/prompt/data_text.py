@@ -1,6 +1,7 @@
 """Says what a client returned as text for a model."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 import json
 import re
 from typing import assert_never
@@ -23,17 +24,31 @@ _ENCODED = re.compile(r"(data:[\w/+.-]+;base64,)?[A-Za-z0-9+/=_-]{200,}\s*")
 EMPTY = "(nothing: the source returned no data)"
 
 
-def result_text(result: SourceResult, *, limit: int) -> str:
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Data as text for a model.
+
+    Attributes:
+        rows: Of what had to be cut: elements of a JSON list, lines of any other text.
+        left_out: How many of them are not in the text.
+    """
+
+    text: str
+    rows: int = 0
+    left_out: int = 0
+
+
+def told_of(result: SourceResult, *, limit: int) -> Told:
     """The result as text of at most about `limit` characters; only whole rows are left out."""
     match result:
         case SourceData(items):
-            return _join(items, limit=limit) or EMPTY
+            return _joined(items, limit=limit)
         case SourceError(error_type, content):
-            return f"(error {error_type}: {content or 'no reason given'})"
+            return Told(f"(error {error_type}: {content or 'no reason given'})")
         case CommandResult(status, message, data, about):
             said = {**data, **about}
             details = json.dumps(said, ensure_ascii=False) if said else ""
-            return " ".join(filter(None, (f"({status})", message, details)))
+            return Told(" ".join(filter(None, (f"({status})", message, details))))
     assert_never(result)
 
 
@@ -42,22 +57,29 @@ def shortened(text: str, *, limit: int) -> str:
 
     A JSON list is cut between its elements, other text between its lines.
     """
+    return _cut(text, limit=limit).text
+
+
+def _cut(text: str, *, limit: int) -> Told:
     if len(text) <= limit:
-        return text
+        return Told(text)
     rows = _rows(text)
     kept = list(_fitting(rows, limit=limit))
-    notice = f"[{len(rows) - len(kept)} of {len(rows)} rows left out: too much data]"
-    return "\n".join((*kept, notice))
+    left_out = len(rows) - len(kept)
+    notice = f"[{left_out} of {len(rows)} rows left out: too much data]"
+    return Told("\n".join((*kept, notice)), len(rows), left_out)
 
 
-def _join(items: Iterable[DataItem | FileReference], *, limit: int) -> str:
+def _joined(items: Iterable[DataItem | FileReference], *, limit: int) -> Told:
     texts: list[str] = []
+    rows = left_out = 0
     for item in items:
         note = form_note(item) if isinstance(item, DataItem) else ""
-        text = shortened(item_text(item), limit=max(limit, 0))
-        limit -= len(text)
-        texts += filter(None, (note if text else "", text))
-    return "\n".join(texts)
+        told = _cut(item_text(item), limit=max(limit, 0))
+        limit -= len(told.text)
+        rows, left_out = rows + told.rows, left_out + told.left_out
+        texts += filter(None, (note if told.text else "", told.text))
+    return Told("\n".join(texts) or EMPTY, rows, left_out)
 
 
 def item_text(item: DataItem | FileReference) -> str:

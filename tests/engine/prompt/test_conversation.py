@@ -255,6 +255,55 @@ def test_oldest_data_gives_way_to_the_newest():
     assert "[left out: older data that no longer fits]" in oldest
 
 
+def cuts_of(query, **changes):
+    """What the user is told of data that did not fit in 400 characters."""
+    spec = make_spec(max_data_tokens=100, **changes)
+    cuts = []
+    ask = make_engine_input(ScriptedProvider([]), query=query, spec=spec)
+    model_messages(ask, query, cuts=cuts)
+    return cuts
+
+
+def cut(source, kept, rows):
+    return (
+        f"Not all data fits: of {source!r} the model is given {kept} of {rows} rows. Ask about less "
+        "to have all of it."
+    )
+
+
+LONG, SHORT = data("x" * 9 + "\n" * 1 + ("y" * 9 + "\n") * 99), data("y\n" * 10)
+
+
+def test_the_user_learns_what_of_this_turns_data_did_not_fit():
+    one, two = make_widget(1), make_widget(2)
+    query = make_query(
+        HumanMessage("before"),
+        *fetched_pair([one], LONG),
+        HumanMessage("now"),
+        *fetched_pair([one, two], SHORT, LONG),
+        ResultMessage("execute_agent_tool", {"tool_name": "find"}, (SHORT,)),
+        context=(ContextItem(name="Notes", data=SHORT), ContextItem(uuid="u-1", data=LONG)),
+        widgets=Widgets(primary=(one, two)),
+    )
+    assert cuts_of(query) == [
+        cut("u-1", 0, 100),
+        cut("Notes", 0, 10),
+        cut("Prices 2", 36, 100),
+    ]
+
+
+def test_what_fits_and_what_is_of_earlier_turns_is_not_told():
+    old = (HumanMessage("before"), *fetched_pair([make_widget()], LONG))
+    assert cuts_of(make_query(*old, HumanMessage("now"))) == []
+    assert cuts_of(make_query(*old)) == [cut("prices_1", 40, 100)]
+    assert cuts_of(make_query(HumanMessage("q"), context=(ContextItem(data=SHORT),))) == []
+
+
+def test_of_very_many_pieces_ten_are_told():
+    pieces = tuple(ContextItem(name=f"n{number}", data=LONG) for number in range(20))
+    assert len(cuts_of(make_query(HumanMessage("q"), context=pieces))) == 10
+
+
 def test_half_characters_never_reach_a_provider():
     query = make_query(
         HumanMessage("smile \ud83d"),

@@ -297,8 +297,17 @@ def test_lists_are_cut_between_rows_and_the_description_says_so() -> None:
     assert left_out == (
         "## Data: ¶context\n_instance: object\nAll. The data is left out: too much."
     )
-    [short] = data_blocks(spec, make_query(context=items[:1]), limit=10).derived
-    assert short.endswith("\nAll. The data is left out: too much.")
+    assert blocks.cuts == (
+        "Not all data fits: All. Showing first 44 of 100 rows. Ask about less to have all of it.",
+        "Not all data fits: All. The data is left out: too much. Ask about less to have all of it.",
+    )
+    nameless = ContextItem(uuid="rows", data=items[0].data)
+    short = data_blocks(spec, make_query(context=(nameless,)), limit=10)
+    assert short.derived[0].endswith("\nThe data is left out: too much.")
+    assert short.cuts == (
+        "Not all data fits: context rows. The data is left out: too much. Ask about less to have "
+        "all of it.",
+    )
 
 
 @given(count=st.integers(1, 400), limit=st.integers(0, 30_000))

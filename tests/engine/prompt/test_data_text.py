@@ -5,11 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.engine.prompt.data_text import EMPTY, result_text, shortened
+from copilot_admin.engine.prompt.data_text import EMPTY, Told, shortened, told_of
 from protocol.messages import CommandResult, DataItem, FileReference, SourceData, SourceError
 from tests.engine.engine_inputs import data
 
 ROWS = json.dumps([{"day": 1, "close": 1.5}, {"day": 2, "close": 2.5}, {"day": 3}])
+
+
+def result_text(result, *, limit):
+    return told_of(result, limit=limit).text
 
 
 def test_data_that_fits_is_given_as_it_came():
@@ -123,6 +127,19 @@ def test_room_of_a_source_is_shared_by_its_items():
     assert result_text(data("a" * 50, "b\n" * 50), limit=60) == (
         "a" * 50 + "\n" + "b\nb\nb\nb\nb\n" + "[45 of 50 rows left out: too much data]"
     )
+
+
+def test_it_is_known_how_much_was_left_out():
+    assert told_of(data("a\n" * 3, "b\n" * 50), limit=10) == Told(
+        "a\na\na\n\nb\nb\n[48 of 50 rows left out: too much data]", rows=50, left_out=48
+    )
+    assert told_of(data("a\n" * 3, "b\n" * 50), limit=0) == Told(
+        "[3 of 3 rows left out: too much data]\n[50 of 50 rows left out: too much data]",
+        rows=53,
+        left_out=53,
+    )
+    assert told_of(data(ROWS), limit=1000) == Told(ROWS)
+    assert told_of(SourceError("e", "c"), limit=0) == Told("(error e: c)")
 
 
 @given(
