@@ -118,8 +118,7 @@ async def _leg(
     pace: Pace,
 ) -> Leg:
     """The leg with its messages laid out, in a thread where others would wait for it."""
-    faults = (file.fault for file in files if file.fault and not file.is_known)
-    problems = tuple(dict.fromkeys(faults))
+    problems = tuple(dict.fromkeys(filter(None, map(_lacks, files))))
     model, _ = choose_model(engine_input.spec, query)
     tools = ServerTools(
         engine_input.spec, inputs=system_inputs(engine_input, query, model=model, pace=pace)
@@ -128,6 +127,14 @@ async def _leg(
         Leg, engine_input, query=query, plan=plan, tools=tools, model=model, problems=problems
     )
     return await asyncio.to_thread(begin) if is_heavy(query) else begin()
+
+
+def _lacks(file: FileRead) -> str:
+    """What the user is told that a file lacks; nothing where that was told before."""
+    if file.is_known:
+        return ""
+    is_cut = bool(file.note) and file.pages is not None
+    return file.fault or (f"Of the file {file.name!r} {file.note}." if is_cut else "")
 
 
 async def _recollected(engine_input: EngineInput) -> Recollection:

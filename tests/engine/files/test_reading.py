@@ -433,6 +433,15 @@ def test_a_dead_link_is_told_in_its_turn_and_not_in_later_ones():
     assert told(*turn, AiMessage("No."), HumanMessage("And?"), result(link())) == [DEAD]
 
 
+def test_a_file_that_is_read_in_part_is_told_to_the_user_as_well():
+    pages = item(base64(pdf(*[["one"]] * 301)))
+    turn = (HumanMessage("q"), result(pages, picture()))
+    assert told(*turn) == [
+        "Of the file 'report.pdf' only the first 300 pages were read; the file has more."
+    ]
+    assert told(*turn, AiMessage("One."), HumanMessage("And?")) == []
+
+
 def test_a_dead_link_that_stands_in_several_places_is_told_once():
     named = FileReference(url=link().url, data_format={"data_type": "csv", "filename": "a.csv"})
     sent = ContextItem(name="Report", data=SourceData((link(),)))
