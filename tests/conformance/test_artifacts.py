@@ -100,6 +100,22 @@ def test_several_charts_called_at_once_are_all_shown(service_url, model):
     assert [one["name"] for one in named(events, "copilotMessageArtifact")] == ["a", "b"]
 
 
+def test_a_scatter_chart_with_text_on_x_is_refused_to_the_model_in_words(service_url, model):
+    rows = [{"day": "Mon", "price": 1.5}, {"day": "Tue", "price": 2.5}]
+    wish = {"name": "Mine", "description": "", "rows": rows, "x": "day", "y": ["price"]}
+    stranger = Stranger(
+        "charts", calls("chart", type="scatter", **wish), calls("chart", type="line", **wish),
+        says("A line."), service=service_url, model=model,
+    )  # fmt: skip
+    [events] = stranger.asks("Draw it.")
+    assert model.requests[1]["messages"][-1]["content"] == (
+        "The column 'day' has text in it; x of a scatter chart takes numbers only. Name another x, or "
+        "draw a line or bar chart."
+    )
+    [artifact] = named(events, "copilotMessageArtifact")
+    assert artifact["chart_params"] == {"chartType": "line", "xKey": "day", "yKey": ["price"]}
+
+
 def test_a_table_is_what_the_package_of_openbb_would_send(service_url, model):
     rows = [{"x": 0, "y": 1, "z": 2}, {"x": 1, "y": 2, "z": 3}]
     wish = Reply(

@@ -98,6 +98,14 @@ def test_charts_come_as_far_as_a_generation_draws_them(kind, generation, old):
 
 
 @BOTH
+def test_a_scatter_chart_with_text_on_x_is_refused_whoever_asks(generation, old, model):
+    wish = calls("chart", name="P", description="", type="scatter", rows=ROWS, x="day", y=["price"])
+    [events] = old("charts", generation, wish, says("I cannot.")).ask("Draw it.")
+    assert events == [("copilotMessageChunk", {"delta": "I cannot."})]
+    assert "takes numbers only" in model.told()
+
+
+@BOTH
 def test_tables_come_as_a_table_or_as_markdown(generation, old):
     wish = calls("table", name="Prices", description="By day.", rows=ROWS)
     [events] = old("tables", generation, wish, says("It rose.")).ask("As a table.")

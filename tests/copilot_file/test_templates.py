@@ -189,7 +189,8 @@ def test_widget_citations_name_each_used_widget_with_its_arguments(monkeypatch):
 
 @pytest.mark.parametrize("kind", ["line", "bar", "scatter", "pie", "donut"])
 def test_charts_stand_where_they_belong_with_names_of_their_own(kind, monkeypatch):
-    chart = {"name": "Prices", "description": "By day.", "type": kind, "rows": ROWS, "x": "day",
+    x = "price" if kind == "scatter" else "day"
+    chart = {"name": "Prices", "description": "By day.", "type": kind, "rows": ROWS, "x": x,
              "y": ["price"]}  # fmt: skip
     path, provider = made(
         "charts", monkeypatch, call("chart", before=("Here: ",), **chart), text("It rose.")
@@ -206,7 +207,7 @@ def test_charts_stand_where_they_belong_with_names_of_their_own(kind, monkeypatc
     keys = (
         {"angleKey": "price", "calloutLabelKey": "day"}
         if kind in ("pie", "donut")
-        else {"xKey": "day", "yKey": ["price"]}
+        else {"xKey": x, "yKey": ["price"]}
     )
     assert artifact["chart_params"] == {"chartType": kind, **keys}
     assert "chart" in offered(provider)

@@ -10,6 +10,7 @@ from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import Sample
+from copilot_admin.engine.tools.chart import has_text, text_on_x
 from copilot_admin.engine.tools.clean_html import LONGEST, html_to_show
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
@@ -122,6 +123,8 @@ def _chart_params(given: GenerativeWidget) -> JsonObject:
             raise ToolMistake(
                 f"The rows have no column {key!r}. Their columns: {', '.join(columns)}."
             )
+    if params.chartType == "scatter" and has_text(params.label, rows=rows):
+        raise ToolMistake(text_on_x(params.label))
     drawn: dict[str, Json] = {
         "chartType": params.chartType,
         "xKey": params.label,

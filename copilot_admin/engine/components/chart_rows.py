@@ -11,7 +11,7 @@ from copilot_admin.engine.toolkits.table_operations import (
     numbers,
     read_table,
 )
-from copilot_admin.engine.tools.chart import ROUND, ChartType
+from copilot_admin.engine.tools.chart import ROUND, ChartType, text_on_x
 
 MAX_POINTS = 5000  # more are no line that anybody could read
 MAX_SERIES = 20
@@ -58,7 +58,7 @@ def chart_rows(rows: object, *, type: str, x: str, y: str | Sequence[str]) -> Ch
     Args:
         rows: A list of objects, JSON text of one, or CSV text with a header.
         type: One of `ChartType`.
-        x: The column on the axis; of a pie or donut, its labels.
+        x: The column on the axis; of a pie or donut, its labels; of a scatter chart, numbers.
         y: The column or columns with numbers; of a pie or donut, just one.
 
     Raises:
@@ -74,10 +74,13 @@ def chart_rows(rows: object, *, type: str, x: str, y: str | Sequence[str]) -> Ch
     _check_series(kind, columns)
     table = read_table(rows)
     table.check(x, *columns)
+    if kind is ChartType.SCATTER:
+        _check_x(table.rows, x)
     for column in columns:
         _check_numbers([row[column] for row in table.rows], kind=kind, column=column)
+    as_numbers = (x, *columns) if kind is ChartType.SCATTER else columns
     drawn = tuple(
-        {x: row[x]} | {column: number_of(row[column]) for column in columns}
+        {x: row[x]} | {column: number_of(row[column]) for column in as_numbers}
         for row in table.rows
         if not is_empty(row[x]) and not all(is_empty(row[column]) for column in columns)
     )
@@ -98,6 +101,12 @@ def _kind(type: str) -> ChartType:
         raise ValueError(
             f"There is no chart {type!r}. Take one of {', '.join(ChartType)}."
         ) from None
+
+
+def _check_x(rows: Sequence[Row], column: str) -> None:
+    cells = [row[column] for row in rows if not is_empty(row[column])]
+    if any(number_of(cell) is None for cell in cells):
+        raise ValueError(text_on_x(column))
 
 
 def _check_series(kind: ChartType, columns: Sequence[str]) -> None:

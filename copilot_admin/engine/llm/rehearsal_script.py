@@ -142,6 +142,8 @@ def _chart(given: Given, question: str) -> JsonObject:
     columns = list(given.rows[0])
     numbers = _numeric_columns(given.rows)
     label = next((one for one in columns if one not in numbers), columns[0])
+    if kind == "scatter" and numbers:
+        label = numbers[0]
     values = [one for one in numbers if one != label] or numbers or columns[:1]
     return {
         "name": given.source or "Data",

@@ -1,5 +1,6 @@
 """The tool that draws rows as a chart."""
 
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Annotated
 
@@ -29,7 +30,10 @@ class ChartType(StrEnum):
 
 
 ROUND = frozenset({ChartType.PIE, ChartType.DONUT})
-LabelColumn = Annotated[str, Field(description="The column on the x axis; of a pie, its labels.")]
+LabelColumn = Annotated[
+    str,
+    Field(description="The column on the x axis; of a pie, its labels; of a scatter, numbers."),
+]
 ValueColumns = Annotated[
     list[str], Field(min_length=1, description="The columns with numbers; of a pie, just one.")
 ]
@@ -76,12 +80,27 @@ def chart_params(type: ChartType, *, x: str, y: list[str]) -> JsonObject:
     return {"chartType": type.value, "xKey": x, "yKey": y}
 
 
+def has_text(column: str, *, rows: Iterable[Mapping[str, object]]) -> bool:
+    """Whether a column holds anything but numbers and nothing."""
+    values = (row[column] for row in rows if row.get(column) is not None)
+    return not all(isinstance(value, int | float) for value in values)
+
+
+def text_on_x(column: str) -> str:
+    """What is wrong with a scatter chart of such a column. Source: clients draw numbers only."""
+    return (
+        f"The column {column!r} has text in it; x of a scatter chart takes numbers only. Name another "
+        "x, or draw a line or bar chart."
+    )
+
+
 def _check(type: ChartType, *, rows: list[Row], x: str, y: list[str]) -> None:
     if type in ROUND and len(y) != 1:
         raise ToolMistake(f"A {type} chart has exactly one column in y, not {len(y)}.")
     for column in (x, *y):
         check_column(column, rows=rows)
     for column in y:
-        values = [row[column] for row in rows if row.get(column) is not None]
-        if not all(isinstance(value, int | float) for value in values):
+        if has_text(column, rows=rows):
             raise ToolMistake(f"The column {column!r} has text in it; y takes numbers only.")
+    if type is ChartType.SCATTER and has_text(x, rows=rows):
+        raise ToolMistake(text_on_x(x))

@@ -494,6 +494,12 @@ def test_a_widget_is_made_of_text_or_rows(given, arguments):
              "chart_params": {"chartType": "bar", "xKey": "day", "yKey": ["p"]}},
             "The rows have no column 'p'. Their columns: day, price.",
         ),
+        (
+            {"widget_type": "chart", "data": ROWS,
+             "chart_params": {"chartType": "scatter", "xKey": "day", "yKey": ["price"]}},
+            "The column 'day' has text in it; x of a scatter chart takes numbers only. Name another "
+            "x, or draw a line or bar chart.",
+        ),
     ],
 )  # fmt: skip
 def test_a_widget_that_cannot_be_made_is_told(given, told):

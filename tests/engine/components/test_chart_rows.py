@@ -33,9 +33,9 @@ def test_only_what_is_drawn_is_kept_and_numbers_are_numbers():
 
 @pytest.mark.parametrize("type", [*ChartType])
 def test_every_type_can_be_drawn(type):
-    drawn = chart_rows("q,n\nQ1,5\nQ2,7", type=type.value, x="q", y="n")
+    drawn = chart_rows("q,n\n1,5\n2,7", type=type.value, x="q", y="n")
 
-    assert drawn == ChartRows(type, "q", ("n",), ({"q": "Q1", "n": 5}, {"q": "Q2", "n": 7}))
+    assert drawn == ChartRows(type, "q", ("n",), ({"q": 1, "n": 5}, {"q": 2, "n": 7}))
     assert drawn.in_words == f"The user now sees a {type} chart of n by q with 2 points."
 
 
@@ -55,6 +55,14 @@ def test_a_column_may_be_drawn_by_itself():
     assert rows == ({"n": 0.05},)
 
 
+def test_the_numbers_on_x_of_a_scatter_chart_may_be_written_as_text():
+    rows = [{"x": "1,000", "y": 1}, {"x": "n/a", "y": 2}, {"x": 2, "y": 3}]
+
+    drawn = chart_rows(rows, type="scatter", x="x", y="y")
+
+    assert (drawn.rows, drawn.left_out) == (({"x": 1000, "y": 1}, {"x": 2, "y": 3}), 1)
+
+
 def test_parts_of_a_whole_may_be_zero():
     rows = [{"q": 1, "n": 0}, {"q": 2, "n": 1}]
 
@@ -72,6 +80,11 @@ def test_parts_of_a_whole_may_be_zero():
         (SALES, {"y": None}, "y names from 1 to 20 columns, not 0"),
         (SALES, {"y": [f"c{n}" for n in range(MAX_SERIES + 1)]}, "not 21"),
         (SALES, {"y": "note"}, "'note' has 'x' in it, which is no number"),
+        (
+            SALES,
+            {"type": "scatter"},
+            "'quarter' has text in it; x of a scatter chart takes numbers",
+        ),
         (SALES, {"type": "pie", "y": ["sales", "costs"]}, "exactly one column in y, not 2"),
         (SALES, {"type": "donut", "y": "costs"}, "no negative numbers and not only zeros"),
         ([{"quarter": 1, "sales": 0}], {"type": "pie"}, "not only zeros. Take a bar chart"),

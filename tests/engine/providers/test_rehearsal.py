@@ -130,7 +130,7 @@ def test_table_is_made_of_the_rows_when_the_question_names_one():
     [
         ("a chart", {"chartType": "bar", "xKey": "day", "yKey": ["close", "volume"]}),
         ("a LINE chart", {"chartType": "line", "xKey": "day", "yKey": ["close", "volume"]}),
-        ("a scatter chart", {"chartType": "scatter", "xKey": "day", "yKey": ["close", "volume"]}),
+        ("a scatter chart", {"chartType": "scatter", "xKey": "close", "yKey": ["volume"]}),
         ("a pie chart", {"chartType": "pie", "angleKey": "close", "calloutLabelKey": "day"}),
         ("a donut chart", {"chartType": "donut", "angleKey": "close", "calloutLabelKey": "day"}),
     ],

@@ -101,16 +101,16 @@ def test_chart_types_are_listed_for_the_model():
     assert properties(chart)["type"]["enum"] == ["line", "bar", "scatter", "pie", "donut"]
 
 
-@pytest.mark.parametrize("kind", ["line", "bar", "scatter"])
-def test_chart_with_axes(kind):
-    (artifact,) = run("chart", {**CHART, "type": kind}).events
+@pytest.mark.parametrize(("kind", "x"), [("line", "name"), ("bar", "name"), ("scatter", "value")])
+def test_chart_with_axes(kind, x):
+    (artifact,) = run("chart", {**CHART, "type": kind, "x": x}).events
     assert artifact == MessageArtifact(
         type=ArtifactType.CHART,
         uuid=str(CONTEXT.id),
         artifact_name="N",
         description="D",
         content=ROWS,
-        chart_params={"chartType": kind, "xKey": "name", "yKey": ["value"]},
+        chart_params={"chartType": kind, "xKey": x, "yKey": ["value"]},
     )
 
 
@@ -131,6 +131,11 @@ def test_round_chart(kind):
         ({"x": "day"}, "The rows have no column 'day'. Their columns: name, value."),
         ({"y": ["close"]}, "The rows have no column 'close'. Their columns: name, value."),
         ({"y": ["name"]}, "The column 'name' has text in it; y takes numbers only."),
+        (
+            {"type": "scatter"},
+            "The column 'name' has text in it; x of a scatter chart takes numbers only. Name another "
+            "x, or draw a line or bar chart.",
+        ),
         (
             {"type": "pie", "y": ["value", "value"]},
             "A pie chart has exactly one column in y, not 2.",
