@@ -25,6 +25,7 @@ from copilot_admin.edge.root_path import WithoutClientRootPath  # noqa: E402
 from copilot_admin.edge.security_headers import SecurityHeaders  # noqa: E402
 from copilot_admin.edge.signals import keep_start_in_event_loop  # noqa: E402
 from copilot_admin.edge.static_files import static_files  # noqa: E402
+from copilot_admin.edge.stray_slashes import WithoutStraySlashes  # noqa: E402
 from copilot_admin.edge.websocket_origins import SameOriginSockets  # noqa: E402
 from copilot_admin.server import housekeeping  # noqa: E402
 
@@ -43,6 +44,7 @@ def _build() -> App:
     app = RequestIds(app)
     app = Cors(app, origins=settings.CORS_ORIGINS, extra_headers=settings.CORS_HEADERS)
     app = SecurityHeaders(app)
+    app = WithoutStraySlashes(app)
     app = WithoutClientRootPath(app)
     return Lifespan(app, start=housekeeping.start, stop=housekeeping.stop)
 

@@ -18,6 +18,7 @@ from copilot_admin.edge.root_path import WithoutClientRootPath
 from copilot_admin.edge.security_headers import CONTENT_SECURITY_POLICY, SecurityHeaders
 from copilot_admin.edge.signals import keep_start_in_event_loop
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.edge.stray_slashes import WithoutStraySlashes
 from tests.edge.asgi_client import call, scope
 from tests.waiting import HANGS_SECONDS
 
@@ -317,3 +318,45 @@ def test_all_queries_end_on_one_thread_and_pages_on_their_own():
     assert ended == ["request-end_0", "request-end_0"]
     call(shared, scope("/admin/"))
     assert not ended[2].startswith("request-end")
+
+
+class TestStraySlashes:
+    @pytest.mark.parametrize(
+        ("asked", "served"),
+        [
+            ("/agents.json", "/agents.json"),
+            ("//agents.json", "/agents.json"),
+            ("/copilots.json/", "/copilots.json"),
+            (f"/{QUERY}//", QUERY),
+            ("/v1/copilots/news/feedback/", "/v1/copilots/news/feedback"),
+            ("/v1/copilots/café/query/", "/v1/copilots/café/query"),
+            ("/v1/", "/v1/"),
+            ("/", "/"),
+            ("//", "//"),
+            ("/admin/", "/admin/"),
+            ("//admin/", "//admin/"),
+            ("/v2/components/", "/v2/components/"),
+            ("/x/agents.json/", "/x/agents.json/"),
+        ],
+    )
+    def test_only_addresses_of_discovery_and_of_copilots_lose_them(self, asked, served):
+        seen: list[dict[str, Any]] = []
+
+        async def look(request: Any, receive: Any, send: Any) -> None:
+            seen.append(request)
+            await echo(request, receive, send)
+
+        call(WithoutStraySlashes(look), scope(asked, raw_path=b"as it came"))
+        [request] = seen
+        as_it_came = asked == served
+        raw = b"as it came" if as_it_came else served.encode().replace(b"\xc3\xa9", b"%C3%A9")
+        assert (request["path"], request["raw_path"]) == (served, raw)
+
+    def test_sockets_are_left_alone(self):
+        seen: list[str] = []
+
+        async def look(request: Any, receive: Any, send: Any) -> None:
+            seen.append(request["path"])
+
+        asyncio.run(WithoutStraySlashes(look)({"type": "websocket", "path": "//v1/"}, echo, echo))
+        assert seen == ["//v1/"]
