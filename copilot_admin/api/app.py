@@ -1,10 +1,15 @@
 """The HTTP API: its routers, and how errors are said in it."""
 
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from inspect import iscoroutinefunction
 from typing import Any
 
 from django.conf import settings
 from django.contrib.admin.views.decorators import staff_member_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, URLResolver
 from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 
@@ -31,6 +36,29 @@ class _Api(NinjaAPI):
         schema = super().get_openapi_schema(**options)
         schema["components"]["securitySchemes"] = SECURITY_SCHEMES
         return schema
+
+    def _get_urls(self) -> list[URLResolver | URLPattern]:
+        """The addresses; another method than theirs is refused as everything else is."""
+        urls = super()._get_urls()
+        for url in urls:
+            if isinstance(url, URLPattern) and iscoroutinefunction(url.callback):
+                url.callback = _refusing_others(url.callback)
+        return urls
+
+
+def _refusing_others(view: Callable[..., Awaitable[HttpResponseBase]]) -> Callable[..., Any]:
+    """The view, which refuses methods with what an error of this API looks like."""
+
+    @wraps(view)
+    async def refusing(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = await view(request, *args, **kwargs)
+        if not isinstance(response, HttpResponseNotAllowed):
+            return response
+        allowed = sorted(response["Allow"].split(", "))
+        sentence = f"{request.method} is not served here. Send {' or '.join(allowed)}."
+        return say_error(request, WrongMethod(sentence, allowed=", ".join(allowed)))
+
+    return refusing
 
 
 api = _Api(

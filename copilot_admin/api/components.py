@@ -16,7 +16,7 @@ from copilot_admin.component_calls.access import catalogue, grant, identify_with
 from copilot_admin.copilots.callers import key_in
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import LATEST
-from copilot_admin.errors import NotFound, WrongMethod
+from copilot_admin.errors import NotFound
 from copilot_admin.storage.writer import READER
 
 router = Router(tags=["components"])
@@ -52,35 +52,6 @@ async def call_version(
 ) -> HttpResponseBase:
     """Calls one version of a component; `latest` is the newest."""
     return await _act(request, component, version, action)
-
-
-def _others(*allowed: str) -> list[str]:
-    return [method for method in _METHODS if method not in allowed]
-
-
-def _refuse(request: HttpRequest, *allowed: str) -> NoReturn:
-    raise WrongMethod(
-        f"{request.method} is not served here. Send {' or '.join(allowed)}.",
-        allowed=", ".join(allowed),
-    )
-
-
-@router.api_operation(_others("GET"), LIST, include_in_schema=False)
-async def refuse_for_list(request: HttpRequest) -> None:
-    """The list is read, nothing else."""
-    _refuse(request, "GET")
-
-
-@router.api_operation(_others("POST"), NEWEST, include_in_schema=False)
-async def refuse_for_newest(request: HttpRequest, component: str) -> None:
-    """A component is called, nothing else."""
-    _refuse(request, "POST")
-
-
-@router.api_operation(_others("GET", "POST"), ONE, include_in_schema=False)
-async def refuse_for_version(request: HttpRequest, component: str, version: str) -> None:
-    """A version is read and called, nothing else."""
-    _refuse(request, "GET", "POST")
 
 
 @router.api_operation(list(_METHODS), "/components/", include_in_schema=False)

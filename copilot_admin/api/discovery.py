@@ -17,6 +17,7 @@ from protocol.manifest import agents_json, copilots_json
 router = Router(tags=["discovery"])
 
 
+@router.api_operation(["HEAD"], "/agents.json", include_in_schema=False)
 @router.get("/agents.json")
 async def agents(request: HttpRequest) -> HttpResponse:
     """The copilots that the caller may use, as protocol generation 3 describes them."""
@@ -26,6 +27,7 @@ async def agents(request: HttpRequest) -> HttpResponse:
     return _document(request, agents_json(cards))
 
 
+@router.api_operation(["HEAD"], "/copilots.json", include_in_schema=False)
 @router.get("/copilots.json")
 async def copilots(request: HttpRequest) -> HttpResponse:
     """The copilots that the caller may use, as protocol generations 1 and 2 describe them."""

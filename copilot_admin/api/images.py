@@ -17,6 +17,7 @@ CACHE = "public, max-age=60"
 SANDBOX = "default-src 'none'; sandbox"
 
 
+@router.api_operation(["HEAD"], "/copilots/{slug}/image", include_in_schema=False)
 @router.get("/copilots/{slug}/image")
 async def image(request: HttpRequest, slug: str) -> HttpResponse:
     """The image of the live version; it was decoded and written anew as PNG when it came."""
