@@ -161,6 +161,52 @@ def test_widgets_of_the_dashboard_are_listed_with_tabs_and_parameters(service_ur
     assert stranger.agent["features"]["widget-dashboard-search"] is True
 
 
+KNOWN = {
+    **NEWS,
+    "category": "Equity",
+    "sub_category": "News",
+    "source": "Benzinga",
+    "columns": ["date", "title"],
+    "params": [
+        {
+            **NEWS["params"][0],  # type: ignore[index]  # the fields differ in type
+            "default_value": "MSFT",
+            "executed_value": "NVDA",
+            "options": [f"T{number}" for number in range(25)],
+        }
+    ],
+}
+
+
+def test_all_that_workspace_knows_of_a_widget_is_told_to_the_model(service_url, model):
+    stranger = Stranger("dashboard-explorer", says("News."), service=service_url, model=model)
+    stranger.asks("What is there?", **widgets(secondary=(KNOWN,)))
+    [row] = [json.loads(line) for line in model.system().splitlines() if NEWS["uuid"] in line]
+    assert row == {
+        "id": NEWS["uuid"],
+        "name": "Company News",
+        "origin": "openbb",
+        "widget_id": "company_news",
+        "description": "News about a company",
+        "category": "Equity",
+        "subcategory": "News",
+        "source": "Benzinga",
+        "columns": ["date", "title"],
+        "params": [
+            {
+                "name": "ticker",
+                "type": "string",
+                "value": "AAPL",
+                "description": "The ticker of the company",
+                "default": "MSFT",
+                "executed": "NVDA",
+                "options": [f"T{number}" for number in range(20)],
+                "more_options": 5,
+            }
+        ],
+    }
+
+
 CHANGES = {
     "add_generative_widget",
     "add_widget_to_dashboard",

@@ -17,8 +17,8 @@ from copilot_admin.edge.request_end import SharedRequestEnd
 from copilot_admin.edge.root_path import WithoutClientRootPath
 from copilot_admin.edge.security_headers import CONTENT_SECURITY_POLICY, SecurityHeaders
 from copilot_admin.edge.signals import keep_start_in_event_loop
-from copilot_admin.errors import ConfigurationError
 from copilot_admin.edge.stray_slashes import WithoutStraySlashes
+from copilot_admin.errors import ConfigurationError
 from tests.edge.asgi_client import call, scope
 from tests.waiting import HANGS_SECONDS
 

@@ -53,8 +53,10 @@ def _dashboard_text(query: Query) -> str:
         return ""
     row: dict[str, Json] = {"dashboard": _text(info.get("name"))}
     current = info.get("current_tab_id")
-    tabs = [_tab(tab, current=current) for tab in _objects(info.get("tabs"))[:_MOST_TABS]]
-    row["tabs"] = list(tabs)
+    tabs = _objects(info.get("tabs"))
+    row["tabs"] = [_tab(tab, current=current) for tab in tabs[:_MOST_TABS]]
+    if len(tabs) > _MOST_TABS:
+        row["more_tabs"] = len(tabs) - _MOST_TABS
     return _data("the open dashboard", row)
 
 
@@ -74,8 +76,10 @@ def _tab(tab: JsonObject, *, current: Json) -> JsonObject:
     row: dict[str, Json] = {} if tab_id in ("", _NO_TAB) else {"tab": tab_id}
     if tab_id and tab_id == current:
         row["open"] = True
-    widgets = _objects(tab.get("widgets"))[:_MOST_WIDGETS]
-    row["widgets"] = list(_named(widgets))
+    widgets = _objects(tab.get("widgets"))
+    row["widgets"] = list(_named(widgets[:_MOST_WIDGETS]))
+    if len(widgets) > _MOST_WIDGETS:
+        row["more_widgets"] = len(widgets) - _MOST_WIDGETS
     return row
 
 

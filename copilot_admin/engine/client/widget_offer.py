@@ -19,6 +19,7 @@ from protocol.widgets import Undefined, Widget, WidgetParam
 MOST_EXTRA = 20  # widgets that are not on the dashboard
 _MAX_LISTED = 200
 _MAX_OPTIONS = 20
+_MAX_COLUMNS = 50
 _MAX_DESCRIPTION = 500  # characters
 
 
@@ -70,27 +71,60 @@ def _words(widget: Widget) -> str:
     )
 
 
+def facts_of(widget: Widget) -> dict[str, Json]:
+    """What Workspace knows of a widget besides its name and its parameters."""
+    source = widget.source or widget.metadata.get("source")  # of generation 2
+    about = {
+        "description": _shortened(widget.description),
+        "category": widget.category,
+        "subcategory": widget.sub_category,
+        "source": source if isinstance(source, str) else None,
+    }
+    known: dict[str, Json] = {key: value for key, value in about.items() if value}
+    return known | _counted("columns", widget.columns, most=_MAX_COLUMNS)
+
+
+def facts_of_param(param: WidgetParam) -> dict[str, Json]:
+    """What Workspace knows of a parameter besides its name, its type and the value to ask with."""
+    row: dict[str, Json] = {}
+    if param.description:
+        row["description"] = _shortened(param.description)
+    if not isinstance(param.default_value, Undefined):
+        row["default"] = param.default_value
+    if not isinstance(param.executed_value, Undefined):
+        row["executed"] = param.executed_value  # what is on the screen was asked with it
+    if param.multi_select:
+        row["several"] = True  # the value may be a list
+    if param.options:
+        return row | _counted("options", param.options, most=_MAX_OPTIONS)
+    return row | {"options": "ask"} if param.get_options else row  # with get_params_options
+
+
 def _listed(widget: Widget, *, selected: bool) -> JsonObject:
     row: dict[str, Json] = {"id": widget.ref, "name": name_of(widget)}
+    if widget.uuid:  # else they are the id
+        places = {"origin": widget.origin, "widget_id": widget.widget_id}
+        row |= {key: value for key, value in places.items() if value}
     if selected:
         row["selected"] = True  # by the user, for this question
-    if widget.description:
-        row["description"] = widget.description[:_MAX_DESCRIPTION]
+    row |= facts_of(widget)
     if widget.params:
         row["params"] = [_listed_param(param) for param in widget.params]
     return row
 
 
 def _listed_param(param: WidgetParam) -> JsonObject:
-    row: dict[str, Json] = {"name": param.name, "type": param.type}
-    if param.description:
-        row["description"] = param.description[:_MAX_DESCRIPTION]
+    value: dict[str, Json] = {}
     if not isinstance(param.value, Undefined):
-        row["value"] = param.value
-    if param.multi_select:
-        row["several"] = True  # the value may be a list
-    if param.options:
-        row["options"] = list(param.options[:_MAX_OPTIONS])
-    elif param.get_options:
-        row["options"] = "ask"  # with get_params_options
-    return row
+        value["value"] = param.value
+    return {"name": param.name, "type": param.type, **value, **facts_of_param(param)}
+
+
+def _counted(name: str, values: Sequence[Json], *, most: int) -> dict[str, Json]:
+    """The first of some values, and how many there are besides."""
+    listed: dict[str, Json] = {name: list(values[:most])} if values else {}
+    return listed | ({f"more_{name}": len(values) - most} if len(values) > most else {})
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MAX_DESCRIPTION else f"{text[:_MAX_DESCRIPTION]}…"

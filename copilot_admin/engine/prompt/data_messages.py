@@ -11,7 +11,11 @@ from dataclasses import dataclass
 import json
 
 from copilot_admin.engine.client.widget_data import name_of
-from copilot_admin.engine.client.widget_offer import listed_widgets
+from copilot_admin.engine.client.widget_offer import (
+    facts_of,
+    facts_of_param,
+    listed_widgets,
+)
 from copilot_admin.engine.prompt.data_limits import within
 from copilot_admin.engine.prompt.data_text import item_text
 from copilot_admin.engine.prompt.item_forms import form_note
@@ -136,7 +140,18 @@ def _widget(widget: Widget, *, group: str) -> Json:
         "widget_id": widget.widget_id,
     }
     known = {key: value for key, value in about.items() if value}
-    return {**known, "group": group, "params": dict(widget.input_args())}
+    row: dict[str, Json] = {
+        **known,
+        **{key: fact for key, fact in facts_of(widget).items() if key not in known},
+        "group": group,
+        "params": dict(widget.input_args()),
+    }
+    params: dict[str, Json] = {
+        param.name: {"type": param.type, **facts}
+        for param in widget.params
+        if (facts := facts_of_param(param))
+    }
+    return {**row, "about_params": params} if params else row
 
 
 def _context(item: ContextItem) -> DataMessage:

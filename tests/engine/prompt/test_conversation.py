@@ -217,6 +217,8 @@ def test_offered_widgets_are_listed_with_their_parameters():
         {
             "id": widget.uuid,
             "name": "Prices 1",
+            "origin": "OpenBB API",
+            "widget_id": "prices_1",
             "selected": True,
             "description": "Prices of symbol 1.",
             "params": [
@@ -230,7 +232,12 @@ def test_offered_widgets_are_listed_with_their_parameters():
                 {"name": "limit", "type": "number"},
             ],
         },
-        {"id": plain.uuid, "name": "prices_2"},
+        {
+            "id": plain.uuid,
+            "name": "prices_2",
+            "origin": "OpenBB API",
+            "widget_id": "prices_2",
+        },
     ]
 
 
