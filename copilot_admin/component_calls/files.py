@@ -1,9 +1,9 @@
 """Reads the files that come with a call of a component, so that it finds them as text."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from copilot_admin.engine.components.inputs import SourceDocument, source_document
@@ -11,12 +11,11 @@ from copilot_admin.engine.documents.registry import (
     UnreadableFile,
     data_types,
 )
-from copilot_admin.engine.fetching.egress import FetchFailed
+from copilot_admin.engine.fetching.egress import Fetch, FetchFailed
 from copilot_admin.engine.files.file_processes import read_document
 from copilot_admin.engine.files.reading import MOST_FILES
 from copilot_admin.errors import BadCall
 
-Fetch: TypeAlias = Callable[[str], Awaitable[bytes]]
 NAMES = "Its name must end in one of: {}."
 MOST_SECONDS = 90.0  # for all files of a call
 FILE_URLS = "_sys_file_urls"
@@ -74,8 +73,8 @@ async def _read(name: str, url: str, fetch: Fetch) -> SourceDocument:
     try:
         if kind is None:
             raise UnreadableFile(NAMES.format(", ".join(sorted(data_types()))))
-        data = await fetch(url)
-        document, _ = await read_document(data, data_type=kind, name=name)
+        async with fetch(url) as data:
+            document, _ = await read_document(data, data_type=kind, name=name)
     except (UnreadableFile, FetchFailed) as error:
         raise BadCall(
             f"The file {name!r} could not be read. {error.public}", code="unreadable-file"

@@ -64,9 +64,8 @@ async def _fetch_all(
 
     async def fetched(address: str) -> bytes | FetchFailed | ConfigurationError:
         try:
-            async with slots:
-                data = await egress.fetch(address)
-            return await asyncio.to_thread(harmless_png, data)
+            async with slots, egress.fetch(address) as data:
+                return await asyncio.to_thread(harmless_png, data)
         except (FetchFailed, ConfigurationError) as error:
             return error
 

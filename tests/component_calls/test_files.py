@@ -1,7 +1,8 @@
 """The files that come with a call of a component."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -23,8 +24,9 @@ CSV = b"symbol,price\nTSLA,250\n"
 
 
 def read(parameters: dict[str, Any], *, data: bytes = CSV) -> tuple[SourceDocument, ...]:
-    async def fetch(url: str) -> bytes:
-        return data
+    @asynccontextmanager
+    async def fetch(url: str) -> AsyncGenerator[bytes, None]:
+        yield data
 
     return asyncio.run(read_files(parameters, fetch=fetch))
 
@@ -119,7 +121,7 @@ def test_a_file_that_cannot_be_read_is_named_with_the_reason(name, url, why):
 
 
 def test_a_file_that_cannot_be_fetched_is_named_with_the_reason():
-    async def fetch(url: str) -> bytes:
+    def fetch(url: str) -> Any:
         raise FetchFailed("The server answered 500.")
 
     parameters = {"_sys_file_urls": {"a.csv": "https://x.test/1"}}
@@ -137,9 +139,10 @@ def test_too_many_files_are_refused_before_one_is_fetched():
 
 
 def test_files_that_take_too_long_are_given_up(monkeypatch):
-    async def fetch(url: str) -> bytes:
+    @asynccontextmanager
+    async def fetch(url: str) -> AsyncGenerator[bytes, None]:
         await asyncio.Future()
-        return b""
+        yield b""
 
     monkeypatch.setattr(files, "MOST_SECONDS", 0.01)
     parameters = {"_sys_file_urls": {"a.csv": "https://x.test/1"}}
@@ -152,8 +155,9 @@ def test_files_that_take_too_long_are_given_up(monkeypatch):
 @pytest.mark.usefixtures("served")
 class TestOverHttp:
     def test_the_component_finds_the_files_as_documents(self, monkeypatch):
-        async def fetch(self: Any, url: str) -> bytes:
-            return b"hello"
+        @asynccontextmanager
+        async def fetch(self: Any, url: str) -> AsyncGenerator[bytes, None]:
+            yield b"hello"
 
         monkeypatch.setattr(component_calls.Egress, "fetch", fetch)
         sent = {"_sys_file_urls": {"a.txt": "https://x.test/1"}}

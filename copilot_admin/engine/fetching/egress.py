@@ -6,8 +6,8 @@ the operator has allowed it.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from io import BytesIO
 from ipaddress import IPv4Network, IPv6Network, ip_network
 import socket
@@ -17,6 +17,7 @@ from urllib.parse import urljoin, urlsplit
 from aiohttp import (
     AddrInfoType,
     ClientError,
+    ClientResponse,
     ClientSession,
     ClientTimeout,
     DummyCookieJar,
@@ -24,14 +25,25 @@ from aiohttp import (
 )
 
 from copilot_admin.engine.fetching.addresses import address_of, is_forbidden, is_public
+from copilot_admin.engine.fetching.room import Held, NoRoom, Room
 from copilot_admin.engine.fetching.sizes import MOST_BYTES
 from copilot_admin.errors import CopilotError
 
 SECONDS = 30.0
+# Of all files that are fetched and not yet read: three of the largest, or seven of 20 MB.
+MOST_IN_MEMORY = 150 * 1024 * 1024
+ROOM_SECONDS = 10.0
+BUSY = "The server is fetching as many files as it can. Ask again in a minute."
 MOST_REDIRECTS = 3
 _MOVED = (301, 302, 303, 307, 308)
 _EXPIRED = (401, 403, 404, 410)
+# Room that a file is given for what it says of its size; one that says so and sends little holds it.
+_MOST_AHEAD = 20 * 1024 * 1024
+_STEP = 1024 * 1024  # bytes, by which it takes more after that
 _Network: TypeAlias = IPv4Network | IPv6Network
+# Gets the bytes behind an address; they are counted until the end of the block.
+Fetch: TypeAlias = Callable[[str], AbstractAsyncContextManager[bytes]]
+ROOM = Room(MOST_IN_MEMORY, seconds=ROOM_SECONDS)
 
 
 class FetchFailed(CopilotError):
@@ -51,6 +63,7 @@ class Egress:
         *,
         seconds: float | None = None,
         most_bytes: int | None = None,
+        room: Room = ROOM,
     ) -> None:
         """Prepares fetching.
 
@@ -59,34 +72,43 @@ class Egress:
                 are private; link-local and metadata addresses never are.
             seconds: For one file; None: `SECONDS`.
             most_bytes: Of one file; None: `MOST_BYTES`.
+            room: What all files share that are in memory at the same time.
         """
+        self._room = room
         self._seconds = SECONDS if seconds is None else seconds
         self._most_bytes = MOST_BYTES if most_bytes is None else most_bytes
         self._hosts = frozenset(one.lower() for one in allowed)
         self._networks = tuple(_networks(allowed))
 
-    async def fetch(self, url: str) -> bytes:
-        """The bytes behind an address.
+    @asynccontextmanager
+    async def fetch(self, url: str) -> AsyncGenerator[bytes, None]:
+        """The bytes behind an address, for as long as the block lasts.
 
         Raises:
             FetchFailed: They cannot be had.
         """
+        with self._room.held() as held:
+            yield await self._fetched(url, held)
+
+    async def _fetched(self, url: str, held: Held) -> bytes:
         try:
             async with asyncio.timeout(self._seconds):
                 for _ in range(MOST_REDIRECTS + 1):
-                    found = await self._hop(url)
+                    found = await self._hop(url, held)
                     if isinstance(found, bytes):
                         return found
                     url = urljoin(url, found)
         except TimeoutError:
             raise FetchFailed(f"It did not arrive within {self._seconds:.0f} seconds.") from None
+        except NoRoom:
+            raise FetchFailed(BUSY) from None
         except ValueError as error:
             raise FetchFailed("The link leads nowhere.") from error
         except (ClientError, OSError) as error:
             raise FetchFailed(_why(error)) from error
         raise FetchFailed("The link leads nowhere.")
 
-    async def _hop(self, url: str) -> bytes | str:
+    async def _hop(self, url: str, held: Held) -> bytes | str:
         """The bytes, or where they are to be had: each hop is trusted, or not, by its own host."""
         host = _host_of(url)
         if host is None:
@@ -94,25 +116,30 @@ class Egress:
         connector = TCPConnector(socket_factory=self._sockets(host))
         jar = DummyCookieJar()
         async with ClientSession(connector=connector, cookie_jar=jar, trust_env=False) as session:
-            return await self._body(session, url)
+            limits = ClientTimeout(total=self._seconds)
+            async with session.get(url, allow_redirects=False, timeout=limits) as response:
+                if response.status in _MOVED and "Location" in response.headers:
+                    return response.headers["Location"]
+                _check_status(response.status)
+                return await self._body(response, held)
 
-    async def _body(self, session: ClientSession, url: str) -> bytes | str:
-        limits = ClientTimeout(total=self._seconds)
-        async with session.get(url, allow_redirects=False, timeout=limits) as response:
-            if response.status in _MOVED and "Location" in response.headers:
-                return response.headers["Location"]
-            if response.status in _EXPIRED:
-                raise FetchFailed(
-                    f"The link has expired or is not open: the server answered {response.status}."
-                )
-            if response.status >= 300:
-                raise FetchFailed(f"The server answered {response.status}.")
-            body = BytesIO()  # hands its bytes out without another copy
-            async for part in response.content.iter_chunked(64 * 1024):
-                body.write(part)
-                if body.tell() > self._most_bytes:
-                    raise FetchFailed(f"It is larger than {self._most_bytes // 2**20} MB.")
-            return body.getvalue()
+    async def _body(self, response: ClientResponse, held: Held) -> bytes:
+        declared = response.content_length or 0  # of what is packed, it is less than comes out
+        self._check_size(declared)
+        await held.grow(min(declared, _MOST_AHEAD))
+        body = BytesIO()  # hands its bytes out without another copy
+        async for part in response.content.iter_chunked(64 * 1024):
+            size = body.tell() + len(part)
+            self._check_size(size)
+            if size > held.size:
+                await held.grow(min(size + _STEP, self._most_bytes))
+            body.write(part)
+        held.shrink(body.tell())
+        return body.getvalue()
+
+    def _check_size(self, size: int) -> None:
+        if size > self._most_bytes:
+            raise FetchFailed(f"It is larger than {self._most_bytes // 2**20} MB.")
 
     def _sockets(self, host: str) -> Callable[[AddrInfoType], socket.socket]:
         """Makes the sockets of a request, looking at the very addresses that are connected to."""
@@ -133,6 +160,13 @@ class Egress:
         address = address_of(text)
         allowed = address is not None and any(address in one for one in self._networks)
         return is_public(text) or trusted or allowed
+
+
+def _check_status(status: int) -> None:
+    if status in _EXPIRED:
+        raise FetchFailed(f"The link has expired or is not open: the server answered {status}.")
+    if status >= 300:
+        raise FetchFailed(f"The server answered {status}.")
 
 
 def _host_of(url: str) -> str | None:

@@ -1,11 +1,11 @@
 """What becomes of one file: text, a picture, or a sentence in its place."""
 
-from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from copilot_admin.engine.documents.registry import Document, UnreadableFile
-from copilot_admin.engine.fetching.egress import FetchFailed
+from copilot_admin.engine.fetching.egress import Fetch, FetchFailed
 from copilot_admin.engine.files.encoded import size_of
 from copilot_admin.engine.files.file_processes import FileBody, read_document, read_picture
 from copilot_admin.engine.files.links import OPEN_TYPES, kind_behind
@@ -15,7 +15,6 @@ from copilot_admin.engine.values.engine_input import FileRead
 from protocol.json import JsonObject
 from protocol.messages import DataItem, FileReference
 
-Fetch: TypeAlias = Callable[[str], Awaitable[bytes]]
 TEXT_FORM: JsonObject = {"data_type": "object", "parse_as": "text"}
 NOT_SHOWN = "the copilot does not look at images"
 
@@ -53,16 +52,13 @@ async def outcome_of(
     if file.kind in IMAGE_TYPES and not rules.sees_images:
         return _unseen(item, file)
     try:
-        body: FileBody
-        if isinstance(item, FileReference):
-            body = await fetch(item.url)
-            if file.kind in OPEN_TYPES:
+        async with _body(item, fetch) as body:
+            if file.kind in OPEN_TYPES and isinstance(item, FileReference):
+                assert isinstance(body, bytes)  # noqa: S101  # what a link leads to
                 file = replace(file, kind=kind_behind(item.url, body))
-        else:
-            body = item.content
-        if file.kind in IMAGE_TYPES and not rules.sees_images:
-            return _unseen(item, file)
-        return await _read(body, file, places=rules.places, asker=asker)
+            if file.kind in IMAGE_TYPES and not rules.sees_images:
+                return _unseen(item, file)
+            return await _read(body, file, places=rules.places, asker=asker)
     except (UnreadableFile, FetchFailed) as error:
         return unreadable(file, error.public)
 
@@ -99,6 +95,10 @@ def item_of(item: DataItem | FileReference, content: Content) -> DataItem:
                 picture=content,
             )
     assert_never(content)
+
+
+def _body(item: DataItem | FileReference, fetch: Fetch) -> AbstractAsyncContextManager[FileBody]:
+    return fetch(item.url) if isinstance(item, FileReference) else nullcontext(item.content)
 
 
 async def _read(

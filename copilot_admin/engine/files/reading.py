@@ -8,10 +8,10 @@ from pathlib import PurePosixPath
 from typing import TypeAlias
 
 from copilot_admin.engine.documents.registry import Document, data_types, format_of
+from copilot_admin.engine.fetching.egress import Fetch
 from copilot_admin.engine.files.contents import (
     TEXT_FORM,
     Content,
-    Fetch,
     FileItem,
     FileOutcome,
     ImageItem,

@@ -1,11 +1,12 @@
 """Everything the engine is given to answer one query, and the facts it reports besides events."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
-from copilot_admin.engine.fetching.egress import FetchFailed
+from copilot_admin.engine.fetching.egress import Fetch, FetchFailed
 from copilot_admin.engine.values.model_call import Finish, ModelProvider, ToolCall, Usage
 from copilot_admin.engine.values.spec import CopilotSpec
 from protocol.events import Event
@@ -65,7 +66,7 @@ class Recollection:
     carried: JsonObject = field(default_factory=dict)
 
 
-async def nothing_fetched(url: str) -> bytes:
+def nothing_fetched(url: str) -> AbstractAsyncContextManager[bytes]:
     """The way out of a server that has none.
 
     Raises:
@@ -101,7 +102,7 @@ class EngineInput:
     trace_id: str
     signing_key: bytes = field(repr=False)
     recall: Callable[[], Awaitable[Recollection]] = nothing_known
-    fetch: Callable[[str], Awaitable[bytes]] = nothing_fetched
+    fetch: Fetch = nothing_fetched
     user_email: str | None = None
     principal: str = ""
     chat_id: str | None = None

@@ -2,28 +2,35 @@
 
 import asyncio
 from contextlib import asynccontextmanager
+import gzip
 
 import pytest
 
 from copilot_admin.engine.fetching import egress
-from copilot_admin.engine.fetching.egress import Egress, FetchFailed
+from copilot_admin.engine.fetching.egress import BUSY, Egress, FetchFailed
+from copilot_admin.engine.fetching.room import Room
 from tests.engine.providers.upstream import serving
 
 
-def fetched(handler, *, allowed=("127.0.0.1",), path="/a.pdf"):
+async def body_of(url, *, allowed, **limits):
+    async with Egress(allowed, **limits).fetch(url) as body:
+        return body
+
+
+def fetched(handler, *, allowed=("127.0.0.1",), path="/a.pdf", **limits):
     async def run():
         async with serving(handler) as server:
-            return await Egress(allowed).fetch(server.url + path)
+            return await body_of(server.url + path, allowed=allowed, **limits)
 
     return asyncio.run(run())
 
 
-def refused(handler=None, *, url=None, allowed=("127.0.0.1",)):
+def refused(handler=None, *, url=None, allowed=("127.0.0.1",), **limits):
     with pytest.raises(FetchFailed) as error:
         if url is not None:
-            asyncio.run(Egress(allowed).fetch(url))
+            asyncio.run(body_of(url, allowed=allowed))
         else:
-            fetched(handler, allowed=allowed)
+            fetched(handler, allowed=allowed, **limits)
     return error.value.public
 
 
@@ -84,7 +91,7 @@ def test_a_host_name_may_be_allowed_and_only_it(monkeypatch):
     async def run():
         async with serving(answering()) as server:
             port = server.url.rpartition(":")[2]
-            return await Egress(["localhost"]).fetch(f"http://localhost:{port}/a.pdf")
+            return await body_of(f"http://localhost:{port}/a.pdf", allowed=["localhost"])
 
     assert asyncio.run(run()) == b"%PDF"
 
@@ -137,3 +144,90 @@ def test_too_much_and_too_slow_is_told(monkeypatch):
         await reply.left.wait()
 
     assert "did not arrive within" in refused(silent)
+
+
+def with_length(body, *, length=None, **headers):
+    """Answers with the length of the body in its head, or with another."""
+
+    async def handler(request, reply):
+        lines = ["HTTP/1.1 200 X", f"Content-Length: {len(body) if length is None else length}"]
+        lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+        await reply.raw("\r\n".join((*lines, "", "")).encode() + body)
+        if length is not None:
+            reply.cut()
+
+    return handler
+
+
+class Watched(Room):
+    """Notes all that is taken of it."""
+
+    def __init__(self, size=2**30, seconds=0.001):
+        super().__init__(size, seconds=seconds)
+        self.taken = []
+
+    async def take(self, size, *, first):
+        await super().take(size, first=first)
+        self.taken.append(size)
+
+    @property
+    def is_free(self):
+        return self._free == self._size
+
+
+BODY = bytes(3 * 2**20)
+PACKED = gzip.compress(BODY)
+
+
+@pytest.mark.parametrize(
+    ("handler", "most_bytes", "taken"),
+    [
+        (with_length(BODY), None, [len(BODY)]),
+        (answering(body=b"%PDF"), None, [4 + 2**20]),
+        (answering(body=b"%PDF"), 10, [10]),
+        (answering(200, b""), None, []),
+    ],
+)
+def test_a_file_takes_room_for_what_it_says_or_in_steps(handler, most_bytes, taken):
+    room = Watched()
+    fetched(handler, room=room, most_bytes=most_bytes)
+    assert (room.taken, room.is_free) == (taken, True)
+
+
+def test_what_is_packed_takes_room_for_what_comes_out():
+    room = Watched()
+    handler = with_length(PACKED, Content_Encoding="gzip")
+    assert fetched(handler, room=room) == BODY
+    assert sum(room.taken) >= len(BODY)
+    assert room.is_free
+
+
+def test_room_is_held_for_as_long_as_the_bytes_are_needed():
+    async def run():
+        room = Watched(size=10)
+        async with serving(with_length(b"%PDF")) as server:
+            egress = Egress(["127.0.0.1"], room=room)
+            async with egress.fetch(server.url):
+                free = room._free
+        return free, room.is_free
+
+    assert asyncio.run(run()) == (6, True)
+
+
+@pytest.mark.parametrize("handler", [with_length(b"%PDF"), answering()])
+def test_a_server_that_has_no_room_says_so(handler):
+    room = Watched(size=3)
+    assert refused(handler, room=room) == BUSY
+    assert room.is_free
+
+
+def test_a_file_that_says_it_is_too_large_is_not_begun():
+    room = Watched()
+    assert refused(with_length(b"", length=51 * 2**20), room=room) == "It is larger than 50 MB."
+    assert room.taken == []
+
+
+def test_a_file_that_says_more_than_it_sends_holds_no_more_than_others():
+    room = Watched()
+    refused(with_length(b"%PDF", length=50 * 2**20), room=room)
+    assert (room.taken, room.is_free) == ([20 * 2**20], True)

@@ -84,7 +84,7 @@ def asked(*files):
     return make_query(HumanMessage("q"), ResultMessage("get_widget_data", {}, (SourceData(items),)))
 
 
-async def nowhere(url):
+def nowhere(url):
     raise AssertionError("nothing is linked")
 
 

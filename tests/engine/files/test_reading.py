@@ -1,6 +1,7 @@
 """The files of a query are read once, and what cannot be read is said to model and user."""
 
 import asyncio
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -59,7 +60,7 @@ def result(*items):
     )
 
 
-async def nowhere(url):
+def nowhere(url):
     raise FetchFailed("The link has expired.")
 
 
@@ -92,9 +93,10 @@ def test_a_file_in_base64_becomes_text_with_its_document():
 def test_a_link_is_fetched_once_however_often_it_is_repeated():
     urls = []
 
+    @asynccontextmanager
     async def fetch(url):
         urls.append(url)
-        return pdf([SENTENCE])
+        yield pdf([SENTENCE])
 
     found, _ = read(link(), link(), fetch=fetch)
     assert [one.content for one in found] == [f"[page 1]\n{SENTENCE}"] * 2
@@ -152,8 +154,9 @@ def test_too_many_and_too_large_files_are_told(monkeypatch):
 
 
 def files_of(*items, sees_images=True):
+    @asynccontextmanager
     async def fetch(url):
-        return image()
+        yield image()
 
     asked = make_query(HumanMessage("q"), result(*items))
     return asyncio.run(
@@ -214,8 +217,9 @@ def shown(data=None, name="chart.png"):
 
 @pytest.mark.parametrize("kind", ["png", "PNG", "jpg", "jpeg", "gif", "webp"])
 def test_an_image_in_base64_or_linked_becomes_a_picture(kind):
+    @asynccontextmanager
     async def fetch(url):
-        return image()
+        yield image()
 
     for one in (
         picture(data_type=kind),

@@ -1,0 +1,134 @@
+"""How many bytes of fetched files are in memory at the same time, whichever event loop fetches them.
+
+Who fetches a file holds room for it until it has been read. A size that is known is made room for at
+once; what grows takes more in steps, and comes before what has not begun, so that it can end.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Lock
+
+
+class NoRoom(Exception):
+    """There is no room, and none came in time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Waiting:
+    size: int
+    loop: asyncio.AbstractEventLoop
+    room: "asyncio.Future[None]"
+
+    def hand_over(self) -> None:
+        if not self.room.done():
+            self.room.set_result(None)
+
+
+class Room:
+    """So many bytes, for all who fetch.
+
+    Args:
+        size: In bytes.
+        seconds: How long one waits for some of it.
+    """
+
+    def __init__(self, size: int, *, seconds: float) -> None:
+        self._free = size
+        self._size = size
+        self._seconds = seconds
+        self._waiting: deque[_Waiting] = deque()
+        self._lock = Lock()
+
+    @contextmanager
+    def held(self) -> "Iterator[Held]":
+        """A part of the room, empty at first; it is given back at the end of the block."""
+        held = Held(self)
+        try:
+            yield held
+        finally:
+            held.shrink(0)
+
+    async def take(self, size: int, *, first: bool) -> None:
+        """Takes some room.
+
+        Args:
+            size: In bytes.
+            first: Before all who wait.
+
+        Raises:
+            NoRoom: There was none in time.
+        """
+        waiting = self._queued(size, first=first)
+        if waiting is None:
+            return
+        came = False
+        try:
+            async with asyncio.timeout(self._seconds):
+                await waiting.room
+            came = True
+        except TimeoutError:
+            raise NoRoom from None
+        finally:
+            if not came:
+                self._leave(waiting)
+
+    def give_back(self, size: int) -> None:
+        """Gives back what was taken; who waits gets it in turn."""
+        with self._lock:
+            self._free += size
+            self._hand_out()
+
+    def _queued(self, size: int, *, first: bool) -> _Waiting | None:
+        """The entry of who has to wait; None for who has room at once."""
+        with self._lock:
+            if size > self._size:
+                raise NoRoom
+            if size <= self._free and (first or not self._waiting):
+                self._free -= size
+                return None
+            loop = asyncio.get_running_loop()
+            waiting = _Waiting(size, loop, loop.create_future())
+            (self._waiting.appendleft if first else self._waiting.append)(waiting)
+            return waiting
+
+    def _leave(self, waiting: _Waiting) -> None:
+        with self._lock:
+            if waiting in self._waiting:
+                self._waiting.remove(waiting)
+            else:
+                self._free += waiting.size  # it came in the same moment
+            self._hand_out()
+
+    def _hand_out(self) -> None:
+        while self._waiting and self._waiting[0].size <= self._free:
+            following = self._waiting.popleft()
+            if not following.loop.is_closed():
+                self._free -= following.size
+                following.loop.call_soon_threadsafe(following.hand_over)
+
+
+class Held:
+    """What one file takes of the room."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self.size = 0
+
+    async def grow(self, size: int) -> None:
+        """Makes it at least this large.
+
+        Raises:
+            NoRoom: There was no room in time.
+        """
+        if size > self.size:
+            await self._room.take(size - self.size, first=self.size > 0)
+            self.size = size
+
+    def shrink(self, size: int) -> None:
+        """Gives back what lies beyond this size."""
+        if size < self.size:
+            self._room.give_back(self.size - size)
+            self.size = size
