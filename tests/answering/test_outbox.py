@@ -1,8 +1,9 @@
-"""The outbox between a run and its pump."""
+"""The outbox between a run and its pump; whoever waits for nothing is found at once."""
 
 import asyncio
 
 from copilot_admin.answering.outbox import FULL_BYTES, Outbox
+from tests.engine.virtual_time import run_at_once
 
 
 async def _collect(outbox: Outbox) -> list[bytes]:
@@ -17,7 +18,7 @@ def test_what_waits_is_taken_in_one_piece_and_in_order():
         outbox.close()
         return await _collect(outbox)
 
-    assert asyncio.run(scenario()) == [b"ab"]
+    assert run_at_once(scenario()) == [b"ab"]
 
 
 def test_a_reader_that_came_first_gets_each_frame_as_it_is_put():
@@ -31,7 +32,7 @@ def test_a_reader_that_came_first_gets_each_frame_as_it_is_put():
         outbox.close()
         return await reading
 
-    assert asyncio.run(scenario()) == [b"a", b"b"]
+    assert run_at_once(scenario()) == [b"a", b"b"]
 
 
 def test_frames_put_after_the_end_are_dropped():
@@ -41,7 +42,7 @@ def test_frames_put_after_the_end_are_dropped():
         outbox.put(b"late")
         return await _collect(outbox)
 
-    assert asyncio.run(scenario()) == []
+    assert run_at_once(scenario()) == []
 
 
 def test_a_writer_waits_until_a_full_outbox_was_read():
@@ -55,7 +56,7 @@ def test_a_writer_waits_until_a_full_outbox_was_read():
         outbox.close()
         return full_before, full_after, await reading
 
-    full_before, full_after, pieces = asyncio.run(scenario())
+    full_before, full_after, pieces = run_at_once(scenario())
     assert (full_before, full_after, [len(piece) for piece in pieces]) == (
         True,
         False,
@@ -76,7 +77,7 @@ def test_an_outbox_is_full_beyond_256_kilobytes_and_empty_again_when_it_was_read
         await reading.aclose()
         return full
 
-    assert asyncio.run(scenario()) == [False, False, True, False, False, False]
+    assert run_at_once(scenario()) == [False, False, True, False, False, False]
 
 
 def test_closing_frees_a_waiting_writer():
@@ -89,4 +90,4 @@ def test_closing_frees_a_waiting_writer():
         await waiting
         return outbox.empty
 
-    assert asyncio.run(scenario()) is False
+    assert run_at_once(scenario()) is False
