@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from copilot_admin.engine.client.dashboard import dashboard_text
+from copilot_admin.engine.client.dashboard import workspace_text
 from copilot_admin.engine.client.widget_offer import offer_text
 from copilot_admin.engine.prompt.data_messages import data_blocks
 from copilot_admin.engine.values.spec import DataMessagePolicy
@@ -101,7 +101,7 @@ def test_tabs_and_widgets_of_the_dashboard_that_are_cut_are_counted():
     widgets = [{"widget_uuid": str(number), "name": "W"} for number in range(201)]
     tabs = [{"tab_id": "first", "widgets": widgets}] + [{"tab_id": "t", "widgets": []}] * 50
     state = {"current_dashboard_info": {"name": "D", "tabs": tabs}}
-    [_, text, _] = dashboard_text(make_query(workspace_state=state)).splitlines()
+    [_, text, _] = workspace_text(make_query(workspace_state=state)).splitlines()
     told = json.loads(text)
     assert (len(told["tabs"]), told["more_tabs"]) == (50, 1)
     assert (len(told["tabs"][0]["widgets"]), told["tabs"][0]["more_widgets"]) == (200, 1)
