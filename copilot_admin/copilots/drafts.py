@@ -10,14 +10,12 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.fields.table import BY_KEY, IN_FORM
 from copilot_admin.copilots.providers import provider_spec
-from copilot_admin.copilots.publishing import document_of, has_changes, problems
+from copilot_admin.copilots.publishing import document_of, document_today, has_changes, problems
 from copilot_admin.copilots.standing import Standing, standing
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.engine.values.document import spec_from_document
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot
-
-LONGEST_VALUE = 600  # characters of a value on the page that asks for a yes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +56,7 @@ class Draft:
 def draft_of(copilot: Copilot) -> Draft:
     """Compares a draft with what is live."""
     document = document_of(copilot)
-    live = copilot.live.document if copilot.live else {}
+    live = document_today(copilot.live) if copilot.live else {}
     return Draft(
         copilot=copilot,
         is_first=copilot.live is None,
@@ -87,16 +85,15 @@ def in_words(value: object) -> str:
     """A value of a document as people read it; never JSON."""
     match value:
         case None:
-            text = ""
+            return ""
         case bool():
-            text = _("yes") if value else _("no")
+            return _("yes") if value else _("no")
         case Mapping():
-            text = ", ".join(f"{name}: {in_words(item)}" for name, item in value.items())
+            return ", ".join(f"{name}: {in_words(item)}" for name, item in value.items())
         case list() | tuple():
-            text = "\n".join(in_words(item) for item in value)
+            return "\n".join(in_words(item) for item in value)
         case _:
-            text = str(value)
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+            return str(value)
 
 
 def _label_of(name: str) -> str:

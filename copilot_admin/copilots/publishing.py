@@ -1,6 +1,7 @@
 """Turns the draft of a copilot into a version that answers."""
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -22,6 +23,7 @@ from copilot_admin.engine.values.document import spec_from_document
 from copilot_admin.engine.values.spec import CopilotSpec, ProviderSpec
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
+from copilot_admin.models.copilots import LONGEST_NOTE
 from protocol.features import FEATURES
 from protocol.json import Json
 
@@ -76,19 +78,26 @@ def has_changes(copilot: Copilot) -> bool:
     """Whether publishing would make a new version. A renamed provider is no change."""
     if copilot.live is None or copilot.live.provider_id != copilot.provider_id:
         return True
-    draft, live = document_of(copilot), _completed(copilot.live.document, copilot)
-    live["custom_features"] = cast("Json", list(up_to_date(copilot.live)))
-    return draft | {"provider": ""} != live | {"provider": ""}
+    return document_of(copilot) != document_today(copilot.live)
 
 
-def _completed(document: Mapping[str, Json], copilot: Copilot) -> dict[str, Json]:
-    """A document of an earlier release, with what has come since at its default."""
-    blank = document_of(Copilot(provider=copilot.provider))
+def document_today(version: CopilotVersion) -> dict[str, Json]:
+    """The document of a version as it would be written now.
+
+    What came with a later release is at its default, and a provider has the name it has now.
+    """
+    blank = document_of(Copilot(provider=version.provider))
     features = {**cast("dict[str, Json]", blank["features"])}
-    published = document.get("features")
+    published = version.document.get("features")
     if isinstance(published, Mapping):
         features |= published
-    return {**blank, **document, "features": features}
+    return {
+        **blank,
+        **version.document,
+        "features": features,
+        "provider": version.provider.name,
+        "custom_features": cast("Json", list(up_to_date(version))),
+    }
 
 
 def problems(copilot: Copilot) -> tuple[Problem, ...]:
@@ -105,12 +114,15 @@ def problems(copilot: Copilot) -> tuple[Problem, ...]:
     return tuple(_problems(spec))
 
 
-def publish(copilot: Copilot, *, user: AbstractBaseUser | None) -> CopilotVersion | None:
+def publish(
+    copilot: Copilot, *, user: AbstractBaseUser | None, note: str = ""
+) -> CopilotVersion | None:
     """Makes the draft the version that answers from the next request on.
 
     Args:
         copilot: Saved; what is published is what the database holds.
         user: Who publishes; None for a command.
+        note: Why, in the words of who publishes.
 
     Returns:
         The new version, or None when the draft is what is live already.
@@ -119,26 +131,76 @@ def publish(copilot: Copilot, *, user: AbstractBaseUser | None) -> CopilotVersio
         NotPublishable: The draft has problems.
     """
     with transaction.atomic():
-        draft = Copilot.objects.select_for_update(of=("self",)).get(pk=copilot.pk)
-        if draft.is_being_deleted:
-            raise NotPublishable(draft, (Problem("name", _("This copilot is being deleted.")),))
-        if not has_changes(draft):
+        draft = _locked(copilot.pk)
+        version = _release(draft, draft, user=user, note=note) if has_changes(draft) else None
+    copilot.live = draft.live
+    return version
+
+
+def publish_again(
+    version: CopilotVersion, *, user: AbstractBaseUser | None
+) -> CopilotVersion | None:
+    """Makes an earlier version answer again, as a new one. The draft stays as it is.
+
+    Args:
+        version: Of any age.
+        user: Who publishes.
+
+    Returns:
+        The new version, or None when that is live already.
+
+    Raises:
+        NotPublishable: It has problems by now: a tool or a provider is gone.
+    """
+    with transaction.atomic():
+        copilot = _locked(version.copilot_id)
+        again = copy(copilot)
+        apply_document(again, document_today(version), provider=version.provider)
+        if not has_changes(again):
             return None
-        found = tuple(one for one in problems(draft) if user is not None or not one.only_here)
-        if found:
-            raise NotPublishable(draft, found)
-        last = draft.versions.aggregate(last=Max("number"))["last"] or 0
-        version = CopilotVersion.objects.create(
-            copilot=draft,
-            number=last + 1,
-            document=document_of(draft),
-            provider=draft.provider,
-            published_by_id=user.pk if user else None,
-        )
-        keep(version, draft.custom_features)
-        draft.live = version
-        draft.save(update_fields=["live"])
+        note = _("Version %(number)d again") % {"number": version.number}
+        return _release(copilot, again, user=user, note=note)
+
+
+def restore(version: CopilotVersion) -> None:
+    """Makes the draft of a copilot what a version says; nothing is published.
+
+    Raises:
+        NotPublishable: The copilot is being deleted.
+    """
+    with transaction.atomic():
+        draft = _locked(version.copilot_id)
+        apply_document(draft, document_today(version), provider=version.provider)
+        draft.save()
+
+
+def _locked(copilot_id: int) -> Copilot:
+    """A copilot that nobody else changes until the transaction ends."""
+    copilot = Copilot.objects.select_for_update(of=("self",)).get(pk=copilot_id)
+    if copilot.is_being_deleted:
+        raise NotPublishable(copilot, (Problem("name", _("This copilot is being deleted.")),))
+    return copilot
+
+
+def _release(
+    copilot: Copilot, content: Copilot, *, user: AbstractBaseUser | None, note: str
+) -> CopilotVersion:
+    """Makes a version of what a draft would be, and the live one of the copilot."""
+    found = tuple(one for one in problems(content) if user is not None or not one.only_here)
+    if found:
+        raise NotPublishable(copilot, found)
+    last = copilot.versions.aggregate(last=Max("number"))["last"] or 0
+    version = CopilotVersion.objects.create(
+        copilot=copilot,
+        number=last + 1,
+        document=document_of(content),
+        provider=content.provider,
+        note=note[:LONGEST_NOTE],
+        published_by_id=user.pk if user else None,
+    )
+    keep(version, content.custom_features)
     copilot.live = version
+    copilot.save(update_fields=["live"])
     return version
 
 

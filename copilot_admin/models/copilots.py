@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from protocol.json import Json
 
+LONGEST_NOTE = 300  # characters of what a version says of itself
+
 SLUG = RegexValidator(
     r"^[a-z0-9]+(-[a-z0-9]+)*\Z",
     _("Use lower-case letters and digits, with single hyphens between them: news-reader."),
@@ -219,6 +221,7 @@ class CopilotVersion(models.Model):
     number = models.PositiveIntegerField(_("version"))
     document: "models.Field[Mapping[str, Json], Mapping[str, Json]]" = OrderedJsonField()
     provider = models.ForeignKey(Provider, on_delete=models.PROTECT, related_name="+")
+    note = models.CharField(_("note"), max_length=LONGEST_NOTE, blank=True)  # why it was made
     published_at = models.DateTimeField(_("published"), auto_now_add=True)
     published_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"

@@ -261,7 +261,9 @@ class Run(models.Model):
     copilot = models.ForeignKey(
         Copilot, on_delete=models.CASCADE, related_name="runs", db_index=False
     )
-    copilot_version = models.ForeignKey(CopilotVersion, null=True, on_delete=models.SET_NULL)
+    copilot_version = models.ForeignKey(
+        CopilotVersion, null=True, on_delete=models.SET_NULL, db_index=False
+    )
     conversation = models.ForeignKey(
         Conversation, null=True, on_delete=models.CASCADE, related_name="runs"
     )
@@ -305,6 +307,7 @@ class Run(models.Model):
         ordering = ["started_at"]
         indexes = [
             models.Index(fields=["copilot", "-started_at"], name="run_of_copilot"),
+            models.Index(fields=["copilot_version", "conversation"], name="run_of_version"),
             models.Index(fields=["env"], condition=Q(env__isnull=False), name="run_env"),
             models.Index(
                 fields=["heartbeat_at"],

@@ -487,6 +487,7 @@ BOUNDED = {
     "copilot_admin.ids": "its expression has a longest match",
     "copilot_admin.admin.copilots.rows": "fields of a form with a longest length",
     "copilot_admin.admin.copilots.data_rows": "fields of a form with a longest length",
+    "copilot_admin.studio.differences": "one character at a time; its own test bounds the effort",
     "copilot_admin.admin.providers.form": "fields of a form with a longest length",
     "copilot_admin.models.copilots": "a field with a longest length",
     "copilot_admin.admin.common.record_rows": "fields of a form with a longest length",

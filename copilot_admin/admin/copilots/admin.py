@@ -23,6 +23,7 @@ from copilot_admin.admin.copilots.filters import StateFilter
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.page import page_context
 from copilot_admin.admin.copilots.templates import TemplateViews
+from copilot_admin.admin.copilots.versions import VersionViews
 from copilot_admin.admin.frame.site import site
 from copilot_admin.copilots.drafts import problems_by_field, standing_of
 from copilot_admin.copilots.fields.table import IN_FORM
@@ -36,7 +37,7 @@ VIEW_ONLY = [field.column for field in IN_FORM if field.is_plain]
 
 
 @admin.register(Copilot, site=site)
-class CopilotAdmin(GuardedLookups, NoPopups, TemplateViews):
+class CopilotAdmin(GuardedLookups, NoPopups, TemplateViews, VersionViews):
     """The pages of copilots."""
 
     form: type[CopilotForm] = CopilotForm
@@ -100,7 +101,7 @@ class CopilotAdmin(GuardedLookups, NoPopups, TemplateViews):
             path("models/", wrap(self.models_view), name="copilot_admin_copilot_models"),
             path("<int:pk>/image/", wrap(self.image_view), name="copilot_admin_copilot_image"),
         ]
-        return self.template_urls() + own + super().get_urls()
+        return self.template_urls() + self.version_urls() + own + super().get_urls()
 
     def get_fieldsets(self, request: HttpRequest, obj: Copilot | None = None) -> Any:
         """The sections of the page."""

@@ -14,17 +14,13 @@ from copilot_admin.models import Copilot
 if TYPE_CHECKING:
     from copilot_admin.admin.copilots.views import CopilotViews
 
-SHOWN_VERSIONS = 20
-
 
 def page_context(
     views: "CopilotViews", request: HttpRequest, form: BaseForm, copilot: Copilot | None
 ) -> dict[str, Any]:
-    """State, open problems, preview and versions for the template."""
+    """State, open problems, preview and the newest version for the template."""
     context: dict[str, Any] = {
-        "versions": copilot.versions.select_related("published_by")[:SHOWN_VERSIONS]
-        if copilot
-        else [],
+        "newest_version": copilot.versions.only("number").first() if copilot else None,
         "copilot": copilot,
         "standing": standing_of(copilot) if copilot else None,
     }

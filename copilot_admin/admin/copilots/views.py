@@ -1,6 +1,7 @@
 """The pages of copilots that Django's admin does not have: publishing, preview, images, models."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -31,8 +32,26 @@ from copilot_admin.copilots.publishing import publish
 from copilot_admin.copilots.remote_images import fetch_copies, stored_image
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot, Provider
+from copilot_admin.studio.changes import MarkedChange, marked, proposed_note
 
 NO_ID = 0  # no row has it
+
+
+@dataclass(frozen=True, slots=True)
+class PublishCard:
+    """A draft on the page that asks before it is published."""
+
+    draft: Draft
+
+    @property
+    def changes(self) -> tuple[MarkedChange, ...]:
+        """What changes, with marked words."""
+        return marked(self.draft.changes)
+
+    @property
+    def note(self) -> str:
+        """What the new version may say of itself."""
+        return proposed_note(self.draft.changes, is_first=self.draft.is_first)
 
 
 class CopilotViews(CopilotModelAdmin):
@@ -81,6 +100,7 @@ class CopilotViews(CopilotModelAdmin):
             "title": _("Publish"),
             "opts": self.opts,
             "drafts": drafts,
+            "cards": [PublishCard(draft) for draft in drafts],
             "ready": [draft for draft in drafts if draft.may_go_live],
         }
         return render(request, "admin/copilot_admin/copilot/publish.html", context)
@@ -91,7 +111,7 @@ class CopilotViews(CopilotModelAdmin):
             return HttpResponseNotAllowed(["POST"])
         if not (self.has_add_permission(request) or self.has_change_permission(request)):
             raise PermissionDenied
-        copilot = self.get_queryset(request).filter(pk=_number(request.GET.get("id"))).first()
+        copilot = self.get_queryset(request).filter(pk=number_in(request.GET.get("id"))).first()
         form = CopilotForm(request.POST, instance=copilot)
         preview = preview_of_form(form, image=self.image_of(copilot) if copilot else "")
         return render(request, "admin/copilot_admin/copilot/preview.html", {"preview": preview})
@@ -102,7 +122,7 @@ class CopilotViews(CopilotModelAdmin):
             return HttpResponseNotAllowed(["POST"])
         if not (self.has_add_permission(request) or self.has_change_permission(request)):
             raise PermissionDenied
-        provider = Provider.objects.filter(pk=_number(request.POST.get("provider"))).first()
+        provider = Provider.objects.filter(pk=number_in(request.POST.get("provider"))).first()
         if provider is None:
             return JsonResponse({"models": [], "sentence": _("Choose a provider first.")})
         try:
@@ -131,7 +151,7 @@ class CopilotViews(CopilotModelAdmin):
         return response
 
     def _chosen(self, request: HttpRequest) -> list[Copilot]:
-        ids = [_number(value) for value in request.GET.getlist("id")]
+        ids = [number_in(value) for value in request.GET.getlist("id")]
         rows = self.get_queryset(request).filter(pk__in=ids, deletion_requested_at=None)
         rows = rows.select_related("provider", "live")
         found = list(rows.order_by("name"))
@@ -161,15 +181,23 @@ class CopilotViews(CopilotModelAdmin):
             messages.error(request, text)
         elif not draft.changes:
             messages.info(request, _("“%(name)s” is live exactly as it is.") % name)
-        elif version := publish(draft.copilot, user=_person(request)):
+        elif version := publish(
+            draft.copilot, user=person_of(request), note=_note_of(request, draft.copilot)
+        ):
             self.log_change(request, draft.copilot, f"Published version {version.number}.")
             text = _("“%(name)s” is live: version %(number)d answers from the next question on.")
             messages.success(request, text % {**name, "number": version.number})
 
 
-def _person(request: HttpRequest) -> AbstractBaseUser | None:
+def _note_of(request: HttpRequest, copilot: Copilot) -> str:
+    return " ".join(request.POST.get(f"note-{copilot.pk}", "").split())
+
+
+def person_of(request: HttpRequest) -> AbstractBaseUser | None:
+    """Who is logged in."""
     return request.user if isinstance(request.user, AbstractBaseUser) else None
 
 
-def _number(text: str | None) -> int:
+def number_in(text: str | None) -> int:
+    """The number that a piece of an address is; `NO_ID` when it is none."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else NO_ID

@@ -146,18 +146,28 @@ def test_a_copilot_that_is_off_is_published_with_a_warning(builder: Client) -> N
     assert "It is switched off, so nobody sees it until it is enabled." in page
 
 
-def test_versions_are_listed_and_say_which_is_live(builder: Client) -> None:
-    copilot = make_copilot()
-    confirm(builder, copilot)
+def test_the_note_of_a_version_is_proposed_and_may_be_another(builder: Client) -> None:
+    copilot = make_copilot(name="News")
+    url = publish_url(copilot)
+    values = values_in(builder.get(url).content.decode(), form_id="publish-form")
+    assert values[f"note-{copilot.pk}"] == ["First version"]
+    builder.post(url, {**values, f"note-{copilot.pk}": ["  For the \n desk  "]})
     copilot.refresh_from_db()
-    copilot.description = "Second"
+    copilot.description, copilot.model = "Second", "rehearsal-2"
     copilot.save()
-    confirm(builder, copilot)
-    url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
-    versions = builder.get(url).context["versions"]
-    assert [version.number for version in versions] == [2, 1]
-    page = builder.get(url).content.decode()
-    assert page.count(">Live</span>") == 1
+    values = values_in(builder.get(url).content.decode(), form_id="publish-form")
+    assert values[f"note-{copilot.pk}"] == ["Description, Model"]
+    builder.post(url, {**values, f"note-{copilot.pk}": ["x" * 400]})
+    notes = list(copilot.versions.order_by("number").values_list("note", flat=True))
+    assert notes == ["For the desk", "x" * 300]
+
+
+def test_the_words_that_change_are_marked(builder: Client) -> None:
+    copilot = make_published(system_prompt="You are a <b>helpful</b> analyst.")
+    copilot.system_prompt = "You are a <b>careful</b> analyst."
+    copilot.save()
+    page = builder.get(publish_url(copilot)).content.decode()
+    assert "You are a &lt;b&gt;<del>helpful</del><ins>careful</ins>&lt;/b&gt; analyst." in page
 
 
 @pytest.mark.parametrize(
@@ -170,7 +180,6 @@ def test_versions_are_listed_and_say_which_is_live(builder: Client) -> None:
         ({}, ""),
         ({"temperature": 0.5, "stop": ["a"]}, "temperature: 0.5, stop: a"),
         (["One?", "Two?"], "One?\nTwo?"),
-        ("x" * 601, "x" * 600 + "…"),
     ],
 )
 def test_values_are_put_in_words(value: object, words: str) -> None:

@@ -1,0 +1,178 @@
+"""The pages of a copilot's versions: the list, two side by side, and the ways back."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponseNotAllowed,
+    HttpResponseRedirect,
+)
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.urls import URLPattern, path, reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from copilot_admin.admin.copilots.copies import duplicate
+from copilot_admin.admin.copilots.views import CopilotViews, number_in, person_of
+from copilot_admin.copilots.publishing import (
+    NotPublishable,
+    document_of,
+    document_today,
+    has_changes,
+    publish_again,
+    restore,
+)
+from copilot_admin.models import Copilot, CopilotVersion
+from copilot_admin.studio.changes import marked_changes
+from copilot_admin.studio.versions import version_of, version_page
+from protocol.json import Json
+
+FOLDER = "admin/copilot_admin/copilot"
+DRAFT = "draft"
+NAME = "admin:copilot_admin_copilot"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of two things that are compared: the draft, or a version."""
+
+    value: str
+    label: str | Promise
+    document: dict[str, Json]
+
+
+class VersionViews(CopilotViews):
+    """Views of versions; looking needs no more than seeing the copilot."""
+
+    def version_urls(self) -> list[URLPattern]:
+        """The addresses of these pages."""
+        wrap = self.admin_site.admin_view
+        base, name = "<int:pk>/versions", "copilot_admin_copilot"
+        return [
+            path(f"{base}/", wrap(self.versions_view), name=f"{name}_versions"),
+            path(f"{base}/compare/", wrap(self.compare_view), name=f"{name}_compare"),
+            path(f"{base}/<int:number>/restore/", wrap(self.restore_view), name=f"{name}_restore"),
+            path(f"{base}/<int:number>/publish/", wrap(self.again_view), name=f"{name}_again"),
+        ]
+
+    def versions_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
+        """All versions, newest first, with what changed in each and what became of it."""
+        copilot = self._copilot(request, pk)
+        below = number_in(request.GET.get("below")) or None
+        context = {
+            "page": version_page(copilot, below=below),
+            "is_later_page": below is not None,
+            "has_changes": has_changes(copilot),
+            "may_change": self.has_change_permission(request, copilot),
+        }
+        return self._version_page(request, "versions", copilot, _("Versions"), context)
+
+    def compare_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
+        """Two versions, or one and the draft, field by field."""
+        copilot = self._copilot(request, pk)
+        live = str(copilot.live.number) if copilot.live else DRAFT
+        before = _side(copilot, request.GET.get("before") or live)
+        after = _side(copilot, request.GET.get("after") or DRAFT)
+        numbers = copilot.versions.order_by("-number").values_list("number", flat=True)
+        context = {
+            "before": before,
+            "after": after,
+            "changes": marked_changes(before.document, after.document),
+            "choices": [(DRAFT, _("The draft")), *((str(one), _name(one)) for one in numbers)],
+        }
+        return self._version_page(request, "compare", copilot, _("Compare versions"), context)
+
+    def restore_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
+        """Asks before the draft becomes what a version says; a POST makes it so."""
+        copilot = self._copilot(request, pk, changing=True)
+        version = _version(copilot, number)
+        changes = marked_changes(document_of(copilot), document_today(version))
+        if request.method == "POST":
+            return self._restore(request, copilot, version)
+        context = {
+            "version": version,
+            "changes": changes,
+            "would_lose": has_changes(copilot),
+            "may_keep": self.has_add_permission(request),
+        }
+        title = _("Back to version %(number)d?") % {"number": number}
+        return self._version_page(request, "restore", copilot, title, context)
+
+    def again_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
+        """Publishes an earlier version as a new one."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        copilot = self._copilot(request, pk, changing=True)
+        try:
+            made = publish_again(_version(copilot, number), user=person_of(request))
+        except NotPublishable as error:
+            messages.error(request, error.public)
+            return HttpResponseRedirect(reverse(f"{NAME}_versions", args=[pk]))
+        if made is None:
+            messages.info(request, _("Version %(number)d is live already.") % {"number": number})
+        else:
+            self.log_change(request, copilot, f"Published version {made.number}.")
+            text = _(
+                "Version %(made)d is live and says what version %(number)d said. The draft has not "
+                "changed."
+            )
+            messages.success(request, text % {"made": made.number, "number": number})
+        return HttpResponseRedirect(reverse(f"{NAME}_versions", args=[pk]))
+
+    def _restore(
+        self, request: HttpRequest, copilot: Copilot, version: CopilotVersion
+    ) -> HttpResponseBase:
+        if "keep" in request.POST and self.has_add_permission(request):
+            copy = duplicate(copilot)
+            self.log_addition(request, copy, [{"added": {}}])
+            text = _("The draft as it was is kept as “%(name)s”.") % {"name": copy.name}
+            messages.info(request, text)
+        restore(version)
+        number = {"number": version.number}
+        self.log_change(request, copilot, f"Restored version {version.number} into the draft.")
+        text = _("The draft says what version %(number)d says. What is live has not changed.")
+        messages.success(request, text % number)
+        return HttpResponseRedirect(self.change_url(copilot))
+
+    def _copilot(self, request: HttpRequest, pk: int, *, changing: bool = False) -> Copilot:
+        rows = self.get_queryset(request).select_related("provider", "live__provider")
+        copilot = get_object_or_404(rows, pk=pk)
+        may = self.has_change_permission if changing else self.has_view_permission
+        if not may(request, copilot):
+            raise PermissionDenied
+        return copilot
+
+    def _version_page(
+        self, request: HttpRequest, name: str, copilot: Copilot, title: str, context: dict[str, Any]
+    ) -> HttpResponseBase:
+        common = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "copilot": copilot,
+            "title": title,
+        }
+        return render(request, f"{FOLDER}/{name}.html", common | context)
+
+
+def _side(copilot: Copilot, wanted: str) -> Side:
+    if wanted == DRAFT:
+        label: str | Promise = gettext_lazy("The draft")
+        return Side(value=DRAFT, label=label, document=document_of(copilot))
+    version = _version(copilot, number_in(wanted))
+    return Side(value=wanted, label=_name(version.number), document=document_today(version))
+
+
+def _version(copilot: Copilot, number: int) -> CopilotVersion:
+    if (version := version_of(copilot, number)) is None:
+        raise Http404
+    return version
+
+
+def _name(number: int) -> str:
+    return _("Version %(number)d") % {"number": number}

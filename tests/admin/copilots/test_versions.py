@@ -1,0 +1,179 @@
+"""The pages of versions: read, compared, brought back into the draft, published again."""
+
+from django.contrib.auth.models import Permission
+from django.test import Client
+from django.urls import reverse
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.copilots.publishing import publish
+from copilot_admin.models import Copilot
+from tests.admin.pages import messages_of, values_in
+from tests.factories import make_copilot, make_published, make_user
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+
+
+@pytest.fixture
+def builder(client: Client) -> Client:
+    client.force_login(make_user(Role.BUILDERS, username="ada"))
+    return client
+
+
+@pytest.fixture
+def copilot() -> Copilot:
+    """Two versions, and a draft that differs from both."""
+    found = make_published(name="News", slug="news", description="One")
+    found.description = "Two"
+    found.save()
+    publish(found, user=None, note="For the desk")
+    found.description = "Three"
+    found.save()
+    return found
+
+
+def url(name: str, *arguments: object) -> str:
+    return reverse(f"admin:copilot_admin_copilot_{name}", args=arguments)
+
+
+def text_of(client: Client, address: str) -> str:
+    response = client.get(address)
+    assert response.status_code == 200
+    return " ".join(response.content.decode().split())
+
+
+def test_the_list_says_who_made_what_why_and_what_became_of_it(builder, copilot):
+    page = text_of(builder, url("versions", copilot.pk))
+    assert "Versions of News" in page
+    assert page.count(">Live</span>") == 1
+    for words in ("For the desk", "Changed: Description", "The first version.", "0 conversations"):
+        assert words in page
+    assert "The draft differs from what is live." in page
+
+
+def test_a_copilot_that_was_never_published_has_no_versions(builder):
+    page = text_of(builder, url("versions", make_copilot().pk))
+    assert "It was never published: there is no version yet." in page
+
+
+def test_below_the_oldest_version_there_is_nothing(builder, copilot):
+    page = text_of(builder, url("versions", copilot.pk) + "?below=1")
+    assert "There are no older versions." in page
+
+
+def test_the_draft_is_compared_with_what_is_live_unless_others_are_chosen(builder, copilot):
+    page = text_of(builder, url("compare", copilot.pk))
+    assert "<del>Two</del><ins>Three</ins>" in page
+    page = text_of(builder, url("compare", copilot.pk) + "?before=1&after=2")
+    assert "From “Version 1” to “Version 2”, 1 field changes." in page
+    assert "<del>One</del><ins>Two</ins>" in page
+    page = text_of(builder, url("compare", copilot.pk) + "?before=2&after=2")
+    assert "“Version 2” and “Version 2” say the same." in page
+
+
+def test_a_draft_without_a_live_version_is_compared_with_itself(builder):
+    page = text_of(builder, url("compare", make_copilot().pk))
+    assert "“The draft” and “The draft” say the same." in page
+
+
+@pytest.mark.parametrize("wanted", ["9", "x", "-1", "99999999999999999999"])
+def test_a_version_that_there_is_not_is_not_found(builder, copilot, wanted):
+    assert builder.get(url("compare", copilot.pk) + f"?before={wanted}").status_code == 404
+
+
+def test_before_a_version_becomes_the_draft_its_changes_are_shown(builder, copilot):
+    page = text_of(builder, url("restore", copilot.pk, 1))
+    assert "<del>Three</del><ins>One</ins>" in page
+    copilot.refresh_from_db()
+    assert copilot.description == "Three"
+
+
+def test_a_version_becomes_the_draft_and_the_draft_is_kept(builder, copilot):
+    address = url("restore", copilot.pk, 1)
+    values = values_in(builder.get(address).content.decode(), form_id="restore-form")
+    response = builder.post(address, values, follow=True)
+    assert messages_of(response) == [
+        "The draft as it was is kept as “News (copy)”.",
+        "The draft says what version 1 says. What is live has not changed.",
+    ]
+    copilot.refresh_from_db()
+    assert (copilot.description, copilot.live.number) == ("One", 2)
+    assert Copilot.objects.get(name="News (copy)").description == "Three"
+
+
+def test_a_draft_without_changes_of_its_own_is_not_kept(builder, copilot):
+    publish(copilot, user=None)
+    address = url("restore", copilot.pk, 1)
+    builder.post(address, values_in(builder.get(address).content.decode(), form_id="restore-form"))
+    copilot.refresh_from_db()
+    assert copilot.description == "One"
+    assert Copilot.objects.count() == 1
+
+
+def test_a_draft_that_says_the_same_has_nothing_to_take_back(builder, copilot):
+    copilot.description = "One"
+    copilot.save()
+    page = text_of(builder, url("restore", copilot.pk, 1))
+    assert "The draft says that already." in page
+    assert "Make it the draft" not in page
+
+
+def test_an_earlier_version_is_published_again_and_the_draft_stays(builder, copilot):
+    response = builder.post(url("again", copilot.pk, 1), follow=True)
+    assert messages_of(response) == [
+        "Version 3 is live and says what version 1 said. The draft has not changed."
+    ]
+    copilot.refresh_from_db()
+    live = copilot.live
+    assert (live.number, live.document["description"]) == (3, "One")
+    assert (live.note, live.published_by.get_username()) == ("Version 1 again", "ada")
+    assert copilot.description == "Three"
+
+
+def test_pressing_twice_publishes_once(builder, copilot):
+    builder.post(url("again", copilot.pk, 1), follow=True)
+    response = builder.post(url("again", copilot.pk, 1), follow=True)
+    assert messages_of(response) == ["Version 1 is live already."]
+    assert copilot.versions.count() == 3
+
+
+def test_a_version_that_cannot_answer_any_more_is_refused_in_words(builder, copilot):
+    version = copilot.versions.get(number=1)
+    version.document = {**version.document, "tools": ["gone"]}
+    version.save()
+    response = builder.post(url("again", copilot.pk, 1), follow=True)
+    assert messages_of(response) == [
+        "Copilot 'news' cannot be published. There is no tool named 'gone'. Switch it off."
+    ]
+    copilot.refresh_from_db()
+    assert copilot.live.number == 2
+
+
+def test_looking_at_the_address_publishes_nothing(builder, copilot):
+    assert builder.get(url("again", copilot.pk, 1)).status_code == 405
+    assert builder.post(url("again", copilot.pk, 9)).status_code == 404
+    assert copilot.versions.count() == 2
+
+
+def test_who_may_only_look_can_compare_and_change_nothing(client, copilot):
+    looker = make_user()
+    looker.user_permissions.add(Permission.objects.get(codename="view_copilot"))
+    client.force_login(looker)
+    assert client.get(url("versions", copilot.pk)).status_code == 200
+    assert client.get(url("compare", copilot.pk)).status_code == 200
+    assert client.get(url("restore", copilot.pk, 1)).status_code == 403
+    assert client.post(url("again", copilot.pk, 1)).status_code == 403
+    assert "Publish again" not in text_of(client, url("versions", copilot.pk))
+
+
+def test_a_copilot_that_is_being_deleted_goes_nowhere_back(builder, copilot):
+    Copilot.objects.update(enabled=False, deletion_requested_at=copilot.updated_at)
+    assert builder.get(url("versions", copilot.pk)).status_code == 200
+    assert builder.post(url("restore", copilot.pk, 1)).status_code == 403
+    assert builder.post(url("again", copilot.pk, 1)).status_code == 403
+
+
+def test_the_page_of_the_copilot_leads_to_its_versions(builder, copilot):
+    page = text_of(builder, url("change", copilot.pk))
+    assert "It was published 2 times." in page
+    assert url("versions", copilot.pk) in page
