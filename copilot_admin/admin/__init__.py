@@ -1,6 +1,6 @@
 """The admin: Django finds its pages by importing this package.
 
-Doors: `frame.site` for `urls`, `frame.login` for the limits of log-ins in `settings`,
+Doors: `frame.site` and `playground.urls` for `urls`, `frame.login` for the limits of log-ins in `settings`,
 `transcripts.words` for the filters of templates.
 """
 

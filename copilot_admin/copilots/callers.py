@@ -17,7 +17,8 @@ class Caller:
     """Who sends a request.
 
     Attributes:
-        principal: Name of the caller in transcripts: `key:<id>` or `anonymous`.
+        principal: Name of the caller in transcripts: `key:<id>`, `anonymous`, or of a builder who
+            tries a draft `playground:<id>`.
         key_id: Of the key that was used, if one was.
         copilot_ids: What a scoped key may ask; None: every copilot.
     """

@@ -16,6 +16,7 @@ from copilot_admin.engine.values.spec import CopilotSpec
 from copilot_admin.errors import ConfigurationError, NotFound, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider
 from copilot_admin.storage.selects import Select
+from protocol.json import Json
 from protocol.query import Query
 
 _READ_LIVE = Select(
@@ -52,16 +53,18 @@ class Answerer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveCopilot:
-    """A published copilot at one moment.
+    """A copilot that answers, at one moment.
 
     Attributes:
+        version_id: Of the published version; None: it is the draft that its builder tries.
+        version_number: 0 of a draft.
         answerer: None when the version cannot answer as it is configured.
         problem: Why it cannot, in words for the person who asked.
     """
 
     id: int
     slug: str
-    version_id: int
+    version_id: int | None
     version_number: int
     logging: Logging
     answerer: Answerer | None = None
@@ -179,12 +182,30 @@ def _ready(
 def _answerer(version_id: int, slug: str, changed_at: tuple[datetime | None, ...]) -> Answerer:
     """Versions never change; providers do, so their last changes are part of the cache's key."""
     version = CopilotVersion.objects.select_related("provider").get(pk=version_id)
-    spec = spec_from_document(slug, version.document, provider_spec(version.provider))
-    others = {
-        name: _speaking(replace(spec, provider=provider_spec(provider)))
-        for name, provider in of_version(version_id).items()
+    return answerer_of(slug, version.document, version.provider, others=of_version(version_id))
+
+
+def answerer_of(
+    slug: str, document: Mapping[str, Json], provider: Provider, *, others: Mapping[str, Provider]
+) -> Answerer:
+    """Makes a document ready to answer.
+
+    Args:
+        slug: Of the copilot.
+        document: The versioned part of it.
+        provider: Who speaks for it.
+        others: Who speaks while a control says so, by the names that the document has for them.
+
+    Raises:
+        ConfigurationError: It cannot answer as it is configured.
+        RunError: Its provider cannot.
+    """
+    spec = spec_from_document(slug, document, provider_spec(provider))
+    speaking = {
+        name: _speaking(replace(spec, provider=provider_spec(other)))
+        for name, other in others.items()
     }
-    return replace(_speaking(spec), others=others)
+    return replace(_speaking(spec), others=speaking)
 
 
 def _speaking(spec: CopilotSpec) -> Answerer:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from copilot_admin.models import DailyUsage
+from copilot_admin.models.transcripts import PLAYGROUND
 from copilot_admin.storage.statements import Insert, Update
 
 _STEPS = (
@@ -37,7 +38,12 @@ class CountedRun:
 
 
 def count(usage: CountedRun) -> None:
-    """Adds a run to its row, and makes the row with the first run."""
+    """Adds a run to its row, and makes the row with the first run.
+
+    What a builder tries counts nowhere: it would be taken for use.
+    """
+    if usage.principal.startswith(PLAYGROUND):
+        return
     row = {
         "day": usage.day,
         "copilot_id": usage.copilot_id,

@@ -22,13 +22,14 @@ class Opening:
     Attributes:
         trace_id: The chat's id if the client gave one; never one that the server made.
         query: What was asked; its `env` is kept beside the messages.
+        version_id: None: a draft answers.
         size: Of the request's body, in bytes.
         provider: Name of the provider; "" when the copilot is not ready.
     """
 
     run_id: UUID
     copilot_id: int
-    version_id: int
+    version_id: int | None
     version_number: int
     logging: Logging
     principal: str

@@ -10,6 +10,7 @@ titles is PostgreSQL's alone and stands in its migration, `indexes`.
 
 from functools import reduce
 import operator
+from typing import ClassVar, Self
 import uuid
 
 from django.conf import settings
@@ -132,13 +133,26 @@ class BlobPart(models.Model):
         return f"{self.whole_id[:12]} > {self.part_id[:12]}"
 
 
+# Who asks while he tries a draft: `playground:<id of the user>`.
+PLAYGROUND = "playground:"
+
+
+class ConversationQuerySet(models.QuerySet["Conversation"]):
+    """Look-ups of conversations."""
+
+    def of_callers(self) -> Self:
+        """Without what builders tried in the playground, which is no use of a copilot."""
+        return self.exclude(principal__startswith=PLAYGROUND)
+
+
 class Conversation(models.Model):
     """Everything that a row of the transcript list needs; lists read nothing else."""
 
     copilot = models.ForeignKey(
         Copilot, on_delete=models.CASCADE, related_name="conversations", db_index=False
     )
-    principal = models.CharField(_("caller"), max_length=100)  # `key:<id>` or `anonymous`
+    # `key:<id>`, `anonymous`, or `playground:<id>` of a builder.
+    principal = models.CharField(_("caller"), max_length=100)
     trace_id = models.CharField(_("trace id"), max_length=128, blank=True)
     title = models.CharField(_("first question"), max_length=300, blank=True)
     first_at = models.DateTimeField(_("started"))
@@ -158,6 +172,8 @@ class Conversation(models.Model):
     review_state = models.CharField(
         _("review"), max_length=10, choices=ReviewState.choices, default=ReviewState.NEW
     )
+
+    objects: ClassVar[ConversationQuerySet] = ConversationQuerySet.as_manager()  # type: ignore[assignment]  # a manager made from the queryset has its methods
 
     class Meta:
         verbose_name = _("conversation")

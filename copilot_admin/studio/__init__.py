@@ -1,5 +1,5 @@
-"""Where a builder tries, compares and goes back: what a draft, a version or an answer differs in.
+"""Where a builder tries, compares and goes back: drafts in trial, differences, versions.
 
-In come documents and texts; out go their differences as marked parts, and versions with what became
-of them. Doors: `differences`, `changes`, `versions`.
+In come drafts, documents and texts; out go drafts that can be asked, differences as marked parts,
+and versions with what became of them. Doors: `playground`, `differences`, `changes`, `versions`.
 """

@@ -25,7 +25,7 @@ class Preview:
     image: str
     linked_image: str  # its address, if it has one; it may be half-written
     features: frozenset[str]
-    models: tuple[str, ...]
+    models: tuple[Mapping[str, Any], ...]  # `id` and `name`
     controls: tuple[Mapping[str, Any], ...]
     starters: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ def preview_of(copilot: Copilot, *, image: str) -> Preview:
             for feature in FEATURES
             if copilot.features.get(feature.key, feature.default)
         ),
-        models=tuple(row["name"] for row in copilot.model_choices),
+        models=tuple(copilot.model_choices),
         controls=tuple(copilot.custom_features),
         starters=tuple(copilot.starters),
         notes=_notes(copilot.data_notes, merging=copilot.data_messages.get("merge", True)),
@@ -87,7 +87,7 @@ def preview_of_form(form: CopilotForm, *, image: str) -> Preview:
         image=shown,
         linked_image="" if uploaded else address,
         features=frozenset(form["features"].value() or ()),
-        models=tuple(row["name"] for row in _good_rows(form["model_choices"].value())),
+        models=tuple(_good_rows(form["model_choices"].value())),
         controls=tuple(_good_rows(form["custom_features"].value())),
         starters=tuple(row["text"] for row in _good_rows(form["starters"].value())),
         notes=_notes(

@@ -124,7 +124,7 @@ def _tiles() -> list[Tile]:
 
 
 def _recent() -> list[Recent]:
-    rows = Conversation.objects.select_related("copilot").order_by("-last_at")
+    rows = Conversation.objects.of_callers().select_related("copilot").order_by("-last_at")
     return [
         Recent(conversation=row, url=_conversation_url(row)) for row in rows[:MOST_CONVERSATIONS]
     ]

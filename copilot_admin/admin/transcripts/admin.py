@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
-from copilot_admin.admin.transcripts.filters import CopilotFilter, JudgedFilter
+from copilot_admin.admin.transcripts.filters import CopilotFilter, JudgedFilter, TrialFilter
 from copilot_admin.admin.transcripts.list import TranscriptList
 from copilot_admin.admin.transcripts.views import VIEW, TranscriptViews
 from copilot_admin.admin.transcripts.words import outcome_words
@@ -39,7 +39,14 @@ class ConversationAdmin(GuardedLookups, TranscriptViews):
         "judged",
     )
     list_display_links = ("question",)
-    list_filter = (CopilotFilter, "last_outcome", "has_error", JudgedFilter, "last_at")
+    list_filter = (
+        CopilotFilter,
+        "last_outcome",
+        "has_error",
+        JudgedFilter,
+        "last_at",
+        TrialFilter,
+    )
     list_select_related = ("copilot",)
     list_per_page = 50
     search_fields = ("title", "trace_id__exact")

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django.contrib.auth import get_user_model
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from copilot_admin.admin.transcripts.words import ShownWords, outcome_words
 from copilot_admin.models import Conversation, EndpointKey, Logging, Outcome, Turn, TurnState
+from copilot_admin.models.transcripts import PLAYGROUND
 
 # A page tells news for as long as its reader may expect a next question.
 NEWS_FOR = timedelta(minutes=30)
@@ -59,7 +61,15 @@ def latest_turn(conversation: Conversation) -> int | None:
 
 def _caller(principal: str) -> str:
     kind, _colon, key_id = principal.partition(":")
+    if principal.startswith(PLAYGROUND):
+        return _builder(key_id)
     if kind != "key" or not key_id.isdecimal():
         return _("Anonymous")
     name = EndpointKey.objects.filter(pk=int(key_id)).values_list("name", flat=True).first()
     return _("Key “%(name)s”") % {"name": name} if name else _("A key that is gone")
+
+
+def _builder(user_id: str) -> str:
+    users = get_user_model().objects.filter(pk=int(user_id)) if user_id.isdecimal() else ()
+    names = [user.get_username() for user in users]
+    return _("Playground of %(name)s") % {"name": names[0]} if names else _("Playground")

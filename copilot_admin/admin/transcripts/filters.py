@@ -1,7 +1,7 @@
 """Filters of the transcript list; their choices come from small tables, never from the log."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -9,6 +9,10 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models import Conversation, Copilot
+from copilot_admin.models.transcripts import PLAYGROUND
+
+if TYPE_CHECKING:
+    from django.contrib.admin.views.main import ChangeList
 
 MOST_COPILOTS = 200
 
@@ -54,3 +58,31 @@ class JudgedFilter(admin.SimpleListFilter):
             case "up":
                 return queryset.filter(n_up__gt=0)
         return None
+
+
+class TrialFilter(admin.SimpleListFilter):
+    """What builders asked drafts in the playground: left out unless it is asked for."""
+
+    title = _("playground")
+    parameter_name = "playground"
+
+    def lookups(self, request: HttpRequest, model_admin: object) -> Iterable[tuple[str, Any]]:
+        """The ways to see them."""
+        return [("with", _("Shown as well")), ("only", _("Alone"))]
+
+    def choices(self, changelist: "ChangeList") -> Iterator[Any]:
+        """The usual choices; the first of them says what it means here."""
+        first, *others = super().choices(changelist)
+        yield {**first, "display": _("Left out")}
+        yield from others
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Conversation]
+    ) -> QuerySet[Conversation]:
+        """The conversations of callers, those of the playground, or both."""
+        match self.value():
+            case "with":
+                return queryset
+            case "only":
+                return queryset.filter(principal__startswith=PLAYGROUND)
+        return queryset.exclude(principal__startswith=PLAYGROUND)

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('copilot_admin', '0017_indexes'),
+        ('copilot_admin', '0018_limits_of_client_calls'),
     ]
 
     operations = [

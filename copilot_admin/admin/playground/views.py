@@ -1,0 +1,103 @@
+"""The views of the playground: a question to the unsaved draft, and its answer as blocks.
+
+Asking is a query like any other, with a session instead of a key: it is on the query path, and so
+it is asynchronous, as nothing else in the admin is.
+"""
+
+from collections import deque
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from functools import partial
+
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import AbstractUser
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from copilot_admin.admin.playground.asked import query_of_form
+from copilot_admin.admin.playground.told import told_event
+from copilot_admin.admin.transcripts.facts import facts_of, latest_turn
+from copilot_admin.admin.transcripts.page import part_of
+from copilot_admin.answering.open_run import frames, open_run
+from copilot_admin.answering.run import Stop
+from copilot_admin.edge.asgi_types import error_body
+from copilot_admin.edge.event_streams import EventStreamResponse
+from copilot_admin.engine.values.model_call import ModelCall
+from copilot_admin.errors import Forbidden, RequestError, Unauthorized
+from copilot_admin.models import Conversation
+from copilot_admin.reading import read_conversation
+from copilot_admin.studio.playground import builder
+
+CHANGE = "copilot_admin.change_copilot"
+
+
+@require_POST
+async def ask(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Asks the draft as the form has it; streams what Workspace would be sent, and more."""
+    told: deque[ModelCall] = deque()
+    try:
+        user = await _builder(request)
+        reading = sync_to_async(query_of_form)
+        run = await open_run(await reading(request, pk, user=user, tell=told.append))
+    except RequestError as error:
+        return JsonResponse(error_body(error, request_id=None), status=error.status)
+    return EventStreamResponse(
+        _with_calls(frames(run), told),
+        on_close=partial(run.stop_from_any_thread, Stop.CLIENT_GONE),
+    )
+
+
+@require_safe
+@never_cache
+def answer(request: HttpRequest, pk: int) -> HttpResponse:
+    """The newest answer of a chat of one's own, drawn as in a transcript."""
+    if not request.user.has_perm(CHANGE):
+        raise PermissionDenied
+    rows = Conversation.objects.filter(copilot_id=pk, principal=builder(request.user).principal)
+    conversation = get_object_or_404(
+        rows.select_related("copilot"), trace_id=request.GET.get("chat", "")
+    )
+    turn = latest_turn(conversation)
+    part = part_of(read_conversation(conversation, contents_of=turn), turn) if turn else None
+    if part is None or not part.answers:
+        raise Http404
+    context = {
+        "conversation": conversation,
+        "facts": facts_of(conversation),
+        "answer": part.answers[-1],
+        "may_read": request.user.has_perm("copilot_admin.view_conversation"),
+    }
+    return render(request, "admin/copilot_admin/playground/answer.html", context)
+
+
+async def _builder(request: HttpRequest) -> AbstractUser:
+    """Who asks.
+
+    Raises:
+        Unauthorized: Nobody is logged in any more.
+        Forbidden: Somebody who makes no copilots.
+    """
+    user = await request.auser()
+    if not (isinstance(user, AbstractUser) and user.is_active and user.is_staff):
+        raise Unauthorized(_("You are logged out. Log in in another tab, then ask again."))
+    if not await user.ahas_perm(CHANGE):
+        raise Forbidden(_("You may not change copilots. Ask an administrator."))
+    return user
+
+
+async def _with_calls(
+    stream: AsyncGenerator[bytes, None], told: deque[ModelCall]
+) -> AsyncGenerator[bytes, None]:
+    """The frames, and before them what the model was asked since the last."""
+    async with aclosing(stream) as pieces:
+        async for piece in pieces:
+            while told:
+                yield told_event(told.popleft())
+            yield piece
+    while told:
+        yield told_event(told.popleft())

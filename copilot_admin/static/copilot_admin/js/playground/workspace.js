@@ -1,0 +1,156 @@
+// A Workspace that is not there: the widgets, files and options that a question brings, and what
+// its client functions would bring back.
+
+import { pdfOf } from "./pdf.js";
+
+export const PLACES = ["none", "primary", "secondary", "extra"];
+const OWN_ROWS = "6f1c1d5e-5a7b-4f0c-9a55-0b1f3f6f7aff";
+
+export class Workspace {
+  constructor(samples) {
+    this.samples = samples;
+    this.places = new Map(); // by the widget's id; what is not in it is not there
+    this.rows = "";
+    this.tools = "";
+    this.files = [];
+    this.timezone = "UTC";
+    this.options = new Map();
+    this.model = "";
+  }
+
+  // What Workspace says beside the messages; a follow-up after a call says less.
+  request({ isFirst }) {
+    const widgets = { primary: [], secondary: [], extra: [] };
+    for (const { widget } of this.samples) {
+      widgets[this.places.get(widget.widget_id)]?.push(widget);
+    }
+    if (this.ownRows.length) {
+      widgets.primary.push(this.#ownWidget());
+    }
+    widgets.primary.push(...this.files.map((file) => widgetOfFile(file)));
+    return {
+      widgets,
+      context: [],
+      tools: listIn(this.tools),
+      workspace_options: Object.fromEntries(this.options),
+      ...(this.model && { model: this.model }),
+      ...(isFirst && { timezone: this.timezone }),
+    };
+  }
+
+  get ownRows() {
+    return listIn(this.rows);
+  }
+
+  get faults() {
+    return { rows: isList(this.rows), tools: isList(this.tools) };
+  }
+
+  get count() {
+    const placed = [...this.places.values()].filter((place) => place !== "none").length;
+    return placed + this.files.length + (this.ownRows.length ? 1 : 0);
+  }
+
+  // The data of a function's result; null where a person has to say it.
+  resultOf({ function: name, input_arguments: given }) {
+    if (name !== "get_widget_data" && name !== "get_extra_widget_data") {
+      return null;
+    }
+    const sources = given.data_sources ?? [];
+    return sources.map((source) => this.#dataOf(source));
+  }
+
+  #dataOf({ widget_uuid: uuid, id }) {
+    const sample = this.samples.find(
+      ({ widget }) => widget.uuid === uuid || widget.widget_id === id,
+    );
+    if (sample) {
+      return dataOfSample(sample);
+    }
+    const file = this.files.find((one) => one.id === id);
+    if (file) {
+      return { items: [{ content: file.content, data_format: formatOf(file.name) }] };
+    }
+    if (uuid === OWN_ROWS || id === "own_rows") {
+      return table(this.ownRows);
+    }
+    return { error_type: "not_found", content: `There is no widget ${id}.` };
+  }
+
+  #ownWidget() {
+    return {
+      uuid: OWN_ROWS,
+      origin: "Playground",
+      widget_id: "own_rows",
+      name: "Own rows",
+      description: "Rows that the builder typed",
+      columns: Object.keys(this.ownRows[0]),
+      params: [],
+      metadata: {},
+    };
+  }
+}
+
+export async function fileOf(file) {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let binary = "";
+  for (let start = 0; start < bytes.length; start += 32768) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + 32768));
+  }
+  return { id: `file-${idOf(file)}`, name: file.name, content: btoa(binary) };
+}
+
+function idOf(file) {
+  return `${file.name.replace(/\W+/g, "-").slice(0, 40)}-${file.size}`;
+}
+
+function widgetOfFile(file) {
+  return {
+    origin: "OpenBB Hub",
+    widget_id: file.id,
+    name: file.name,
+    description: file.name,
+    params: [],
+    metadata: {},
+  };
+}
+
+function formatOf(name) {
+  const extension = name.split(".").pop().toLowerCase();
+  return { data_type: extension === "text" ? "txt" : extension, filename: name };
+}
+
+function dataOfSample({ data, widget }) {
+  if (data.pdf) {
+    const format = { data_type: "pdf", filename: `${widget.widget_id}.pdf` };
+    return { items: [{ content: btoa(pdfOf(data.pdf)), data_format: format }] };
+  }
+  return data.parse_as === "table" ? table(data.content) : text(data.content);
+}
+
+function table(rows) {
+  return {
+    items: [
+      { content: JSON.stringify(rows), data_format: { data_type: "object", parse_as: "table" } },
+    ],
+  };
+}
+
+function text(content) {
+  return { items: [{ content, data_format: { data_type: "object", parse_as: "text" } }] };
+}
+
+function isList(source) {
+  return !source.trim() || listIn(source).length > 0;
+}
+
+function listIn(source) {
+  try {
+    const found = JSON.parse(source);
+    return Array.isArray(found) && found.every((one) => one && typeof one === "object")
+      ? found
+      : [];
+  } catch {
+    return [];
+  }
+}

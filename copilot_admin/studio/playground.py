@@ -1,0 +1,85 @@
+"""A draft that nobody published, made ready to answer whoever writes it."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import cast
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+
+from copilot_admin.copilots.callers import Caller
+from copilot_admin.copilots.live import Answerer, LiveCopilot, answerer_of
+from copilot_admin.copilots.publishing import document_of
+from copilot_admin.copilots.switched_providers import found_by, named_in
+from copilot_admin.engine.values.model_call import (
+    Alive,
+    Delta,
+    ModelCall,
+    ModelProvider,
+)
+from copilot_admin.errors import ConfigurationError, RunError
+from copilot_admin.models import Copilot, Logging
+from copilot_admin.models.transcripts import PLAYGROUND
+
+Witness = Callable[[ModelCall], None]
+
+
+class Witnessed:
+    """A provider around another one, of which somebody is told what it is asked."""
+
+    def __init__(self, provider: ModelProvider, tell: Witness) -> None:
+        self._provider = provider
+        self._tell = tell
+
+    async def stream(self, call: ModelCall) -> AsyncGenerator[Delta | Alive, None]:
+        """Tells of the call and streams the answer of the provider."""
+        self._tell(call)
+        async with aclosing(self._provider.stream(call)) as deltas:
+            async for delta in deltas:
+                yield delta
+
+    async def models(self) -> tuple[str, ...]:
+        """The models of the provider."""
+        return await self._provider.models()
+
+
+def builder(user: AbstractBaseUser | AnonymousUser) -> Caller:
+    """Who tries a draft, as transcripts name him; no trial joins the chat of anybody else."""
+    return Caller(principal=f"{PLAYGROUND}{user.pk}")
+
+
+def draft_in_trial(copilot: Copilot, *, tell: Witness) -> LiveCopilot:
+    """A draft as it would answer if it were published; reads the database, changes nothing.
+
+    Args:
+        copilot: The draft, saved or not; its row exists.
+        tell: Told of each request to the model. It is called in the event loop.
+    """
+    answerer, problem = None, ""
+    try:
+        answerer = _answerer(copilot, tell)
+    except (ConfigurationError, RunError) as error:
+        problem = error.public
+    return LiveCopilot(
+        id=copilot.pk,
+        slug=copilot.slug,
+        version_id=None,
+        version_number=0,
+        logging=Logging.EVERYTHING,  # it is the builder's own question, and he wants to read it
+        answerer=answerer,
+        problem=problem,
+    )
+
+
+def _answerer(copilot: Copilot, tell: Witness) -> Answerer:
+    others = found_by(named_in(copilot.custom_features))
+    made = answerer_of(copilot.slug, document_of(copilot), copilot.provider, others=others)
+    return _told(made, tell)
+
+
+def _told(answerer: Answerer, tell: Witness) -> Answerer:
+    return Answerer(
+        spec=answerer.spec,
+        # Of a kind's class it needs only the methods.
+        provider=cast("ModelProvider", Witnessed(answerer.provider, tell)),
+        others={name: _told(other, tell) for name, other in answerer.others.items()},
+    )

@@ -1,0 +1,79 @@
+"""A builder tries a draft beside its form: without saving, with widgets, again and in other words."""
+
+from playwright.sync_api import Browser, Page, expect
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.models import Conversation, Copilot
+from tests.browser.visits import Visit, visit
+from tests.factories import make_copilot, make_provider, make_user
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def copilot(transactional_db: None) -> Copilot:
+    return make_copilot(
+        name="Price Reader",
+        provider=make_provider(name="Rehearsal"),
+        widget_data="fetch",
+        tools=["table"],
+        custom_features=[{"key": "tone", "label": "Tone", "type": "toggle", "default": False}],
+    )
+
+
+@pytest.fixture
+def builder(browser: Browser, base_url: str, copilot: Copilot) -> Visit:
+    make_user(Role.BUILDERS, username="ada")
+    person = visit(browser, base_url)
+    person.log_in("ada")
+    person.go(f"/admin/copilot_admin/copilot/{copilot.pk}/change/")
+    return person
+
+
+def answered(page: Page, times: int) -> None:
+    """Waits until so many answers stand there as the server draws them."""
+    expect(page.locator(".ca-play-facts")).to_have_count(times)
+
+
+def test_a_draft_is_tried_with_a_widget_before_anything_is_saved(builder: Visit) -> None:
+    page = builder.page
+    page.get_by_label("Description").first.fill("Typed and not saved")
+    page.get_by_text("Simulated Workspace").click()
+    page.get_by_label("Price table").select_option("primary")
+    page.get_by_label("Question", exact=True).fill("Show a table of the prices, please.")
+    page.keyboard.press("Enter")
+    answered(page, 1)
+    log = page.get_by_role("log")
+    expect(log).to_contain_text("get_widget_data")
+    expect(log.get_by_role("table").first).to_be_visible()
+    page.get_by_text("Under the hood").click()
+    expect(page.locator("[data-play-calls] summary").first).to_contain_text("The model was asked")
+
+    page.get_by_role("button", name="Ask again").click()
+    answered(page, 1)
+    page.get_by_role("button", name="Edit this question").click()
+    question = page.get_by_label("Question", exact=True)
+    expect(question).to_have_value("Show a table of the prices, please.")
+    question.fill("What can you do?")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    answered(page, 1)
+    expect(log.locator(".ca-play-question")).to_have_text(["What can you do?"])
+
+    copilot = Copilot.objects.get()
+    assert (copilot.description, copilot.live) == ("", None)
+    assert list(Conversation.objects.of_callers()) == []
+    page.get_by_role("button", name="New chat").click()
+    expect(page.locator("[data-play-log]")).to_be_empty()
+    assert builder.mishaps == []
+
+
+def test_what_cannot_be_understood_is_said_in_the_chat(builder: Visit) -> None:
+    page = builder.page
+    page.get_by_label("Temperature").fill("9")
+    page.get_by_label("Question", exact=True).fill("Hello")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator("#playground .ca-note")).to_contain_text("Temperature: Ensure this value")
+    page.get_by_text("Simulated Workspace").click()
+    page.get_by_label("Rows of your own, as JSON").fill("no rows")
+    expect(page.get_by_text("The rows are no JSON list of objects.")).to_be_visible()
