@@ -109,6 +109,11 @@ def test_whole_numbers_are_written_without_a_point(number: int):
     )
 
 
+def test_beyond_the_integers_of_javascript_a_number_is_written_as_it_came():
+    whole, exact = (CallMessage("f", {"x": number}) for number in (2.0**53, 2**53))
+    assert canonical(whole) != canonical(exact)
+
+
 def test_a_file_is_its_address():
     file = FileReference(url="https://f.example/a.pdf")
     message = ResultMessage("get_widget_data", data=(SourceData((file,)),))

@@ -8,6 +8,7 @@ import copy
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 import doctest
+from enum import IntEnum, StrEnum
 import importlib
 from itertools import pairwise
 import json
@@ -430,6 +431,16 @@ def test_what_json_does_not_have_is_written_as_what_it_has() -> None:
         "x": 1.0,
     }
     assert layout([1, 1.0, True]) == "[\n  1,\n  1.0,\n  true\n]"
+
+
+def test_members_of_enumerations_are_their_values() -> None:
+    class Sky(StrEnum):
+        CLEAR = "clear"
+
+    class Level(IntEnum):
+        HIGH = 3
+
+    assert layout([Sky.CLEAR, Level.HIGH]) == '[\n  "clear",\n  3\n]'
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,18 @@ def test_only_the_first_source_is_asked_in_generation_one():
     assert data["input_arguments"] == {"widget_uuid": "a"}
 
 
+def test_what_an_argument_leaves_open_stays_open():
+    source = {"widget_uuid": "u", "origin": "o", "id": "i", "input_args": {"to": None}}
+    for function, arguments in [
+        ("get_widget_data", {"data_sources": [source]}),
+        ("save_skill", {"input_args": {"to": None}}),
+    ]:
+        [(_, data)] = say(
+            FunctionCall(function=function, input_arguments=arguments), Generation.THREE
+        )
+        assert data["input_arguments"] == arguments
+
+
 def test_sources_hold_what_every_client_accepts_and_other_arguments_stay():
     given = {"data_sources": [{"widget_uuid": "u", "id": "i", "input_args": {}, "more": 1}]}
     accepted = {"data_sources": [{"widget_uuid": "u", "origin": "", "id": "i", "input_args": {}}]}

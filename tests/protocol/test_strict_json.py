@@ -144,6 +144,14 @@ def test_too_many_values_are_refused_before_they_are_read():
     assert code_of(b"[" + b"0," * 4_000_000 + b"0]") == "too-many-tokens"
 
 
+@pytest.mark.parametrize("body", [b"[[[]]]", b'{"a":{}}', b"[1,2,3]"])
+def test_brackets_braces_commas_and_colons_are_counted(body: bytes):
+    assert loads(body, most_tokens=3) == json.loads(body)
+    with pytest.raises(MalformedJson) as refused:
+        loads(body, most_tokens=2)
+    assert refused.value.code == "too-many-tokens"
+
+
 def test_commas_inside_texts_are_no_values():
     body = json.dumps(["a,{[:" * 900_000, '"', "\\"]).encode()
     assert loads(body)[2] == "\\"  # type: ignore[index]  # a list
