@@ -157,7 +157,6 @@ def database_away() -> Iterator[Seen]:
         yield _answered(process, "PostgreSQL restarted: a question is answered")
         door.refuse()
         yield from _without_database(process, "PostgreSQL refuses")
-        yield _page(process, "PostgreSQL refuses")
         yield from _back(process, door)
         door.swallow()
         yield from _without_database(process, "PostgreSQL is frozen")
@@ -168,7 +167,8 @@ def _back(process: Process, door: Proxy) -> Iterator[Seen]:
     door.restore()
     yield _recovers(process, "PostgreSQL back: /readyz is 200")
     yield _answered(process, "PostgreSQL back: a question is answered")
-    yield Seen("PostgreSQL back: a page is there", 0, fetch(process, "/admin/").status == 200)
+    reply = _start_page(process)
+    yield Seen("PostgreSQL back: a page is there", reply.seconds, reply.status == 200)
 
 
 def _without_database(process: Process, why: str) -> Iterator[Seen]:
@@ -177,11 +177,17 @@ def _without_database(process: Process, why: str) -> Iterator[Seen]:
         reply = fetch(process, path, headers={"X-API-Key": "one that has to be looked up"})
         kept = reply.status == 503 and (path == "/readyz" or reply.headers >= LATER)
         yield Seen(f"{why}: {path} is 503", reply.seconds, kept, DATABASE_SECONDS)
+    yield _page(process, why)
+    yield _page(process, f"{why} still")
+
+
+def _start_page(process: Process) -> Reply:
+    """What somebody gets whose session has to be looked up."""
+    return fetch(process, "/admin/", headers={"Cookie": "sessionid=" + "a" * 32})
 
 
 def _page(process: Process, why: str) -> Seen:
-    """The start page of somebody whose session has to be looked up."""
-    reply = fetch(process, "/admin/", headers={"Cookie": "sessionid=" + "a" * 32})
+    reply = _start_page(process)
     kept = reply.status == 503 and b"Not available now" in reply.body
     return Seen(f"{why}: a page says so", reply.seconds, kept, DATABASE_SECONDS)
 

@@ -81,7 +81,7 @@ DATABASES = {
         )
     )
 }
-# How long a request waits for the database, once to read and once to write, before it is told 503.
+# How long a request of the API waits for the database, in all, before it is told 503.
 DATABASE_WAIT_SECONDS = 4.0
 logs.hide(str(DATABASES["default"].get("PASSWORD", "")))
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

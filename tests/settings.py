@@ -14,7 +14,7 @@ os.environ["COPILOT_ENCRYPTION_KEYS"] = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxw
 for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "PUBLIC_URL", "CORS_ORIGINS", "REDIS_URL"):
     os.environ.pop(name, None)
 
-from copilot_admin.config.databases import POOL, SQLITE, SQLITE_INIT  # noqa: E402
+from copilot_admin.config.databases import SQLITE, SQLITE_INIT  # noqa: E402
 from copilot_admin.settings import *  # noqa: E402, F403
 from copilot_admin.settings import DATABASES, INSTALLED_APPS  # noqa: E402
 
@@ -27,9 +27,12 @@ if _database["ENGINE"] == SQLITE:
     _database["OPTIONS"]["init_command"] = SQLITE_INIT.replace("=FULL", "=OFF")
 else:
     _database["TEST"] = {"NAME": f"test_copilot_admin_{os.getpid()}"}
+    from copilot_admin.config.bounded_connection import BoundedConnection
+
+    BoundedConnection.answers_within = 120.0
     _database["OPTIONS"] |= {
         "options": "-c synchronous_commit=off -c statement_timeout=120000 -c lock_timeout=60000",
-        "pool": {**POOL, "timeout": 60},
+        "pool": {**_database["OPTIONS"]["pool"], "timeout": 60},
     }
 DATABASE_WAIT_SECONDS = 60.0
 # Logging in is not what the tests are about: a hash that costs nothing.

@@ -18,32 +18,37 @@ from copilot_admin.copilots.callers import valid_keys
 from copilot_admin.copilots.live import being_deleted
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL, Accepted, Refusal
-from copilot_admin.storage.database_thread import JournalDown, patience
+from copilot_admin.storage.database_thread import JournalDown, Patience
 from copilot_admin.storage.writer import READER
 
 _draining = threading.Event()
 
 
-async def open_run(question: AdmittedQuery) -> ActiveRun:
+async def open_run(question: AdmittedQuery, patience: Patience | None = None) -> ActiveRun:
     """Starts answering; when it returns, the run is in the journal.
 
     The first write and the call to the model start together, so the commit hides behind the
     model's first token.
 
+    Args:
+        question: What is asked.
+        patience: What is left of that of the request, which has read already.
+
     Raises:
         Unavailable: The server is draining, or the journal cannot take the run.
     """
+    patience = patience or Patience()
     if is_draining():
         error = Unavailable(
             "The server is restarting. Ask again in a few seconds.", code="draining"
         )
-        await JOURNAL.refuse(_refusal(question, error))
+        await JOURNAL.refuse(_refusal(question, error), patience)
         raise error
     run = ActiveRun(question)
     accepted: Accepted | None = None
     reason = Stop.CLIENT_GONE
     try:
-        async with patience():
+        async with patience.waiting():
             accepted = await asyncio.shield(run.acceptance)
     except JournalDown:
         reason = Stop.NOT_ACCEPTED

@@ -16,6 +16,7 @@ from copilot_admin.copilots.callers import Caller, key_in
 from copilot_admin.edge.event_streams import EventStreamResponse
 from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import BadCall, CallFailed, ComponentError
+from copilot_admin.storage.database_thread import Patience
 from copilot_admin.storage.writer import READER
 from protocol.sse import encode_json
 
@@ -38,7 +39,8 @@ async def carry_out(
         RequestError: It cannot be called like this, or gave nothing.
     """
     key = key_in(request.headers)
-    caller = await READER.run(partial(_enter, key, name, version))
+    patience = Patience()
+    caller = await READER.run(partial(_enter, key, name, version), patience)
     if action not in ACTIONS:
         raise BadCall(
             f"The action '{action}' is unknown. Use one of: {', '.join(ACTIONS)}.",
@@ -46,7 +48,7 @@ async def carry_out(
         )
     body = await read_body(request.body)
     granted = await READER.run(
-        partial(grant, name, version, key=key, caller=caller, copilot=body.copilot)
+        partial(grant, name, version, key=key, caller=caller, copilot=body.copilot), patience
     )
     asked = Asked(
         granted=granted,

@@ -12,7 +12,7 @@ from copilot_admin.api.query import ids_of
 from copilot_admin.copilots.callers import key_in
 from copilot_admin.copilots.live import admit
 from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
-from copilot_admin.storage.database_thread import patience
+from copilot_admin.storage.database_thread import Patience
 from copilot_admin.storage.writer import READER, WRITER
 from protocol.strict_json import MalformedJson, parse
 
@@ -45,7 +45,8 @@ _DOCUMENTATION: dict[str, Any] = {
 @router.post("/copilots/{slug}/feedback", openapi_extra=_DOCUMENTATION)
 async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
     """Stores a judgement with the answer it is about."""
-    live, caller = await READER.run(partial(admit, slug, key=key_in(request.headers)))
+    patience = Patience()
+    live, caller = await READER.run(partial(admit, slug, key=key_in(request.headers)), patience)
     if live.answerer is not None and not live.answerer.spec.has(FEATURE):
         raise NotFound(f"The copilot '{slug}' takes no feedback.")
     ids = ids_of(request)
@@ -56,7 +57,7 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
         trace_id=ids.trace_id if ids.given else "",
     )
     judgement = _read(request.body)
-    async with patience():
+    async with patience.waiting():
         await WRITER.run(partial(record, judgement, judged=judged))
     return {"status": "ok"}
 

@@ -16,6 +16,7 @@ from copilot_admin.edge.event_streams import EventStreamResponse
 from copilot_admin.edge.ids import SCOPE_KEY
 from copilot_admin.errors import MalformedBody, UnusableRequest
 from copilot_admin.ids import Ids, new_ids
+from copilot_admin.storage.database_thread import Patience
 from copilot_admin.storage.writer import READER
 from protocol.generations import Generation
 from protocol.query import Query
@@ -30,7 +31,8 @@ READ_INLINE_BYTES = 256 * 1024
 @router.post("/copilots/{slug}/query", openapi_extra=QUERY_DOCUMENTATION)
 async def query(request: HttpRequest, slug: str) -> EventStreamResponse:
     """Asks a copilot; answers with server-sent events in the caller's protocol generation."""
-    live, caller = await READER.run(partial(admit, slug, key=key_in(request.headers)))
+    patience = Patience()
+    live, caller = await READER.run(partial(admit, slug, key=key_in(request.headers)), patience)
     question = AdmittedQuery(
         live=live,
         caller=caller,
@@ -39,7 +41,7 @@ async def query(request: HttpRequest, slug: str) -> EventStreamResponse:
         size=len(request.body),
         user_email=_user_email(request),
     )
-    run = await open_run(question)
+    run = await open_run(question, patience)
     return EventStreamResponse(
         frames(run), on_close=partial(run.stop_from_any_thread, Stop.CLIENT_GONE)
     )

@@ -17,11 +17,11 @@ SQLITE_INIT = (
     "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
     f"PRAGMA busy_timeout={LOCK_WAIT_SECONDS * 1000}"
 )
-# Ten connections serve a process, since no stream holds one. A request that gets none within 2 s
+# Ten connections serve a process, since no stream holds one. A request that gets none within 1.5 s
 # fails with a clear error, also if it asks twice; a hundred may wait. The pool doubles its pauses
 # while the server is away and begins anew after `reconnect_timeout`: a server that came back would
 # wait for minutes with the default of 300 s.
-POOL = {"min_size": 2, "max_size": 10, "timeout": 2, "max_waiting": 100, "reconnect_timeout": 3}
+POOL = {"min_size": 2, "max_size": 10, "timeout": 1.5, "max_waiting": 100, "reconnect_timeout": 3}
 # Seconds and milliseconds: a host that swallows packets is given up as one that refuses them.
 CONNECTING = {
     "connect_timeout": 3,
@@ -30,9 +30,9 @@ CONNECTING = {
     "keepalives_interval": 2,
     "keepalives_count": 2,
 }
-# Milliseconds. Nothing that a request does may hold the database for longer.
+# Milliseconds. Nothing that a request does may hold the database for longer: within 5 s it is told.
 TIMEOUTS_OF_SERVERS = (
-    "-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=10000"
+    "-c statement_timeout=3000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=10000"
 )
 # An index over millions of rows takes minutes. But who waits for a lock keeps others waiting.
 TIMEOUTS_OF_COMMANDS = (
@@ -97,7 +97,10 @@ def _sqlite(path: Path) -> Mapping[str, Any]:
 
 
 def _postgresql(parsed: Mapping[str, Any], *, maintenance: bool) -> Mapping[str, Any]:
+    from copilot_admin.config.bounded_connection import BoundedConnection  # loads psycopg
+
     timeouts = TIMEOUTS_OF_COMMANDS if maintenance else TIMEOUTS_OF_SERVERS
+    bound = {} if maintenance else {"connection_class": BoundedConnection}
     # CONN_MAX_AGE must be 0 under ASGI: a connection kept by a thread that ended is never closed.
     return {
         **parsed,
@@ -106,7 +109,7 @@ def _postgresql(parsed: Mapping[str, Any], *, maintenance: bool) -> Mapping[str,
         "OPTIONS": {
             **CONNECTING,
             "options": timeouts,
-            "pool": POOL,
+            "pool": {**POOL, **bound},
             **parsed.get("OPTIONS", {}),
         },
     }

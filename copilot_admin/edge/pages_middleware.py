@@ -7,6 +7,7 @@ classes would cost its request a hop to a thread, which a stream then holds to i
 """
 
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 import logging
 from typing import Any, TypeAlias, cast
 
@@ -92,7 +93,13 @@ class PageSecurity(_PagesOnly, SecurityMiddleware):
 
 
 class PageSessions(_PagesOnly, SessionMiddleware):
-    """Sessions for pages."""
+    """Sessions for pages; one that says that the database is away keeps nothing there."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        """Stores what the page has changed in the session."""
+        if response.status_code == HTTPStatus.SERVICE_UNAVAILABLE:
+            return response
+        return super().process_response(request, response)
 
 
 class PageLocale(_PagesOnly, LocaleMiddleware):

@@ -20,7 +20,7 @@ from copilot_admin.journal.sealing import Sealed, seal, to_json
 from copilot_admin.journal.unkept import Unkept
 from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
 from copilot_admin.models import Logging
-from copilot_admin.storage.database_thread import MISTAKES, JournalDown, patience
+from copilot_admin.storage.database_thread import MISTAKES, JournalDown, Patience
 from copilot_admin.storage.spool import SPOOL, Spool
 from copilot_admin.storage.writer import WRITER, Writer
 
@@ -70,13 +70,17 @@ class Journal:
             self._private.discard(run.run_id)
             raise
 
-    async def refuse(self, refusal: Refusal) -> None:
+    async def refuse(self, refusal: Refusal, patience: Patience | None = None) -> None:
         """Stores a request that was refused: a run without a turn.
+
+        Args:
+            refusal: What was refused, and why.
+            patience: What is left of that of the request.
 
         Raises:
             Unavailable: The database cannot take it.
         """
-        async with patience():
+        async with (patience or Patience()).waiting():
             await self._written(partial(opening.refuse, refusal))
 
     def checkpoint(self, run_id: UUID, piece: Piece) -> None:

@@ -1,21 +1,36 @@
-"""A connection without its time limit, for what a server does before it serves."""
+"""A connection without its time limits, for what a server does before it serves."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import connection
 
+from copilot_admin.config.bounded_connection import BoundedConnection
+
 
 @contextmanager
 def without_statement_timeout() -> Iterator[None]:
-    """Lets statements of this thread take as long as they need; SQLite has no such limit."""
+    """Lets statements of this thread take as long as they need; SQLite has no such limits."""
     if connection.vendor != "postgresql":
         yield
         return
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout = 0")
     try:
-        yield
+        with _unbounded(connection.connection):
+            yield
     finally:
         with connection.cursor() as cursor:
             cursor.execute("RESET statement_timeout")
+
+
+@contextmanager
+def _unbounded(raw: object) -> Iterator[None]:
+    if not isinstance(raw, BoundedConnection):
+        yield
+        return
+    raw.answers_within = None
+    try:
+        yield
+    finally:
+        del raw.answers_within  # that of its class counts again

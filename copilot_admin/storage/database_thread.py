@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 import os
 import threading
+import time
 from typing import TypeVar
 
 from django.conf import settings
@@ -38,18 +39,27 @@ class JournalDown(Unavailable):
         super().__init__("The server cannot reach its records now. Ask again in a few seconds.")
 
 
-@asynccontextmanager
-async def patience() -> AsyncIterator[None]:
-    """Lets a request wait for the database for a few seconds and no longer.
+class Patience:
+    """How long one request waits for the database, with all that it reads and writes together."""
 
-    Raises:
-        JournalDown: They have passed, or the database has failed.
-    """
-    try:
-        async with asyncio.timeout(settings.DATABASE_WAIT_SECONDS):
-            yield
-    except (TimeoutError, *OUTAGES) as error:
-        raise JournalDown from error
+    def __init__(self) -> None:
+        self._left: float = settings.DATABASE_WAIT_SECONDS
+
+    @asynccontextmanager
+    async def waiting(self) -> AsyncIterator[None]:
+        """Lets it wait for as long as it still may.
+
+        Raises:
+            JournalDown: It has waited for long enough, or the database has failed.
+        """
+        began = time.monotonic()
+        try:
+            async with asyncio.timeout(self._left):
+                yield
+        except (TimeoutError, *OUTAGES) as error:
+            raise JournalDown from error
+        finally:
+            self._left = max(0.0, self._left - (time.monotonic() - began))
 
 
 class DatabaseThread:
@@ -163,11 +173,15 @@ def _reconnecting(job: Callable[[], T]) -> T:
 class Reader(DatabaseThread):
     """Reads for requests, which wait for a few seconds only; what nobody waits for is not read."""
 
-    async def run(self, job: Callable[[], T]) -> T:
+    async def run(self, job: Callable[[], T], patience: Patience | None = None) -> T:
         """Does a job without blocking the event loop.
+
+        Args:
+            job: What is read.
+            patience: That of a request which waits more than once.
 
         Raises:
             JournalDown: The database does not answer, or too many jobs wait.
         """
-        async with patience():
+        async with (patience or Patience()).waiting():
             return await super().run(job)

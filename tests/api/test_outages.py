@@ -1,8 +1,11 @@
 """Without a database every address says so, in its own shape, and is there again by itself."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from functools import partial
 import json
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 from asgiref.sync import async_to_sync
@@ -13,13 +16,15 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import AsyncClient, Client
 import pytest
 
-from copilot_admin.answering import open_run
 from copilot_admin.answering.run import RUNNING
+from copilot_admin.api import component_requests, feedback, query
 from copilot_admin.asgi import application
 from copilot_admin.journal import JOURNAL, opening
 from copilot_admin.models import Outcome, Run
+from copilot_admin.storage import database_thread
+from copilot_admin.storage.database_thread import Patience
 from copilot_admin.storage.writer import READER, WRITER
-from tests.factories import make_published
+from tests.factories import make_key, make_published
 from tests.live_server import serving
 from tests.waiting import HANGS_SECONDS, eventually
 from tests.wire import Line
@@ -107,7 +112,59 @@ def test_a_reader_that_hangs_keeps_no_question_waiting(settings):
     assert (response.status_code, json.loads(response.content)["code"]) == (503, "journal-down")
 
 
-def test_a_question_that_was_refused_and_stored_all_the_same_is_cancelled(settings, monkeypatch):
+class OfOneWait(Patience):
+    """Waits for what is read first, and for nothing after that."""
+
+    @asynccontextmanager
+    async def waiting(self) -> AsyncIterator[None]:
+        async with super().waiting():
+            yield
+        self._left = 0.0
+
+
+@pytest.mark.parametrize(
+    ("module", "path", "body"),
+    [
+        (query, QUERY, HELLO),
+        (feedback, "/v1/copilots/news/feedback", {"vote": "thumbs_up"}),
+        (component_requests, "/v2/components/calculator", {"parameters": {"expression": "1"}}),
+    ],
+)
+def test_a_request_has_one_patience_for_all_that_it_reads_and_writes(
+    monkeypatch, module, path, body
+):
+    make_published(slug="news", features={"feedback": True})
+    key = make_key()[1]
+    for thread in (WRITER, READER):
+        thread.stop(timeout=HANGS_SECONDS)
+    monkeypatch.setattr(module, "Patience", OfOneWait)
+
+    async def ask() -> Any:
+        headers = {"X-API-Key": key}
+        return await AsyncClient().post(
+            path, body, content_type="application/json", headers=headers
+        )
+
+    response = async_to_sync(ask)()
+    assert (response.status_code, json.loads(response.content)["code"]) == (503, "journal-down")
+
+
+def test_what_was_waited_for_is_gone(settings, monkeypatch):
+    settings.DATABASE_WAIT_SECONDS = 4.0
+    moments = iter([10.0, 13.0, 20.0, 30.0])
+    clock = SimpleNamespace(monotonic=partial(next, moments))
+    monkeypatch.setattr(database_thread, "time", clock)
+    patience = Patience()
+
+    async def wait() -> Any:
+        async with patience.waiting():
+            pass
+        return patience._left
+
+    assert [async_to_sync(wait)(), async_to_sync(wait)()] == [1.0, 0.0]
+
+
+def test_a_question_that_was_refused_and_stored_all_the_same_is_cancelled(monkeypatch):
     """The lock that kept it waiting was released after its client had been answered."""
     make_published(slug="news")
     go = threading.Event()
@@ -118,13 +175,7 @@ def test_a_question_that_was_refused_and_stored_all_the_same_is_cancelled(settin
         return accept(prepared)
 
     monkeypatch.setattr(opening, "accept", late)
-    patience = open_run.patience
-
-    def none() -> Any:
-        settings.DATABASE_WAIT_SECONDS = 0.0
-        return patience()
-
-    monkeypatch.setattr(open_run, "patience", none)
+    monkeypatch.setattr(query, "Patience", OfOneWait)
     with serving(application) as url:
         with Line(url + QUERY, body=HELLO) as line:
             said = json.loads(line.read_all())

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from copilot_admin.config import origins
+from copilot_admin.config.bounded_connection import BoundedConnection
 from copilot_admin.config.databases import database, is_maintenance
 from copilot_admin.config.encryption import new_key
 from copilot_admin.config.env import BadSetting, Environment
@@ -177,11 +178,12 @@ def test_postgresql_has_a_pool_and_time_limits(tmp_path):
         "pool": {
             "min_size": 2,
             "max_size": 10,
-            "timeout": 2,
+            "timeout": 1.5,
             "max_waiting": 100,
             "reconnect_timeout": 3,
+            "connection_class": BoundedConnection,
         },
-        "options": "-c statement_timeout=5000 -c lock_timeout=2000 "
+        "options": "-c statement_timeout=3000 -c lock_timeout=2000 "
         "-c idle_in_transaction_session_timeout=10000",
     }
 
@@ -204,6 +206,7 @@ def test_only_commands_that_serve_nobody_may_take_their_time(argv, expected, tmp
     assert is_maintenance(argv) is expected
     entry = database("postgres://u@h/n", data_dir=tmp_path, maintenance=expected)
     assert ("-c statement_timeout=0 " in entry["OPTIONS"]["options"]) is expected
+    assert ("connection_class" not in entry["OPTIONS"]["pool"]) is expected
 
 
 @pytest.mark.parametrize("url", ["mysql://a/b", "nonsense", "postgres://h:port/n"])

@@ -7,6 +7,7 @@ from typing import Any
 
 from asgiref.sync import SyncToAsync
 from django.conf import settings
+from django.contrib.sessions.backends.db import SessionStore
 from django.core.handlers.asgi import ASGIHandler
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
@@ -18,6 +19,7 @@ from copilot_admin.edge.pages_middleware import (
     PageCsrf,
     PageOutages,
     PageSecurity,
+    PageSessions,
     exact_host,
     is_for_machines,
 )
@@ -199,3 +201,16 @@ class TestOutages:
 def test_pages_refuse_another_host(async_client: AsyncClient, client: Client):
     response = client.get("/admin/login/", headers={"host": "rebound.example.com"})
     assert response.status_code == 400
+
+
+@pytest.mark.parametrize(("status", "kept"), [(200, True), (503, False)])
+def test_a_page_that_is_not_available_keeps_nothing_in_the_session(status, kept, monkeypatch):
+    saved: list[object] = []
+    monkeypatch.setattr(SessionStore, "save", lambda session: saved.append(session))
+
+    def view(request: HttpRequest) -> HttpResponse:
+        request.session["name"] = "value"
+        return HttpResponse(status=status)
+
+    PageSessions(view)(RequestFactory().get("/admin/"))
+    assert bool(saved) is kept

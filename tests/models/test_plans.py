@@ -11,14 +11,12 @@ import pytest
 from copilot_admin.admin.frame.site import site
 from copilot_admin.models import Conversation, Node, NodeRole, Outcome, Run
 from copilot_admin.upkeep.sweeping import without_referrer
+from tests.databases import IS_POSTGRESQL
 from tests.factories import make_published
 
 pytestmark = pytest.mark.django_db
 # SQLite names the indexes of constraints itself.
-NODE_ONCE = (
-    "node_once" if connection.vendor == "postgresql" else "sqlite_autoindex_copilot_admin_node_1"
-)
-IS_POSTGRESQL = connection.vendor == "postgresql"
+NODE_ONCE = "node_once" if IS_POSTGRESQL else "sqlite_autoindex_copilot_admin_node_1"
 
 
 def plan(rows: QuerySet) -> str:

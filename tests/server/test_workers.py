@@ -2,6 +2,7 @@
 
 from itertools import count
 import signal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -225,7 +226,7 @@ class TestEnding:
                 for worker in several.processes:
                     worker.exitcode = 0
 
-        monkeypatch.setattr(workers.time, "sleep", passes)
+        monkeypatch.setattr(workers, "time", SimpleNamespace(sleep=passes))
         several.terminate_all()
         several.join_all()
         assert [worker.done.count("terminated") for worker in several.processes] == [times] * 3
@@ -235,7 +236,11 @@ class TestEnding:
         leaves = replace_next(several)
         for worker in several.processes:
             worker.exitcode = 0
-        monkeypatch.setattr(workers.time, "sleep", lambda _: setattr(leaves, "exitcode", 0))
+
+        def passes(seconds: float) -> None:
+            leaves.exitcode = 0
+
+        monkeypatch.setattr(workers, "time", SimpleNamespace(sleep=passes))
         several.join_all()
         assert leaves.has_ended
 

@@ -180,7 +180,7 @@ class TestHashing:
             raise OSError(errno.ENOLCK, "No locks available")
 
         settings.DATA_DIR = tmp_path
-        monkeypatch.setattr(passwords.fcntl, "flock", fail)
+        monkeypatch.setattr(fcntl, "flock", fail)
         with hashing_alone():
             pass
 

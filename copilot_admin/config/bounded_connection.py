@@ -1,0 +1,63 @@
+"""A connection to PostgreSQL that is given up when its server says nothing.
+
+A frozen server keeps its sockets open, and the kernel goes on acknowledging what is sent: neither
+TCP_USER_TIMEOUT nor keepalives notice, and the server's own time limits stand still with it. So the
+client counts.
+"""
+
+import threading
+from typing import Any
+
+from psycopg import Connection, OperationalError
+from psycopg.abc import RV, PQGen
+from psycopg.pq import TransactionStatus
+
+# A little more than the server gives a statement: it ends what is slow, this what is dead.
+ANSWER_SECONDS = 3.2
+# Whoever has waited in vain is told soon, also where Django leaves a transaction with a new
+# connection: a check of one that works takes a millisecond.
+ANSWER_SECONDS_AGAIN = 0.2
+_LOOK_SECONDS = 0.1  # psycopg's own: how often a wait looks up, for Ctrl-C
+
+
+class _Waited(threading.local):
+    """Whether the last wait of this thread was in vain."""
+
+    in_vain = False
+
+
+_waited = _Waited()
+
+
+class BoundedConnection(Connection[Any]):
+    """psycopg's own; each wait for the server has an end, after which the connection is closed.
+
+    Attributes:
+        answers_within: Seconds; None: for as long as it takes.
+    """
+
+    answers_within: float | None = ANSWER_SECONDS
+
+    def wait(
+        self, gen: PQGen[RV], interval: float = _LOOK_SECONDS, timeout: float | None = None
+    ) -> RV:
+        """Waits for an answer, or a part of one.
+
+        Raises:
+            OperationalError: There was none in time, or the connection was lost.
+        """
+        try:
+            answer = super().wait(gen, interval, self._most() if timeout is None else timeout)
+        except OperationalError:
+            # Still under way, so its answer may yet come, and would be taken for that of another.
+            if self.pgconn.transaction_status == TransactionStatus.ACTIVE:
+                self.pgconn.finish()
+                _waited.in_vain = True
+            raise
+        _waited.in_vain = False
+        return answer
+
+    def _most(self) -> float | None:
+        if self.answers_within is not None and _waited.in_vain:
+            return min(self.answers_within, ANSWER_SECONDS_AGAIN)
+        return self.answers_within

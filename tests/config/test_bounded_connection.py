@@ -1,0 +1,87 @@
+"""A server that says nothing is given up; one that is only slow is not."""
+
+from collections.abc import Iterator
+import re
+
+import psycopg
+import pytest
+
+from copilot_admin import settings
+from copilot_admin.config import bounded_connection
+from copilot_admin.config.bounded_connection import (
+    ANSWER_SECONDS,
+    ANSWER_SECONDS_AGAIN,
+    BoundedConnection,
+)
+from copilot_admin.config.databases import POOL, TIMEOUTS_OF_SERVERS
+from tests.services import DATABASE_URL
+
+TOLD_WITHIN_SECONDS = 5.0  # whoever asks while PostgreSQL is away
+SHORT = 0.05
+LONG = 3.0  # what a statement takes that must not be waited for; then its session ends too
+
+
+def test_what_is_slow_ends_before_what_is_dead_and_both_in_time():
+    slow = int(re.findall(r"statement_timeout=(\d+)", TIMEOUTS_OF_SERVERS)[0]) / 1000
+    assert slow < ANSWER_SECONDS
+    # A statement in vain, and then, where it was one of a transaction, a new connection in vain.
+    assert ANSWER_SECONDS + POOL["timeout"] + ANSWER_SECONDS_AGAIN < TOLD_WITHIN_SECONDS
+    assert settings.DATABASE_WAIT_SECONDS < TOLD_WITHIN_SECONDS
+
+
+@pytest.fixture
+def connection() -> Iterator[BoundedConnection]:
+    with BoundedConnection.connect(DATABASE_URL, autocommit=True) as connection:
+        yield connection
+    bounded_connection._waited.in_vain = False
+
+
+@pytest.mark.postgres
+class TestBoundedConnection:
+    def test_one_that_gets_no_answer_is_closed(self, connection):
+        connection.answers_within = SHORT
+        with pytest.raises(psycopg.OperationalError):
+            connection.execute("SELECT pg_sleep(%s)", [LONG])
+        assert connection.closed
+        with pytest.raises(psycopg.OperationalError, match="closed"):
+            connection.execute("SELECT 1")
+
+    def test_within_a_transaction_too(self, connection):
+        with pytest.raises(psycopg.OperationalError), connection.transaction():
+            connection.execute("SELECT 1")
+            connection.answers_within = SHORT
+            connection.execute("SELECT pg_sleep(%s)", [LONG])
+        assert connection.closed
+
+    def test_who_waited_in_vain_waits_less_until_there_is_an_answer(self, connection):
+        connection.answers_within = SHORT
+        with pytest.raises(psycopg.OperationalError):
+            connection.execute("SELECT pg_sleep(%s)", [LONG])
+        with BoundedConnection.connect(DATABASE_URL) as other:
+            assert other._most() == ANSWER_SECONDS_AGAIN
+            other.execute("SELECT 1")
+            assert other._most() == BoundedConnection.answers_within
+            other.answers_within = None
+            assert other._most() is None
+
+    def test_one_whose_statement_fails_goes_on(self, connection):
+        connection.execute("SET statement_timeout = 10")
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            connection.execute("SELECT pg_sleep(%s)", [LONG])
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+    def test_one_without_a_limit_waits(self, connection):
+        connection.answers_within = None
+        assert connection.execute("SELECT pg_sleep(%s)", [2 * SHORT]).fetchone() == ("",)
+
+    def test_a_limit_of_the_caller_goes_before(self, connection):
+        with pytest.raises(psycopg.OperationalError):
+            connection.wait(iter_of(connection), timeout=SHORT)
+        assert connection.closed
+
+
+def iter_of(connection: psycopg.Connection) -> Iterator[psycopg.waiting.Wait]:
+    """Waits for an answer to a statement that sleeps."""
+    connection.pgconn.send_query(b"SELECT pg_sleep(3)")
+    while True:
+        yield psycopg.waiting.Wait.R
