@@ -1,7 +1,8 @@
 """Takes the disk, the lock and the database away from a server, and looks at what its clients hear.
 
 `python -m benchmarks.keeping`. No client may hear a clean end of an answer that is not kept; nobody
-waits for more than ten seconds (a held lock) or five (PostgreSQL); all of it mends itself.
+waits for more than ten seconds (a held lock) or five (PostgreSQL); all of it mends itself, but a
+damaged file.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,6 +35,7 @@ STREAMS = 4
 LOCK_SECONDS = 10.0
 DATABASE_SECONDS = 5.0
 HANGS_SECONDS = 60.0
+PAGE_BYTES = 4096  # of SQLite
 NOT_KEPT = "The answer could not be recorded"
 LATER = {"retry-after", "access-control-allow-origin"}
 MACHINES = ("/copilots.json", "/v2/components", "/readyz")
@@ -143,6 +145,21 @@ def held_lock() -> Iterator[Seen]:
         yield _answered(process, "lock released: a question is answered")
 
 
+def damaged_file() -> Iterator[Seen]:
+    """The file of the database is overwritten, all but its first page."""
+    with (
+        servers.upstream() as model,
+        servers.installation(model) as installed,
+        running(installed.start()) as process,
+    ):
+        yield _answered(process, "whole file: a question is answered")
+        with (installed.folder / "copilot.sqlite3").open("r+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(PAGE_BYTES)
+            file.write(b"\xff" * (size - PAGE_BYTES))
+        yield from _without_database(process, "damaged file")
+
+
 def database_away() -> Iterator[Seen]:
     """PostgreSQL is stopped, restarted and frozen, behind a proxy."""
     with (
@@ -230,7 +247,7 @@ def behind_a_door(address: str) -> Iterator[tuple[Proxy, str]]:
         yield door, urlunsplit(parts._replace(netloc=f"{user}127.0.0.1:{door.port}"))
 
 
-SCENES = (full_disk, held_lock, database_away)
+SCENES = (full_disk, held_lock, damaged_file, database_away)
 
 
 def main() -> int:

@@ -9,8 +9,11 @@ from copilot_admin.answering.open_run import is_draining
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL
 from copilot_admin.server.free_space import full_folder
+from copilot_admin.storage.damage import is_damaged
 from copilot_admin.storage.schema import is_current
 from copilot_admin.storage.writer import READER
+
+DAMAGED = "the SQLite database is damaged: stop the server and put a backup in its place"
 
 
 async def alive(request: HttpRequest) -> JsonResponse:
@@ -27,6 +30,11 @@ async def ready(request: HttpRequest) -> JsonResponse:
 
 
 async def _problem() -> str:
+    problem = await _first_problem()
+    return DAMAGED if is_damaged() else problem
+
+
+async def _first_problem() -> str:
     if JOURNAL.problem:
         return JOURNAL.problem
     folder = await asyncio.to_thread(full_folder)

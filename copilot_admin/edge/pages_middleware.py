@@ -8,10 +8,10 @@ classes would cost its request a hop to a thread, which a stream then holds to i
 
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-import logging
 from typing import Any, TypeAlias, cast
 
 from asgiref.sync import iscoroutinefunction, sync_to_async
+from django import db
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
@@ -21,16 +21,14 @@ from django.middleware.common import CommonMiddleware
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.locale import LocaleMiddleware
 from django.middleware.security import SecurityMiddleware
-from django.template.loader import render_to_string
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
 
 from copilot_admin.edge.asgi_types import error_body, is_api
+from copilot_admin.edge.error_pages import unavailable_page
 from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import UnknownHost
-from copilot_admin.storage.database_thread import OUTAGES
-
-logger = logging.getLogger(__name__)
+from copilot_admin.storage.database_thread import is_outage
 
 # Middleware is called in either mode, so what it returns may have to be awaited.
 _GetResponse: TypeAlias = Callable[[HttpRequest], Any]
@@ -38,7 +36,6 @@ _AsyncHandler: TypeAlias = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 _View: TypeAlias = Callable[..., HttpResponseBase]
 
 HEALTH_PATHS = frozenset({"/healthz", "/readyz"})
-RETRY_SECONDS = 5
 
 
 def is_for_machines(path: str) -> bool:
@@ -55,7 +52,9 @@ class _PagesOnly(MiddlewareMixin):
             return self.get_response(request)
         try:
             response: HttpResponseBase | Awaitable[HttpResponseBase] = super().__call__(request)
-        except OUTAGES as error:
+        except db.Error as error:
+            if not is_outage(error):
+                raise
             return unavailable_page(error)
         return response
 
@@ -64,7 +63,9 @@ class _PagesOnly(MiddlewareMixin):
         if not is_for_machines(request.path_info):
             try:
                 response: HttpResponseBase = await super().__acall__(request)
-            except OUTAGES as error:
+            except db.Error as error:
+                if not is_outage(error):
+                    raise
                 return unavailable_page(error)
             return response
         return await cast(_AsyncHandler, self.get_response)(request)
@@ -75,17 +76,9 @@ class PageOutages(MiddlewareMixin):
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """The page; None for every other error, and for machines."""
-        if is_for_machines(request.path_info) or not isinstance(error, OUTAGES):
+        if is_for_machines(request.path_info) or not is_outage(error):
             return None
         return unavailable_page(error)
-
-
-def unavailable_page(error: Exception) -> HttpResponse:
-    """Says that the database is away; reads nothing from it, not even who is asking."""
-    logger.error("a page could not be shown: %s", type(error).__name__)
-    page = render_to_string("503.html")
-    headers = {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"}
-    return HttpResponse(page, status=503, headers=headers)
 
 
 class PageSecurity(_PagesOnly, SecurityMiddleware):

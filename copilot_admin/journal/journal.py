@@ -20,7 +20,13 @@ from copilot_admin.journal.sealing import Sealed, seal, to_json
 from copilot_admin.journal.unkept import Unkept
 from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
 from copilot_admin.models import Logging
-from copilot_admin.storage.database_thread import MISTAKES, JournalDown, Patience
+from copilot_admin.storage.damage import is_damage, note_damage
+from copilot_admin.storage.database_thread import (
+    MISTAKES,
+    JournalBroken,
+    JournalDown,
+    Patience,
+)
 from copilot_admin.storage.spool import SPOOL, Spool
 from copilot_admin.storage.writer import WRITER, Writer
 
@@ -127,6 +133,8 @@ class Journal:
         """Remembers that a write failed, until one succeeds; a bad row says nothing of the others."""
         if not isinstance(error, MISTAKES):
             self._is_failing = True
+        if is_damage(error):
+            note_damage(error)
 
     async def _try_waiting(self) -> None:
         """Stores what waits in memory, the oldest first; a database that fails is asked once."""
@@ -172,7 +180,7 @@ class Journal:
             result = await self._writer.run(job)
         except (db.Error, JournalDown) as error:
             self._note(error)
-            raise JournalDown from error
+            raise (JournalBroken if is_damage(error) else JournalDown) from error
         self._is_failing = False
         return result
 

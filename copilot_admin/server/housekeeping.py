@@ -23,6 +23,7 @@ from copilot_admin.errors import ConfigurationError, Unavailable
 from copilot_admin.journal import HEARTBEAT_SECONDS, JOURNAL, beat, reap, replay_spool
 from copilot_admin.server.database_faults import sentence_of
 from copilot_admin.server.shutdown import drain_on_signal
+from copilot_admin.storage.damage import begin_anew
 from copilot_admin.storage.schema import known_migrations
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
@@ -45,6 +46,7 @@ async def start() -> None:
         ConfigurationError: The database cannot be used.
     """
     stop_draining()
+    begin_anew()
     background.start()
     drain_on_signal()
     await asyncio.to_thread(WORKERS.start)  # so that the first file finds it ready

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from django.conf import settings
 from django.db import (
+    DatabaseError,
     DataError,
     IntegrityError,
     InterfaceError,
@@ -21,11 +22,12 @@ from django.db import (
 )
 
 from copilot_admin.errors import Unavailable
+from copilot_admin.storage.damage import is_damage, note_damage
 
 T = TypeVar("T")
 
 # What a database raises that is away, locked or full; and what whoever asked did wrong. A broken
-# file raises neither: trying again does not mend it, and the question was right.
+# file raises neither (see `damage`): trying again does not mend it, and the question was right.
 OUTAGES = (OperationalError, InterfaceError)
 MISTAKES = (DataError, IntegrityError, ProgrammingError)
 
@@ -37,6 +39,23 @@ class JournalDown(Unavailable):
 
     def __init__(self) -> None:
         super().__init__("The server cannot reach its records now. Ask again in a few seconds.")
+
+
+class JournalBroken(JournalDown):
+    """The database is damaged: it takes no more work until somebody has mended it."""
+
+    code = "journal-broken"
+
+    def __init__(self) -> None:
+        Unavailable.__init__(
+            self,
+            "The records of this server are damaged. Its operator has to put a backup in their place.",
+        )
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether the database is to blame, and not whoever asked."""
+    return isinstance(error, OUTAGES) or is_damage(error)
 
 
 class Patience:
@@ -58,6 +77,11 @@ class Patience:
                 yield
         except (TimeoutError, *OUTAGES) as error:
             raise JournalDown from error
+        except DatabaseError as error:
+            if not is_damage(error):
+                raise
+            note_damage(error)
+            raise JournalBroken from error
         finally:
             self._left = max(0.0, self._left - (time.monotonic() - began))
 

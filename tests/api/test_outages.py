@@ -1,9 +1,11 @@
 """Without a database every address says so, in its own shape, and is there again by itself."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from functools import partial
 import json
+import sqlite3
 import threading
 from types import SimpleNamespace
 from typing import Any
@@ -11,18 +13,26 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
-from django.db import InterfaceError, OperationalError, connection
+from django.db import (
+    DatabaseError,
+    InterfaceError,
+    OperationalError,
+    ProgrammingError,
+    connection,
+)
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import AsyncClient, Client
 import pytest
 
 from copilot_admin.answering.run import RUNNING
 from copilot_admin.api import component_requests, feedback, query
+from copilot_admin.api.health import DAMAGED
 from copilot_admin.asgi import application
 from copilot_admin.journal import JOURNAL, opening
+from copilot_admin.journal.probing import probe
 from copilot_admin.models import Outcome, Run
-from copilot_admin.storage import database_thread
-from copilot_admin.storage.database_thread import Patience
+from copilot_admin.storage import damage, database_thread
+from copilot_admin.storage.database_thread import JournalBroken, Patience
 from copilot_admin.storage.writer import READER, WRITER
 from tests.factories import make_key, make_published
 from tests.live_server import serving
@@ -46,23 +56,53 @@ PLACES: tuple[tuple[str, str, Any], ...] = (
 
 
 @pytest.fixture(params=[OperationalError, InterfaceError])
-def away(request, monkeypatch) -> Iterator[pytest.MonkeyPatch]:
+def away(request) -> Iterator[pytest.MonkeyPatch]:
     """A database that gives no connection, until it is mended."""
+    with no_connection(request.param("connection refused by 10.1.2.3")) as patch:
+        yield patch
+
+
+@pytest.fixture
+def damaged(tmp_path) -> Iterator[pytest.MonkeyPatch]:
+    """A database whose file is none, until it is mended."""
+    file = tmp_path / "broken.sqlite3"
+    file.write_bytes(b"this was a database once\n" * 500)
+    with closing(sqlite3.connect(file)) as broken, pytest.raises(sqlite3.DatabaseError) as error:
+        broken.execute("SELECT 1 FROM x")
+    wrapped = DatabaseError(str(error.value))
+    wrapped.__cause__ = error.value
+    with no_connection(wrapped) as patch:
+        patch.setattr(JOURNAL, "_is_failing", False)
+        yield patch
+    damage.begin_anew()
+
+
+@contextmanager
+def no_connection(error: Exception) -> Iterator[pytest.MonkeyPatch]:
     for thread in (WRITER, READER):
         thread.stop(timeout=HANGS_SECONDS)
-    patch = pytest.MonkeyPatch()
 
     def refuse(*_: object) -> None:
-        raise request.param("connection refused by 10.1.2.3")
+        raise error
 
     connection.close()
-    patch.setattr(BaseDatabaseWrapper, "ensure_connection", refuse)
-    yield patch
-    patch.undo()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BaseDatabaseWrapper, "ensure_connection", refuse)
+        yield patch
 
 
 @pytest.mark.parametrize(("method", "path", "body"), PLACES)
 def test_the_api_says_503_and_when_to_ask_again(away, method, path, body):
+    response = asked(method, path, body)
+    said = json.loads(response.content)
+    text = "The server cannot reach its records now. Ask again in a few seconds."
+    assert (response.status_code, response["Retry-After"]) == (503, "5")
+    assert (said["code"], said.get("detail") or said["message"]) == ("journal-down", text)
+    assert "10.1.2.3" not in response.content.decode()
+
+
+def asked(method: str, path: str, body: Any) -> Any:
+    """The answer to a request with a key that has to be looked up."""
     headers = {"X-API-Key": "any", "Origin": "https://pro.openbb.co"}
 
     async def ask() -> Any:
@@ -70,12 +110,59 @@ def test_the_api_says_503_and_when_to_ask_again(away, method, path, body):
             method, path, json.dumps(body), content_type="application/json", headers=headers
         )
 
-    response = async_to_sync(ask)()
-    said = json.loads(response.content)
-    text = "The server cannot reach its records now. Ask again in a few seconds."
-    assert (response.status_code, response["Retry-After"]) == (503, "5")
-    assert (said["code"], said.get("detail") or said["message"]) == ("journal-down", text)
-    assert "10.1.2.3" not in response.content.decode()
+    return async_to_sync(ask)()
+
+
+class TestDamage:
+    """A SQLite file that breaks while the server runs."""
+
+    @pytest.mark.parametrize(("method", "path", "body"), PLACES)
+    def test_the_api_says_503_and_who_can_help(self, damaged, method, path, body):
+        response = asked(method, path, body)
+        said = json.loads(response.content)
+        assert (response.status_code, response["Retry-After"]) == (503, "5")
+        assert (said["code"], said.get("detail") or said["message"]) == (
+            "journal-broken",
+            "The records of this server are damaged. Its operator has to put a backup in their place.",
+        )
+
+    def test_a_question_that_cannot_be_written_says_so_too(self, damaged):
+        with pytest.raises(JournalBroken):
+            asyncio.run(JOURNAL._written(probe))
+        assert ready() == (503, DAMAGED)
+
+    def test_it_is_told_once_in_the_log_and_by_health_until_the_server_starts_anew(
+        self, damaged, caplog
+    ):
+        for _ in range(2):
+            assert ready() == (503, DAMAGED)
+        assert caplog.text.count("is damaged (file is not a database). Stop the server") == 1
+        damaged.undo()
+        assert ready() == (503, DAMAGED)
+        damage.begin_anew()
+        assert ready() == (200, None)
+
+    @pytest.mark.parametrize("is_async", [True, False])
+    def test_pages_say_it(self, damaged, is_async):
+        response = page_of_a_session("/admin/", is_async=is_async)
+        assert (response.status_code, response["Retry-After"]) == (503, "5")
+        assert "has to stop it and put a backup in their place" in response.content.decode()
+        assert damage.is_damaged()
+
+    def test_what_django_itself_says_of_a_row_is_no_damage(self):
+        assert not database_thread.is_outage(
+            DatabaseError("Forced update did not affect any rows.")
+        )
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+def test_a_page_that_asks_wrong_is_a_fault(monkeypatch, is_async):
+    def wrong(*_: object) -> None:
+        raise ProgrammingError("there is no such column")
+
+    monkeypatch.setattr(SessionStore, "load", wrong)
+    with pytest.raises(ProgrammingError):
+        page_of_a_session("/admin/", is_async=is_async)
 
 
 def test_the_answer_reaches_a_browser_and_the_server_recovers_by_itself():
@@ -186,18 +273,17 @@ def test_a_question_that_was_refused_and_stored_all_the_same_is_cancelled(monkey
     assert (run.outcome, run.error_code) == (Outcome.CANCELLED, "journal-down")
 
 
+def page_of_a_session(path: str, *, is_async: bool) -> Any:
+    """What somebody is shown whose session has to be looked up."""
+    client: Any = AsyncClient() if is_async else Client()
+    client.cookies.load({"sessionid": "a" * 32})
+    return async_to_sync(client.get)(path) if is_async else client.get(path)
+
+
 @pytest.mark.parametrize("path", ["/admin/", "/admin/copilot_admin/copilot/"])
 @pytest.mark.parametrize("is_async", [True, False])
 def test_a_page_says_so_in_the_look_of_the_admin(away, path, is_async):
-    cookies = {"sessionid": "a" * 32}
-    if is_async:
-        client = AsyncClient()
-        client.cookies.load(cookies)
-        response = async_to_sync(client.get)(path)
-    else:
-        browser = Client()
-        browser.cookies.load(cookies)
-        response = browser.get(path)
+    response = page_of_a_session(path, is_async=is_async)
     page = response.content.decode()
     assert (response.status_code, response["Retry-After"]) == (503, "5")
     assert response["Cache-Control"] == "no-store"

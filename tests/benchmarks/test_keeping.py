@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from benchmarks import keeping
-from benchmarks.keeping import Seen, database_away, full_disk, held_lock
+from benchmarks.keeping import Seen, damaged_file, database_away, full_disk, held_lock
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    "scene", [full_disk, held_lock, pytest.param(database_away, marks=pytest.mark.postgres)]
+    "scene",
+    [full_disk, held_lock, damaged_file, pytest.param(database_away, marks=pytest.mark.postgres)],
 )
 def test_what_clients_hear_is_what_is_kept(scene: Callable[[], Iterator[Seen]]):
     seen = list(scene())
