@@ -257,8 +257,5 @@ LOGGING = {
         "axes": {"level": "ERROR"},  # what an operator has to know is one line of ours
         # It repeats itself every second while the server is away; what fails then is told anyway.
         "psycopg.pool": {"level": "ERROR"},
-        # A line for each request to a provider says nothing that the transcript does not.
-        "httpx2": {"level": "WARNING"},
-        "openai": {"level": "WARNING"},
     },
 }

@@ -46,7 +46,10 @@ def check_base_url(url: str) -> str:
         _ = parts.port
     except ValueError:
         raise NotReady(_wrong_url(url)) from None
-    if parts.scheme not in ("http", "https") or not host or " " in url:
+    # In brackets also stand addresses of versions to come, which no resolver knows: `[v1.x]`.
+    is_unknown = "[" in parts.netloc and ":" not in host
+    is_plain = url.isprintable() and " " not in url
+    if parts.scheme not in ("http", "https") or not host or is_unknown or not is_plain:
         raise NotReady(_wrong_url(url))
     if parts.username or parts.password:
         raise NotReady("The provider's address holds a password. Put the key into the key field.")

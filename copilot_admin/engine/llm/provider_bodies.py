@@ -1,58 +1,90 @@
 """Reads what a provider answers up to a limit, also when a little of it unpacks to a lot."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing, suppress
-from typing import cast
+import zlib
 
-import httpx2
+from aiohttp import ClientPayloadError, ClientResponse
 
-
-class _FirstBytes(httpx2.AsyncByteStream):
-    """A body that ends at a limit, as it comes over the line."""
-
-    def __init__(self, body: httpx2.AsyncByteStream, *, most: int) -> None:
-        self._body = body
-        self._left = most
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for part in self._body:
-            self._left -= len(part)
-            yield part
-            if self._left <= 0:
-                return
-
-    async def aclose(self) -> None:
-        """Closes the body, and with it a connection on which more is to come."""
-        await self._body.aclose()
+_MOST_AT_ONCE = 1024 * 1024  # bytes that are unpacked before others have their turn
+# What zlib calls the forms of packed data. Source: `wbits` in the documentation of zlib.
+_GZIP, _ZLIB, _RAW = zlib.MAX_WBITS | 16, zlib.MAX_WBITS, -zlib.MAX_WBITS
+_FORMS = {"gzip": (_GZIP,), "x-gzip": (_GZIP,), "deflate": (_ZLIB, _RAW)}
 
 
-async def first_bytes(response: httpx2.Response, *, most: int) -> bytes:
-    """The first bytes of a body, unpacked; the response is closed.
-
-    What follows is not read. The transport hands on what came, and httpx2 unpacks it in pieces of
-    1 MiB at most; it keeps whatever follows the end of a packed body, hence the limit on both.
-    A body that cannot be unpacked is taken as far as it can.
-    """
-    response.stream = _FirstBytes(cast(httpx2.AsyncByteStream, response.stream), most=most)
-    found = bytearray()
-    async with aclosing(response), aclosing(response.aiter_bytes()) as parts:
-        with suppress(httpx2.DecodingError):
-            await _gather(parts, found, most=most)
-    return bytes(found)
+class WronglyPacked(ClientPayloadError):
+    """A body is not packed as its header says."""
 
 
-async def unpacked(response: httpx2.Response, *, most: int) -> AsyncGenerator[bytes, None]:
-    """The pieces of a packed body as they come, unpacked.
+class _Layer:
+    """One way in which a body is packed; what follows the end of packed data is left out."""
+
+    def __init__(self, forms: Sequence[int]) -> None:
+        self._first, *self._others = map(zlib.decompressobj, forms)
+
+    def unpacked(self, data: bytes) -> Iterator[bytes]:
+        """The pieces that some more data unpacks to.
+
+        Raises:
+            zlib.error: It is not packed like this.
+        """
+        while data and not self._first.eof:
+            try:
+                piece = self._first.decompress(data, _MOST_AT_ONCE)
+            except zlib.error:
+                if not self._others:
+                    raise
+                self._first = self._others.pop()  # some servers leave the head of zlib out
+                continue
+            self._others = []
+            data = self._first.unconsumed_tail
+            if piece:
+                yield piece
+
+
+async def blocks_of(response: ClientResponse, *, most: int) -> AsyncGenerator[bytes, None]:
+    """The pieces of a body as they come, unpacked.
 
     Not more than `most` bytes are read of what is packed. How much it unpacks to is for the reader
     to count; between two pieces others get their turn, since a little may hold thousands.
+
+    Raises:
+        WronglyPacked: The body is not packed as its header says.
+        ClientError: The connection broke.
     """
-    response.stream = _FirstBytes(cast(httpx2.AsyncByteStream, response.stream), most=most)
-    async with aclosing(response.aiter_bytes()) as parts:
-        async for part in parts:
-            yield part
-            await asyncio.sleep(0)
+    layers = _layers(response.headers.get("Content-Encoding", ""))
+    while block := await response.content.readany():
+        if not layers:
+            yield block
+            continue
+        try:
+            for piece in _unpacked(block, layers):
+                yield piece
+                await asyncio.sleep(0)
+        except zlib.error as error:
+            raise WronglyPacked(str(error)) from error
+        most -= len(block)
+        if most <= 0:
+            return
+
+
+async def first_bytes(response: ClientResponse, *, most: int) -> bytes:
+    """The first bytes of a body, unpacked; the response is closed.
+
+    What follows is not read. A body that cannot be unpacked is taken as far as it can.
+
+    Raises:
+        ClientError: The connection broke.
+    """
+    found = bytearray()
+    try:
+        async with aclosing(blocks_of(response, most=most)) as blocks:
+            with suppress(WronglyPacked):
+                await _gather(blocks, found, most=most)
+    finally:
+        response.close()
+    return bytes(found)
 
 
 async def _gather(parts: AsyncGenerator[bytes, None], found: bytearray, *, most: int) -> None:
@@ -60,3 +92,18 @@ async def _gather(parts: AsyncGenerator[bytes, None], found: bytearray, *, most:
         found += part[: most - len(found)]
         if len(found) == most:
             return
+
+
+def _layers(encoding: str) -> Sequence[_Layer]:
+    """How a body is packed, innermost first; what nobody here can unpack is taken as it is."""
+    names = (name.strip().lower() for name in encoding.split(","))
+    return [_Layer(_FORMS[name]) for name in names if name in _FORMS]
+
+
+def _unpacked(block: bytes, layers: Sequence[_Layer]) -> Iterator[bytes]:
+    if not layers:
+        yield block
+        return
+    *inner, outermost = layers
+    for piece in outermost.unpacked(block):
+        yield from _unpacked(piece, inner)

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from copilot_admin.engine.llm import data_lines
-from copilot_admin.engine.llm.openai_clients import connection_for
+from copilot_admin.engine.llm.provider_sessions import connection_for
 from copilot_admin.engine.providers import openai_compatible
 from copilot_admin.engine.providers.openai_compatible import OpenAICompatible
 from copilot_admin.engine.values.model_call import (
@@ -292,7 +292,10 @@ def test_nobody_listening_is_unavailable_and_says_what_to_do():
         "http://169.254.169.254/v1",
         "http://2852039166/",
         "http://a b/",
+        "http://a\tb/",
         "http://[v1.x]/",
+        "http://é..b/",
+        "http://127..0.0.1/",
     ],
 )
 def test_addresses_that_cannot_be_asked_are_not(url):
@@ -705,11 +708,11 @@ def test_one_client_for_each_loop_address_and_key():
 
 def test_clients_of_a_loop_that_ends_are_closed_with_it():
     async def run():
-        client = (await connection_for(base_url="http://a", api_key="k")).client
-        assert not client.is_closed()
-        return client
+        session = (await connection_for(base_url="http://a", api_key="k")).session
+        assert not session.closed
+        return session
 
-    assert asyncio.run(run()).is_closed()
+    assert asyncio.run(run()).closed
 
 
 @pytest.mark.parametrize(
