@@ -7,7 +7,7 @@ from functools import partial
 
 from copilot_admin.engine.client.call import data_call_event
 from copilot_admin.engine.client.memory import completed, waiting_calls, with_what_it_carries
-from copilot_admin.engine.client.widget_data import DataPlan, plan_data
+from copilot_admin.engine.client.widget_data import DataCall, DataPlan, plan_data
 from copilot_admin.engine.component_runs.inputs import system_inputs
 from copilot_admin.engine.files.reading import with_files_read
 from copilot_admin.engine.files.rules import file_rules
@@ -18,6 +18,7 @@ from copilot_admin.engine.llm.retries import Pace
 from copilot_admin.engine.llm.suggestions import suggestions
 from copilot_admin.engine.one_leg import Leg
 from copilot_admin.engine.server_tools import ServerTools
+from copilot_admin.engine.steps import steps_before_call
 from copilot_admin.engine.tools.registry import ToolResult
 from copilot_admin.engine.values.engine_input import (
     DataSeen,
@@ -29,6 +30,7 @@ from copilot_admin.engine.values.engine_input import (
 from copilot_admin.engine.values.model_call import Finish
 from copilot_admin.engine.values.turn import is_heavy, may_call_client
 from copilot_admin.errors import RunError
+from protocol.events import Event
 from protocol.messages import ResultMessage
 from protocol.query import Query
 
@@ -39,8 +41,8 @@ async def answer(engine_input: EngineInput, *, pace: Pace = _PACE) -> AsyncGener
     """Streams what the client is to receive, and facts for the transcript between it.
 
     The order is start steps, text and artifacts, citations, end steps. The start steps come with
-    the first words, so that a leg that ends in a client function call sends nothing before the
-    call, and one that fails before its first words nothing at all. A leg that answers ends with
+    the first words or with the first call of the client, so that a leg that ends in a call sends
+    nothing but steps before it, and one that fails before its first words nothing at all. A leg that answers ends with
     its one Finish, a leg that asks the client for something with the FunctionCall.
 
     Raises:
@@ -51,7 +53,8 @@ async def answer(engine_input: EngineInput, *, pace: Pace = _PACE) -> AsyncGener
     query = completed(engine_input, recollection)
     plan = plan_data(engine_input.spec, query=query, recollection=recollection)
     if plan.fetch is not None:
-        yield data_call_event(plan.fetch, engine_input=engine_input, query=query)
+        for event in _fetching(engine_input, query, plan=plan, wanted=plan.fetch):
+            yield event
         return
     query, files = await with_files_read(
         query, fetch=engine_input.fetch, rules=file_rules(engine_input.spec)
@@ -69,6 +72,16 @@ async def answer(engine_input: EngineInput, *, pace: Pace = _PACE) -> AsyncGener
     async with aclosing(_rounds(engine_input, leg, pace=pace)) as outputs:
         async for output in outputs:
             yield output
+
+
+def _fetching(
+    engine_input: EngineInput, query: Query, *, plan: DataPlan, wanted: DataCall
+) -> tuple[Event, ...]:
+    """A leg that asks for data before the model is asked: what people see of it, and the call."""
+    call = data_call_event(wanted, engine_input=engine_input, query=query)
+    begins = plan.budget.in_all == 0
+    steps = steps_before_call(call, engine_input.spec, query=query, begins=begins)
+    return (*steps, call)
 
 
 async def _rounds(
@@ -154,7 +167,7 @@ async def _after_round(
         leg.done = True
         for fact in leg.after_data(function_call):
             yield fact
-        for shown in leg.before_call():
+        for shown in leg.before_call(function_call):
             yield shown
         yield function_call
         return

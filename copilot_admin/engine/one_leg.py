@@ -15,7 +15,7 @@ from copilot_admin.engine.llm.endings import EMPTY_ANSWER, TOO_LONG, truncation
 from copilot_admin.engine.prompt.conversation import model_messages
 from copilot_admin.engine.reply import ReplyText
 from copilot_admin.engine.server_tools import Cited, ServerTools, ToolOutput
-from copilot_admin.engine.steps import steps_at
+from copilot_admin.engine.steps import steps_at_end, steps_before_call, steps_before_words
 from copilot_admin.engine.tools.mistakes import Mistakes
 from copilot_admin.engine.tools.registry import ToolResult
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, repeatable
@@ -39,7 +39,7 @@ from copilot_admin.engine.values.model_call import (
     ToolCall,
     Usage,
 )
-from copilot_admin.engine.values.spec import CitationMode, StepPlace
+from copilot_admin.engine.values.spec import CitationMode
 from copilot_admin.engine.warning_events import warning_events
 from protocol.events import (
     Citation,
@@ -141,7 +141,8 @@ class Leg:
         if self._opened:
             return
         self._opened = True
-        yield from steps_at(StepPlace.START, spec=self._engine_input.spec)
+        begins = self._plan.budget.in_all == 0
+        yield from steps_before_words(self._engine_input.spec, query=self._query, begins=begins)
         for problem in self._problems:
             yield from self._told(problem)
         if self._plan.missing:
@@ -177,8 +178,12 @@ class Leg:
             yield from warning_events(sentence)
             yield MessageChunk("\n\n")
 
-    def before_call(self) -> Iterator[Event]:
+    def before_call(self, call: FunctionCall) -> Iterator[Event]:
         """What is shown before a call of the client: steps, and never words."""
+        begins = self._plan.budget.in_all == 0 and not self._opened
+        yield from steps_before_call(
+            call, self._engine_input.spec, query=self._query, begins=begins
+        )
         for sentence in self._owed:
             yield StatusUpdate(message=sentence, level=StatusLevel.WARNING)
 
@@ -351,7 +356,7 @@ class Leg:
             citations = (*(cited.citations if cited else ()), *self._cited)
             yield from (CitationCollection(citations),) if citations else ()
         if cut is None:  # a step such as "Answering complete!" would be a lie
-            yield from steps_at(StepPlace.END, spec=self._engine_input.spec)
+            yield from steps_at_end(self._engine_input.spec)
         yield finish
 
     def _explanations(self) -> Iterator[Event]:

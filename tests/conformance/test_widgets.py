@@ -310,8 +310,12 @@ def test_portfolio_commentary_fetches_comments_and_cites(
         workspace_options=options,
         **widgets(PRICE),
     )
-    assert first[0][1]["input_arguments"] == {"data_sources": [PRICE_SOURCE]}
-    assert [name for name, _ in second] == ["copilotMessageChunk", "copilotCitationCollection"]
+    assert first[-1][1]["input_arguments"] == {"data_sources": [PRICE_SOURCE]}
+    assert [name for name, _ in second] == [
+        "copilotStatusUpdate",
+        "copilotMessageChunk",
+        "copilotCitationCollection",
+    ]
     assert ("Web search is on" in model.system()) is web_search
     assert '[{"return": -1.5}]' in model.told()
     assert stranger.agent["features"]["web-search"]["default"] is False
@@ -324,6 +328,6 @@ def test_an_orchestrator_gives_a_task_which_is_answered_like_a_question(service_
     stranger.chat.request = widgets(PRICE)
     stranger.chat.functions = {"get_widget_data": content("[7]")}
     first, second = stranger.chat.go_on()
-    assert first[0][1]["input_arguments"] == {"data_sources": [PRICE_SOURCE]}
-    assert second[0] == ("copilotMessageChunk", {"delta": "It fell."})
+    assert first[-1][1]["input_arguments"] == {"data_sources": [PRICE_SOURCE]}
+    assert second[1] == ("copilotMessageChunk", {"delta": "It fell."})
     assert "Comment on June." in model.told()

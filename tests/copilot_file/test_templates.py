@@ -22,6 +22,7 @@ from tests.api.test_query import post, script
 from tests.engine.files.sample_files import SENTENCE, base64, pdf
 from tests.engine.scripted import ScriptedProvider, Step, call, text
 from tests.factories import make_copilot, make_provider
+from tests.workspace import client
 from tests.workspace.client import Workspace, named, text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -345,8 +346,9 @@ def test_mcp_tools_are_called_on_both_legs_and_selected_widgets_come_first(monke
     assert "secret" not in json.dumps([str(one) for one in provider.calls])
 
 
-def test_the_client_is_asked_at_most_four_times_for_one_question(monkeypatch):
-    circles = [call("kb_search", q=str(number)) for number in range(5)]
+def test_the_client_is_asked_at_most_sixteen_times_for_one_question(monkeypatch):
+    monkeypatch.setattr(client, "MOST_LEGS", 20)
+    circles = [call("kb_search", q=str(number)) for number in range(17)]
     path, _ = made("mcp-tools", monkeypatch, *circles, text("Enough."))
     workspace = Workspace(
         path=path,
@@ -354,7 +356,7 @@ def test_the_client_is_asked_at_most_four_times_for_one_question(monkeypatch):
         request={"tools": [MCP]},
     )
     legs = workspace.ask("Search.")
-    assert len(legs) == 5
+    assert len(legs) == 17
     [warning] = named(legs[-1], "copilotStatusUpdate")
     assert warning["eventType"] == "WARNING"
     assert "Enough." in text_of(legs[-1])

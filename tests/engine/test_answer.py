@@ -331,7 +331,8 @@ def test_fetch_asks_for_the_selected_widget_before_the_model(generation):
     query = make_query(widgets=Widgets(primary=(widget,)), generation=generation)
     spec = make_spec(widget_data=WidgetDataMode.FETCH, steps=STEPS)
     with ScriptedProvider([]) as provider:
-        (event,) = outputs_of(make_engine_input(provider, query=query, spec=spec))
+        step, event = outputs_of(make_engine_input(provider, query=query, spec=spec))
+    assert step == StatusUpdate(message="Reading", details=({"source": "desk"},))
     assert isinstance(event, FunctionCall)
     assert (event.function, event.input_arguments) == ("get_widget_data", asked_arguments(widget))
     assert event.extra_state["copilot_function_call_arguments"] == {
@@ -359,7 +360,6 @@ def test_second_leg_answers_with_citations_between_text_and_end_steps(generation
     }
     assert citations.citations[0].details == ({"Name": "Prices 1", "symbol": "SYM1"},)
     assert outputs == [
-        StatusUpdate(message="Reading", details=({"source": "desk"},)),
         MessageChunk("It closed at 1.5."),
         citations,
         StatusUpdate(message="Done", level=StatusLevel.WARNING),
@@ -376,12 +376,15 @@ def test_no_citations_when_they_are_off():
     assert outputs == [MessageChunk("1.5"), Finish("stop")]
 
 
-def test_model_that_asks_for_data_ends_the_leg_with_nothing_before_the_call():
+def test_model_that_asks_for_data_ends_the_leg_with_nothing_but_steps_before_the_call():
     widget = make_widget()
     query = make_query(widgets=Widgets(secondary=(widget,)))
     script = [call("get_widget_data", before=["Let me ", "look."], widgets=[{"id": widget.ref}])]
     with ScriptedProvider(script) as provider:
-        (event,) = outputs_of(make_engine_input(provider, query=query, spec=make_spec(steps=STEPS)))
+        step, event = outputs_of(
+            make_engine_input(provider, query=query, spec=make_spec(steps=STEPS))
+        )
+    assert isinstance(step, StatusUpdate)
     assert isinstance(event, FunctionCall)
     assert event.input_arguments == asked_arguments(widget)
 

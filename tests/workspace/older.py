@@ -36,7 +36,9 @@ class OlderWorkspace:
         self.messages.append({"role": "human", "content": question})
         legs = [self._post()]
         while calls := named(legs[-1], "copilotFunctionCall"):
-            assert legs[-1][1:] == [], "a leg that asks for data says nothing else"
+            *before, last = [name for name, _ in legs[-1]]
+            assert last == "copilotFunctionCall", "the call comes last"
+            assert set(before) <= {"copilotStatusUpdate"}, "a leg that asks for data has no words"
             assert len(legs) < MOST_LEGS, "the copilot drives the client in circles"
             self._carry_out(calls[0])
             legs.append(self._post())

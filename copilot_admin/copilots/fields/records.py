@@ -126,10 +126,15 @@ class StepEntry(Record):
     """A fixed status update."""
 
     at: Annotated[
-        Literal["start", "end"],
+        Literal["start", "fetch", "read", "end"],
         Shown(
             label=_("When"),
-            options=(("start", _("Before the answer")), ("end", _("After the answer"))),
+            options=(
+                ("start", _("Before the answer")),
+                ("fetch", _("While data is fetched, with the names of the widgets")),
+                ("read", _("When data has come")),
+                ("end", _("After the answer")),
+            ),
         ),
     ]
     type: Annotated[

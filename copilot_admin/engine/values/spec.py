@@ -37,9 +37,11 @@ class ToolCalling(StrEnum):
 
 
 class StepPlace(StrEnum):
-    """Where in the stream a fixed step stands."""
+    """Where in the stream of a question a fixed step stands."""
 
-    START = "start"
+    START = "start"  # first of all, once
+    FETCH = "fetch"  # before each call that asks the client for data
+    READ = "read"  # before the words of an answer that data came for
     END = "end"
 
 

@@ -104,6 +104,12 @@ def fetched_by(message: ResultMessage, *, widgets: Widgets) -> Iterator[Fetched]
             yield Fetched(asked, result, offered.widget_of(asked) if offered else None)
 
 
+def widgets_of(sources: Sequence[DataSource], *, widgets: Widgets) -> tuple[Widget | None, ...]:
+    """The offered widget that each source names."""
+    offered = _Offered(widgets.all())
+    return tuple(map(offered.widget_of, sources))
+
+
 class _Offered:
     """The offered widgets, found without a look at all of them for each of many sources."""
 
