@@ -4,7 +4,7 @@ A file has a `summary`, and a `copilot`: an entry of a copilot file without slug
 which are chosen when a copilot is made of it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -35,12 +35,14 @@ class Template:
     Attributes:
         switched_model: The key of the control that lets another model answer, which whoever
             copies it names; empty: there is none.
+        model_picker: Users choose the model, among those that whoever copies it names.
     """
 
     slug: str
     summary: str
     entry: Mapping[str, Any]
     switched_model: str = ""
+    model_picker: bool = False
 
     @property
     def name(self) -> str:
@@ -92,6 +94,7 @@ def make_copilot(
     provider: Provider | None = None,
     model: str = "",
     switched: Switched | None = None,
+    other_models: Sequence[str] = (),
     publishing: bool = False,
     user: AbstractBaseUser | None = None,
 ) -> Copilot:
@@ -104,6 +107,7 @@ def make_copilot(
         provider: Default: the only one there is, else the rehearsal provider.
         model: Default: the one of the rehearsal provider.
         switched: What answers while the template's control is on; None: decided later.
+        other_models: That users may choose besides `model`, where the template has a picker.
         publishing: Whether it answers at once.
         user: Who makes it; None for a command.
 
@@ -116,13 +120,15 @@ def make_copilot(
             sentence = _("The slug '%(slug)s' is taken. Choose another.")
             raise UnusableTemplate(sentence % {"slug": slug})
         provider = provider or usual_provider()
+        model = model or _usual_model(provider)
         entry = {
             **template.entry,
             "slug": slug,
             "name": _free_name(template.name),
             "provider": provider.name,
-            "model": model or _usual_model(provider),
+            "model": model,
             "custom_features": _controls(template, switched),
+            **_picker(template, model, other_models),
         }
         file: dict[str, Any] = {"format": 1, "copilots": [entry]}
         import_values(file, default_access=access, publishing=publishing, user=user)
@@ -136,6 +142,13 @@ def _controls(template: Template, switched: Switched | None) -> list[Mapping[str
     more = {"model": switched.model, "provider": switched.provider}
     given = {key: value for key, value in more.items() if value}
     return [{**row, **given} if row["key"] == template.switched_model else row for row in rows]
+
+
+def _picker(template: Template, model: str, others: Sequence[str]) -> Mapping[str, Any]:
+    """The models to choose from, the usual one first."""
+    if not template.model_picker:
+        return {}
+    return {"models": [{"id": one} for one in dict.fromkeys((model, *others))]}
 
 
 def free_slug(wanted: str) -> str:
@@ -178,4 +191,5 @@ def _read(path: Path) -> Template:
         summary=str(values["summary"]),
         entry=values["copilot"],
         switched_model=str(values.get("switched_model", "")),
+        model_picker=values.get("model_picker") is True,
     )

@@ -59,6 +59,12 @@ class TemplateForm(forms.Form):
         required=False,
         empty_label=gettext_lazy("The same provider"),
     )
+    other_models = forms.CharField(
+        label=gettext_lazy("Other models to choose from"),
+        max_length=2000,
+        required=False,
+        help_text=gettext_lazy("With commas between them. Empty: you name them later."),
+    )
     access = forms.ChoiceField(
         label=gettext_lazy("Access"), choices=Access.choices, initial=Access.KEY
     )
@@ -67,12 +73,20 @@ class TemplateForm(forms.Form):
         super().__init__(*args, **kwargs)
         if not template.switched_model:
             del self.fields["switched_model"], self.fields["switched_provider"]
+        if not template.model_picker:
+            del self.fields["other_models"]
 
     @property
     def switched(self) -> Switched | None:
         """What answers while the template's control is on, if that was said."""
         model, provider = map(self.cleaned_data.get, ("switched_model", "switched_provider"))
         return Switched(model, provider.name if provider else "") if model else None
+
+    def clean_other_models(self) -> list[str]:
+        """The models by their ids."""
+        return [
+            one for part in self.cleaned_data["other_models"].split(",") if (one := part.strip())
+        ]
 
     def clean(self) -> dict[str, Any]:
         """A real provider has many models, so one has to be named."""
@@ -133,6 +147,7 @@ class TemplateViews(CopilotViews):
                 provider=values["provider"],
                 model=values["model"],
                 switched=form.switched,
+                other_models=values.get("other_models", ()),
                 user=user,
             )
         except UnusableTemplate as error:

@@ -27,9 +27,11 @@ NEW = (
     "model",
     "switched_model",
     "switched_provider",
+    "other_models",
     "publish",
 )
 SWITCHED = "what answers while a control of the template is on, such as a model with web search"
+OTHER = "that users may choose too, where the template has a model picker; may be repeated"
 LONGEST_VALUE = 200  # characters of a value in a diff
 
 
@@ -57,6 +59,9 @@ class Command(BaseCommand):
         new.add_argument("--model", default="", metavar="ID", help="needed unless it rehearses")
         new.add_argument("--switched-model", default="", metavar="ID", help=SWITCHED)
         new.add_argument("--switched-provider", default="", metavar="NAME", help="of that model")
+        new.add_argument(
+            "--other-model", dest="other_models", action="append", metavar="ID", help=OTHER
+        )
         new.add_argument("--publish", action="store_true", help="publish it too")
 
     def handle(self, *, action: str, **options: Any) -> None:
@@ -87,6 +92,7 @@ class Command(BaseCommand):
         model: str,
         switched_model: str,
         switched_provider: str,
+        other_models: list[str] | None,
         publish: bool,
     ) -> None:
         row = Provider.objects.filter(name=provider).first() if provider else None
@@ -95,6 +101,8 @@ class Command(BaseCommand):
         chosen = template_named(template)
         if switched_model and not chosen.switched_model:
             raise CommandError(f"No control of the template '{template}' lets a model answer.")
+        if other_models and not chosen.model_picker:
+            raise CommandError(f"The template '{template}' has no model picker.")
         copilot = make_copilot(
             chosen,
             slug=slug,
@@ -102,6 +110,7 @@ class Command(BaseCommand):
             provider=row,
             model=model,
             switched=Switched(switched_model, switched_provider) if switched_model else None,
+            other_models=other_models or (),
             publishing=publish,
         )
         state = "published" if publish else "a draft"
