@@ -40,7 +40,7 @@ def read_messages(raw: Sequence[Json], *, notes: Notes) -> tuple[Message, ...]:
 
 def decoded_call(content: Json) -> JsonObject | None:
     """The call that an ai message's content holds as an object or as (doubly) encoded JSON."""
-    value = content
+    value = text_of_parts(content)
     for _ in range(_MAX_ENCODINGS):
         if not isinstance(value, str) or not value.lstrip().startswith(("{", '"')):
             break
@@ -51,6 +51,25 @@ def decoded_call(content: Json) -> JsonObject | None:
     if isinstance(value, Mapping) and isinstance(value.get("function"), str):
         return value
     return None
+
+
+def text_of_parts(content: Json) -> Json:
+    """The text of a content that is a list of parts; any other content as it is.
+
+    Source: the chat APIs of model vendors, in whose words some clients write: a part is an object
+    with a `text`, or a text itself. What is neither, such as an image, has no text.
+    """
+    if isinstance(content, Mapping) and content.get("type") == "text":
+        content = [content]
+    if not isinstance(content, list | tuple):
+        return content
+    texts = [text for part in content if (text := _text_of(part)) is not None]
+    return "\n".join(texts) if texts else content
+
+
+def _text_of(part: Json) -> str | None:
+    text = part.get("text") if isinstance(part, Mapping) else part
+    return text if isinstance(text, str) else None
 
 
 def raw_role(message: JsonObject) -> str | None:
@@ -75,8 +94,19 @@ def _note_left_out(fields: Fields, reason: str) -> None:
     fields.notes.add(f"`{fields.path}` was left out: {reason}.")
 
 
-def _human(fields: Fields) -> Message | None:
+def _content(fields: Fields) -> Json:
+    """The content; of a list of parts the text, and a note of the parts without one."""
     content = fields.raw.get("content")
+    text = text_of_parts(content)
+    if text is not content and isinstance(content, list | tuple):
+        for index, part in enumerate(content):
+            if _text_of(part) is None:
+                fields.notes.dropped(f"{fields.at('content')}[{index}]", wanted="text")
+    return text
+
+
+def _human(fields: Fields) -> Message | None:
+    content = _content(fields)
     if isinstance(content, str):
         return HumanMessage(content)
     _note_left_out(fields, "its content is not text")
@@ -84,7 +114,7 @@ def _human(fields: Fields) -> Message | None:
 
 
 def _ai(fields: Fields) -> Message | None:
-    content = fields.raw.get("content")
+    content = _content(fields)
     if call := decoded_call(content):
         return _call(Fields(call, path=fields.at("content"), notes=fields.notes))
     if isinstance(content, str):
@@ -118,11 +148,20 @@ def _result(fields: Fields, *, previous: Message | None) -> ResultMessage:
 
 
 def _results(fields: Fields) -> tuple[SourceResult, ...]:
-    for name in ("data", "content"):
-        if fields.raw.get(name) is not None:
-            return read_results(fields.raw[name], path=fields.at(name), notes=fields.notes)
+    if fields.raw.get("data") is not None:
+        return read_results(fields.raw["data"], path=fields.at("data"), notes=fields.notes)
+    if fields.raw.get("content") is not None:
+        content = fields.raw["content"]
+        text = _content(fields) if _is_parts(content) else content
+        return read_results(text, path=fields.at("content"), notes=fields.notes)
     fields.notes.add(f"`{fields.path}` has neither `data` nor `content`; it counts as empty.")
     return ()
+
+
+def _is_parts(content: Json) -> bool:
+    """Whether a list is parts of a text, as opposed to rows of data that have a text in them."""
+    parts = content if isinstance(content, list | tuple) else ()
+    return any(isinstance(one, Mapping) and one.get("type") == "text" for one in parts)
 
 
 def _with_tasks(messages: Sequence[Message]) -> list[Message]:

@@ -350,3 +350,33 @@ def test_rows_that_did_not_fit_into_a_data_message_are_told_too(service_url, mod
     [warning] = named(events, "copilotStatusUpdate")
     assert warning["message"].startswith("Not all data fits: Data of the widget Company News asked")
     assert "of 100 rows. Ask about less" in warning["message"]
+
+
+BODIES: dict[int, dict[str, Any]] = {
+    1: {"widgets": []},
+    2: {"widgets": {"primary": [{"origin": "o", "widget_id": "w"}]}},
+    3: {"timezone": "UTC"},
+}
+
+
+@pytest.mark.parametrize("generation", BODIES)
+def test_messages_in_parts_are_understood_in_every_generation(generation, service_url, model):
+    import_template("reasoning-steps", model)
+    model.plays(says("Well."))
+    events = posted(
+        service_url,
+        "reasoning-steps",
+        *(
+            {"role": role, "content": [{"type": "text", "text": f"{role} {part}"} for part in "ab"]}
+            for role in ("human", "ai", "human")
+        ),
+        **BODIES[generation],
+    )
+    said = [(one["role"], one["content"]) for one in model.requests[0]["messages"][1:]]
+    assert said == [
+        ("user", "human a\nhuman b"),
+        ("assistant", "ai a\nai b"),
+        ("user", "human a\nhuman b"),
+    ]
+    steps = named(events, "copilotStatusUpdate")
+    assert len(steps) == (0 if generation == 1 else 2)

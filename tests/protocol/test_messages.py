@@ -156,6 +156,55 @@ def test_wrong_message_is_noted(raw: Any, note: str):
     assert notes(raw) == (note,)
 
 
+PARTS = [{"type": "text", "text": "What"}, {"type": "input_text", "text": "moved?"}]
+PICTURE = {"type": "image_url", "image_url": {"url": "https://x.example/a.png"}}
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (PARTS, "What\nmoved?"),
+        (["What", "moved?"], "What\nmoved?"),
+        ([PICTURE, *PARTS], "What\nmoved?"),
+        ([{"type": "text", "text": ""}], ""),
+        ({"type": "text", "text": "What?"}, "What?"),
+    ],
+)
+def test_content_in_parts_is_their_text(content: Any, text: str):
+    assert messages({"role": "human", "content": content}) == (HumanMessage(text),)
+    assert messages({"role": "ai", "content": content}) == (AiMessage(text),)
+
+
+def test_parts_without_text_are_noted():
+    said = {"role": "human", "content": [PICTURE, *PARTS, 5]}
+    assert notes(said) == (
+        "`messages[1].content[0]` is not text and was left out.",
+        "`messages[1].content[3]` is not text and was left out.",
+    )
+
+
+@pytest.mark.parametrize("content", [[], [PICTURE], [{"type": "text", "text": None}]])
+def test_parts_without_any_text_are_no_message(content: Any):
+    assert notes({"role": "human", "content": content}) == (
+        "`messages[1]` was left out: its content is not text.",
+    )
+
+
+def test_a_call_in_a_part_is_a_call_and_an_artifact_in_one_is_known():
+    part = {"type": "text", "text": json.dumps(CALL)}
+    assert messages({"role": "ai", "content": [part]}) == (CallMessage("f", {"a": 1}),)
+    marked = {"type": "text", "text": "a<|start_artifact_id|>b<|end_artifact_id|>"}
+    assert messages({"role": "ai", "content": [marked]}) == (AiMessage("a", artifacts=("b",)),)
+
+
+def test_a_result_in_parts_is_their_text_and_rows_stay_rows():
+    assert results(content=PARTS) == one(DataItem(content="What\nmoved?"))
+    rows = [{"text": "Rates rose", "day": "Mon"}]
+    assert results(content=rows) == one(
+        DataItem(content='[{"text":"Rates rose","day":"Mon"}]', data_format=TABLE)
+    )
+
+
 # --- the orchestrator ----------------------------------------------------------------------------
 
 TASK = {"role": "ai", "content": "Read the news.", "agent_id": "openbb-copilot"}
