@@ -12,10 +12,13 @@ from tests.conformance.strangers import (
     PRICE_SOURCE,
     Stranger,
     content,
+    import_template,
     widgets,
 )
+from tests.wire import Line
 from tests.workspace.client import named
 from tests.workspace.model_server import ModelServer, calls, says
+from tests.workspace.stream import events_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -228,6 +231,32 @@ def test_the_dashboard_may_be_changed_only_while_the_user_lets_it(
     offered = set(model.tools(0))
     assert "get_widget_data" in offered
     assert offered & CHANGES == (CHANGES if may_change else set())
+
+
+def test_a_selected_widget_of_the_dashboard_is_listed_once(service_url, model):
+    stranger = Stranger("dashboard-explorer", says("One."), service=service_url, model=model)
+    groups = {"primary": [NEWS], "secondary": [NEWS, PRICE], "extra": [PRICE]}
+    stranger.asks("Which?", widgets=groups)
+    rows = [json.loads(line) for line in model.system().splitlines() if line.startswith('{"id"')]
+    assert [(row["id"], row.get("selected")) for row in rows] == [
+        (NEWS["uuid"], True),
+        (PRICE["uuid"], None),
+    ]
+
+
+@pytest.mark.parametrize("generation", [1, 2])
+def test_older_clients_widgets_are_listed_once_too(generation, service_url, model):
+    import_template("tables", model)
+    model.plays(says("One."))
+    flat = {key: NEWS[key] for key in ("uuid", "name", "description")}
+    two = {key: one for key, one in NEWS.items() if key != "uuid"}
+    groups = {"primary": [two], "secondary": [two], "extra": []}
+    question = {"role": "human", "content": "Which?"}
+    body = {"messages": [question], "widgets": [flat, flat] if generation == 1 else groups}
+    with Line(f"{service_url}/v1/copilots/tables/query", body=body) as line:
+        assert events_of(line.read_all()) == [("copilotMessageChunk", {"delta": "One."})]
+    assert model.system().count("Company News") == 1
+    assert Run.objects.get().generation == generation
 
 
 def test_the_model_reads_a_widget_of_the_dashboard_with_other_arguments(service_url, model):

@@ -42,12 +42,25 @@ def offer_text(widgets: Sequence[Widget], *, query: Query) -> str:
 
 def listed_widgets(widgets: Sequence[Widget], *, query: Query) -> tuple[list[Widget], int]:
     """The widgets that are listed, in the order of the request, and how many are not."""
-    extra = {widget.ref for widget in query.widgets.extra}
+    widgets = each_once(widgets)
+    on_dashboard = {one.ref for one in (*query.widgets.primary, *query.widgets.secondary)}
+    extra = {widget.ref for widget in query.widgets.extra} - on_dashboard
     own = [widget for widget in widgets if widget.ref not in extra][:_MAX_LISTED]
     others = [widget for widget in widgets if widget.ref in extra]
     question = query.question.text if query.question else ""
     listed = [*own, *fitting(question, others, most=MOST_EXTRA)]
     return listed, len(widgets) - len(listed)
+
+
+def each_once(widgets: Sequence[Widget]) -> list[Widget]:
+    """The widgets without those that are there already, with the same values of their parameters.
+
+    Source: what is selected may stand among the widgets of the dashboard, or of all, again.
+    """
+    found: dict[tuple[str, str], Widget] = {}
+    for one in widgets:
+        found.setdefault((one.ref, json.dumps(one.input_args(), sort_keys=True)), one)
+    return [*found.values()]
 
 
 def fitting(question: str, widgets: Sequence[Widget], *, most: int) -> list[Widget]:

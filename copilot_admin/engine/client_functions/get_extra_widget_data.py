@@ -13,7 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from copilot_admin.engine.client.call_budget import WIDGET_DATA_WORDS, CallWords
 from copilot_admin.engine.client.widget_data import GET_EXTRA_WIDGET_DATA
-from copilot_admin.engine.client.widget_offer import MOST_EXTRA, fitting, listed_widgets, row_text
+from copilot_admin.engine.client.widget_offer import (
+    MOST_EXTRA,
+    each_once,
+    fitting,
+    listed_widgets,
+    row_text,
+)
 from copilot_admin.engine.client_functions.registry import (
     ClientFunction,
     Offer,
@@ -29,6 +35,7 @@ from protocol.query import Query
 from protocol.widgets import Widget, Widgets
 
 MOST_FOUND = 10
+_MANY = tuple(replace(NEWS, widget_id=f"news_{number}") for number in range(MOST_EXTRA + 1))
 
 
 class FindWidgets(BaseModel):
@@ -49,7 +56,7 @@ class GetExtraWidgetData(ClientFunction):
         Sample(
             tool="find_widgets",
             arguments={"query": "news"},
-            query=replace(FULL_QUERY, widgets=Widgets(extra=(NEWS,) * (MOST_EXTRA + 1))),
+            query=replace(FULL_QUERY, widgets=Widgets(extra=_MANY)),
         ),
     )
 
@@ -70,5 +77,6 @@ class GetExtraWidgetData(ClientFunction):
 
 def _found(widgets: Sequence[Widget], query: Query, call: ToolCall) -> str:
     wanted = read_arguments(FindWidgets, call)
-    rows = (row_text(one, query=query) for one in fitting(wanted.query, widgets, most=MOST_FOUND))
+    found = fitting(wanted.query, each_once(widgets), most=MOST_FOUND)
+    rows = (row_text(one, query=query) for one in found)
     return "\n".join((f"The {GET_WIDGET_DATA} tool can get these:", *rows))
