@@ -8,6 +8,7 @@ from functools import partial
 from copilot_admin.engine.client.call import data_call_event
 from copilot_admin.engine.client.memory import completed, waiting_calls, with_what_it_carries
 from copilot_admin.engine.client.widget_data import DataCall, DataPlan, plan_data
+from copilot_admin.engine.client_functions.assign_tasks_to_agents import agents_answered
 from copilot_admin.engine.component_runs.inputs import system_inputs
 from copilot_admin.engine.files.reading import with_files_read
 from copilot_admin.engine.files.rules import file_rules
@@ -42,8 +43,9 @@ async def answer(engine_input: EngineInput, *, pace: Pace = _PACE) -> AsyncGener
 
     The order is start steps, text and artifacts, citations, end steps. The start steps come with
     the first words or with the first call of the client, so that a leg that ends in a call sends
-    nothing but steps before it, and one that fails before its first words nothing at all. A leg that answers ends with
-    its one Finish, a leg that asks the client for something with the FunctionCall.
+    nothing but steps before it, and one that fails before its first words nothing at all. A leg
+    that answers ends with its one Finish, a leg that asks the client for something with the
+    FunctionCall. A leg in which other agents have answered already is only finished.
 
     Raises:
         RunError: The answer failed; what there was of it has been yielded.
@@ -51,6 +53,10 @@ async def answer(engine_input: EngineInput, *, pace: Pace = _PACE) -> AsyncGener
     recollection = await _recollected(engine_input)
     engine_input = with_what_it_carries(engine_input, recollection)
     query = completed(engine_input, recollection)
+    waiting = waiting_calls(engine_input)
+    if agents_answered(query) and not waiting:
+        yield Finish("stop")
+        return
     plan = plan_data(engine_input.spec, query=query, recollection=recollection)
     if plan.fetch is not None:
         for event in _fetching(engine_input, query, plan=plan, wanted=plan.fetch):
@@ -63,7 +69,6 @@ async def answer(engine_input: EngineInput, *, pace: Pace = _PACE) -> AsyncGener
     given: Sequence[Output] = (*files, *map(DataSeen, leg.data_messages))
     for one in given:
         yield one
-    waiting = waiting_calls(engine_input)
     leg.take_up(waiting)
     if not waiting:
         async with aclosing(_asked(engine_input, leg, pace=pace)) as outputs:

@@ -188,6 +188,7 @@ class ClientTools:
             query=self._query,
             exchanges=exchanges,
             waiting=waiting,
+            state=offer.state(call),
         )
 
     def _refusal_of(self, offer: Offer) -> str:

@@ -7,7 +7,7 @@ from django.core.management import call_command
 from openbb_ai import reasoning_step
 import pytest
 
-from copilot_admin.models import Feedback, Turn
+from copilot_admin.models import Feedback, Run, Turn
 from tests.conformance.strangers import (
     NEWS,
     NEWS_SOURCE,
@@ -222,6 +222,55 @@ def test_widget_data_comes_before_mcp_tools(service_url, model):
 def test_no_mcp_tools_is_no_obstacle(tools, service_url, model):
     stranger = Stranger("mcp-tools", says("None."), service=service_url, model=model)
     assert stranger.asks("Which?", tools=tools)[0] == [("copilotMessageChunk", {"delta": "None."})]
+
+
+AGENTS = {
+    "workspace_state": {
+        "agents": [{"id": "macro", "name": "Macro", "description": "", "holder_url": "https://m/"}]
+    }
+}
+TASK = {"description": "Explain rates.", "assigned_agent_id": "macro"}
+
+
+def test_agents_whose_answers_are_enough_have_the_last_word(service_url, model):
+    wish = calls(
+        "assign_tasks_to_agents",
+        task_requests=[{**TASK, "assigned_holder_url": "https://m"}],
+        expect_direct_response=True,
+    )
+    stranger = Stranger("prompt-optimizer", wish, service=service_url, model=model)
+    first, second = stranger.asks(
+        "Explain.", functions={"assign_tasks_to_agents": lambda _: []}, **AGENTS
+    )
+    [(_, call)] = first
+    assert call["input_arguments"] == {
+        "task_requests": [{"id": "1", **TASK, "assigned_holder_url": "https://m/"}]
+    }
+    assert call["extra_state"]["expect_direct_response"] is True
+    assert second == []
+    assert len(model.requests) == 1
+    assert list(Run.objects.values_list("outcome", flat=True)) == ["completed"] * 2
+
+
+def test_a_task_that_failed_is_told_to_the_model_all_the_same(service_url, model):
+    wish = calls("assign_tasks_to_agents", task_requests=[TASK], expect_direct_response=True)
+    stranger = Stranger("prompt-optimizer", wish, says("Sorry."), service=service_url, model=model)
+    gone = [{"status": "error", "message": "The agent is gone."}]
+    _, second = stranger.asks(
+        "Explain.", functions={"assign_tasks_to_agents": lambda _: gone}, **AGENTS
+    )
+    assert second == [("copilotMessageChunk", {"delta": "Sorry."})]
+    assert "(error) The agent is gone." in model.told()
+
+
+@pytest.mark.parametrize("generation", [1, 2])
+def test_older_clients_know_no_agents(generation, service_url, model):
+    import_template("prompt-optimizer", model)
+    model.plays(says("Well."))
+    groups: Any = {"primary": [{"origin": "o", "widget_id": "w"}]}
+    widgets: Any = [] if generation == 1 else groups
+    asked(f"{service_url}/v1/copilots/prompt-optimizer/query", widgets=widgets)
+    assert "tools" not in model.requests[0]
 
 
 CATALOG = [

@@ -13,6 +13,8 @@ from protocol.functions import get_widget_data_call
 from protocol.json import Json, JsonObject
 from protocol.query import Query
 
+NO_STATE: JsonObject = {}
+
 
 def data_call_event(
     call: DataCall,
@@ -45,6 +47,7 @@ def client_call_event(
     query: Query,
     exchanges: Sequence[Exchange] = (),
     waiting: Sequence[ToolCall] = (),
+    state: JsonObject = NO_STATE,
 ) -> FunctionCall:
     """A client function call; its `extra_state` is never empty, or the client would loop.
 
@@ -59,6 +62,7 @@ def client_call_event(
         query: Of this leg.
         exchanges: What server tools gave in this leg, which the model of the next is told.
         waiting: What the model called in the same answer; the next leg begins with it.
+        state: What else of `extra_state` the client reads.
     """
     memory = seal(
         memory_of(query, exchanges=exchanges, waiting=waiting),
@@ -69,5 +73,9 @@ def client_call_event(
     return FunctionCall(
         function=function,
         input_arguments=arguments,
-        extra_state={"copilot_function_call_arguments": remembered, SIGNED_MEMORY: memory},
+        extra_state={
+            **state,
+            "copilot_function_call_arguments": remembered,
+            SIGNED_MEMORY: memory,
+        },
     )

@@ -14,7 +14,10 @@ from copilot_admin.engine.client_functions.samples import AGENT, Sample
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.json import JsonObject
+from protocol.messages import ResultMessage
+from protocol.query import Query
 
+_DIRECT = "expect_direct_response"
 _LONGEST = 300  # characters of a description
 
 
@@ -40,6 +43,11 @@ class AssignTasks(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     task_requests: Annotated[list[Task], Field(min_length=1)]
+    expect_direct_response: bool = Field(
+        default=False,
+        description="Whether the agents' own answers are all that the user needs: then you say "
+        "nothing more. Else you are asked again when they have answered.",
+    )
 
 
 class AssignTasksToAgents(ClientFunction):
@@ -50,6 +58,7 @@ class AssignTasksToAgents(ClientFunction):
     words: ClassVar[CallWords] = CallWords(
         done="Tasks were already given", no_more="no more tasks are given"
     )
+    without_result: ClassVar[str] = "(the agents have answered the user themselves)"
     samples: ClassVar[Sequence[Sample]] = (
         Sample(
             arguments={
@@ -63,10 +72,25 @@ class AssignTasksToAgents(ClientFunction):
         agents = agents_of(situation.query)
         if not agents:
             return
-        offer = self.offer(AssignTasks, partial(_arguments, agents))
+        offer = replace(self.offer(AssignTasks, partial(_arguments, agents)), state=_state)
         rows = [f"- {one['id']}: {_about(one)}" for one in agents]
         text = "\n".join((f"{offer.schema.description} The agents:", *rows))
         yield replace(offer, schema=replace(offer.schema, description=text))
+
+
+def agents_answered(query: Query) -> bool:
+    """Whether the client has just come back from agents whose answers are all that was wanted.
+
+    Source: the client then brings no results, unless one of the tasks failed.
+    """
+    last = query.messages[-1]
+    if not isinstance(last, ResultMessage) or last.function != AssignTasksToAgents.name:
+        return False
+    return not last.data and last.extra_state.get(_DIRECT) is True
+
+
+def _state(call: ToolCall) -> JsonObject:
+    return {_DIRECT: True} if read_arguments(AssignTasks, call).expect_direct_response else {}
 
 
 def _arguments(agents: Sequence[JsonObject], call: ToolCall) -> JsonObject:
@@ -90,7 +114,8 @@ def _agent(agents: Sequence[JsonObject], task: Task) -> JsonObject:
     if not named:
         names = ", ".join(str(one["id"]) for one in agents)
         raise ToolMistake(f"There is no agent {task.assigned_agent_id!r}. The agents: {names}.")
-    there = [one for one in named if one.get("holder_url") == task.assigned_holder_url]
+    address = task.assigned_holder_url.rstrip("/")
+    there = [one for one in named if str(one.get("holder_url") or "").rstrip("/") == address]
     return (there or named)[0]
 
 

@@ -57,6 +57,7 @@ class Offer:
         function: The client function that is called for it.
         arguments: Makes the function's `input_arguments` of the model's call.
         answer: Answers the model's call without the client.
+        state: What of the model's call the client reads in `extra_state`.
         unlisted: The model is not told of it; it is understood if it is called nevertheless.
         identity: What sets it apart from other tools of the same function.
     """
@@ -65,6 +66,7 @@ class Offer:
     function: str
     arguments: Callable[[ToolCall], JsonObject] | None = None
     answer: Callable[[ToolCall], str] | None = None
+    state: Callable[[ToolCall], JsonObject] = lambda call: {}
     unlisted: bool = False
     identity: Identity = ()
 
@@ -78,12 +80,14 @@ class ClientFunction(ABC):
         only_reads: Nothing is changed or done by it.
         label: What builders call it who limit how often it is called.
         words: What the user is told where it was called often enough.
+        without_result: What the model is told where nothing came back.
     """
 
     name: ClassVar[str]
     only_reads: ClassVar[bool] = False
     label: ClassVar[str] = ""
     words: ClassVar[CallWords] = CallWords()
+    without_result: ClassVar[str] = "(no result)"
     samples: ClassVar[Sequence[Sample]]
 
     @abstractmethod

@@ -10,7 +10,11 @@ from copilot_admin.engine.client.memory import memory_in
 from copilot_admin.engine.client.skills import catalog_text
 from copilot_admin.engine.client.widget_data import name_of
 from copilot_admin.engine.client.widget_offer import offer_text
-from copilot_admin.engine.client_functions.registry import Identity, function_named
+from copilot_admin.engine.client_functions.registry import (
+    ClientFunction,
+    Identity,
+    function_named,
+)
 from copilot_admin.engine.files.pictures import Picture
 from copilot_admin.engine.files.reading import pictures_in
 from copilot_admin.engine.prompt.data_messages import (
@@ -243,7 +247,9 @@ def _called(
         else _result_block(one, name=name, message=message, room=room)
         for one in fetched
     ]
-    text = "\n\n".join(blocks) or "(no result)"
+    function = function_named(message.function)
+    nothing = function.without_result if function else ClientFunction.without_result
+    text = "\n\n".join(blocks) or nothing
     return (
         ModelMessage(role=ModelRole.ASSISTANT, text="", tool_calls=(call,)),
         ModelMessage(role=ModelRole.TOOL, text=text, tool_call_id=call.id),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 import json
 import re
-from typing import get_args
+from typing import Any, get_args
 
 from openbb_ai.models import FunctionCallSSE, FunctionCallSSEData
 import pytest
@@ -25,12 +25,13 @@ from copilot_admin.engine.client_functions.samples import (
 from copilot_admin.engine.toolkits.ranking import ranked, scores, words_of
 from copilot_admin.engine.tools.tool_arguments import ToolMistake
 from copilot_admin.engine.values.engine_input import Recollection, ServerTool
-from copilot_admin.engine.values.model_call import ModelRole, TextDelta, ToolCall
+from copilot_admin.engine.values.model_call import Finish, ModelRole, TextDelta, ToolCall
 from copilot_admin.engine.values.spec import WidgetDataMode
 from protocol.dialects import say
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.generations import Generation
 from protocol.messages import (
+    AiMessage,
     CallMessage,
     CommandResult,
     DataItem,
@@ -544,12 +545,72 @@ def test_tasks_are_given_to_agents_that_are_there():
 def test_of_two_agents_with_one_id_the_address_decides():
     agents = [{"id": "macro", "holder_url": url} for url in ("https://m", "https://n")]
     query = replace(FULL_QUERY, workspace_state={"agents": agents})
-    for given, sent in (("https://n", "https://n"), ("", "https://m"), ("https://x", "https://m")):
+    for given, sent in (
+        ("https://n", "https://n"),
+        ("https://n/", "https://n"),
+        ("", "https://m"),
+        ("https://x", "https://m"),
+    ):
         task = {"id": "t", "description": "Do.", "assigned_agent_id": "macro"}
         whole = {**task, "assigned_holder_url": given}
         assert asked("assign_tasks_to_agents", query, task_requests=[whole]) == {
             "task_requests": [{**task, "assigned_holder_url": sent}]
         }
+
+
+TASKS: dict[str, Any] = {
+    "task_requests": [{"description": "Explain rates.", "assigned_agent_id": "macro"}]
+}
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_the_client_is_told_whether_the_agents_own_answers_are_enough(direct):
+    wish = call("assign_tasks_to_agents", **TASKS, expect_direct_response=direct)
+    with ScriptedProvider([wish]) as provider:
+        *_, made = outputs_of(make_engine_input(provider, query=FULL_QUERY))
+    assert made.extra_state.get("expect_direct_response", False) is direct
+    assert "expect_direct_response" not in made.input_arguments
+    assert made.extra_state["copilot_function_call_arguments"] == made.input_arguments
+
+
+def answered_by_agents(*results, **state):
+    return make_query(
+        HumanMessage("Explain."),
+        AiMessage("Rates rose.", agent_id="macro"),
+        ResultMessage("assign_tasks_to_agents", {}, results, state),
+    )
+
+
+def test_where_they_are_the_model_is_not_asked_again():
+    query = answered_by_agents(expect_direct_response=True)
+    with ScriptedProvider([]) as provider:
+        assert outputs_of(make_engine_input(provider, query=query)) == [Finish("stop")]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        answered_by_agents(),
+        answered_by_agents(expect_direct_response="yes"),
+        answered_by_agents(CommandResult("error", "Gone."), expect_direct_response=True),
+        replace(
+            answered_by_agents(expect_direct_response=True),
+            messages=(
+                *answered_by_agents(expect_direct_response=True).messages,
+                HumanMessage("And?"),
+            ),
+        ),
+    ],
+    ids=["not wanted", "odd", "a task failed", "another question"],
+)
+def test_in_every_other_case_it_is(query):
+    with ScriptedProvider([text("So.")]) as provider:
+        assert MessageChunk("So.") in outputs_of(make_engine_input(provider, query=query))
+    told = [one.text for one in provider.calls[0].messages if one.role is ModelRole.TOOL]
+    assert told in (
+        ["(the agents have answered the user themselves)"],
+        ['<data source="assign_tasks_to_agents">\n(error) Gone.\n</data>'],
+    )
 
 
 def test_the_model_is_told_of_the_dashboard_and_its_tabs():
