@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from email.message import Message
 import json
+import os
 import resource
 import sqlite3
 import sys
