@@ -5,6 +5,8 @@ import os
 import socket
 from typing import Any
 
+from django.template import Context, RequestContext, Template
+from django.test.signals import template_rendered
 from hypothesis import settings as hypothesis_settings
 import pytest
 
@@ -42,6 +44,24 @@ def django_db_setup(django_db_setup: None) -> Iterator[None]:
     yield
     for thread in (BACKGROUND, WRITER, READER):
         assert thread.stop(timeout=HANGS_SECONDS)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _pages_are_noted(django_test_environment: None) -> Iterator[None]:
+    """Keeps what a page was made of for its test, and of its hundreds of fields nothing.
+
+    Django copies the context of every template, and each field of a form is several.
+    """
+
+    def render(template: Template, context: Context) -> str:
+        if context.template is template and isinstance(context, RequestContext):
+            template_rendered.send(sender=template, template=template, context=context)
+        return template.nodelist.render(context)
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(Template, "_render", render)
+    yield
+    patch.undo()
 
 
 @pytest.fixture(autouse=True, scope="session")
