@@ -11,34 +11,35 @@ import socket
 import subprocess
 import sys
 import threading
+from urllib.parse import urlsplit
 
-import psycopg
+from django.db import connection
 import pytest
 
 from copilot_admin.settings import BASE_DIR
 from tests import services
+from tests.factories import make_published
 from tests.waiting import HANGS_SECONDS, eventually
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.postgres, pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
-DATABASE = f"rolling_copilot_admin_{os.getpid()}"
 HELLO = json.dumps({"messages": [{"role": "human", "content": "Hello"}]})
 FINISHED = "Finished server process"
-SAMPLES = BASE_DIR / "copilot_admin" / "samples" / "copilots.yaml"
+BETWEEN_QUESTIONS_SECONDS = 0.05  # three who ask without a pause leave the workers no time to start
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """What the commands of a server with a database of its own are called with."""
-    with psycopg.connect(services.DATABASE_URL, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {DATABASE}")
-        yield {
-            **os.environ,
-            "DJANGO_SETTINGS_MODULE": "copilot_admin.settings",
-            "DATABASE_URL": services.DATABASE_URL.rpartition("/")[0] + f"/{DATABASE}",
-            "COPILOT_DATA_DIR": str(tmp_path / "data"),
-        }
-        connection.execute(f"DROP DATABASE {DATABASE} WITH (FORCE)")
+def environment(tmp_path: Path) -> dict[str, str]:
+    """What a server over the database of this test is called with."""
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite serves one process; this test runs with those on PostgreSQL")
+    server = urlsplit(services.DATABASE_URL)
+    return {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "tests.server.patient_settings",
+        "DATABASE_URL": server._replace(path=f"/{connection.settings_dict['NAME']}").geturl(),
+        "COPILOT_DATA_DIR": str(tmp_path / "data"),
+    }
 
 
 @contextmanager
@@ -69,16 +70,14 @@ def status(port: int, method: str, path: str, *, body: str | None = None) -> int
 
 
 def test_no_question_is_refused_while_the_workers_are_replaced(environment, tmp_path):
-    for step in (["migrate"], ["copilots", "import", str(SAMPLES), "--publish"]):
-        command = [sys.executable, "manage.py", *step]
-        subprocess.run(command, env=environment, cwd=BASE_DIR, check=True, capture_output=True)
+    make_published(slug="news")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     log, answers, enough = tmp_path / "log", [], threading.Event()
 
     def ask_on() -> None:
-        while not enough.is_set():
-            answers.append(status(port, "POST", "/v1/copilots/market-brief/query", body=HELLO))
+        while not enough.wait(BETWEEN_QUESTIONS_SECONDS):
+            answers.append(status(port, "POST", "/v1/copilots/news/query", body=HELLO))
 
     arguments = ("serve", "--port", str(port), "--workers", "2")
     with running(*arguments, environment=environment, log=log) as server:
