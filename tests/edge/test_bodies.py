@@ -10,7 +10,7 @@ from copilot_admin.edge import bodies
 from copilot_admin.edge.bodies import BodyLimits
 from tests.edge.asgi_client import call, scope
 from tests.edge.test_edge import QUERY, echo
-from tests.edge.test_form_bodies import ADMIN, TYPE
+from tests.edge.test_form_bodies import ADMIN, LARGE, PROMPT, TYPE, form, pieces
 from tests.engine.virtual_time import run_at_once
 
 LIMITED = BodyLimits(echo, max_bytes=10)
@@ -211,11 +211,14 @@ def test_a_process_holds_half_a_gigabyte_and_throws_a_quarter_away():
 
 
 def test_a_form_is_read_no_further_than_the_most_that_is_read_of_one(monkeypatch):
-    monkeypatch.setattr(bodies, "MOST_READ_BYTES", 20)
+    body = form(PROMPT, LARGE)  # of which the file goes
     request = scope(ADMIN, method="POST", headers={"Content-Type": TYPE})
-    assert call(LIMITED, request, body=[b"x" * 6] * 4).status == 413
-    roomy = BodyLimits(echo, max_bytes=24)
-    assert call(roomy, request, body=[b"x" * 6] * 4).body == b"x" * 24
+    app = BodyLimits(echo, max_bytes=1000)
+    for most, status in ((len(body), 200), (len(body) - 1, 413)):
+        monkeypatch.setattr(bodies, "MOST_READ_BYTES", most)
+        assert call(app, request, body=pieces(body, 64)).status == status
+    roomy = BodyLimits(echo, max_bytes=len(body))
+    assert call(roomy, request, body=pieces(body, 64)).body == body
 
 
 def test_messages_that_say_little_are_the_end_of_an_empty_body():
