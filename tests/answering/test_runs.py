@@ -198,11 +198,11 @@ def test_of_a_run_without_a_turn_nobody_is_told(noted, monkeypatch, accepted):
 
 
 def test_who_waits_hears_something_in_time(noted, monkeypatch):
-    play(monkeypatch, noted, [10.5, MessageChunk("a"), 16, MessageChunk("b"), STOP])
+    play(monkeypatch, noted, [11, MessageChunk("a"), 15.5, MessageChunk("b"), STOP])
     assert (FIRST_EVENT_SECONDS, PING_SECONDS) == (10.0, 15.0)
     assert said() == [
         (10, encode_chunk("")),
-        (10.5, encode_chunk("a")),
+        (11, encode_chunk("a")),
         (26, PING),
         (26.5, encode_chunk("b")),
     ]
