@@ -32,7 +32,9 @@ from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.engine import artifact_names, citations
 from copilot_admin.engine.component_runs import text as component_text
 from copilot_admin.engine.components import passages
-from copilot_admin.engine.documents import pdf_claims
+from copilot_admin.engine.documents import pdf_claims, text_encodings
+from copilot_admin.engine.documents.registry import UnreadableFile
+from copilot_admin.engine.files import encoded as base64_files
 from copilot_admin.engine.llm import (
     data_lines,
     fragments,
@@ -95,6 +97,16 @@ def until_refused(read: Callable[[Any], object]) -> Callable[[Any], object]:
     def reading(text: Any) -> None:
         with suppress(LimitReached):
             read(text)
+
+    return reading
+
+
+def decoded(encoding: str) -> Callable[[str], object]:
+    """Reads a text file, as far as it is one."""
+
+    def reading(text: str) -> None:
+        with suppress(UnreadableFile, ValueError):
+            text_encodings.decode_text(text.encode(encoding))
 
     return reading
 
@@ -184,6 +196,17 @@ DOORS = (
         rehearsal_script,
         lambda text: rehearsal_script._words_for("word_count", text),
         (("", "word ", ""), ("word count", " ", ""), ("word count:", " ", "")),
+    ),
+    Door(
+        text_encodings,
+        decoded("cp1252"),
+        (("", "ü", ""), ("", "x", "ü"), ("", "x\n", "ü"), ("", "xü\n", ""), ("", "ü x", "")),
+    ),
+    Door(text_encodings, decoded("utf-16-le"), (("", "x", ""), ("", "市", "\n"), ("", "\0", ""))),
+    Door(
+        base64_files,
+        base64_files.is_plain_text,
+        (("", "YWJj", ""), ("", "YWJj\n", ""), ("", "+/", ""), ("", "a b", ""), ("", "\n", "")),
     ),
     Door(
         rehearsal,

@@ -3,27 +3,18 @@
 from collections.abc import Iterator
 
 from copilot_admin.engine.documents.registry import DocumentPage, Format
+from copilot_admin.engine.documents.text_encodings import decode_text
 from protocol.plain_text import html_text
 
 
 def _text(data: bytes) -> Iterator[DocumentPage]:
-    if b"\0" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ValueError("binary")
-    yield DocumentPage(number=1, text=_decoded(data))
+    found = decode_text(data)
+    yield DocumentPage(number=1, text=found.text, note=found.note)
 
 
 def _html(data: bytes) -> Iterator[DocumentPage]:
-    yield DocumentPage(number=1, text=html_text(_decoded(data)))
-
-
-def _decoded(data: bytes) -> str:
-    """UTF-8 or UTF-16 with its mark; else Windows' Latin letters, as older programs write."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", "replace")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", "replace")
+    found = decode_text(data)
+    yield DocumentPage(number=1, text=html_text(found.text), note=found.note)
 
 
 TEXT = Format(

@@ -5,7 +5,7 @@ memory (see `engine/files/worker.py`), so it may rely on being ended. What a fil
 size is looked at first, where it says so, and what is read of it stays within the limits below.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
@@ -44,17 +44,21 @@ class Word:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentPage:
-    """A page of a document, or a sheet of a workbook; `words` only where places are known."""
+    """A page of a document, or a sheet of a workbook; `words` only where places are known.
+
+    `note` says in brackets what may be wrong with its text.
+    """
 
     number: int
     text: str
     name: str = ""
     words: tuple[Word, ...] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A file that was read; `left_out` says what of it was not, or nothing."""
+    """A file that was read; `left_out` says what of it was not, or may be wrong, or nothing."""
 
     name: str
     pages: tuple[DocumentPage, ...]
@@ -125,7 +129,8 @@ def read_document(data: bytes, *, data_type: str, name: str) -> Document:
         ) from error
     if not any(page.text.strip() for page in pages):
         raise UnreadableFile("It holds no text. A scan has to be recognised first.")
-    return Document(name=name, pages=tuple(pages), left_out=left_out)
+    notes = [page.note for page in pages]
+    return Document(name=name, pages=tuple(pages), left_out=_one_note([left_out, *notes]))
 
 
 def _within_limits(pages: Iterator[DocumentPage]) -> tuple[list[DocumentPage], str]:
@@ -143,6 +148,12 @@ def _within_limits(pages: Iterator[DocumentPage]) -> tuple[list[DocumentPage], s
         if len(read) >= MOST_PAGES or time.process_time() >= end:
             return read, f"[only the first {len(read)} pages were read; the file has more]"
     return read, ""
+
+
+def _one_note(notes: Iterable[str]) -> str:
+    """All that is to be said of a file, in one pair of brackets."""
+    said = "; ".join(note.strip("[]") for note in notes if note)
+    return f"[{said}]" if said else ""
 
 
 def check_archive(data: bytes) -> None:

@@ -4,9 +4,12 @@ from base64 import b64decode
 import binascii
 
 from copilot_admin.engine.documents.registry import UnreadableFile
+from copilot_admin.engine.documents.text_encodings import looks_like_text
 from copilot_admin.engine.fetching.sizes import MOST_BYTES
 
 SHORTEST = 24  # characters; a shorter word may look like base64 by chance
+SHORTEST_LINE = 60  # characters of base64 in lines: 64 or 76 are usual
+LONGEST_WORD = 200  # characters; a longer one is no word of any language
 _BLANKS = b" \t\r\n\v\f"
 _DATA_ADDRESS = "data:"
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
@@ -54,7 +57,19 @@ def is_plain_text(content: str) -> bool:
     if not head.startswith(_DATA_ADDRESS.encode()) and head.translate(None, _BLANKS + _LETTERS):
         return True
     try:
-        decoded(content.encode()).decode()
-    except (UnreadableFile, UnicodeDecodeError):
+        data = decoded(content.encode())
+    except UnreadableFile:
         return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:  # words without signs between them are base64 by chance
+        is_long = len(content) >= LONGEST_WORD
+        return not (_is_one_block(content) and (is_long or looks_like_text(data)))
     return False
+
+
+def _is_one_block(content: str) -> bool:
+    """Whether it is laid out as base64 is: in one line, or in long ones of one length."""
+    *lines, _ = content.strip().splitlines()
+    widths = set(map(len, lines))
+    return " " not in content and (not lines or (len(widths) == 1 and min(widths) >= SHORTEST_LINE))

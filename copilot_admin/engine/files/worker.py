@@ -69,6 +69,7 @@ def _first_files() -> Iterator[tuple[Order, bytes]]:
     word.add_paragraph("a")
     word.save(document)
     yield Order(job=Job.DOCUMENT, data_type="docx"), document.getvalue()
+    yield Order(job=Job.DOCUMENT, data_type="txt"), "Größe für Bäume".encode("cp1252")
     Image.new("RGB", (1, 1)).save(picture, format="PNG")
     yield Order(job=Job.PICTURE), picture.getvalue()
 

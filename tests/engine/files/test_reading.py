@@ -127,8 +127,12 @@ def test_files_that_are_text_may_come_as_they_are_or_in_base64():
     found, _ = read(plain, encoded, short, item("x", data_type="object"))
     assert [one.content for one in found] == [rows, rows, "data", "x"]
     assert [isinstance(one, FileItem) for one in found] == [False, True, False, False]
-    [binary], _ = read(item(base64(b"\xff\xfe\x00" * 20), data_type="csv"))
+    [binary], [told] = read(item(base64(b"\xff\xfe\x00" * 20), data_type="csv"))
     assert not isinstance(binary, FileItem)
+    assert told == (
+        "The file 'report.pdf' could not be read. The encoding of its text is not known. Save it "
+        "as UTF-8 and attach it again."
+    )
 
 
 def test_files_of_the_context_are_read_too():
@@ -462,9 +466,57 @@ def test_the_size_of_what_is_encoded_is_known_without_decoding_it(content, size)
     assert encoded.size_of(content) == size
 
 
-@pytest.mark.parametrize("content", ["a b " * 100, "Käse " * 100, "data:,%%%%" * 100, "YQ==" * 2])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a b " * 100,
+        "Käse " * 100,
+        "data:,%%%%" * 100,
+        "YQ==" * 2,
+        "AAPL\nMSFT\nGOOG\nTSLA\n" * 20,
+        "Apple\nMicrosoft\nGoogle\nTesla" * 20,
+        "AAPL\nMSFT\nGOOG\nTSLA\n" * 2,
+        "Donaudampfschiffahrtsgesellschaft"[:28],
+        "words and words only " * 20,
+    ],
+)
 def test_text_that_is_no_base64_is_text(content):
     assert encoded.is_plain_text(content)
+
+
+ROWS = "Name;Stückpreis;Menge\nKäse;1,50;3\n"
+
+
+def in_lines(content, width):
+    return "\r\n".join(content[at : at + width] for at in range(0, len(content), width))
+
+
+@pytest.mark.parametrize(
+    "encoding", ["cp1252", "utf-16", "utf-16-le", "utf-8", "utf-8-sig", "utf-32"]
+)
+@pytest.mark.parametrize("times", [1, 20])
+def test_a_text_file_in_base64_is_read_in_any_encoding(encoding, times):
+    content = base64((ROWS * times).encode(encoding))
+    for sent in (content, in_lines(content, 76), f"data:text/csv;base64,{content}"):
+        [found], problems = read(item(sent, data_type="csv"))
+        assert (found.content, problems) == (ROWS * times, ())
+
+
+def test_what_may_be_wrong_with_a_text_stands_behind_it():
+    hebrew = "הריבית עלתה ביוני. השוק ממתין להחלטה.".encode("cp1255")
+    [found], problems = read(item(base64(hebrew), data_type="txt"))
+    assert problems == ()
+    assert found.content.endswith("\n[read as cp1251, which is a guess: some letters may be wrong]")
+
+
+def test_bytes_that_are_no_text_are_told_and_not_shown_in_base64():
+    data = bytes(range(256)) * 4
+    [found], [told] = read(item(base64(data), data_type="txt"))
+    assert found.content == f"[{told}]"
+    assert told == (
+        "The file 'report.pdf' could not be read. It is no text file, or it is damaged. Attach it "
+        "again."
+    )
 
 
 def test_what_is_no_base64_is_told_before_it_is_sent_anywhere():
