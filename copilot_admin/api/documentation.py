@@ -29,6 +29,7 @@ QUERY_DOCUMENTATION: dict[str, Any] = {
                         },
                         "widgets": {"type": "object"},
                         "context": {"type": "array", "items": {"type": "object"}},
+                        "urls": {"type": "array", "items": {"type": "string"}},
                         "workspace_options": {"type": "object"},
                         "timezone": {"type": "string"},
                         "model": {"type": "string"},

@@ -136,6 +136,7 @@ class Copilot(models.Model):
         default=CitationMode.WIDGETS.value,
     )
     sees_images = models.BooleanField(_("look at images"), default=False)
+    read_links = models.BooleanField(_("read links"), default=True)
     show_steps = models.BooleanField(_("show steps"), default=True)
     reasoning_steps = models.BooleanField(_("show reasoning"), default=False)
     max_data_tokens = models.PositiveIntegerField(

@@ -253,6 +253,7 @@ def test_absent_keys_have_the_documented_defaults():
         "stream_all_text": False,
         "citations": "widgets",
         "images": False,
+        "read_links": True,
         "show_steps": True,
         "reasoning_steps": False,
         "max_data_tokens": None,

@@ -258,6 +258,17 @@ DRAFT_FIELDS: tuple[DraftField, ...] = (
         file=bool,
     ),
     DraftField(
+        key="read_links",
+        label=_("Read links"),
+        help=_(
+            "Pages and files whose addresses stand in a question are fetched, four at most, and the "
+            "model is told what they say. Nothing in a private network is reached. Off: no address "
+            "is followed."
+        ),
+        section=DATA_AND_TOOLS,
+        file=bool,
+    ),
+    DraftField(
         key="show_steps",
         label=_("Show steps"),
         help=_("People see what the copilot does while it works."),

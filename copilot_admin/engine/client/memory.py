@@ -46,7 +46,7 @@ def completed(engine_input: EngineInput, recollection: Recollection) -> Query:
     return replace(
         query,
         timezone=query.timezone or known.timezone or carried.timezone,
-        urls=query.urls or known.urls or carried.urls,
+        urls=query.urls or carried.urls or known.urls,  # the journal keeps no signatures
         selected_skills=query.selected_skills or known.selected_skills or carried.selected_skills,
         workspace_state=query.workspace_state or known.workspace_state or carried.workspace_state,
     )

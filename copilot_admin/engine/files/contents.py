@@ -10,7 +10,7 @@ from copilot_admin.engine.files.encoded import size_of
 from copilot_admin.engine.files.file_processes import FileBody, read_document, read_picture
 from copilot_admin.engine.files.links import OPEN_TYPES, kind_behind
 from copilot_admin.engine.files.pictures import IMAGE_TYPES, Picture
-from copilot_admin.engine.files.rules import FileRules, Origin
+from copilot_admin.engine.files.rules import LINK, FileRules, Origin
 from copilot_admin.engine.values.engine_input import FileRead
 from protocol.json import JsonObject
 from protocol.messages import DataItem, FileReference
@@ -65,12 +65,12 @@ async def outcome_of(
 
 def unreadable(file: FileRead, why: str) -> FileOutcome:
     """A file that could not be read, for a reason."""
-    return _sentence(file, f"The file {file.name!r} could not be read. {why}")
+    return _sentence(file, f"The {_noun(file)} {file.name!r} could not be read. {why}")
 
 
 def unwanted(file: FileRead, origin: Origin) -> FileOutcome:
     """A file that the copilot does not read, as the feature for it is switched off."""
-    return _sentence(file, f"The file {file.name!r} was not read. {origin.value}")
+    return _sentence(file, f"The {_noun(file)} {file.name!r} was not read. {origin.value}")
 
 
 def item_of(item: DataItem | FileReference, content: Content) -> DataItem:
@@ -122,6 +122,10 @@ def _unseen(item: DataItem | FileReference, file: FileRead) -> FileOutcome:
         about = _in_words(size)
     text = f"[the image {file.name!r}, {about}: you cannot look at images; say so if the answer "
     return f"{text}depends on it]", replace(file, size=size, note=NOT_SHOWN)
+
+
+def _noun(file: FileRead) -> str:
+    return "link" if file.kind == LINK else "file"
 
 
 def _sentence(file: FileRead, sentence: str) -> FileOutcome:

@@ -1,12 +1,16 @@
-"""Tells what is behind a link of which nobody says it: by how it begins, else by its address."""
+"""Links: those in a question as files of it, and what is behind one of which nobody says it."""
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from copilot_admin.engine.documents.registry import format_of
+from copilot_admin.engine.files.rules import LINK
+from protocol.messages import FileReference, SourceData
+from protocol.query import ContextItem, Query
 from protocol.redaction import redact_url
 
 # `data_type`s that say nothing of the bytes: none at all, and an object, which may be any data.
-OPEN_TYPES = frozenset({"", "object"})
+OPEN_TYPES = frozenset({"", "object", LINK})
 _BEGINNINGS = (
     (b"%PDF-", "pdf"),
     (b"\x89PNG", "png"),
@@ -18,6 +22,24 @@ _ARCHIVE = b"PK\x03\x04"
 _PARTS = ((b"word/", "docx"), (b"xl/", "xlsx"))  # names of files within an Office archive
 _HEAD = 1024  # bytes
 _TAIL = 64 * 1024  # bytes; an archive lists its parts at its end
+
+
+def with_links(query: Query) -> Query:
+    """The query with what is behind the addresses in its question as files of its context."""
+    if not query.urls:
+        return query
+    return replace(query, context=(*query.context, *map(_linked, dict.fromkeys(query.urls))))
+
+
+def _linked(url: str) -> ContextItem:
+    """The item of an address; people leave out its scheme."""
+    address = url if "://" in url else f"https://{url}"
+    reference = FileReference(url=address, data_format={"data_type": LINK}, citable=False)
+    return ContextItem(
+        name=name_of_link(url),
+        description="Behind an address in the question.",
+        data=SourceData((reference,)),
+    )
 
 
 def kind_behind(url: str, data: bytes) -> str:

@@ -21,7 +21,7 @@ from copilot_admin.engine.files.contents import (
     unwanted,
 )
 from copilot_admin.engine.files.encoded import is_plain_text
-from copilot_admin.engine.files.links import OPEN_TYPES, name_of_link
+from copilot_admin.engine.files.links import OPEN_TYPES, name_of_link, with_links
 from copilot_admin.engine.files.pictures import IMAGE_TYPES, Picture
 from copilot_admin.engine.files.rules import EVERYTHING, FileRules, Origin, origin_of, origins_in
 from copilot_admin.engine.values.engine_input import FileRead
@@ -148,10 +148,12 @@ async def with_files_read(
     The newest files are read first: when there are too many, the oldest are left out.
 
     Args:
-        query: Whose results and context may hold files, in base64 or as links.
+        query: Whose results and context may hold files, in base64 or as links, and whose question
+            may name addresses.
         fetch: Gets the bytes behind a link.
         rules: Which of them are read; the others are told of in words.
     """
+    query = with_links(query)
     reading = _Reading(fetch, rules)
     reading.files += _not_asked_for(query, rules)
     told = tuple(map(_told, reading.files))

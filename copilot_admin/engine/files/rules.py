@@ -17,6 +17,7 @@ from protocol.messages import ResultMessage, SourceResult
 from protocol.query import ContextItem, Query
 from protocol.widgets import is_upload
 
+LINK = "link"  # the `data_type` of an address in a question; no client has such a one
 _EXECUTE_TOOL = "execute_agent_tool"
 
 
@@ -26,6 +27,7 @@ class Origin(Enum):
     UPLOAD = "This copilot takes no attached files."
     WIDGET = "This copilot does not read widgets."
     TOOL = "This copilot uses no tools of MCP servers."
+    LINK = "This copilot reads no links."
     CONTEXT = "This copilot reads neither attached files nor widgets."
 
 
@@ -54,6 +56,7 @@ def file_rules(spec: CopilotSpec) -> FileRules:
         Origin.UPLOAD: uploads,
         Origin.WIDGET: widgets,
         Origin.TOOL: spec.has("mcp-tools"),
+        Origin.LINK: spec.read_links,
         Origin.CONTEXT: uploads or widgets,
     }
     return FileRules(
@@ -65,6 +68,8 @@ def file_rules(spec: CopilotSpec) -> FileRules:
 
 def origin_of(item: ContextItem, *, query: Query) -> Origin:
     """Where what is sent along comes from; generation 1 sends the data of widgets there."""
+    if any(one.data_format.get("data_type") == LINK for one in item.data.items):
+        return Origin.LINK
     is_widget = query.generation is Generation.ONE and bool(item.uuid)
     return Origin.WIDGET if is_widget else Origin.CONTEXT
 

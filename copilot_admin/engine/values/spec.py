@@ -144,6 +144,8 @@ class CopilotSpec:
     reasoning_steps: bool = False  # the model's reasoning text as steps
     # Images are shown to the model; else it is told of them.
     sees_images: bool = field(default=False, metadata={"key": "images"})
+    # Pages and files behind the addresses in a question are read.
+    read_links: bool = True
     max_data_tokens: int | None = None  # of data that comes with a question; None: what fits
     max_client_calls: int = MOST_CLIENT_CALLS  # for one question, of all functions together
     client_call_limits: tuple[CallLimit, ...] = CALL_LIMITS  # of single functions

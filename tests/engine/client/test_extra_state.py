@@ -190,6 +190,12 @@ def test_a_token_from_before_the_workspace_travelled_is_understood():
     assert opened(token) == Memory(timezone="UTC")
 
 
+def test_addresses_are_taken_from_what_the_client_carries_as_the_journal_has_no_signatures():
+    known = Memory(urls=("https://example.com/a?",))
+    assert completed(carried(MEMORY), Recollection(memory=known)).urls == MEMORY.urls
+    assert completed(carried(Memory()), Recollection(memory=known)).urls == known.urls
+
+
 def test_carried_memory_is_used_when_nothing_else_is_known():
     mine = replace(MEMORY, exchanges=(), waiting=())  # the others stay with the call before
     assert memory_of(completed(carried(MEMORY), Recollection())) == mine

@@ -11,11 +11,11 @@ from copilot_admin.engine.fetching.egress import FetchFailed
 from copilot_admin.engine.files.contents import TEXT_FORM, FileItem
 from copilot_admin.engine.files.links import kind_behind
 from copilot_admin.engine.files.reading import with_files_read
-from copilot_admin.engine.files.rules import EVERYTHING, FileRules
+from copilot_admin.engine.files.rules import EVERYTHING, FileRules, Origin, file_rules
 from copilot_admin.engine.values.engine_input import FileRead
 from protocol.json import JsonObject
 from protocol.messages import DataItem, FileReference, ResultMessage, SourceData
-from tests.engine.engine_inputs import make_query
+from tests.engine.engine_inputs import make_query, make_spec
 from tests.engine.files.sample_files import SENTENCE, pdf
 from tests.engine.files.sample_images import image
 
@@ -116,3 +116,53 @@ def test_data_that_is_no_link_is_left_as_it_is():
 def test_a_link_to_something_that_cannot_be_read_is_not_followed():
     link = FileReference(url=URL, data_format={"data_type": "mp3"})
     assert read(link) == ((link,), ())
+
+
+PAGE = "https://news.example/rates?token=canary"
+
+
+def asked(*urls, fetch, rules=EVERYTHING):
+    """What the context is after a question with addresses was read, and its files."""
+    query, files = asyncio.run(with_files_read(make_query(urls=urls), fetch=fetch, rules=rules))
+    told = [(one.name, one.description, one.data.items[0].content) for one in query.context]
+    return told, files
+
+
+def test_what_is_behind_the_addresses_of_a_question_is_sent_along():
+    fetched = []
+
+    async def fetch(url):
+        fetched.append(url)
+        return b"<html><body><p>Rates rose.</p></body></html>" if url == PAGE else ROWS.encode()
+
+    told, files = asked(PAGE, "news.example/rows", PAGE, fetch=fetch)
+    behind = "Behind an address in the question."
+    assert told == [
+        ("https://news.example/rates", behind, "Rates rose."),
+        ("news.example/rows", behind, ROWS),
+    ]
+    assert fetched == [PAGE, "https://news.example/rows"]
+    assert [(one.name, one.kind) for one in files] == [
+        ("https://news.example/rates", "html"),
+        ("https://news.example/rows", "txt"),
+    ]
+
+
+def test_an_address_that_cannot_be_read_is_a_sentence():
+    async def fetch(url):
+        raise FetchFailed("The server answered 500.")
+
+    [(_, _, content)], [file] = asked(PAGE, fetch=fetch)
+    sentence = "The link 'https://news.example/rates' could not be read. The server answered 500."
+    assert (content, file.fault, file.kind) == (f"[{sentence}]", sentence, "link")
+
+
+def test_no_address_is_followed_where_the_copilot_reads_no_links():
+    async def fetch(url):
+        raise AssertionError(f"{url} was followed")
+
+    rules = file_rules(make_spec(read_links=False))
+    assert file_rules(make_spec()).origins - rules.origins == {Origin.LINK}
+    [(_, _, content)], [file] = asked(PAGE, fetch=fetch, rules=rules)
+    sentence = "The link 'https://news.example/rates' was not read. This copilot reads no links."
+    assert (content, file.fault) == (f"[{sentence}]", sentence)

@@ -59,14 +59,22 @@ def not_fetched(url):
 @pytest.mark.parametrize(
     ("spec", "read"),
     [
-        ({}, {Origin.WIDGET, Origin.CONTEXT}),
-        ({"features": frozenset({"file-upload"})}, {Origin.UPLOAD, Origin.WIDGET, Origin.CONTEXT}),
-        ({"features": frozenset({"mcp-tools"}), "widget_data": WidgetDataMode.OFF}, {Origin.TOOL}),
+        ({}, {Origin.WIDGET, Origin.CONTEXT, Origin.LINK}),
+        ({"read_links": False}, {Origin.WIDGET, Origin.CONTEXT}),
+        (
+            {"features": frozenset({"file-upload"})},
+            {Origin.UPLOAD, Origin.WIDGET, Origin.CONTEXT, Origin.LINK},
+        ),
+        (
+            {"features": frozenset({"mcp-tools"}), "widget_data": WidgetDataMode.OFF},
+            {Origin.TOOL, Origin.LINK},
+        ),
         (
             {"features": frozenset({"file-upload"}), "widget_data": WidgetDataMode.OFF},
-            {Origin.UPLOAD, Origin.CONTEXT},
+            {Origin.UPLOAD, Origin.CONTEXT, Origin.LINK},
         ),
-        ({"widget_data": WidgetDataMode.OFF}, set()),
+        ({"widget_data": WidgetDataMode.OFF}, {Origin.LINK}),
+        ({"widget_data": WidgetDataMode.OFF, "read_links": False}, set()),
     ],
 )
 def test_the_switches_of_a_copilot_say_which_files_it_reads(spec, read):

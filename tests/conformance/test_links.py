@@ -1,0 +1,101 @@
+"""Addresses in a question: what is behind them is read, told, and said where it cannot be."""
+
+from typing import Any
+
+import pytest
+
+from copilot_admin.models import Copilot, Event, EventType
+from tests.conformance.strangers import NEWS, Stranger, content, import_template, widgets
+from tests.copilot_file.test_templates import files_served
+from tests.engine.files.sample_files import SENTENCE, pdf
+from tests.wire import Line
+from tests.workspace.client import named, text_of
+from tests.workspace.model_server import calls, says
+from tests.workspace.stream import events_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PAGE = b"<html><head><style>p {}</style></head><body><p>Rates rose.</p></body></html>"
+
+
+@pytest.fixture
+def address(settings: Any) -> Any:
+    """A server with a page and a document, which may be fetched from."""
+    settings.FETCH_ALLOW = ["127.0.0.1"]
+    with files_served({"/rates?sig=canary": PAGE, "/report": pdf([SENTENCE])}) as served:
+        yield served
+
+
+@pytest.mark.parametrize("logging", ["everything", "nothing"])
+def test_the_model_knows_what_is_behind_them_in_both_legs(logging, address, service_url, model):
+    stranger = Stranger(
+        "dashboard-explorer", calls("get_widget_data", widgets=[{"id": NEWS["uuid"]}]),
+        says("They rose."), service=service_url, model=model,
+    )  # fmt: skip
+    Copilot.objects.update(logging=logging)
+    _, events = stranger.asks(
+        "What do they say?",
+        functions={"get_widget_data": content("[1]")},
+        **widgets(secondary=(NEWS,)),
+        urls=[f"{address}/rates?sig=canary", f"{address}/report"],
+    )
+    assert "urls" not in stranger.chat.requests[1]
+    assert text_of(events) == "They rose."
+    assert named(events, "copilotStatusUpdate") == []
+    for number in (0, 1):
+        told = model.told(number)
+        assert f'<data source="{address}/rates"' in told
+        assert ">\nRates rose.\n</data>" in told
+        assert SENTENCE in told
+        assert "canary" not in told
+    files = [one.payload for one in Event.objects.filter(type=EventType.FILE).order_by("pk")]
+    kept = [(file["name"], file["type"]) for file in files if file]
+    each = [(f"{address}/rates", "html"), (f"{address}/report", "pdf")]
+    assert kept == (each * 2 if logging == "everything" else [])
+
+
+GONE = "could not be read. The link has expired or is not open: the server answered 404."
+BODIES: dict[int, dict[str, Any]] = {
+    1: {"widgets": []},
+    2: {"widgets": {"primary": [{"origin": "o", "widget_id": "w"}]}},
+    3: {"timezone": "UTC"},
+}
+
+
+@pytest.mark.parametrize("generation", BODIES)
+def test_what_cannot_be_read_is_said_in_every_generation(generation, address, service_url, model):
+    import_template("prompt-optimizer", model)
+    model.plays(says("Sorry."))
+    urls = [f"{address}/gone", f"{address}/rates?sig=canary"]
+    question = {"role": "human", "content": "What do they say?"}
+    body = {"messages": [question], "urls": urls, **BODIES[generation]}
+    with Line(f"{service_url}/v1/copilots/prompt-optimizer/query", body=body) as line:
+        events = events_of(line.read_all())
+    sentence = f"The link '{address}/gone' {GONE}"
+    warnings = [one["message"] for one in named(events, "copilotStatusUpdate")]
+    assert warnings == ([] if generation == 1 else [sentence])
+    assert text_of(events) == (f"{sentence}\n\nSorry." if generation == 1 else "Sorry.")
+    assert sentence in model.told()
+    assert "Rates rose." in model.told()
+
+
+def test_nothing_private_is_reached(service_url, model):
+    with files_served({"/secret": b"The secret."}) as address:
+        stranger = Stranger("prompt-optimizer", says("No."), service=service_url, model=model)
+        [events] = stranger.asks("What does it say?", urls=[f"{address}/secret"])
+    [warning] = named(events, "copilotStatusUpdate")
+    assert warning["message"] == (
+        f"The link '{address}/secret' could not be read. The link leads into a private network, from "
+        "which nothing is fetched."
+    )
+    assert "The secret." not in model.told()
+
+
+def test_a_copilot_that_reads_none_says_so(address, service_url, model):
+    stranger = Stranger("prompt-optimizer", says("No."), service=service_url, model=model)
+    import_template("prompt-optimizer", model, read_links=False)
+    [events] = stranger.asks("What do they say?", urls=[f"{address}/rates?sig=canary"])
+    sentence = f"The link '{address}/rates' was not read. This copilot reads no links."
+    assert [one["message"] for one in named(events, "copilotStatusUpdate")] == [sentence]
+    assert sentence in model.told()
+    assert "Rates rose." not in model.told()
