@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 from urllib.parse import unquote_plus
 
 from protocol.json import Json
+from protocol.pieces import pieces_of
 from protocol.walk import Scalar, rebuild
 
 _WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
@@ -31,6 +32,8 @@ _ESCAPED = re.compile(r"\\u0026|&amp;|:\\/\\/")
 _ESCAPED_PARAMETER = re.compile(
     r"(?P<before>[?&]|\\u0026|&amp;)(?P<name>[A-Za-z][\w.%-]{0,60})=[^&#\s\"<>\\]*"
 )
+# What stands in no address and in no parameter.
+_NO_ADDRESS = re.compile(r"[\s\"<>]")
 _USER = re.compile(r"(?<=://)[^/?#@]*@")
 # Objects below these keys of a JSON schema are named by what they describe: they hold no secret.
 _SCHEMA_KEYS = frozenset({"properties", "$defs", "definitions"})
@@ -45,6 +48,12 @@ def redact(value: Value) -> Value:
 
 def redact_text(text: str) -> str:
     """The text with every URL in it unsigned."""
+    if "://" not in text and "=" not in text:
+        return text
+    return "".join(map(_redacted, pieces_of(text, ends=_NO_ADDRESS)))
+
+
+def _redacted(text: str) -> str:
     if "://" in text:
         text = _URL.sub(lambda match: redact_url(match[0]), text)
     if "=" in text and _ESCAPED.search(text):

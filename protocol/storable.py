@@ -10,6 +10,7 @@ import re
 from typing import TypeVar, cast
 
 from protocol.json import Json
+from protocol.pieces import pieces_of
 from protocol.walk import Scalar, rebuild
 
 _BAD = re.compile("[\x00\ud800-\udfff]")
@@ -31,7 +32,22 @@ class Marks:
 
 def clean_text(text: str) -> str:
     """The text with NUL and lone surrogates replaced."""
-    return _BAD.sub(_REPLACEMENT, text)
+    if _is_clean(text):
+        return text
+    return "".join(_BAD.sub(_REPLACEMENT, piece) for piece in pieces_of(text))
+
+
+def _is_clean(text: str) -> bool:
+    """Whether there is nothing to replace, which is so of nearly every text and seen at once."""
+    if "\x00" in text:
+        return False
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def storable(value: Value) -> tuple[Value, Marks]:
@@ -43,11 +59,11 @@ def storable(value: Value) -> tuple[Value, Marks]:
     Returns:
         The value itself when there was nothing to replace, else a cleaned copy; and what was done.
     """
-    bad = [text for text in _texts(value) if _BAD.search(text)]
+    bad = [text for text in _texts(value) if not _is_clean(text)]
     if not bad:
         return value, Marks()
     nul = sum(text.count("\x00") for text in bad)
-    found = sum(len(_BAD.findall(text)) for text in bad)
+    found = sum(len(_BAD.findall(piece)) for text in bad for piece in pieces_of(text))
     cleaned = rebuild(value, scalar=_clean_scalar, key=clean_text)
     return cast(Value, cleaned), Marks(nul=nul, surrogate=found - nul)
 

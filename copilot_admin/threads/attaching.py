@@ -21,6 +21,7 @@ from copilot_admin.threads.tree import Seen
 from protocol.canonical import Role
 
 TITLE_CHARACTERS = 300
+_TITLE_SOURCE = 20 * TITLE_CHARACTERS  # blanks are left out; a question may have megabytes
 
 # Another process may have been faster: its row is taken instead of a second one.
 _INSERT_CONVERSATION = Insert(Conversation, returning=("id",), or_ignore=True)
@@ -136,7 +137,8 @@ def _named(found: Found, conversation: Known, incoming: PreparedMessages) -> Fou
 def _title(incoming: PreparedMessages) -> str:
     for link in incoming.links:
         if link.role is Role.HUMAN:
-            return " ".join(content_of(link.message).text.split())[:TITLE_CHARACTERS]
+            beginning = content_of(link.message).text.lstrip()[:_TITLE_SOURCE]
+            return " ".join(beginning.split())[:TITLE_CHARACTERS]
     return ""
 
 

@@ -1,10 +1,12 @@
 """Take one field out of a JSON object: what has the wrong type is noted and left out."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 import json
 
 from protocol.json import Json, JsonObject
 from protocol.reading.notes import Notes
+
+_AT_ONCE = 1000  # elements of a list that are written by one call
 
 
 class Fields:
@@ -81,6 +83,25 @@ class Fields:
 
 def as_text(value: Json) -> str:
     """A text as it is, any other JSON value as compact JSON."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return value if isinstance(value, str) else "".join(_json_parts(value))
+
+
+def _json_parts(value: Json) -> Iterator[str]:
+    """Compact JSON in parts: written by one call, a list of millions would hold up all threads."""
+    if not isinstance(value, list) or not _is_long(value):
+        yield json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return
+    for start in range(0, len(value), _AT_ONCE):
+        yield "," if start else "["
+        some = value[start : start + _AT_ONCE]
+        if any(isinstance(one, list) and len(one) > _AT_ONCE for one in some):
+            yield ",".join("".join(_json_parts(one)) for one in some)
+        else:
+            yield json.dumps(some, ensure_ascii=False, separators=(",", ":"))[1:-1]
+    yield "]"
+
+
+def _is_long(value: Sequence[Json]) -> bool:
+    if len(value) > _AT_ONCE:
+        return True
+    return any(isinstance(one, list) and len(one) > _AT_ONCE for one in value)

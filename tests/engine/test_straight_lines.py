@@ -435,6 +435,11 @@ DOORS = (
         (('"', "\\", ""), ("", '"', ""), ("", '\\"', "")),
     ),
     Door(
+        strict_json,
+        encoded(lambda text: list(strict_json._outside_texts(text))),
+        (('"', "\\", ""), ("", '"', ""), ('"', '\\"', ""), ("", '"",', "")),
+    ),
+    Door(
         manifests,
         manifests.argument_descriptions,
         (

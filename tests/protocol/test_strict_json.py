@@ -8,8 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
+from protocol import strict_json
 from protocol.storable import Marks, clean_text, storable
-from protocol.strict_json import MAX_DEPTH, MAX_OPAQUE_DEPTH, MalformedJson, loads, parse
+from protocol.strict_json import (
+    MAX_DEPTH,
+    MAX_OPAQUE_DEPTH,
+    MalformedJson,
+    has_more_tokens,
+    loads,
+    parse,
+)
 
 JSON = st.recursive(
     st.none()
@@ -140,8 +148,28 @@ def test_replaced_characters_are_noted():
     assert parse(rb'["\ud83d\ude00"]').notes == ()
 
 
-def test_too_many_values_are_refused_before_they_are_read():
-    assert code_of(b"[" + b"0," * 4_000_000 + b"0]") == "too-many-tokens"
+@pytest.mark.parametrize(
+    "body",
+    [b"[" + b"0," * 2_000_000 + b"0]", b"[" + b"[]," * 500_000 + b"[]]", b'{"":' * 1_000_001],
+    ids=["numbers", "lists", "objects"],
+)
+def test_too_many_values_are_refused_before_they_are_read(body: bytes):
+    assert code_of(body) == "too-many-tokens"
+
+
+@pytest.mark.parametrize("at_once", [2, 3, 7, 64])
+def test_texts_are_left_out_of_the_count_wherever_a_piece_ends(at_once: int, monkeypatch: Any):
+    monkeypatch.setattr(strict_json, "_AT_ONCE", at_once)
+    draw = random.Random(at_once)
+    for _ in range(500):
+        texts = ["".join(draw.choices('"\\,[x', k=draw.randrange(9))) for _ in range(4)]
+        body = json.dumps({"a": texts}, separators=(",", ":")).encode()
+        assert not has_more_tokens(body, 8)  # {, :, [ for three, and three commas
+        assert has_more_tokens(body, 7)
+        cut = body[: draw.randrange(len(body))]
+        whole = strict_json._structure(strict_json._STRING.sub(b"", cut))
+        assert not has_more_tokens(cut, whole)
+        assert not whole or has_more_tokens(cut, whole - 1)
 
 
 @pytest.mark.parametrize("body", [b"[[[]]]", b'{"a":{}}', b"[1,2,3]"])
