@@ -1,5 +1,8 @@
 """The one Django app."""
 
+import os
+import sys
+
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
@@ -15,5 +18,7 @@ class CopilotAdminConfig(AppConfig):
         """Registers the system checks, and has the roles made after every migration."""
         from copilot_admin.config.roles import create_roles  # needs the models of `auth`
         from copilot_admin.copilots import checks  # noqa: F401  # needs the models
+        from copilot_admin.server.sole_server import be_sole_development_server
 
         post_migrate.connect(create_roles, sender=self)
+        be_sole_development_server(sys.argv, os.environ)

@@ -23,6 +23,7 @@ from copilot_admin.errors import ConfigurationError, Unavailable
 from copilot_admin.journal import HEARTBEAT_SECONDS, JOURNAL, beat, reap, replay_spool
 from copilot_admin.server.database_faults import sentence_of
 from copilot_admin.server.shutdown import drain_on_signal
+from copilot_admin.server.sole_server import sole_server_of_this_process
 from copilot_admin.storage.damage import begin_anew
 from copilot_admin.storage.schema import known_migrations
 from copilot_admin.storage.spool import SPOOL
@@ -36,6 +37,7 @@ STOP_SECONDS = 5.0
 REPLAYED_AT_ONCE = 50  # spooled runs of one job, behind which questions wait
 
 _tasks: set[asyncio.Task[None]] = set()
+_alone = contextlib.ExitStack()  # from start to stop
 Duty = Callable[[], Awaitable[object]]
 
 
@@ -43,8 +45,9 @@ async def start() -> None:
     """Before the socket opens: what another process left behind is put in order.
 
     Raises:
-        ConfigurationError: The database cannot be used.
+        ConfigurationError: The database cannot be used, or has a server already.
     """
+    _alone.enter_context(sole_server_of_this_process())
     stop_draining()
     begin_anew()
     background.start()
@@ -79,6 +82,7 @@ async def stop() -> None:
     await asyncio.to_thread(WORKERS.stop)
     for thread in (WRITER, READER):
         await asyncio.to_thread(thread.stop, timeout=STOP_SECONDS)
+    _alone.close()
 
 
 async def beat_hearts() -> None:

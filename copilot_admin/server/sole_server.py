@@ -1,6 +1,6 @@
 """A SQLite database has one server: it holds a lock that ends with its process, however that ends."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 import fcntl
 import os
@@ -12,6 +12,8 @@ from copilot_admin.config.databases import SQLITE
 from copilot_admin.errors import ConfigurationError
 
 LOCK_FILE = "server.lock"
+_ours: set[Path] = set()  # folders that this process holds
+_to_the_end = ExitStack()  # of the process
 
 
 @contextmanager
@@ -21,15 +23,52 @@ def sole_server() -> Iterator[None]:
     Raises:
         ConfigurationError: There is another server, or the folder cannot be locked.
     """
-    database = settings.DATABASES["default"]
-    if database["ENGINE"] != SQLITE:
-        yield
-        return
-    folders = {Path(settings.DATA_DIR).resolve(), Path(database["NAME"]).resolve().parent}
     with ExitStack() as held:
-        for folder in sorted(folders):
+        for folder in _folders():
             held.enter_context(_held(folder))
         yield
+
+
+@contextmanager
+def sole_server_of_this_process() -> Iterator[None]:
+    """The same, for a server that may have been started by a command which holds the data already.
+
+    Raises:
+        ConfigurationError: There is a server in another process, or the folder cannot be locked.
+    """
+    if _ours.issuperset(_folders()):
+        yield
+        return
+    with sole_server():
+        yield
+
+
+def be_sole_development_server(argv: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Holds the data to the end of this process, if it is the one of `runserver` that serves.
+
+    Args:
+        argv: As in `sys.argv`.
+        environment: Of this process; the one that starts another after each change of a file, and
+            serves nothing itself, lacks `RUN_MAIN`.
+
+    Raises:
+        SystemExit: There is another server; Django has nobody here who would say an error in a line.
+    """
+    serves = "--noreload" in argv or environment.get("RUN_MAIN") == "true"
+    if argv[1:2] != ["runserver"] or not serves:
+        return
+    try:
+        _to_the_end.enter_context(sole_server_of_this_process())
+    except ConfigurationError as error:
+        raise SystemExit(error.public) from error
+
+
+def _folders() -> Sequence[Path]:
+    """The folders of a SQLite database, in the order in which they are locked."""
+    database = settings.DATABASES["default"]
+    if database["ENGINE"] != SQLITE:
+        return ()
+    return sorted({Path(settings.DATA_DIR).resolve(), Path(database["NAME"]).resolve().parent})
 
 
 @contextmanager
@@ -44,7 +83,11 @@ def _held(folder: Path) -> Iterator[None]:
         with suppress(OSError):  # a full disk: the number is only for whoever is refused
             file.truncate()
             file.write(str(os.getpid()).encode())
-        yield
+        _ours.add(folder)
+        try:
+            yield
+        finally:
+            _ours.discard(folder)
 
 
 def _lock(descriptor: int, folder: Path) -> None:

@@ -1,5 +1,8 @@
 """One server for a SQLite database, however the one before it ended."""
 
+import asyncio
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 import errno
 import fcntl
 import os
@@ -10,9 +13,17 @@ import sys
 
 import pytest
 
+from copilot_admin.answering import open_run
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.server.sole_server import LOCK_FILE, sole_server
+from copilot_admin.server import housekeeping
+from copilot_admin.server import sole_server as module
+from copilot_admin.server.sole_server import (
+    LOCK_FILE,
+    be_sole_development_server,
+    sole_server,
+    sole_server_of_this_process,
+)
 
 HOLDER = """
 import fcntl, os, sys
@@ -57,11 +68,88 @@ def test_one_that_shares_only_the_database_is_refused_too(folder, settings, tmp_
         pass
 
 
-def test_a_killed_server_leaves_no_lock(folder):
+class TestOfThisProcess:
+    """A server whose command holds the data, or that was started without ours."""
+
+    def test_it_takes_the_lock_unless_its_command_has_it(self, folder):
+        with sole_server_of_this_process():
+            assert refused().startswith("Another server")
+            with sole_server_of_this_process():
+                pass
+            assert refused().startswith("Another server")
+        with sole_server(), sole_server_of_this_process():
+            pass
+        with sole_server():
+            pass
+
+    def test_it_is_refused_where_another_process_serves(self, folder):
+        refuses = pytest.raises(ConfigurationError)
+        with held_by_another_process(folder), refuses, sole_server_of_this_process():
+            raise AssertionError
+
+    def test_housekeeping_refuses_to_start_and_lets_go_at_the_end(self, folder, monkeypatch):
+        with held_by_another_process(folder), pytest.raises(ConfigurationError) as error:
+            asyncio.run(housekeeping.start())
+        assert error.value.public.startswith("Another server")
+        monkeypatch.setattr(housekeeping, "_alone", alone := ExitStack())
+        alone.enter_context(sole_server_of_this_process())
+        assert refused().startswith("Another server")
+        asyncio.run(housekeeping.stop())
+        open_run.stop_draining()
+        with sole_server():
+            pass
+
+
+SERVES = {"RUN_MAIN": "true"}
+
+
+class TestRunserver:
+    @pytest.fixture(autouse=True)
+    def _ends(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        with ExitStack() as process:
+            monkeypatch.setattr(module, "_to_the_end", process)
+            yield
+
+    @pytest.mark.parametrize(
+        ("argv", "environment"),
+        [
+            (["manage.py", "runserver"], SERVES),
+            (["manage.py", "runserver", "--noreload", "8000"], {}),
+        ],
+    )
+    def test_the_process_that_serves_is_alone(self, folder, argv, environment):
+        with held_by_another_process(folder), pytest.raises(SystemExit) as error:
+            be_sole_development_server(argv, environment)
+        assert str(error.value).startswith("Another server")
+        be_sole_development_server(argv, environment)
+        assert refused().startswith("Another server")
+
+    @pytest.mark.parametrize(
+        ("argv", "environment"),
+        [
+            (["manage.py", "runserver"], {}),
+            (["manage.py", "migrate"], SERVES),
+            (["uvicorn", "copilot_admin.asgi:application"], {}),
+            ([], {}),
+        ],
+    )
+    def test_others_hold_nothing(self, folder, argv, environment):
+        be_sole_development_server(argv, environment)
+        with sole_server():
+            pass
+
+
+@contextmanager
+def held_by_another_process(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     command = [sys.executable, "-c", HOLDER, str(folder / LOCK_FILE)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()
+        yield holder
+
+
+def test_a_killed_server_leaves_no_lock(folder):
+    with held_by_another_process(folder) as holder:
         assert "Another server" in refused()
         holder.send_signal(signal.SIGKILL)
         holder.wait()
