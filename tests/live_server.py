@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 import socket
 import threading
+from unittest.mock import patch
 
 import uvicorn
 
@@ -12,6 +13,8 @@ from copilot_admin.answering.open_run import stop_draining
 from copilot_admin.answering.run import RUNNING
 from copilot_admin.component_calls.call import CALLS
 from copilot_admin.edge.asgi_types import App
+from copilot_admin.engine.files.file_processes import WORKERS
+from copilot_admin.server import housekeeping
 from copilot_admin.server.http_protocol import BoundedHeads
 from tests.waiting import HANGS_SECONDS, eventually
 
@@ -28,10 +31,22 @@ class LiveServer:
         return not self.requests and not RUNNING and not CALLS
 
 
+class _FileProcesses:
+    """Those of this process: they outlive a server, since each start of theirs imports for long."""
+
+    start = WORKERS.start
+
+    def stop(self) -> None:
+        """They end with the session (`tests/conftest.py`)."""
+
+
 @contextmanager
 def live_server(app: App) -> Iterator[LiveServer]:
     """Serves an application on a free port of 127.0.0.1."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with (
+        patch.object(housekeeping, "WORKERS", _FileProcesses()),
+        socket.create_server(("127.0.0.1", 0)) as listener,
+    ):
         config = uvicorn.Config(
             app,
             log_level="warning",

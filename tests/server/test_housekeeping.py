@@ -17,6 +17,14 @@ from tests.waiting import HANGS_SECONDS
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+class FileProcesses:
+    """Notes when they are started and ended."""
+
+    def __init__(self, calls: list[str]) -> None:
+        self.start = lambda: calls.append("files can be read")
+        self.stop = lambda: calls.append("no file is read")
+
+
 def test_starting_loads_the_providers_and_puts_in_order_what_another_process_left(monkeypatch):
     calls: list[Any] = []
     monkeypatch.setattr(housekeeping, "provider_kinds", lambda: calls.append("loaded"))
@@ -24,6 +32,7 @@ def test_starting_loads_the_providers_and_puts_in_order_what_another_process_lef
     monkeypatch.setattr(housekeeping, "replay_spool", lambda: calls.append("spool"))
     monkeypatch.setattr(housekeeping, "reap", lambda *, every_other_boot: calls.append("reaped"))
     monkeypatch.setattr(housekeeping, "drain_on_signal", lambda: calls.append("signals"))
+    monkeypatch.setattr(housekeeping, "WORKERS", FileProcesses(calls))
 
     async def close() -> None:
         calls.append("last try")
@@ -36,7 +45,10 @@ def test_starting_loads_the_providers_and_puts_in_order_what_another_process_lef
         open_run.stop_draining()
 
     asyncio.run(scenario())
-    assert calls == ["signals", "loaded", "cleaned", "spool", "reaped", "last try"]
+    assert calls == [
+        *("signals", "files can be read", "loaded", "cleaned", "spool", "reaped"),
+        *("last try", "no file is read"),
+    ]
 
 
 @pytest.mark.parametrize("failure", [OperationalError, InterfaceError, DatabaseError])
