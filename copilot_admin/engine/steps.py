@@ -1,17 +1,17 @@
 """The fixed status updates that a builder wrote, each at its place in the stream of a question."""
 
-from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from copilot_admin.engine.client.widget_data import name_of
 from copilot_admin.engine.values.spec import CopilotSpec, StepPlace
 from copilot_admin.engine.values.turn import fetched_in_turn, widgets_of
 from protocol.events import FunctionCall, StatusUpdate
 from protocol.functions import WIDGET_DATA_FUNCTIONS, data_sources
-from protocol.json import Json, JsonObject
+from protocol.json import JsonObject
 from protocol.messages import SourceData
 from protocol.query import Query
 
-MOST_NAMES = 20  # of widgets in one step
+MOST_NAMES = 5  # of widgets in one step, which is a line
 
 
 def steps_before_words(
@@ -37,7 +37,11 @@ def steps_before_call(
     if call.function not in WIDGET_DATA_FUNCTIONS:
         return start
     names = _names(call.input_arguments, query=query)
-    return (*start, *_steps_at(StepPlace.FETCH, spec=spec, more={"Widgets": names}))
+    fetching = (
+        replace(step, message=f"{step.message.rstrip(' .:…')}: {names}")
+        for step in _steps_at(StepPlace.FETCH, spec=spec)
+    )
+    return (*start, *fetching)
 
 
 def steps_at_end(spec: CopilotSpec) -> tuple[StatusUpdate, ...]:
@@ -45,29 +49,26 @@ def steps_at_end(spec: CopilotSpec) -> tuple[StatusUpdate, ...]:
     return _steps_at(StepPlace.END, spec=spec)
 
 
-def _steps_at(
-    place: StepPlace, *, spec: CopilotSpec, more: Mapping[str, Json] | None = None
-) -> tuple[StatusUpdate, ...]:
+def _steps_at(place: StepPlace, *, spec: CopilotSpec) -> tuple[StatusUpdate, ...]:
     """The steps at this place; none when the copilot shows none."""
     if not spec.show_steps:
         return ()
     return tuple(
-        StatusUpdate(message=step.message, level=step.type, details=_details(step.details, more))
+        StatusUpdate(
+            message=step.message,
+            level=step.type,
+            details=(step.details,) if step.details else (),
+        )
         for step in spec.steps
         if step.at is place
     )
-
-
-def _details(written: JsonObject, more: Mapping[str, Json] | None) -> tuple[JsonObject, ...]:
-    details = {**(more or {}), **written}
-    return (details,) if details else ()
 
 
 def _names(input_arguments: JsonObject, *, query: Query) -> str:
     """What people call the widgets of a call for data."""
     sources = data_sources(input_arguments)
     found = widgets_of(sources, widgets=query.widgets)
-    names: Sequence[str] = [
+    names = [
         name_of(widget) if widget else source.id
         for source, widget in zip(sources, found, strict=True)
     ]

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 STEPS = [
     {"at": "end", "type": "INFO", "message": "End"},
     {"at": "read", "type": "INFO", "message": "Read"},
-    {"at": "fetch", "type": "INFO", "message": "Fetch", "details": {"How": "at once"}},
+    {"at": "fetch", "type": "INFO", "message": "Fetch...", "details": {"How": "at once"}},
     {"at": "start", "type": "INFO", "message": "Start"},
 ]
 DATA = {"get_widget_data": content("[1]", "[2]"), "get_extra_widget_data": content("[3]")}
@@ -46,12 +46,19 @@ def details(leg: list[Event]) -> list[Any]:
 def test_what_is_fetched_first_is_shown_with_its_names(service_url, model):
     stranger = stranger_with("widget-citations", says("Up."), service=service_url, model=model)
     first, second = stranger.asks("What moved?", functions=DATA, **widgets(NEWS, PRICE))
-    assert shown(first) == ["Start", "Fetch", "FunctionCall"]
-    assert details(first) == [
-        None,
-        [{"Widgets": "Company News, Stock Price", "How": "at once"}],
-    ]
+    assert shown(first) == ["Start", "Fetch: Company News, Stock Price", "FunctionCall"]
+    assert details(first) == [None, [{"How": "at once"}]]
     assert shown(second) == ["Read", "MessageChunk", "CitationCollection", "End"]
+
+
+def test_of_many_widgets_the_first_are_named_and_the_others_counted(service_url, model):
+    many = [{**PRICE, "uuid": f"{number:08d}-7b4d-451c-adc5-49856e90a0e6", "name": f"P{number}"}
+            for number in range(7)]  # fmt: skip
+    stranger = stranger_with("widget-reader", says("Up."), service=service_url, model=model)
+    first, _ = stranger.asks(
+        "?", functions={"get_widget_data": content(*["[1]"] * 7)}, **widgets(*many)
+    )
+    assert shown(first)[1] == "Fetch: P0, P1, P2, P3, P4 and 2 more"
 
 
 def test_what_the_model_asks_for_is_shown_in_each_leg_and_the_start_once(service_url, model):
@@ -64,11 +71,10 @@ def test_what_the_model_asks_for_is_shown_in_each_leg_and_the_start_once(service
     offered = {"widgets": {"primary": [], "secondary": [NEWS], "extra": [PRICE]}}
     first, second, third = stranger.asks("Compare them.", functions=DATA, **offered)
     assert [shown(leg) for leg in (first, second, third)] == [
-        ["Start", "Fetch", "FunctionCall"],
-        ["Fetch", "FunctionCall"],
+        ["Start", "Fetch: Company News", "FunctionCall"],
+        ["Fetch: Stock Price", "FunctionCall"],
         ["Read", "MessageChunk", "CitationCollection", "End"],
     ]
-    assert details(second)[0][0]["Widgets"] == "Stock Price"
     model.plays(says("Again."))
     [again] = stranger.asks("And now?", **widgets())
     assert shown(again) == ["Start", "MessageChunk", "End"]
@@ -97,7 +103,7 @@ def test_words_that_were_shown_before_a_call_have_the_start_before_them(service_
         "dashboard-explorer", ask, says("Up."), service=service_url, model=model
     )
     first, second = stranger.asks("What moved?", functions=DATA, **widgets(secondary=(NEWS,)))
-    assert shown(first) == ["Start", "MessageChunk", "Fetch", "FunctionCall"]
+    assert shown(first) == ["Start", "MessageChunk", "Fetch: Company News", "FunctionCall"]
     assert shown(second) == ["Read", "MessageChunk", "CitationCollection", "End"]
 
 
@@ -121,6 +127,6 @@ def test_older_clients_are_shown_the_steps_that_they_know(generation, old, model
     if generation is ONE:
         assert (shown(first), shown(second)) == (["FunctionCall"], ["MessageChunk"])
         return
-    assert shown(first) == ["Start", "Fetch", "FunctionCall"]
-    assert details(first)[1] == [{"Widgets": "Company News", "How": "at once"}]
+    assert shown(first) == ["Start", "Fetch: Company News", "FunctionCall"]
+    assert details(first)[1] == [{"How": "at once"}]
     assert shown(second) == ["Read", "MessageChunk", "End"]
