@@ -3,8 +3,8 @@
 import os
 from typing import cast
 
-from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
+from channels.sessions import SessionMiddlewareStack
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_admin.settings")
@@ -35,7 +35,9 @@ def _build() -> App:
     app: App = ProtocolTypeRouter(
         {
             "http": static_files(cast(App, django_application)),
-            "websocket": SameOriginSockets(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+            "websocket": SameOriginSockets(
+                SessionMiddlewareStack(URLRouter(websocket_urlpatterns))
+            ),
         }
     )
     app = SharedRequestEnd(app)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 import logging
+import threading
 from typing import Any
 
 from asgiref.sync import async_to_sync
@@ -11,15 +12,19 @@ from channels.layers import channel_layers, get_channel_layer
 from channels.routing import URLRouter
 from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import AnonymousUser, Permission
+from django.db import OperationalError
+from django.test import Client as Browser
 from django.test import override_settings
 import pytest
 from redis.exceptions import RedisError
 
 from copilot_admin.answering import announce as announcing
+from copilot_admin.answering import watching
 from copilot_admin.answering.announce import TurnChange, announce, group_of
 from copilot_admin.answering.watching import websocket_urlpatterns
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation
+from copilot_admin.storage.writer import READER
 from tests.engine.virtual_time import run_at_once
 from tests.factories import make_user
 from tests.journal.journaling import Client
@@ -53,22 +58,34 @@ class Socket(WebsocketCommunicator):  # type: ignore[misc]  # channels has no ty
         return await output
 
 
-def socket(user: Any, path: str) -> Socket:
-    application = URLRouter(websocket_urlpatterns)
-    communicator = Socket(application, path)
-    communicator.scope["user"] = user
+async def socket(user: Any, path: str) -> Socket:
+    """That of somebody who has logged in, if it is somebody."""
+    browser = Browser()
+    if not isinstance(user, AnonymousUser):
+        await browser.aforce_login(user)
+    communicator = Socket(URLRouter(websocket_urlpatterns), path)
+    communicator.scope["session"] = await browser.asession()
     return communicator
 
 
 @async_to_sync
 async def let_in(user: Any, path: str) -> bool:
     """Whether somebody may watch; whoever may not is told of no change either."""
-    communicator = socket(user, path)
+    communicator = await socket(user, path)
     accepted, _ = await communicator.connect(timeout=HANGS_SECONDS)
     layer: Any = get_channel_layer()
     assert bool(layer.groups) is bool(accepted)
     await communicator.disconnect(timeout=HANGS_SECONDS)
     return bool(accepted)
+
+
+@async_to_sync
+async def refusal(user: Any, path: str) -> int | None:
+    """The code with which a page is sent away; None if it is let in."""
+    communicator = await socket(user, path)
+    accepted, code = await communicator.connect(timeout=HANGS_SECONDS)
+    await communicator.disconnect(timeout=HANGS_SECONDS)
+    return None if accepted else code
 
 
 def path_of(conversation: Conversation) -> str:
@@ -104,7 +121,7 @@ def test_watchers_are_told_which_turn_changed_and_nothing_else(conversation: Con
     reviewer = make_user(Role.REVIEWERS)
 
     async def watch() -> list[Any]:
-        communicator = socket(reviewer, path_of(conversation))
+        communicator = await socket(reviewer, path_of(conversation))
         assert (await communicator.connect(timeout=HANGS_SECONDS))[0]
         await communicator.send_to(text_data='{"turn": 1}')  # ignored, as is what is no JSON
         await communicator.send_to(text_data="nonsense")
@@ -128,7 +145,7 @@ def test_who_left_is_forgotten(conversation: Conversation):
     reviewer = make_user(Role.REVIEWERS)
 
     async def leave() -> dict[str, Any]:
-        communicator = socket(reviewer, path_of(conversation))
+        communicator = await socket(reviewer, path_of(conversation))
         await communicator.connect(timeout=HANGS_SECONDS)
         layer = get_channel_layer()
         assert group_of(conversation.pk) in layer.groups
@@ -138,13 +155,46 @@ def test_who_left_is_forgotten(conversation: Conversation):
     assert async_to_sync(leave)() == {}
 
 
+class TestOutages:
+    """Whoever cannot be let in now is told so soon, and is let in when he comes again."""
+
+    def test_a_database_that_fails(self, conversation: Conversation, monkeypatch, caplog):
+        reviewer = make_user(Role.REVIEWERS)
+
+        def fail(*_: object) -> None:
+            raise OperationalError("connection refused by 10.1.2.3")
+
+        with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
+            patch.setattr(watching, "_may_watch", fail)
+            assert refusal(reviewer, path_of(conversation)) == watching.TRY_AGAIN_LATER
+        assert caplog.messages == ["a live page is told to try later: JournalDown"]
+        assert refusal(reviewer, path_of(conversation)) is None
+
+    def test_a_database_that_says_nothing(self, conversation: Conversation, settings):
+        reviewer, go = make_user(Role.REVIEWERS), threading.Event()
+        settings.DATABASE_WAIT_SECONDS = 0.0
+        READER.submit(lambda: go.wait(HANGS_SECONDS))
+        try:
+            assert refusal(reviewer, path_of(conversation)) == watching.TRY_AGAIN_LATER
+        finally:
+            go.set()
+
+    @pytest.mark.parametrize("error", [OSError("down"), RedisError("down"), None])
+    def test_a_layer_that_fails(self, conversation: Conversation, monkeypatch, error):
+        reviewer = make_user(Role.REVIEWERS)
+        monkeypatch.setattr(watching, "PATIENCE_SECONDS", 0.01)
+        layer = get_channel_layer()
+        monkeypatch.setattr(layer, "group_add", BrokenLayer(error).group_send)
+        assert refusal(reviewer, path_of(conversation)) == watching.TRY_AGAIN_LATER
+
+
 class BrokenLayer:
     """A layer that fails in one way."""
 
     def __init__(self, error: BaseException | None) -> None:
         self.error = error
 
-    async def group_send(self, group: str, message: dict[str, Any]) -> None:
+    async def group_send(self, group: str, message: object) -> None:
         if self.error is None:
             await asyncio.Event().wait()
         else:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 import json
 from typing import Any
 
+from django.utils import timezone
 from playwright.sync_api import Browser, Route, WebSocketRoute, expect
 import pytest
 from pytest_django import DjangoDbBlocker
@@ -21,6 +22,12 @@ from tests.browser.visits import Visit, visit
 from tests.factories import make_published, make_user
 from tests.journal.journaling import Asked, Client, ai
 from tests.live_server import LiveServer, live_server
+
+LONG_AWAY = 7  # tries of a socket that fail, the last ones after 30 s each
+A_THOUSAND_TIMES_FASTER = """
+const inTime = window.setTimeout;
+window.setTimeout = (job, wait, ...more) => inTime(job, wait / 1000, ...more);
+"""
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -233,6 +240,29 @@ def test_without_a_socket_the_page_asks_until_nothing_runs(eve: Visit):
     asked.answer("Grown")
     expect(eve.page.get_by_text("Grown", exact=True)).to_be_visible()
     expect(eve.page.get_by_role("status")).to_have_text("Question 1: Completed")
+
+
+def test_a_page_whose_socket_failed_for_long_is_told_again_when_it_opens(eve: Visit):
+    """Nothing runs, so it has stopped asking."""
+    tries: list[str] = []
+
+    def refuse(socket: WebSocketRoute) -> None:
+        tries.append(socket.url)
+        if len(tries) > LONG_AWAY:
+            socket.connect_to_server()
+        else:
+            socket.close(code=1013, reason="try again later")
+
+    eve.page.route_web_socket("**/ws/**", refuse)
+    eve.page.add_init_script(A_THOUSAND_TIMES_FASTER)
+    client = Client(trace_id="chat")
+    asked = client.ask("One?").answer("Done")
+    Conversation.objects.update(last_at=timezone.now())
+    with eve.page.expect_websocket(lambda _: len(tries) > LONG_AWAY):
+        open_page(eve, asked)
+    expect(eve.page.get_by_text("Done", exact=True)).to_be_visible()
+    tell(eve, client.ask("One?", ai("Done"), "Two?"), TurnChange.STARTED)
+    expect(eve.page.get_by_text("Two?")).to_be_visible()
 
 
 def test_a_reader_who_was_logged_out_gets_no_more_news(eve: Visit):

@@ -5,7 +5,7 @@
 import { morph } from "./transcript-morph.js";
 
 const POLL_EVERY = 2000; // milliseconds: checkpoints come once a second
-const RETRY_AFTER = [1000, 2000, 5000, 10000, 30000];
+const RETRY_AFTER = [1000, 2000, 5000, 10000, 30000]; // and so on, every 30 seconds
 
 export function startLive(transcript) {
   const page = new LivePage(transcript);
@@ -18,6 +18,7 @@ class LivePage {
     this.failures = 0;
     this.fetching = new Map(); // turn id -> whether it changed again meanwhile
     this.polling = null;
+    this.asking = false;
     this.ended = false;
   }
 
@@ -42,11 +43,9 @@ class LivePage {
       return;
     }
     this.startPolling();
-    const wait = RETRY_AFTER[this.failures];
+    const wait = RETRY_AFTER[Math.min(this.failures, RETRY_AFTER.length - 1)];
     this.failures += 1;
-    if (wait !== undefined) {
-      setTimeout(() => this.ended || this.connect(), wait);
-    }
+    setTimeout(() => this.ended || this.connect(), wait);
   }
 
   startPolling() {
@@ -59,9 +58,18 @@ class LivePage {
     this.polling = null;
   }
 
+  // A server that is slow is not asked again before it has answered.
   async poll() {
-    if (!(await this.catchUp())) {
-      this.stopPolling();
+    if (this.asking) {
+      return;
+    }
+    this.asking = true;
+    try {
+      if (!(await this.catchUp())) {
+        this.stopPolling();
+      }
+    } finally {
+      this.asking = false;
     }
   }
 
