@@ -1,7 +1,6 @@
 """How a run ends: in its own row, in its turn, in its conversation and in the count of its day."""
 
 from datetime import timedelta
-from types import SimpleNamespace
 from typing import Any
 
 from django.db import connection
@@ -214,11 +213,10 @@ def test_the_day_counts_a_run_whose_version_is_gone():
     assert CopilotVersion.objects.exists()
 
 
-def test_two_processes_do_not_end_a_run_at_the_same_time():
-    locking = SimpleNamespace(
-        ops=connection.ops, features=SimpleNamespace(has_select_for_update=True)
-    )
-    assert finishing._LOCK_RUN._build(locking).endswith('WHERE "id" = %s FOR NO KEY UPDATE')  # type: ignore[arg-type]
+def test_two_processes_do_not_end_a_run_at_the_same_time(monkeypatch):
+    monkeypatch.setattr(connection.features, "has_select_for_update", True)
+    statement = finishing._LOCK_RUN._build(connection)
+    assert statement.endswith(' FOR NO KEY UPDATE OF "copilot_admin_run"')
 
 
 def test_a_real_end_replaces_what_was_kept_of_a_run_that_seemed_dead():
