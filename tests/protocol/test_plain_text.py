@@ -31,7 +31,9 @@ def test_rows_that_are_too_many_for_a_table_are_counted_in_words():
 
 def test_row_with_more_columns_than_cells_are_allowed_is_shown():
     wide = dict.fromkeys(map(str, range(MOST_CELLS + 1)), 1)
-    assert markdown_table([wide]).count(" 1 |") > MOST_CELLS
+    table = markdown_table([wide, wide])
+    assert table.splitlines()[2].count(" 1 |") == MOST_CELLS + 1
+    assert table.splitlines()[3:] == ["", "1 more rows are left out: the table is too large."]
 
 
 @pytest.mark.parametrize(

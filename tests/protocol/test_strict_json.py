@@ -181,8 +181,8 @@ def test_brackets_braces_commas_and_colons_are_counted(body: bytes):
 
 
 def test_commas_inside_texts_are_no_values():
-    body = json.dumps(["a,{[:" * 900_000, '"', "\\"]).encode()
-    assert loads(body)[2] == "\\"  # type: ignore[index]  # a list
+    given = ["a,{[:" * 100, '",', "\\,"]
+    assert loads(json.dumps(given).encode(), most_tokens=3) == given
 
 
 def test_a_shallow_stack_is_no_crash():
