@@ -172,17 +172,17 @@ def test_texts_are_left_out_of_the_count_wherever_a_piece_ends(at_once: int, mon
         assert not whole or has_more_tokens(cut, whole - 1)
 
 
-@pytest.mark.parametrize("body", [b"[[[]]]", b'{"a":{}}', b"[1,2,3]"])
-def test_brackets_braces_commas_and_colons_are_counted(body: bytes):
-    assert loads(body, most_tokens=3) == json.loads(body)
+@pytest.mark.parametrize(("body", "tokens"), [(b"[[]]", 6), (b'{"a":{}}', 3), (b"[1,2,3]", 5)])
+def test_braces_commas_and_colons_are_counted_and_lists_thrice(body: bytes, tokens: int):
+    assert loads(body, most_tokens=tokens) == json.loads(body)
     with pytest.raises(MalformedJson) as refused:
-        loads(body, most_tokens=2)
+        loads(body, most_tokens=tokens - 1)
     assert refused.value.code == "too-many-tokens"
 
 
 def test_commas_inside_texts_are_no_values():
     given = ["a,{[:" * 100, '",', "\\,"]
-    assert loads(json.dumps(given).encode(), most_tokens=3) == given
+    assert loads(json.dumps(given).encode(), most_tokens=5) == given
 
 
 def test_a_shallow_stack_is_no_crash():
