@@ -98,10 +98,14 @@ def _hash(data: bytes, *, key: bytes) -> bytes:
 def whole_answers(messages: Iterable[Message]) -> Iterator[Message]:
     """The messages with the bubbles of one answer joined and empty answers left out."""
     for is_answer, group in groupby(messages, key=lambda message: isinstance(message, AiMessage)):
-        if not is_answer:
+        if is_answer:
+            yield from _joined(group)
+        else:
             yield from group
-            continue
-        bubbles = [bubble for bubble in group if isinstance(bubble, AiMessage)]
-        text = BUBBLE_SPACE.join(bubble.text for bubble in bubbles if bubble.text.strip())
-        if text:
-            yield AiMessage(text, agent_id=bubbles[-1].agent_id)
+
+
+def _joined(group: Iterable[Message]) -> Iterator[Message]:
+    bubbles = [bubble for bubble in group if isinstance(bubble, AiMessage)]
+    text = BUBBLE_SPACE.join(bubble.text for bubble in bubbles if bubble.text.strip())
+    if text:
+        yield AiMessage(text, agent_id=bubbles[-1].agent_id)
