@@ -4,5 +4,5 @@ In come ASGI messages; out come the same within their limits, or an answer that 
 What is done at start and stop is in `server`. Doors: `ids`, `request_ids`, `event_streams`,
 `form_bodies`, `asgi_types`, `guesses`; for `settings` `pages_middleware`, for `urls` `error_pages`;
 and what `asgi` stacks: `bodies`, `cors`, `header_limits`, `lifespan`, `request_end`, `root_path`,
-`security_headers`, `signals`, `static_files`, `websocket_origins`.
+`security_headers`, `signals`, `static_files`, `stray_slashes`, `websocket_origins`.
 """

@@ -1,6 +1,7 @@
 """The schema: copilots, providers, keys, transcripts, calls of components.
 
-Doors: what is named here, `access.digest_of` for who looks a key up, and `fields` for migrations.
+Doors: what is named here, `access.digest_of` for who looks a key up, `copilots` and `transcripts` for
+their limits and names, and `fields` for migrations.
 """
 
 from copilot_admin.models.access import EndpointKey

@@ -17,6 +17,7 @@ from copilot_admin.ids import Ids
 from copilot_admin.journal import Accepted, Opening, Refusal
 from copilot_admin.journal.recorder import Ending, Piece, Record
 from copilot_admin.models import Logging, Outcome
+from copilot_admin.storage.database_thread import Patience
 from protocol.requests import read
 from tests.engine.engine_inputs import make_spec
 from tests.engine.scripted import ScriptedProvider
@@ -68,7 +69,7 @@ class Noted:
             await self.accepting()
         return self.accepted
 
-    async def refuse(self, refusal: Refusal) -> None:
+    async def refuse(self, refusal: Refusal, patience: Patience) -> None:
         self.refusals.append(refusal)
 
     def checkpoint(self, run_id: UUID, piece: Piece) -> None:

@@ -68,7 +68,7 @@ def step(message: str, **details: str) -> tuple[str, Any]:
 def artifact(made: Any, name: str, description: str, **more: Any) -> tuple[str, Any]:
     """The artifact as it should be; its id is the only thing that chance decides."""
     id = made["uuid"]
-    payload = {"uuid": id, "name": f"{name} {id[:8]}", "description": description, "content": SUMS}
+    payload = {"uuid": id, "name": name, "description": description, "content": SUMS}
     return "copilotMessageArtifact", {**payload, **more}
 
 

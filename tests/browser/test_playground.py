@@ -73,7 +73,9 @@ def test_what_cannot_be_understood_is_said_in_the_chat(builder: Visit) -> None:
     page.get_by_label("Temperature").fill("9")
     page.get_by_label("Question", exact=True).fill("Hello")
     page.get_by_role("button", name="Ask", exact=True).click()
-    expect(page.locator("#playground .ca-note")).to_contain_text("Temperature: Ensure this value")
+    expect(page.locator("#playground .ca-note-warn")).to_contain_text(
+        "Temperature: Ensure this value"
+    )
     page.get_by_text("Simulated Workspace").click()
     page.get_by_label("Rows of your own, as JSON").fill("no rows")
     expect(page.get_by_text("The rows are no JSON list of objects.")).to_be_visible()

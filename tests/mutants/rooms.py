@@ -101,8 +101,8 @@ _BY_HAND = (
     ),
     ByHand(
         file="copilot_admin/copilots/live.py",
-        old="changed_at = _changed_at(row.provider_id)",
-        new="changed_at = None",
+        old="changed = (changed_at, *map(",
+        new="changed = (None, *map(",
         tests=("tests/copilots/test_switched_providers.py",),
     ),
     ByHand(

@@ -84,7 +84,7 @@ PLACES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=settings.default.max_examples // 4)  # one without an end takes a second
+@settings(max_examples=settings().max_examples // 4)  # one without an end takes a second
 @given(PLACES, st.sampled_from([{}, {"a": {"a": [1]}}, [[1]], "x", None]))
 def test_data_is_checked_wherever_a_good_schema_refers_to(schema: Any, data: Any) -> None:
     if not schema_fault(schema):

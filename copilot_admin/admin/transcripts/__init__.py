@@ -1,4 +1,5 @@
 """What reviewers read: the list of conversations, their pages, and calls of components.
 
-Doors: `admin` and `component_calls` for the site, `words` for the filters of templates.
+Doors: `admin` and `component_calls` for the site, `words` for the filters of templates,
+`facts` and `page` for the playground.
 """

@@ -17,6 +17,7 @@ from copilot_admin.engine.values.records import (
     values_in,
 )
 from copilot_admin.engine.values.spec import (
+    CALL_LIMITS,
     CallLimit,
     ComponentUse,
     CopilotSpec,
@@ -95,6 +96,11 @@ def _call_limit(row: Mapping[str, Json]) -> CallLimit:
     return CallLimit(**values_in(row, CallLimit, readers=_READERS))
 
 
+def _call_limits(value: Json) -> tuple[CallLimit, ...]:
+    """What is no list says nothing of the limits, so they are the usual ones."""
+    return rows(value, _call_limit) if isinstance(value, list | tuple) else CALL_LIMITS
+
+
 def _step(row: Mapping[str, Json]) -> FixedStep:
     place = {"at": StepPlace.START.value}
     return FixedStep(**values_in({**place, **row}, FixedStep, readers=_READERS))
@@ -126,7 +132,7 @@ _READERS: Readers = {
     ),
     tuple[CustomFeature, ...]: lambda value: rows(value, custom_feature),
     tuple[ComponentUse, ...]: lambda value: rows(value, component_use),
-    tuple[CallLimit, ...]: lambda value: rows(value, _call_limit),
+    tuple[CallLimit, ...]: _call_limits,
     tuple[FixedStep, ...]: lambda value: rows(value, _step),
     tuple[DataMessage, ...]: _notes_that_are_on,
     DataMessagePolicy: _policy,

@@ -210,6 +210,7 @@ BEHAVIOUR = {
         "copilots/cards.py",
         "copilots/publishing.py",
         "copilots/switched_providers.py",
+        "studio/playground.py",  # as above
     },
     "data_messages": {"admin/copilots/preview.py"},
     "data_notes": {"admin/copilots/preview.py"},

@@ -1,6 +1,7 @@
 """What is behind a link that says nothing of it."""
 
 import asyncio
+from contextlib import asynccontextmanager
 import io
 import json
 import zipfile
@@ -65,10 +66,11 @@ def test_the_kind_is_seen_in_the_bytes_else_in_the_address(url, data, kind):
 def read(*items, behind=None, rules=EVERYTHING):
     """The items as they are read, and what is known of their files."""
 
+    @asynccontextmanager
     async def fetch(url):
         if behind is None:
             raise FetchFailed("The link has expired.")
-        return behind
+        yield behind
 
     result = ResultMessage("get_widget_data", {}, (SourceData(items),))
     query, files = asyncio.run(with_files_read(make_query(result), fetch=fetch, rules=rules))
@@ -131,9 +133,10 @@ def asked(*urls, fetch, rules=EVERYTHING):
 def test_what_is_behind_the_addresses_of_a_question_is_sent_along():
     fetched = []
 
+    @asynccontextmanager
     async def fetch(url):
         fetched.append(url)
-        return b"<html><body><p>Rates rose.</p></body></html>" if url == PAGE else ROWS.encode()
+        yield b"<html><body><p>Rates rose.</p></body></html>" if url == PAGE else ROWS.encode()
 
     told, files = asked(PAGE, "news.example/rows", PAGE, fetch=fetch)
     behind = "Behind an address in the question."
@@ -149,8 +152,10 @@ def test_what_is_behind_the_addresses_of_a_question_is_sent_along():
 
 
 def test_an_address_that_cannot_be_read_is_a_sentence():
+    @asynccontextmanager
     async def fetch(url):
         raise FetchFailed("The server answered 500.")
+        yield b""
 
     [(_, _, content)], [file] = asked(PAGE, fetch=fetch)
     sentence = "The link 'https://news.example/rates' could not be read. The server answered 500."
@@ -158,8 +163,10 @@ def test_an_address_that_cannot_be_read_is_a_sentence():
 
 
 def test_no_address_is_followed_where_the_copilot_reads_no_links():
+    @asynccontextmanager
     async def fetch(url):
         raise AssertionError(f"{url} was followed")
+        yield b""
 
     rules = file_rules(make_spec(read_links=False))
     assert file_rules(make_spec()).origins - rules.origins == {Origin.LINK}
