@@ -5,13 +5,14 @@ alone. So what a request repeats is found again although the rest of it changed,
 grows by one element costs one run.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 import json
 from typing import TypeAlias
 import zlib
 
+from django.db import connection
 from django.utils import timezone
 import orjson
 
@@ -63,10 +64,11 @@ def dumped(value: Json) -> bytes:
 
 
 def save(packed: Iterable[Packed]) -> None:
-    """Stores the parts that are not stored yet."""
-    parts = {sha: part for one in packed for sha, part in one.parts.items()}
-    stored = {sha for (sha,) in _STORED.all(parts)} if parts else set()
-    missing = {sha: part for sha, part in sorted(parts.items()) if sha not in stored}
+    """Stores the parts that are not stored yet; nobody sweeps the others before the commit."""
+    values = tuple(packed)
+    parts = {sha: part for one in values for sha, part in one.parts.items()}
+    wanted = _missing(parts, roots={one.sha for one in values}) if parts else ()
+    missing = {sha: parts[sha] for sha in sorted(wanted)}
     if not missing:
         return
     now = timezone.now()
@@ -184,6 +186,38 @@ def _joined(value: Json, read: Mapping[Sha, bytes], whole: dict[Sha, Json]) -> J
 
 def _elements(run: Json) -> Sequence[Json]:
     return run if isinstance(run, list) else ()
+
+
+def _missing(
+    parts: Mapping[Sha, tuple[bytes, tuple[Sha, ...]]], *, roots: Collection[Sha]
+) -> set[Sha]:
+    """The parts that are to be stored.
+
+    On PostgreSQL a sweep may be about to delete one that is there. So those to which what is stored
+    here will refer are held; their own parts cannot go before them.
+    """
+    missing = parts.keys() - {sha for (sha,) in _STORED.all(parts)}
+    while connection.vendor == "postgresql":
+        needed = {*roots, *(ref for sha in missing for ref in parts[sha][1])} - missing
+        swept = needed - _held(needed)
+        if not swept:
+            break
+        missing |= swept
+    return missing
+
+
+def _held(shas: Iterable[Sha]) -> set[Sha]:
+    """The stored ones of some parts, which stay until the commit; others may hold them too."""
+    held: set[Sha] = set()
+    table = connection.ops.quote_name(Blob._meta.db_table)
+    for some in _batches(shas):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT sha256 FROM {table} WHERE sha256 = ANY(%s) ORDER BY sha256 FOR KEY SHARE",  # noqa: S608  # the name of a table
+                [some],
+            )
+            held |= {row[0] for row in cursor.fetchall()}
+    return held
 
 
 def _read(shas: Iterable[Sha]) -> Iterator[tuple[Sha, bytes]]:

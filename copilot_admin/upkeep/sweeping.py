@@ -1,7 +1,8 @@
 """Sweep blobs to which nothing refers, in short batches; writes.
 
-No lock is needed against a question that is about to refer to such a blob. The foreign key decides:
-the one that commits second fails, and the writer does its job once more, with what is there then.
+A question that is about to refer to such a blob holds it (see `storage.blobs`), and a sweep leaves
+what somebody holds; what a sweep has taken, the question stores anew. If a reference is committed
+just before a blob is taken, the foreign key ends the batch, which is then done once more.
 """
 
 from dataclasses import dataclass
@@ -44,6 +45,8 @@ def sweep_batch(sweep: Sweep) -> Sweep:
     orphans = list(
         without_referrer()
         .filter(sha256__gt=sweep.after, sha256__lte=looked_at[-1])
+        .order_by("sha256")
+        .select_for_update(skip_locked=True)  # a question that holds one will use it
         .values_list("sha256", flat=True)
     )
     delete_rows(BlobPart._meta.get_field("whole"), orphans)

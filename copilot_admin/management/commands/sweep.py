@@ -1,12 +1,15 @@
 """`manage.py sweep`: deletes what nobody needs any more."""
 
+from contextlib import suppress
 from typing import Any
 
 from django.core.management.base import BaseCommand
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from copilot_admin.upkeep.images import sweep_images
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
+
+TRIES = 3  # of a batch; a question that refers to a blob does so in milliseconds
 
 
 class Command(BaseCommand):
@@ -21,7 +24,19 @@ class Command(BaseCommand):
         """Sweeps in short batches, so that a running server goes on."""
         sweep = Sweep()
         while not sweep.is_done:
-            with transaction.atomic():
-                sweep = sweep_batch(sweep)
+            sweep = _next(sweep)
         self.stdout.write(f"Contents without a referrer: {sweep.total} deleted.")
         self.stdout.write(f"Images of no copilot: {sweep_images()} deleted.")
+
+
+def _next(sweep: Sweep) -> Sweep:
+    """Sweeps a batch, and once more if a question has referred to one of its blobs meanwhile.
+
+    Raises:
+        IntegrityError: It happened again and again.
+    """
+    for _ in range(TRIES - 1):
+        with suppress(IntegrityError), transaction.atomic():
+            return sweep_batch(sweep)
+    with transaction.atomic():
+        return sweep_batch(sweep)
