@@ -69,7 +69,7 @@ class Noted:
             await self.accepting()
         return self.accepted
 
-    async def refuse(self, refusal: Refusal, patience: Patience) -> None:
+    async def refuse(self, refusal: Refusal, patience: Patience | None = None) -> None:
         self.refusals.append(refusal)
 
     def checkpoint(self, run_id: UUID, piece: Piece) -> None:
