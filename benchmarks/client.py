@@ -46,10 +46,14 @@ class Heard:
         return {name.lower(): value.strip() for name, _, value in rows}
 
     @property
+    def body(self) -> bytes:
+        """What came behind the headers, without the chunks that it came in."""
+        return without_chunks(self.raw.partition(b"\r\n\r\n")[2])
+
+    @property
     def text(self) -> str:
         """The words of the answer, in the format of Workspace or in that of OpenAI."""
-        body = _without_chunks(self.raw.partition(b"\r\n\r\n")[2])
-        return "".join(map(_words, (data for _, data in decode(body))))
+        return "".join(map(_words, (data for _, data in decode(self.body))))
 
 
 @dataclass(slots=True)
@@ -137,7 +141,7 @@ def request(target: Target, body: bytes, *, trace_id: str) -> bytes:
     return head.encode() + body
 
 
-def _without_chunks(body: bytes) -> bytes:
+def without_chunks(body: bytes) -> bytes:
     """Undoes the chunked transfer encoding, as far as the body goes."""
     parts, start = [], 0
     while (line_end := body.find(b"\r\n", start)) > 0:

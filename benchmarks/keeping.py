@@ -6,7 +6,7 @@ damaged file.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from email.message import Message
 import json
@@ -29,7 +29,7 @@ from benchmarks.processes import Process, running
 from benchmarks.proxy import Proxy, proxy
 from benchmarks.script import Script
 from benchmarks.servers import Installation, Target
-from benchmarks.stored import stored_runs
+from benchmarks.stored import NOT_KEPT, stored_runs
 from benchmarks.table import table
 
 STREAMS = 4
@@ -37,7 +37,6 @@ LOCK_SECONDS = 10.0
 DATABASE_SECONDS = 5.0
 HANGS_SECONDS = 60.0
 PAGE_BYTES = 4096  # of SQLite
-NOT_KEPT = "The answer could not be recorded"
 LATER = {"retry-after", "access-control-allow-origin"}
 MACHINES = ("/copilots.json", "/v2/components", "/readyz")
 
@@ -108,7 +107,7 @@ def full_disk(*, streams: int = STREAMS) -> Iterator[Seen]:
         spool = installed.folder / "spool"
         left = sorted(spool.glob("*.tmp")) if spool.exists() else []
         yield Seen("full disk: no leftovers in the spool", 0, not left)
-        _limit_files(process, resource.RLIM_INFINITY)
+        limit_files(process, most=None)
         yield _recovers(process, "room again: /readyz is 200")
         ended = [run.outcome for run in stored_runs(installed).values()]
         lost = len(ended) < streams or "running" in ended or "completed" in ended
@@ -119,14 +118,20 @@ async def _stream_and_fill(target: Target, streams: int) -> list[Heard]:
     lines = [await call(target, Script(chunks=100)) for _ in range(streams)]
     for line in lines:
         await line.began
-    _limit_files(target.process, 1)
+    limit_files(target.process, most=1)
     for line in lines:
         await line.ended
     return [line.heard for line in lines]
 
 
-def _limit_files(process: Process, size: int) -> None:
-    resource.prlimit(process.popen.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+def limit_files(process: Process, *, most: int | None) -> None:
+    """Lets no file of a server grow beyond so many bytes; None: as it was."""
+    for one in process.family():
+        with suppress(ProcessLookupError):
+            _, hard = resource.prlimit(one, resource.RLIMIT_FSIZE)
+            if hard == resource.RLIM_INFINITY:  # those that read files write none anyway
+                soft = hard if most is None else most
+                resource.prlimit(one, resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def held_lock() -> Iterator[Seen]:
@@ -232,11 +237,18 @@ def _answered(process: Process, what: str) -> Seen:
 
 def _recovers(process: Process, what: str) -> Seen:
     began = time.monotonic()
+    kept = recovered(process)
+    return Seen(what, time.monotonic() - began, kept)
+
+
+def recovered(process: Process) -> bool:
+    """Waits for a server to be ready again; whether it came to that."""
+    end = time.monotonic() + HANGS_SECONDS
     while fetch(process, "/readyz").status != 200:
-        if time.monotonic() - began > HANGS_SECONDS:
-            return Seen(what, HANGS_SECONDS, kept=False)
+        if time.monotonic() > end:
+            return False
         time.sleep(0.1)
-    return Seen(what, time.monotonic() - began, kept=True)
+    return True
 
 
 @contextmanager

@@ -29,11 +29,7 @@ class Process:
 
     def cpu_seconds(self) -> float:
         """User and system time of all its threads, and of the processes that it has started."""
-        own = _seconds_of(self.popen.pid)
-        for child in self.family()[1:]:
-            with suppress(OSError):  # it has just ended
-                own += _seconds_of(child)
-        return own
+        return sum(map(cpu_seconds_of, self.family()))
 
     def peak_bytes(self) -> int:
         """The most memory it has ever had resident."""
@@ -49,7 +45,7 @@ class Process:
         """The ids of the process and of all that it has started, itself first."""
         found = [self.popen.pid]
         for parent in found:
-            found += _children(parent)
+            found += children(parent)
         return found
 
     def kill(self) -> None:
@@ -134,18 +130,20 @@ def start(*arguments: str, port: int, core: int, env: Mapping[str, str], log: IO
     return process
 
 
-def _seconds_of(pid: int) -> float:
-    """User and system time of a process, and of its children that have ended.
+def cpu_seconds_of(pid: int) -> float:
+    """User and system time of a process and of its children that have ended; 0 once it has ended.
 
     Source: the clock of another process, as clock_getcpuclockid(3) makes its number; cutime and
     cstime in proc_stat(5).
     """
-    after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    of_children = (int(after_name[13]) + int(after_name[14])) / os.sysconf("SC_CLK_TCK")
-    return time.clock_gettime((~pid << 3) | 2) + of_children
+    with suppress(OSError):
+        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        of_children = (int(after_name[13]) + int(after_name[14])) / os.sysconf("SC_CLK_TCK")
+        return time.clock_gettime((~pid << 3) | 2) + of_children
+    return 0.0
 
 
-def _children(process: int) -> list[int]:
+def children(process: int) -> list[int]:
     """The ids of the processes that one has started and that still run.
 
     Source: proc_pid_task(5), `children`: of each thread.

@@ -6,6 +6,7 @@ import time
 
 from benchmarks.servers import Installation
 
+NOT_KEPT = "The answer could not be recorded"  # so begins what a client is told then
 # For rows to be written, and on PostgreSQL for the runs of a killed process to be found: it has had
 # no heartbeat for 30 seconds then.
 PATIENCE_SECONDS = 90.0

@@ -1,0 +1,74 @@
+"""The classes of attacks: each file has a `send`, which draws its cases and sends them."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from benchmarks.processes import Process
+from benchmarks.proxy import Proxy
+from benchmarks.servers import POSTGRES, Deployment, Installation
+from benchmarks.walls.arena import Arena
+from benchmarks.walls.cases import (
+    bodies,
+    database,
+    files,
+    histories,
+    html,
+    journal,
+    models,
+    people,
+    restart,
+    size,
+    texts,
+    threading,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wall:
+    """A class of attacks.
+
+    Attributes:
+        may_be_refused: The bystander too, as what answers stand on is taken away.
+        prepare: What goes before it, unseen by the bystander.
+        stage: A server of its own, with what it needs besides; None: the one of all.
+        needs: What the deployment must have, in words; empty: nothing.
+    """
+
+    name: str
+    send: Callable[[Arena], Awaitable[None]]
+    prepare: Callable[[Arena], Awaitable[None]] | None = None
+    may_be_refused: bool = False
+    stage: Callable[[Installation], AbstractContextManager[tuple[Process, Proxy]]] | None = None
+    needs: str = ""
+
+    def fits(self, deployment: Deployment) -> bool:
+        """Whether it can be sent at such a server."""
+        match self.needs:
+            case "PostgreSQL":
+                return deployment.database == POSTGRES
+            case "two workers":
+                return deployment.workers > 1
+        return True
+
+
+WALLS = (
+    Wall(name="files", send=files.send),
+    Wall(name="bodies", send=bodies.send),
+    Wall(name="histories", send=histories.send),
+    Wall(name="models", send=models.send),
+    Wall(name="journal", send=journal.send, may_be_refused=True),
+    Wall(
+        name="database",
+        send=database.send,
+        may_be_refused=True,
+        stage=database.stage,
+        needs="PostgreSQL",
+    ),
+    Wall(name="size", prepare=size.prepare, send=size.send),
+    Wall(name="threading", send=threading.send),
+    Wall(name="people", send=people.send),
+    Wall(name="restart", send=restart.send, needs="two workers"),
+    Wall(name="texts", send=texts.send),
+    Wall(name="html", send=html.send),
+)

@@ -1,0 +1,44 @@
+"""Models that misbehave: errors, floods, half answers and calls that nobody offered."""
+
+from random import Random
+
+from benchmarks.walls.arena import Arena, human, spread
+from benchmarks.walls.misbehaviour import WAYS, Order
+
+AT_ONCE = 4
+# Of each way: bytes, unless it counts something else.
+LARGEST = {
+    "error_body": 5_000_000,
+    "packed_error": 300_000_000,
+    "packed_stream": 300_000_000,
+    "many_calls": 2_000,
+    "long_arguments": 3_000_000,
+    "odd_usage": 1_000_000_000_000,
+    "web_page": 3_000_000,
+    "text_and_error": 100_000,
+    "huge_token": 10_000_000,
+    "many_tokens": 8_000_000,
+    "deep_chunk": 500_000,
+    "large_head": 200_000,
+    "html": 60_000,
+    "component": 900_000,
+}
+SMALL = 1000
+
+
+async def send(arena: Arena) -> None:
+    """Each way in its turn, each time with another size."""
+    ways = sorted(WAYS)
+    arena.random.shuffle(ways)
+
+    async def case(random: Random) -> None:
+        way = ways.pop() if ways else random.choice(sorted(WAYS))
+        size = spread(random, 1, LARGEST.get(way, SMALL))
+        order = Order(way, size, random.getrandbits(32))
+        query = random.choice(("", "", "?generation=2"))
+        body = {"messages": [human(f"Please {order}")], "workspace_options": ["generative-ui"]}
+        reply = await arena.ask(body, slug=random.choice(("wild", "wild", "worded")), query=query)
+        if reply.status != 200 or not reply.whole:
+            arena.fault(f"{reply.status} after {order}, whole: {reply.whole}")
+
+    await arena.each(case, at_once=AT_ONCE)
