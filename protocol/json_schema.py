@@ -1,6 +1,6 @@
 """Checks schemas and data against schemas, and says of every fault where it is."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 from urllib.parse import unquote
 
@@ -55,6 +55,24 @@ def data_faults(data: Any, schema: Any) -> tuple[str, ...]:
         >>> data_faults({"user": {"age": "thirty"}}, schema_from({"user": {"age": 30}}))
         ("$.user.age: 'thirty' is not of type 'integer'",)
     """
+    return _faults(data, schema, said=_sentence, root="$: ")
+
+
+def named_faults(data: Any, schema: Any) -> tuple[str, ...]:
+    """The same in the words of callers: each begins with the name of what is wrong.
+
+    Examples:
+        >>> named_faults({"user": {"ages": [1, "x"]}}, schema_from({"user": {"ages": [30]}}))
+        ("user.ages[1]: 'x' is not of type 'integer'",)
+        >>> named_faults([], {"type": "object"})
+        ("[] is not of type 'object'",)
+    """
+    return _faults(data, schema, said=_named, root="")
+
+
+def _faults(
+    data: Any, schema: Any, *, said: Callable[[ValidationError], str], root: str
+) -> tuple[str, ...]:
     if schema is None:
         return ()
     try:
@@ -62,10 +80,25 @@ def data_faults(data: Any, schema: Any) -> tuple[str, ...]:
             Draft202012Validator(schema).iter_errors(data), key=lambda one: list(map(str, one.path))
         )
     except Unresolvable as error:
-        return (f"$: the schema's reference {error.ref!r} leads nowhere.",)
+        return (f"{root}the schema's reference {error.ref!r} leads nowhere.",)
     except RecursionError:
-        return ("$: the schema refers to itself without an end.",)
-    return tuple(map(_sentence, found[:_MOST_FAULTS]))
+        return (f"{root}the schema refers to itself without an end.",)
+    return tuple(map(said, found[:_MOST_FAULTS]))
+
+
+def argument_faults(arguments: JsonObject, schema: Any) -> tuple[str, ...]:
+    """Where arguments do not fit the schema of a call: each sentence begins with the argument.
+
+    Examples:
+        >>> schema = {"required": ["x"], "properties": {"n": {"items": {"type": "integer"}}}}
+        >>> argument_faults({"n": [1, "two"]}, schema)
+        ('x is missing', "n[1]: 'two' is not of type 'integer'")
+    """
+    required = schema.get("required") if isinstance(schema, Mapping) else None
+    names = required if isinstance(required, list | tuple) else ()
+    missing = [f"{name} is missing" for name in names if name not in arguments]
+    present = {**schema, "required": []} if missing else schema
+    return (*missing, *named_faults(arguments, present))
 
 
 def schema_from(example: Any) -> dict[str, Any]:
@@ -121,6 +154,12 @@ def _plain(node: Json, *, definitions: Mapping[str, Json], key: str = "") -> Jso
 
 def _sentence(error: ValidationError | SchemaError) -> str:
     return f"{error.json_path}: {error.message[:300]}"
+
+
+def _named(error: ValidationError) -> str:
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
+    name = "".join(steps).removeprefix(".")
+    return f"{name}: {error.message[:300]}" if name else error.message[:300]
 
 
 def _objects(schema: Any) -> Iterator[Mapping[str, Any]]:

@@ -13,7 +13,7 @@ _TAG = re.compile(r"<(?:artifact|citation)\b[^<>]*>|</(?:artifact|citation)\s*>"
 _START = re.compile(r"<\|start_(artifact|citation)_id\|>")
 _LEFTOVER = re.compile(r"<\|end_(?:artifact|citation)_id\|>")
 _NAMED_TAG = re.compile(r"<artifact className=\"([^\"<>]{1,200})\" ?/>")
-_LONGEST_ID = 200  # of a marker that never ends only the marker itself is taken away
+LONGEST_ID = 200  # of a marker that never ends only the marker itself is taken away
 
 
 def artifact_names(text: str) -> tuple[str, ...]:
@@ -44,7 +44,7 @@ def _marked(text: str) -> Iterator[tuple[str, int, int]]:
         if opening.start() < start:
             continue
         ending = _ending(opening[1])
-        end = text.find(ending, opening.end(), opening.end() + _LONGEST_ID + len(ending))
+        end = text.find(ending, opening.end(), opening.end() + LONGEST_ID + len(ending))
         if end >= 0:
             yield opening[1], opening.end(), end
             start = end + len(ending)

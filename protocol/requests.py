@@ -4,12 +4,17 @@ Source: the request bodies of the three generations of the copilot protocol. A w
 out with a note; only a body without one usable message is refused.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from protocol.generations import Generation
 from protocol.json import Json, JsonObject
 from protocol.query import Query
 from protocol.reading.context import read_context
+from protocol.reading.data_messages import (
+    SchemaChecks,
+    data_among,
+    read_data_messages,
+)
 from protocol.reading.fields import Fields
 from protocol.reading.generation import detect
 from protocol.reading.messages import read_messages
@@ -60,10 +65,12 @@ def read(
     request = _request(body, notes)
     raw = _messages(request, max_messages)
     messages = read_messages(raw, notes=notes)
+    schemas = SchemaChecks()
+    data = read_data_messages(raw, notes=notes, schemas=schemas)
     if not messages:
+        fault = "The messages are data alone" if data else "None of the messages can be read"
         raise UnusableQuery(
-            "None of the messages can be read. Send at least one"
-            ' {"role": "human", "content": "..."}.',
+            f'{fault}. Send at least one {{"role": "human", "content": "..."}}.',
             code="no-usable-message",
         )
     fields = Fields(request, path="", notes=notes)
@@ -72,7 +79,7 @@ def read(
         messages=messages,
         generation=detect(request, hint=hint),
         widgets=read_widgets(request.get("widgets"), notes=notes),
-        context=read_context(request.get("context"), notes=notes),
+        context=(*data, *read_context(request.get("context"), notes=notes, schemas=schemas)),
         urls=_urls(fields),
         timezone=fields.optional_text("timezone"),
         model=fields.optional_text("model"),
@@ -81,7 +88,7 @@ def read(
         tools=tuple(redact(tool.raw) for tool in fields.objects("tools")),
         skills_catalog=_skills(fields, "skills_catalog"),
         selected_skills=_skills(fields, "selected_skills"),
-        env=_env(request, state=state),
+        env=_env(request, raw, state=state),
         notes=notes.sentences(),
     )
 
@@ -122,13 +129,21 @@ def _messages(request: JsonObject, most: int) -> list[Json] | tuple[Json, ...]:
     return raw
 
 
-def _env(request: JsonObject, *, state: JsonObject) -> Mapping[str, Json]:
+def _env(request: JsonObject, messages: Sequence[Json], *, state: JsonObject) -> Mapping[str, Json]:
     """The request without its messages; the state of the workspace is large, and clean already."""
     is_clean = isinstance(request.get("workspace_state"), Mapping)
     env = {key: value for key, value in request.items() if key != "messages"}
+    if data := data_among(messages):  # what the model saw of it is told like the context
+        env["context"] = [*data, *_listed(request.get("context"))]
     if not is_clean:
         return redact(env)
     return {**redact({**env, "workspace_state": None}), "workspace_state": state}
+
+
+def _listed(context: Json) -> Sequence[Json]:
+    if isinstance(context, list | tuple):
+        return context
+    return [] if context is None else [context]
 
 
 def _urls(fields: Fields) -> tuple[str, ...]:

@@ -1,10 +1,11 @@
 """Answers one query: the loop between the model and its tools."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, replace
 from functools import partial
 
+from copilot_admin.engine.beside import beside_if, is_large, is_long
 from copilot_admin.engine.client.call import data_call_event
 from copilot_admin.engine.client.memory import completed, waiting_calls, with_what_it_carries
 from copilot_admin.engine.client.widget_data import DataCall, DataPlan, plan_data
@@ -28,8 +29,9 @@ from copilot_admin.engine.values.engine_input import (
     Output,
     Recollection,
 )
-from copilot_admin.engine.values.model_call import Finish
+from copilot_admin.engine.values.model_call import Finish, ToolCall
 from copilot_admin.engine.values.turn import is_heavy, may_call_client
+from copilot_admin.engine.without_images import WithoutImages
 from copilot_admin.errors import RunError
 from protocol.events import Event
 from protocol.messages import ResultMessage
@@ -39,6 +41,26 @@ _PACE = Pace()
 
 
 async def answer(engine_input: EngineInput, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None]:
+    """Streams what the client is to receive, without images that load by themselves; see `_answer`.
+
+    Raises:
+        RunError: The answer failed; what there was of it has been yielded.
+    """
+    safe = WithoutImages(engine_input.spec.html_sources)
+    try:
+        async with aclosing(_answer(engine_input, pace=pace)) as outputs:
+            async for output in outputs:
+                for one in safe.take(output):
+                    yield one
+    except RunError:
+        for one in safe.rest():
+            yield one
+        raise
+    for one in safe.rest():
+        yield one
+
+
+async def _answer(engine_input: EngineInput, *, pace: Pace) -> AsyncGenerator[Output, None]:
     """Streams what the client is to receive, and facts for the transcript between it.
 
     The order is start steps, text and artifacts, citations, end steps. The start steps come with
@@ -51,32 +73,58 @@ async def answer(engine_input: EngineInput, *, pace: Pace = _PACE) -> AsyncGener
         RunError: The answer failed; what there was of it has been yielded.
     """
     recollection = await _recollected(engine_input)
-    engine_input = with_what_it_carries(engine_input, recollection)
-    query = completed(engine_input, recollection)
-    waiting = waiting_calls(engine_input)
-    if agents_answered(query) and not waiting:
-        yield Finish("stop")
-        return
-    plan = plan_data(engine_input.spec, query=query, recollection=recollection)
-    if plan.fetch is not None:
-        for event in _fetching(engine_input, query, plan=plan, wanted=plan.fetch):
-            yield event
+    begin = partial(_begun, engine_input, recollection)
+    begun = await beside_if(is_large(engine_input), begin)
+    engine_input = begun.engine_input
+    for output in begun.outputs:
+        yield output
+    if begun.plan is None:
         return
     query, files = await with_files_read(
-        query, fetch=engine_input.fetch, rules=file_rules(engine_input.spec)
+        begun.query, fetch=engine_input.fetch, rules=file_rules(engine_input.spec)
     )
-    leg = await _leg(engine_input, query, plan=plan, files=files, pace=pace)
+    leg = await _leg(engine_input, query, plan=begun.plan, files=files, pace=pace)
     given: Sequence[Output] = (*files, *map(DataSeen, leg.data_messages))
     for one in given:
         yield one
-    leg.take_up(waiting)
-    if not waiting:
+    leg.take_up(begun.waiting)
+    if not begun.waiting:
         async with aclosing(_asked(engine_input, leg, pace=pace)) as outputs:
             async for output in outputs:
                 yield output
     async with aclosing(_rounds(engine_input, leg, pace=pace)) as outputs:
         async for output in outputs:
             yield output
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Begun:
+    """What is clear before files are read.
+
+    Attributes:
+        query: With what the server remembers.
+        waiting: What the model called in the leg before and nothing was done about.
+        plan: What to do about widget data; None where no model is asked.
+        outputs: All of a leg that needs no model.
+    """
+
+    engine_input: EngineInput
+    query: Query
+    waiting: tuple[ToolCall, ...]
+    plan: DataPlan | None = None
+    outputs: tuple[Output, ...] = ()
+
+
+def _begun(engine_input: EngineInput, recollection: Recollection) -> _Begun:
+    engine_input = with_what_it_carries(engine_input, recollection)
+    query = completed(engine_input, recollection)
+    begun = _Begun(engine_input=engine_input, query=query, waiting=waiting_calls(engine_input))
+    if agents_answered(query) and not begun.waiting:
+        return replace(begun, outputs=(Finish("stop"),))
+    plan = plan_data(engine_input.spec, query=query, recollection=recollection)
+    if plan.fetch is None:
+        return replace(begun, plan=plan)
+    return replace(begun, outputs=_fetching(engine_input, query, plan=plan, wanted=plan.fetch))
 
 
 def _fetching(
@@ -138,13 +186,16 @@ async def _leg(
     """The leg with its messages laid out, in a thread where others would wait for it."""
     problems = tuple(dict.fromkeys(filter(None, map(_lacks, files))))
     model, _ = choose_model(engine_input.spec, query)
+    heavy = is_large(engine_input) or is_heavy(query)
     tools = ServerTools(
-        engine_input.spec, inputs=system_inputs(engine_input, query, model=model, pace=pace)
+        engine_input.spec,
+        inputs=system_inputs(engine_input, query, model=model, pace=pace),
+        is_large=heavy,
     )
     begin = partial(
         Leg, engine_input, query=query, plan=plan, tools=tools, model=model, problems=problems
     )
-    return await asyncio.to_thread(begin) if is_heavy(query) else begin()
+    return await beside_if(heavy, begin)
 
 
 def _lacks(file: FileRead) -> str:
@@ -167,7 +218,8 @@ async def _after_round(
     engine_input: EngineInput, leg: Leg, *, pace: Pace
 ) -> AsyncGenerator[Output, None]:
     """Carries out what the model asked for, or ends the leg."""
-    function_call = leg.client_call()
+    heavy = is_large(engine_input) or any(map(is_long, leg.calls))
+    function_call = await beside_if(heavy, leg.client_call)
     if function_call is not None:
         leg.done = True
         for fact in leg.after_data(function_call):

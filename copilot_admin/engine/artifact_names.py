@@ -2,6 +2,9 @@
 
 Source: a client finds the artifacts of a chat by their names. A name stays as it was given while it
 is free; the next of that name is called "Prices 2".
+
+Source: the name stands in an attribute of a tag, between double quotes and on one line, and in the
+history between marks. So double quotes become single ones, and a name is as long as one is read.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,6 +12,7 @@ from dataclasses import replace
 
 from protocol.events import Event, FunctionCall, MessageArtifact, StatusUpdate
 from protocol.json import Json
+from protocol.markers import LONGEST_ID
 from protocol.messages import AiMessage, ResultMessage
 from protocol.query import Query
 
@@ -30,10 +34,12 @@ class ArtifactNames:
 
     def free(self, name: str) -> str:
         """The name, or the same with a number if it is taken; from now on it is."""
+        name = _readable(name)
         free, number = name, self._numbers.get(name, 1)
         while free in self._taken:
             number += 1
-            free = f"{name} {number}"
+            suffix = f" {number}"
+            free = f"{name[: LONGEST_ID - len(suffix)]}{suffix}"
         self._numbers[name] = number
         self._taken.add(free)
         self._given.append(free)
@@ -70,3 +76,8 @@ def names_in(query: Query) -> Iterator[str]:
             carried = message.extra_state.get(CARRIED)
             names = carried if isinstance(carried, list | tuple) else ()
             yield from (name for name in names if isinstance(name, str))
+
+
+def _readable(name: str) -> str:
+    """The name as a client finds it again."""
+    return " ".join(name.replace('"', "'").splitlines())[:LONGEST_ID]

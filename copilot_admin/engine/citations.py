@@ -55,16 +55,19 @@ def _given(query: Query, *, answer_id: UUID) -> Iterator[Citation]:
     """The citations that came with the data of this turn, each once.
 
     Source: `extra_citations` of what a source or a tool returned. Clients that show those of a tool
-    themselves know them by their ids.
+    themselves know them by their ids; one without an id may be one that has its id elsewhere.
     """
     results = (one for message in messages_of_turn(query) for one in _results(message))
     found: dict[str, Citation] = {}
+    named: set[str] = set()  # ids that would have been made for what has one of its own
     for raw in (given for one in results for given in one.extra_citations):
-        same = json.dumps(raw, sort_keys=True)
-        citation = read_citation(raw, id=uuid5(answer_id, f"extra citation {same}"))
+        same = json.dumps({key: one for key, one in raw.items() if key != "id"}, sort_keys=True)
+        made = uuid5(answer_id, f"extra citation {same}")
+        citation = read_citation(raw, id=made)
         if citation is not None:
             found.setdefault(citation.id, citation)
-    yield from found.values()
+            named |= {str(made)} - {citation.id}
+    yield from (one for one in found.values() if one.id not in named)
 
 
 def _results(message: Message) -> Iterator[SourceData]:

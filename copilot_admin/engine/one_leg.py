@@ -2,10 +2,12 @@
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import assert_never
 from uuid import NAMESPACE_URL, uuid5
 
 from copilot_admin.engine.artifact_names import ArtifactNames, names_in
+from copilot_admin.engine.beside import beside_if, is_large, is_long
 from copilot_admin.engine.citations import cited_widgets
 from copilot_admin.engine.client.after_data import data_was_read
 from copilot_admin.engine.client.widget_data import DataPlan
@@ -272,7 +274,8 @@ class Leg:
             yield result
 
     async def _steps_of(self, call: ToolCall) -> AsyncGenerator[ToolOutput, None]:
-        told = self._told_here(call)
+        heavy = is_large(self._engine_input) or is_long(call)
+        told = await beside_if(heavy, partial(self._told_here, call))
         if told is not None:
             yield ServerTool(call.name, call.arguments, told)
             yield ToolResult(told)

@@ -3,10 +3,12 @@
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 import json
 from typing import Any, TypeAlias
 from uuid import UUID
 
+from copilot_admin.engine.beside import beside_if, is_long
 from copilot_admin.engine.client.data_wishes import TOOL
 from copilot_admin.engine.component_runs.events import ComponentEvents, reference_key
 from copilot_admin.engine.component_runs.run import ComponentRun
@@ -49,9 +51,10 @@ class ServerTools:
     Args:
         spec: Of the copilot. What it names and this release does not know is passed over.
         inputs: What the system passes to components.
+        is_large: Making the inputs takes so long that others would wait for it.
     """
 
-    def __init__(self, spec: CopilotSpec, *, inputs: SystemInputs) -> None:
+    def __init__(self, spec: CopilotSpec, *, inputs: SystemInputs, is_large: bool = False) -> None:
         self._tools = {tool.schema.name: tool for tool in find_tools(spec.tools)}
         self._components = {
             use.name: (component, use)
@@ -65,6 +68,7 @@ class ServerTools:
         self.component_names = frozenset(self._components)
         self._spec = spec
         self._inputs = inputs
+        self._is_large = is_large
         self._used: list[str] = []
 
     async def carry_out(self, call: ToolCall, *, id: UUID) -> AsyncGenerator[ToolOutput, None]:
@@ -92,13 +96,10 @@ class ServerTools:
     async def _component(
         self, call: ToolCall, component: type[Component], use: ComponentUse, *, id: UUID
     ) -> AsyncGenerator[ToolOutput, None]:
-        arguments = _arguments(call)
-        run = ComponentRun(
-            component,
-            arguments,
-            system=self._inputs(call.name, self._used),
-            config=use.config,
-        )
+        arguments = await beside_if(is_long(call), partial(_arguments, call))
+        # What is first asked for makes texts of all that the request brings.
+        system = await beside_if(self._is_large, partial(self._inputs, call.name, self._used))
+        run = ComponentRun(component, arguments, system=system, config=use.config)
         title = title_of(component.name)
         events = ComponentEvents(
             title=title,

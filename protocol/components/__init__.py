@@ -14,6 +14,7 @@ from protocol.components.merging import (
     merge,
     one_usage,
     total_usage,
+    usages_of,
 )
 from protocol.components.message import ComponentArguments, Message
 from protocol.components.outputs import (
@@ -55,4 +56,5 @@ __all__ = [
     "one_usage",
     "static_findings",
     "total_usage",
+    "usages_of",
 ]

@@ -17,6 +17,7 @@ from protocol.components.system_inputs import is_reserved
 from protocol.json_schema import schema_fault
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what vendors accept as the name of a function
+_OF_THE_EXAMPLE = frozenset({"model", "secret_key", "gateway", "lazy_certification"})
 VERSION = re.compile(r"[a-zA-Z0-9._-]{1,40}")
 
 
@@ -114,8 +115,8 @@ def tool_eval_takes_kwargs(component: ComponentClass) -> Iterator[Finding]:
 
 
 def init_takes_kwargs(component: ComponentClass) -> Iterator[Finding]:
-    """`__init__` takes `**kwargs`."""
-    if not _takes_kwargs(component.__init__):
+    """`__init__` takes `**kwargs`, or what that of the contract's own example takes."""
+    if not _takes_kwargs(component.__init__) and not _is_as_in_the_example(component.__init__):
         yield Finding(Rule.INIT_KWARGS, "__init__ must end with **kwargs.")
 
 
@@ -205,6 +206,14 @@ def _parameters(component: ComponentClass) -> Mapping[str, Any]:
 def _properties(component: ComponentClass) -> Mapping[str, Any]:
     properties = _parameters(component).get("properties")
     return properties if isinstance(properties, Mapping) else {}
+
+
+def _is_as_in_the_example(init: Callable[..., object]) -> bool:
+    """Whether a component can be made without arguments, and takes those of `SimilarQuestion`."""
+    parameters = dict(inspect.signature(init).parameters)
+    parameters.pop("self", None)
+    can_be_left_out = all(one.default is not one.empty for one in parameters.values())
+    return can_be_left_out and parameters.keys() >= _OF_THE_EXAMPLE
 
 
 def _takes_kwargs(function: object) -> bool:

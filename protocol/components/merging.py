@@ -78,12 +78,18 @@ def llm_text(result: ComponentOutput | Iterable[Content]) -> str:
 def total_usage(output: ComponentOutput) -> tuple[Mapping[str, Any], ...]:
     """The tokens of a merged output, one sum for each model by its name."""
     sums: dict[str, dict[str, Any]] = {}
-    for usage in (content.usage for content in output.content if content.usage):
+    for usage in (one for content in output.content for one in usages_of(content)):
         name = str(usage.get("name") or "")
         total = sums.setdefault(name, {"name": name} | dict.fromkeys(_COUNTS, 0))
         for count in _COUNTS:
             total[count] += _number(usage.get(count))
     return tuple(sums.values())
+
+
+def usages_of(content: Content) -> Sequence[Mapping[str, Any]]:
+    """The tokens of an element, an object for each model; none where it says nothing."""
+    usage = content.usage
+    return [one for one in (usage if isinstance(usage, list) else [usage]) if one]
 
 
 def _items(result: ComponentOutput | Iterable[Content]) -> Iterable[Content]:

@@ -3,7 +3,7 @@
 Source: `ComponentOutput` and its returned fields in AppBuilder's component contract.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 import json
 from typing import Any
@@ -53,7 +53,7 @@ class Content(BaseModel):
         name: Keeps streams apart that a component yields side by side.
         visible_scope: Who is meant to see it; empty means everybody.
         raw_data: For developers; neither model nor user is shown it.
-        usage: Tokens of a model, counted up to here.
+        usage: Tokens of a model, counted up to here; a list where several models were asked.
         metrics: Times and the like.
         type: Decides the keys of the payload.
         text: The payload.
@@ -64,7 +64,7 @@ class Content(BaseModel):
     name: str = ""
     visible_scope: VisibleScope = VisibleScope.ALL
     raw_data: dict[str, Any] = Field(default_factory=dict)
-    usage: dict[str, Any] = Field(default_factory=dict)
+    usage: dict[str, Any] | list[dict[str, Any]] = Field(default_factory=dict)
     metrics: dict[str, Any] = Field(default_factory=dict)
     type: ContentType = ContentType.TEXT
     text: SerializeAsAny[Payload] = Field(default_factory=Payload, validate_default=True)
@@ -73,6 +73,11 @@ class Content(BaseModel):
     @classmethod
     def _everybody_by_default(cls, value: object) -> object:
         return value or VisibleScope.ALL
+
+    @field_validator("raw_data", "usage", "metrics", mode="before")
+    @classmethod
+    def _nothing_by_default(cls, value: object) -> object:
+        return {} if value is None else value
 
     @field_validator("text", mode="before")
     @classmethod
@@ -114,7 +119,7 @@ def create_output(
     name: str = "",
     visible_scope: str | None = "all",
     raw_data: Mapping[str, Any] | None = None,
-    usage: Mapping[str, Any] | None = None,
+    usage: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     metrics: Mapping[str, Any] | None = None,
 ) -> ComponentOutput:
     """Makes an output of exactly one content item.
@@ -127,7 +132,8 @@ def create_output(
         name: Keeps this stream apart from others of the component.
         visible_scope: `all`, `llm` or `user`.
         raw_data: For developers.
-        usage: Tokens of a model: prompt_tokens, completion_tokens, total_tokens, name.
+        usage: Tokens of a model: prompt_tokens, completion_tokens, total_tokens, name; or a list
+            of such objects, one for each model.
         metrics: Times and the like.
 
     Raises:
@@ -149,7 +155,7 @@ def create_output(
         "name": name,
         "visible_scope": visible_scope,
         "raw_data": dict(raw_data or {}),
-        "usage": dict(usage or {}),
+        "usage": dict(usage) if isinstance(usage, Mapping) else usage,
         "metrics": dict(metrics or {}),
     }
     try:

@@ -1,8 +1,8 @@
 """Tell a request's generation by its shape; the address it came to is only a hint.
 
-Source: the request bodies of the three generations. What only the newest sends is looked for
-first: a chat keeps its messages as an older client wrote them, and the dialect is that of the
-client that asks now.
+Source: the request bodies of the three generations. What a request says of itself outweighs its
+messages: a chat keeps them as another client wrote them, and the dialect is that of the client that
+asks now.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,12 +26,16 @@ _ARGUMENTS = "copilot_function_call_arguments"
 
 def detect(body: JsonObject, *, hint: Generation | None) -> Generation:
     """The dialect to answer in."""
+    if any(key in body for key in _ONLY_THREE):  # as nearly always: nothing else has to be read
+        return Generation.THREE
+    if _lists_widgets(body):
+        return Generation.ONE
     raw = body.get("messages")
     listed = raw if isinstance(raw, list | tuple) else ()
     messages = [one for one in listed if isinstance(one, Mapping)]
     results = [one for one in messages if raw_role(one) == "tool"]
     calls = [call for one in messages if (call := _call(one))]
-    if _speaks_three(body, messages=messages, results=results):
+    if _speaks_three(messages=messages, results=results):
         return Generation.THREE
     if _speaks_one(body, results=results, calls=calls):
         return Generation.ONE
@@ -63,11 +67,13 @@ def _speaks_two(
     return bool(widgets) and not any(one.get("uuid") for one in widgets)
 
 
-def _speaks_three(
-    body: JsonObject, *, messages: Iterable[JsonObject], results: Iterable[JsonObject]
-) -> bool:
-    if any(key in body for key in _ONLY_THREE):
-        return True
+def _lists_widgets(body: JsonObject) -> bool:
+    """Whether widgets are offered without groups; an empty list may be anybody's."""
+    widgets = body.get("widgets")
+    return isinstance(widgets, list | tuple) and bool(widgets)
+
+
+def _speaks_three(*, messages: Iterable[JsonObject], results: Iterable[JsonObject]) -> bool:
     if any("agent_id" in one for one in messages):
         return True
     return any("items" in one for one in _elements(results))

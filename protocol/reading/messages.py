@@ -15,6 +15,7 @@ from protocol.messages import (
     SourceResult,
 )
 from protocol.reading.data import read_results
+from protocol.reading.data_messages import is_data_message, says_data
 from protocol.reading.fields import Fields
 from protocol.reading.notes import Notes
 from protocol.strict_json import MalformedJson, loads
@@ -24,13 +25,15 @@ _MAX_ENCODINGS = 3  # some clients encode the call as a text twice
 
 
 def read_messages(raw: Sequence[Json], *, notes: Notes) -> tuple[Message, ...]:
-    """Read every message that is of use, oldest first."""
+    """Read every message that is of use, oldest first; Data messages are none of the chat's."""
     messages: list[Message] = []
     for index, one in enumerate(raw):
         path = f"messages[{index}]"
         if not isinstance(one, Mapping):
             notes.dropped(path, wanted="an object")
             continue
+        if is_data_message(one):
+            continue  # read with the context
         previous = messages[-1] if messages else None
         message = _read(Fields(one, path=path, notes=notes), previous=previous)
         if message is not None:
@@ -80,6 +83,8 @@ def raw_role(message: JsonObject) -> str | None:
 
 def _read(fields: Fields, *, previous: Message | None) -> Message | None:
     match raw_role(fields.raw):
+        case None if _is_text(fields.raw):
+            return _human(fields)
         case "human":
             return _human(fields)
         case "ai":
@@ -90,6 +95,16 @@ def _read(fields: Fields, *, previous: Message | None) -> Message | None:
     return None
 
 
+def _is_text(raw: JsonObject) -> bool:
+    """Whether a message is a text without a role, which is the user's.
+
+    Source: the text messages of 005 Agent/Data, flat or in an envelope.
+    """
+    content = raw.get("content", raw)
+    is_text = isinstance(content, Mapping) and content.get("type") == "text"
+    return is_text and raw.get("role") is None
+
+
 def _note_left_out(fields: Fields, reason: str) -> None:
     fields.notes.add(f"`{fields.path}` was left out: {reason}.")
 
@@ -97,10 +112,12 @@ def _note_left_out(fields: Fields, reason: str) -> None:
 def _content(fields: Fields) -> Json:
     """The content; of a list of parts the text, and a note of the parts without one."""
     content = fields.raw.get("content")
+    if content is None and fields.raw.get("type") == "text":
+        content = fields.raw.get("text")
     text = text_of_parts(content)
     if text is not content and isinstance(content, list | tuple):
         for index, part in enumerate(content):
-            if _text_of(part) is None:
+            if _text_of(part) is None and not says_data(part):
                 fields.notes.dropped(f"{fields.at('content')}[{index}]", wanted="text")
     return text
 

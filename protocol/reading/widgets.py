@@ -7,6 +7,9 @@ from protocol.reading.fields import Fields
 from protocol.reading.notes import Notes
 from protocol.widgets import UNDEFINED, Undefined, Widget, WidgetParam, Widgets
 
+# Source: the definition of a column in the settings of a widget, and what others call the same.
+_COLUMN_NAMES = ("field", "name", "headerName")
+
 
 def read_widgets(raw: Json, *, notes: Notes) -> Widgets:
     """Read the widgets; the whole list of generation 1 counts as selected."""
@@ -49,8 +52,21 @@ def _widget(fields: Fields) -> Widget | None:
         source=fields.optional_text("source"),
         category=fields.optional_text("category"),
         sub_category=fields.optional_text("sub_category"),
-        columns=fields.texts("columns"),
+        columns=_columns(fields),
     )
+
+
+def _columns(fields: Fields) -> tuple[str, ...]:
+    """The names of the columns; a column may be an object that has the name of its values."""
+    names = []
+    for index, one in enumerate(fields.list("columns")):
+        names_it = one if isinstance(one, Mapping) else {}
+        name = next(filter(None, map(names_it.get, _COLUMN_NAMES)), one)
+        if isinstance(name, str):
+            names.append(name)
+        else:
+            fields.notes.dropped(f"{fields.at('columns')}[{index}]", wanted="the name of a column")
+    return tuple(names)
 
 
 def _params(fields: Fields) -> tuple[WidgetParam, ...]:

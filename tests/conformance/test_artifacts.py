@@ -214,6 +214,36 @@ def test_a_name_that_is_taken_in_the_chat_gets_a_number(service_url, model):
     assert [names_of(events) for events in legs] == [["Prices"], ["Prices 2"], ["Prices 3"]]
 
 
+@pytest.mark.parametrize(
+    ("name", "shown_as", "again_as"),
+    [
+        ('The "best" 3', "The 'best' 3", "The 'best' 3 2"),
+        ("Two\nlines", "Two lines", "Two lines 2"),
+        ("Preise: P/E > 10 & ä", "Preise: P/E > 10 & ä", "Preise: P/E > 10 & ä 2"),
+        ("x" * 300, "x" * 200, "x" * 198 + " 2"),
+    ],
+    ids=["quotes", "lines", "signs", "long"],
+)
+def test_a_name_is_found_again_whatever_is_in_it(name, shown_as, again_as, service_url, model):
+    wish = {**TABLE, "name": name}
+    again = [part for _ in range(2) for part in (calls("table", **wish), says("There."))]
+    stranger = Stranger("tables", *again, service=service_url, model=model)
+    assert names_of(stranger.asks("As a table.")[0]) == [shown_as]
+    stranger.chat.artifacts.clear()
+    assert names_of(stranger.asks("Again.")[0]) == [again_as]
+    assert "|>" not in str(model.requests[-1]["messages"]), "no marks reach the model"
+
+
+def test_a_name_in_other_letters_is_another_and_an_empty_one_is_refused(service_url, model):
+    three = Reply(calls=tuple(("table", {**TABLE, "name": name}) for name in ("A", "a", " ")))
+    stranger = Stranger("tables", three, says("Two."), service=service_url, model=model)
+    [events] = stranger.asks("As tables.")
+    assert names_of(events) == ["A", "a"]
+    assert model.requests[1]["messages"][-1]["content"].startswith(
+        "Wrong arguments for the tool 'table': name"
+    )
+
+
 @pytest.mark.parametrize("kept", ["context", "history"])
 def test_either_the_context_or_the_history_is_enough_to_know_it(kept, service_url, model):
     again = [part for _ in range(2) for part in (calls("table", **TABLE), says("There."))]

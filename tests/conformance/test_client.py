@@ -8,6 +8,8 @@ from openbb_ai import reasoning_step
 import pytest
 
 from copilot_admin.models import Feedback, Run, Turn
+from protocol.generations import Generation
+from tests.conformance.dialects import QUESTION, asks, offered
 from tests.conformance.strangers import (
     NEWS,
     NEWS_SOURCE,
@@ -201,6 +203,21 @@ def test_a_wrong_call_of_that_function_is_told(given, told, service_url, model):
     assert model.requests[1]["messages"][-1]["content"] == told
 
 
+def test_of_two_servers_with_a_tool_of_one_name_the_model_has_to_name_one(service_url, model):
+    tools = [{**TOOL, "server_id": server} for server in ("a", "b")]
+    wish = {"tool_name": TOOL["name"], "parameters": {"q": "x"}}
+    stranger = Stranger(
+        "mcp-tools", calls("execute_agent_tool", **wish),
+        calls("execute_agent_tool", **wish, server_id="b"), says("Found."),
+        service=service_url, model=model,
+    )  # fmt: skip
+    first, _ = stranger.asks("Find it.", functions=HIT, tools=tools)
+    assert model.requests[1]["messages"][-1]["content"] == (
+        "Several servers have a tool called 'Tool1_function one'. Name one as 'server_id': 'a', 'b'."
+    )
+    assert first[0][1]["input_arguments"]["server_id"] == "b"
+
+
 def test_widget_data_comes_before_mcp_tools(service_url, model):
     stranger = Stranger("mcp-tools", says("AAPL."), service=service_url, model=model)
     request = {"widgets": {"primary": [NEWS]}, "tools": [TOOL]}
@@ -271,6 +288,32 @@ def test_older_clients_know_no_agents(generation, service_url, model):
     widgets: Any = [] if generation == 1 else groups
     asked(f"{service_url}/v1/copilots/prompt-optimizer/query", widgets=widgets)
     assert "tools" not in model.requests[0]
+
+
+@pytest.mark.parametrize("generation", Generation, ids=["1", "2", "3"])
+@pytest.mark.parametrize(
+    ("expects", "data", "answer"),
+    [
+        (True, [], ""),
+        ("yes", [], "Well."),
+        (True, [{"status": "error"}], "Well."),
+        (None, [], "Well."),
+    ],
+)
+def test_an_old_chat_of_agents_ends_as_it_was_wanted(
+    expects, data, answer, generation, service_url, model
+):
+    import_template("prompt-optimizer", model)
+    model.plays(*([says(answer)] if answer else []))
+    made = {"function": "assign_tasks_to_agents", "input_arguments": {"task_requests": []}}
+    state = {"expect_direct_response": expects}
+    messages = [
+        QUESTION,
+        {"role": "ai", "content": json.dumps(made)},
+        {"role": "tool", **made, "data": data, "extra_state": state},
+    ]
+    body = {"messages": messages, **offered(generation)}
+    assert text_of(asks(service_url, "prompt-optimizer", body)) == answer
 
 
 CATALOG = [

@@ -4,13 +4,23 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.strangers import NEWS, Stranger, content, import_template, widgets
-from tests.conformance.test_client import HIT, TOOL
+from protocol.generations import Generation
+from tests.conformance.strangers import (
+    NEWS,
+    NEWS_SOURCE,
+    Stranger,
+    content,
+    import_template,
+    widgets,
+)
+from tests.conformance.test_client import CATALOG, HIT, TOOL
 from tests.conformance.test_dashboard import DONE
+from tests.conformance.test_generations import BOTH, old
 from tests.conformance.test_widgets import on_dashboard
 from tests.workspace.client import Event, named, text_of
 from tests.workspace.model_server import ModelServer, Reply, calls, says
 
+__all__ = ["old"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SEARCH = "Tool1_function_one"
@@ -169,3 +179,85 @@ def test_a_new_question_begins_anew(service_url, model):
         legs = stranger.asks("Find it.", functions=HIT, tools=[TOOL])
         assert functions_called(legs) == ["execute_agent_tool"]
         assert text_of(legs[-1]) == answer
+
+
+def offered(count: int) -> list[dict[str, Any]]:
+    """Widgets that older clients can tell apart."""
+    return [
+        {**NEWS, "uuid": f"{number:08d}-7b4d-451c-adc5-49856e90a0e6", "widget_id": f"w{number}"}
+        for number in range(count)
+    ]
+
+
+DATA = (
+    "The dashboard was already asked for data {} for this question, so this answer uses what there"
+)
+
+
+@BOTH
+@pytest.mark.parametrize(("most", "words"), [(1, "once"), (2, "2 times")])
+def test_the_limit_for_data_holds_for_older_clients(most, words, generation, old, model):
+    shown = offered(3)
+    ask = [calls("get_widget_data", widgets=[{"id": one["uuid"]}]) for one in shown[: most + 1]]
+    chat = old("dashboard-explorer", generation, *ask, says("So far."), widgets=shown)
+    limits = [{"function": "get_widget_data", "most": most}]
+    import_template("dashboard-explorer", model, client_call_limits=limits)
+    *asking, answer = chat.ask("Compare them.")
+    assert functions_called(asking) == ["get_widget_data"] * most
+    sentence = DATA.format(words)
+    assert text_of(answer).startswith(sentence)
+    assert text_of(answer).split("\n\n")[1] == "So far."
+    assert [one.startswith(sentence) for one in warnings_in([answer])] == (
+        [] if generation is Generation.ONE else [True]
+    )
+    assert "tools" not in model.requests[-1]
+
+
+@BOTH
+def test_selected_widgets_beyond_the_limit_are_told_to_older_clients(generation, old, model):
+    chat = old("widget-reader", generation, says("So far."), widgets=offered(2))
+    limits = [{"function": "get_widget_data", "most": 1}]
+    import_template("widget-reader", model, client_call_limits=limits)
+    *asking, answer = chat.ask("Compare them.")
+    assert functions_called(asking) == ["get_widget_data"]
+    told = text_of(answer).startswith(DATA.format("once"))
+    assert told is (generation is Generation.ONE), "the second asks for all at once"
+
+
+@pytest.mark.parametrize("limit", ["of the function", "of all"])
+def test_six_widgets_of_the_first_generation_are_a_question_of_the_limits(limit, old, model):
+    chat = old("widget-reader", Generation.ONE, says("All six."), widgets=offered(6))
+    limits = [{"function": "get_widget_data", "most": 6}] if limit == "of the function" else []
+    import_template("widget-reader", model, client_call_limits=limits, max_client_calls=6)
+    *asking, answer = chat.ask("Compare them.")
+    assert functions_called(asking) == ["get_widget_data"] * 6
+    assert answer == [("copilotMessageChunk", {"delta": "All six."})]
+
+
+def test_six_different_functions_of_one_answer_are_all_called(service_url, model):
+    six = (
+        ("get_widget_data", {"widgets": [{"id": NEWS["uuid"]}]}),
+        NOTES[0],
+        SEARCHES[0],
+        ("manage_navigation_bar", {"operation": "add_tabs", "tabs": [{"name": "Rates"}]}),
+        ("update_widget_in_dashboard", {"data_sources": [NEWS_SOURCE]}),
+        ("save_skill", {"name": "Mine", "instructions": "Do it."}),
+    )
+    names = [name if name != SEARCH else "execute_agent_tool" for name, _ in six]
+    limits = [{"function": name, "most": 1} for name in names if name != "get_widget_data"]
+    stranger = stranger_with(
+        "dashboard-explorer", Reply(calls=six), says("Six."), service=service_url, model=model,
+        client_call_limits=[*limits, {"function": "get_widget_data", "most": 1}],
+        features={"mcp-tools": True, "generative-ui": True, "widget-dashboard-search": True},
+    )  # fmt: skip
+    functions = {name: lambda _: DONE for name in names}
+    legs = stranger.asks(
+        "Do all.",
+        functions={**functions, **HIT, "get_widget_data": content("[1]")},
+        tools=[TOOL],
+        skills_catalog=CATALOG,
+        **on_dashboard(workspace_options=ON),
+    )
+    assert sorted(functions_called(legs)) == sorted(names)
+    assert (text_of(legs[-1]), warnings_in(legs)) == ("Six.", [])
+    assert len(model.requests) == 2

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from copilot_admin.models import Run
+from protocol.generations import Generation
+from tests.conformance.dialects import asks, brought, offered
 from tests.conformance.strangers import NEWS, NEWS_SOURCE, Stranger, content, import_template
 from tests.conformance.test_generations import ONE, ROWS, TWO
 from tests.wire import Line
@@ -97,3 +99,40 @@ def test_an_old_body_still_gets_the_old_dialect(generation, history, service_url
         named_so = {"data_sources": [{"origin": "openbb", "widget_id": "company_news"}]}
     assert call["copilot_function_call_arguments"] == named_so
     assert set(Run.objects.values_list("generation", flat=True)) == {generation.value}
+
+
+ONLY_THREE: dict[str, Any] = {
+    "timezone": "UTC",
+    "workspace_state": {},
+    "workspace_options": [],
+    "tools": None,
+    "model": "",
+    "skills_catalog": [],
+}
+
+
+@pytest.mark.parametrize("older", [ONE, TWO], ids=["1", "2"])
+@pytest.mark.parametrize("field", ONLY_THREE)
+def test_a_field_of_today_outweighs_old_messages_and_widgets(field, older, service_url, model):
+    import_template("widget-reader", model)
+    again = {"role": "human", "content": "And now?"}
+    body = {
+        "messages": [HUMAN, *brought(older, "Old news."), ANSWER, again],
+        **offered(older, NEWS),
+        field: ONLY_THREE[field],
+    }
+    [(_, call)] = asks(service_url, "widget-reader", body)
+    assert set(call) == {"function", "input_arguments", "extra_state"}
+    assert "data_sources" in call["input_arguments"]
+    assert set(Run.objects.values_list("generation", flat=True)) == {Generation.THREE.value}
+
+
+def test_an_old_body_gets_the_old_dialect_whatever_its_messages_are_like(service_url, model):
+    """Such as those of a chat that Workspace of today began."""
+    import_template("widget-reader", model)
+    again = {"role": "human", "content": "And now?"}
+    begun = {"role": "ai", "content": "It rose.", "agent_id": "reader"}
+    messages = [HUMAN, *brought(Generation.THREE, "Old news."), begun, again]
+    [(_, call)] = asks(service_url, "widget-reader", {"messages": messages, **offered(ONE, NEWS)})
+    assert call["copilot_function_call_arguments"] == {"widget_uuid": UUID}
+    assert Run.objects.get().generation == 1

@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 
 from copilot_admin.models import Node
+from protocol.generations import Generation
+from tests.conformance.dialects import QUESTION, asks, offered
 from tests.conformance.strangers import NEWS, PRICE, Stranger, import_template, widgets
 from tests.conformance.test_widgets import on_dashboard
 from tests.copilot_file.test_templates import files_served
 from tests.wire import Line
 from tests.workspace.client import Event, named, text_of
-from tests.workspace.model_server import calls, says
+from tests.workspace.model_server import Reply, calls, says
 from tests.workspace.stream import events_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -109,6 +111,25 @@ def test_what_an_mcp_tool_cites_is_cited_under_the_id_that_the_client_knows(serv
     tool = {"server_id": "s", "name": "find", "url": "http://test.com", "description": ""}
     *_, events = stranger.asks(
         "Find it.", functions={"execute_agent_tool": lambda _: hit}, tools=[tool]
+    )
+    [theirs] = named(events, "copilotCitationCollection")[0]["citations"]
+    assert theirs["id"] == CITATION["id"]
+
+
+def test_what_two_tools_cite_is_cited_once_with_the_id_that_one_of_them_gives(service_url, model):
+    both = Reply(calls=(("find", {"q": "a"}), ("find", {"q": "b"})))
+    stranger = Stranger("widget-citations", both, says("Found."), service=service_url, model=model)
+    nameless = {key: one for key, one in CITATION.items() if key != "id"}
+    given = iter(([nameless, nameless], [CITATION]))
+    tool = {"server_id": "s", "name": "find", "url": "http://test.com", "description": ""}
+    *_, events = stranger.asks(
+        "Find it.",
+        functions={
+            "execute_agent_tool": lambda _: [
+                {"items": [{"content": "A hit."}], "extra_citations": next(given)}
+            ]
+        },
+        tools=[tool],
     )
     [theirs] = named(events, "copilotCitationCollection")[0]["citations"]
     assert theirs["id"] == CITATION["id"]
@@ -241,6 +262,40 @@ def test_context_of_the_first_generation_is_told_as_before(context, service_url,
     assert f">\n{told}\n</data>" in model.told()
 
 
+@pytest.mark.parametrize("generation", [Generation.ONE, Generation.TWO], ids=["1", "2"])
+@pytest.mark.parametrize(
+    ("form", "content", "note"),
+    [
+        ({"type": "text"}, "Rates rose.", ""),
+        ({"type": "snowflake_query", "query_data_source": QUERY}, "SELECT 1",
+         f"[a Snowflake query, asked of {json.dumps(QUERY)}]\n"),
+        ({"type": "snowflake_python"}, "a = 1", "[Python code for Snowflake]\n"),
+    ],
+    ids=["text", "query", "python"],
+)  # fmt: skip
+def test_artifacts_of_older_clients_are_known_as_what_they_are(
+    form, content, note, generation, service_url, model
+):
+    import_template("reasoning-steps", model)
+    model.plays(says("Yes."))
+    kept = {"uuid": NEW, "name": "Mine", "data": {"content": content, "data_format": form}}
+    body = {"messages": [QUESTION], "context": [kept], **offered(generation)}
+    events = asks(service_url, "reasoning-steps", body)
+    assert f'<data source="Mine">\n{note}{content}\n</data>' in model.told()
+    assert len(named(events, "copilotStatusUpdate")) == (0 if generation is Generation.ONE else 2)
+
+
+def test_the_name_of_what_the_second_generation_brings_back_is_taken(service_url, model):
+    import_template("tables", model)
+    wish = [("table", {"name": name, "description": "", "rows": ROWS}) for name in ("A", 'The "B"')]
+    model.plays(Reply(calls=tuple(wish)), says("Two."))
+    kept = [{"uuid": NEW, "name": name, "data": {"content": ROWS}} for name in ("A", "The 'B'")]
+    body = {"messages": [QUESTION], "context": kept, **offered(Generation.TWO)}
+    events = asks(service_url, "tables", body)
+    names = [one["name"] for one in named(events, "copilotMessageArtifact")]
+    assert names == ["A 2", "The 'B' 2"]
+
+
 OBJECT = {"data_type": "object", "parse_as": "table"}
 
 
@@ -350,6 +405,13 @@ def test_rows_that_did_not_fit_into_a_data_message_are_told_too(service_url, mod
     [warning] = named(events, "copilotStatusUpdate")
     assert warning["message"].startswith("Not all data fits: Data of the widget Company News asked")
     assert "of 100 rows. Ask about less" in warning["message"]
+    model.plays(says("It did."), says("It fell."))
+    [later] = stranger.asks("Really?")
+    assert later == [("copilotMessageChunk", {"delta": "It did."})]
+    *_, again = stranger.asks(
+        "And now?", functions={"get_widget_data": lambda _: given}, **widgets(NEWS)
+    )
+    assert len(named(again, "copilotStatusUpdate")) == 1, "the data is of this question again"
 
 
 BODIES: dict[int, dict[str, Any]] = {
@@ -380,3 +442,28 @@ def test_messages_in_parts_are_understood_in_every_generation(generation, servic
     ]
     steps = named(events, "copilotStatusUpdate")
     assert len(steps) == (0 if generation == 1 else 2)
+
+
+@pytest.mark.parametrize("generation", [1, 3])
+def test_calls_and_results_in_parts_are_what_they_are(generation, service_url, model):
+    import_template("widget-reader", model)
+    model.plays(says("It rose."))
+    made = {"function": "get_widget_data", "input_arguments": {"widget_uuid": NEW}}
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    events = posted(
+        service_url,
+        "widget-reader",
+        {"role": "human", "content": ["What", picture, {"type": "text", "text": "moved?"}]},
+        {"role": "ai", "content": [{"type": "text", "text": json.dumps(made)}]},
+        {
+            "role": "tool",
+            "function": "get_widget_data",
+            "content": [{"type": "text", "text": "[1]"}, {"type": "text", "text": "[2]"}],
+        },
+        **BODIES[generation],
+    )
+    assert events == [("copilotMessageChunk", {"delta": "It rose."})]
+    said = model.requests[0]["messages"]
+    assert [one["role"] for one in said] == ["system", "user", "assistant", "tool"]
+    assert said[1]["content"] == "What\nmoved?"
+    assert ">\n[1]\n[2]\n</data>" in said[3]["content"]

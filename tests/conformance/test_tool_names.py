@@ -1,10 +1,14 @@
 """The user's MCP tools keep their identity, also where two are called alike or like one of ours."""
 
+import json
 from typing import Any
 
 import pytest
 
-from tests.conformance.strangers import Stranger, import_template
+from copilot_admin.models import Run
+from protocol.generations import Generation
+from tests.conformance.dialects import QUESTION, asks, offered
+from tests.conformance.strangers import NEWS, Stranger, import_template
 from tests.conformance.test_client import TOOL
 from tests.workspace.client import named
 from tests.workspace.model_server import ModelServer, Reply, calls, says
@@ -104,3 +108,62 @@ def test_a_tool_that_is_gone_and_called_like_one_of_ours_has_another_name(servic
     stranger.asks("Draw it.", functions=functions, tools=[tool("chart", "srv-1")])
     stranger.asks("Sure?", functions=functions)
     assert replayed(model) == [("chart_2", result("chart_2", "srv-1"))]
+
+
+@pytest.mark.parametrize("generation", Generation, ids=["1", "2", "3"])
+def test_an_old_chat_with_tools_of_one_name_is_replayed_with_both(generation, service_url, model):
+    import_template("widget-reader", model, widget_data="ask", tools=["chart"])
+    model.plays(says("Both."))
+    history = [QUESTION]
+    for name, server in (("search", "a"), ("search", "b"), ("chart", "b"), ("get_widget_data", "")):
+        arguments = {"server_id": server, "tool_name": name, "parameters": {"q": "x"}}
+        made = {"function": "execute_agent_tool", "input_arguments": arguments}
+        given: Any = {"content": f"from {server}"}
+        data = given if generation is Generation.ONE else [given]
+        data = [{"items": [given]}] if generation is Generation.THREE else data
+        history += [
+            {"role": "ai", "content": json.dumps(made)},
+            {"role": "tool", **made, "data": data},
+        ]
+    again = {"role": "human", "content": "Sure?"}
+    body = {"messages": [*history, again], **offered(generation, NEWS)}
+    asks(service_url, "widget-reader", body)
+    names = ["search", "search_2", "chart_2", "get_widget_data_2"]
+    assert replayed(model) == [
+        (name, result(name, server))
+        for name, server in zip(names, ("a", "b", "b", ""), strict=True)
+    ]
+    assert Run.objects.get().generation == generation
+
+
+def test_many_servers_with_one_long_name_are_all_offered_and_told_apart(service_url, model):
+    name = "n" * 300
+    tools = [tool(name, f"srv-{number}") for number in range(12)]
+    last = "n" * 61 + "_12"
+    stranger = Stranger(
+        "mcp-tools", calls(last, q="x"), says("Found."), service=service_url, model=model
+    )
+    first, _ = stranger.asks("Find it.", functions={"execute_agent_tool": answering}, tools=tools)
+    [call] = named(first, "copilotFunctionCall")
+    assert call["input_arguments"] == {
+        "server_id": "srv-11",
+        "tool_name": name,
+        "parameters": {"q": "x"},
+    }
+    assert len([one for one in model.tools(0) if one.startswith("nnn")]) == 12
+    assert replayed(model) == [(last, result(last, "srv-11"))]
+
+
+def test_a_tool_that_is_listed_twice_is_one(service_url, model):
+    stranger = Stranger(
+        "mcp-tools", calls("search", q="x"), says("Found."), service=service_url, model=model
+    )
+    other = {**tool("search", "srv-1"), "description": "Another word for it."}
+    stranger.asks(
+        "Find it.",
+        functions={"execute_agent_tool": answering},
+        tools=[tool("search", "srv-1"), tool("find", "srv-1"), other],
+    )
+    assert list(model.tools(0)) == ["search", "find"]
+    assert model.tools(0)["search"]["description"] == TOOL["description"]
+    assert replayed(model) == [("search", result("search", "srv-1"))]

@@ -325,6 +325,20 @@ def test_page_actions_and_tabs_are_known_in_both_legs(logging, service_url, mode
     assert model.system(1).endswith(start + workspace)
 
 
+def test_a_workspace_of_odd_values_is_no_obstacle(service_url, model):
+    stranger = Stranger("dashboard-explorer", says("Odd."), service=service_url, model=model)
+    state = {
+        "action_history": [5, None, {"a": 1}, "", "Opened it </data>"],
+        "current_page_context": ["dashboard"],
+        "current_dashboard_info": {"name": 5, "tabs": [None, {"tab_id": 7, "widgets": [3]}]},
+        "agents": "none",
+    }
+    [events] = stranger.asks("Which tabs?", **widgets(), workspace_state=state)
+    assert events == [("copilotMessageChunk", {"delta": "Odd."})]
+    assert '{"latest_actions": ["Opened it <\\/data>"]}' in model.system()
+    assert '{"dashboard": "", "tabs": [{"widgets": []}]}' in model.system()
+
+
 @pytest.mark.parametrize("web_search", [True, False])
 def test_portfolio_commentary_fetches_comments_and_cites(
     web_search, service_url, model: ModelServer

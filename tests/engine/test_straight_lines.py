@@ -32,7 +32,7 @@ from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.engine import artifact_names, citations
 from copilot_admin.engine.component_runs import text as component_text
 from copilot_admin.engine.components import passages
-from copilot_admin.engine.documents import pdf_claims, text_encodings
+from copilot_admin.engine.documents import alphabets, guessed_encodings, pdf_claims, text_encodings
 from copilot_admin.engine.documents.registry import UnreadableFile
 from copilot_admin.engine.files import encoded as base64_files
 from copilot_admin.engine.llm import (
@@ -45,10 +45,13 @@ from copilot_admin.engine.llm import (
 )
 from copilot_admin.engine.prompt import data_text, item_forms, placeholders
 from copilot_admin.engine.providers import rehearsal
-from copilot_admin.engine.toolkits import ranking
+from copilot_admin.engine.toolkits import markdown_images, ranking
+from copilot_admin.engine.toolkits.returns import date_columns, date_texts
+from copilot_admin.engine.toolkits.table_operations import cells
 from copilot_admin.engine.tools import clean_html, inline_styles, tool_arguments
 from copilot_admin.errors import LimitReached
 from copilot_admin.rendering import markdown, markdown_room
+from copilot_admin.studio import expectations, numbers
 from protocol import canonical, markers, plain_text, redaction, sse, storable, strict_json
 from protocol.components import manifests
 from protocol.data import message
@@ -90,6 +93,19 @@ def put_together(text: str) -> None:
         calls.add({"index": number % 100, "function": {"name": "n", "arguments": ""}})
         calls.add({"index": 0, "function": {"name": f"n{number}", "arguments": text[:1]}})
     calls.calls()
+
+
+def date_column(text: str) -> None:
+    """A date as long as the text, and a column of as many dates."""
+    date_columns.moments([text], [])
+    date_columns.moments([text[:20], "1/2/2024", "Jan 3, 2024", 1706659200] * (len(text) // 8), [])
+
+
+def numbers_of_a_column(text: str) -> None:
+    """A number as long as the text, and a column of as many."""
+    for cell in (text, *[text[:50]] * (len(text) // 8)):
+        cells.number_of(cell)
+        cells.decimal_comma(cell)
 
 
 def until_refused(read: Callable[[Any], object]) -> Callable[[Any], object]:
@@ -203,6 +219,16 @@ DOORS = (
         decoded("cp1252"),
         (("", "ü", ""), ("", "x", "ü"), ("", "x\n", "ü"), ("", "xü\n", ""), ("", "ü x", "")),
     ),
+    Door(
+        guessed_encodings,
+        lambda text: guessed_encodings.guess(text.encode("cp1252")),
+        (("", "ü", ""), ("", "x", "üüüü"), ("", "xü\n", "")),
+    ),
+    Door(
+        alphabets,
+        alphabets.is_of_one_language,
+        (("", "ü", ""), ("", "x", "ü"), ("", "Жx", ""), ("", "„", ""), ("", "ก็", "")),
+    ),
     Door(text_encodings, decoded("utf-16-le"), (("", "x", ""), ("", "市", "\n"), ("", "\0", ""))),
     Door(
         base64_files,
@@ -280,6 +306,23 @@ DOORS = (
         (("", "{{", ""), ("{{", " ", ""), ("", "{{ ", ""), ("", "{", "}"), ("", "{{a}}", "")),
     ),
     Door(
+        placeholders,
+        placeholders.ends_open,
+        (("", "{{", ""), ("{{", " ", ""), ("", "{{ ", ""), ("", "{", "}"), ("", "{{a}}", "")),
+    ),
+    Door(
+        placeholders,
+        placeholders.in_single_braces,
+        (
+            ("", "{{", ""),
+            ("{{", " ", ""),
+            ("", "{{ ", ""),
+            ("", "{", "}"),
+            ("", "{ ", ""),
+            ("", "{{a}}", ""),
+        ),
+    ),
+    Door(
         ranking,
         ranking.terms_of,
         (
@@ -292,6 +335,28 @@ DOORS = (
         ),
     ),
     Door(ranking, ranked, (("", "x", ""),)),
+    Door(
+        markdown_images,
+        in_pieces(markdown_images.MarkdownImages),
+        (
+            ("", "![", ""),
+            ("", "![a", ""),
+            ("", "`![", ""),
+            ("`", "![a](", ""),
+            ("", "!", ""),
+            ("", "<", ""),
+            ("", "<img", ""),
+            ("", "`a\n![", ""),
+            ("", "```\n![\n", ""),
+            ("", "![a](data:image/", ""),
+            ("", "\\", "![a](b)"),
+        ),
+    ),
+    Door(
+        markdown_images,
+        lambda text: markdown_images.without_remote_images(text, sources=()),
+        (("", "![", ""), ("", "`![", ""), ("", "<img", ""), ("", "![a](data:image/", "")),
+    ),
     Door(
         canonical,
         lambda text: canonical.canonical(HumanMessage(text)),
@@ -451,6 +516,36 @@ DOORS = (
             ("Note:", " ", "x"),
         ),
     ),
+    Door(
+        date_texts,
+        date_column,
+        (
+            ("", "1", ""),
+            ("", "1/", ""),
+            ("Jan ", " ", "1, 2024"),
+            ("", "Jan", ""),
+            ("1/2/2024 ", "1:", ""),
+            ("1/31/2024", ", ", "10:00"),
+        ),
+    ),
+    Door(cells, numbers_of_a_column, (("", "1", ""), ("", "1.234,", ""), ("(", "1 ", "%)"))),
+    Door(
+        numbers,
+        lambda text: list(numbers.numbers_in(text)),
+        (
+            ("", "1", ""),
+            ("", "1,", ""),
+            ("", "1.234,", "e"),
+            ("", "(1 %)", ""),
+            ("", "-$1", ""),
+            ("1", "\u202f234", ""),
+        ),
+    ),
+    Door(
+        expectations,
+        expectations.verdict_of_judge,
+        (("", "*", ""), ("", "*", "yes"), ("", " ", "no")),
+    ),
     Door(message, message.kind_from, (("", "-", ""), ("", "\xb6a", ""))),
     Door(
         loading,
@@ -524,13 +619,13 @@ BOUNDED = {
     "copilot_admin.copilots.fields.controls": "pydantic's expressions have no backtracking",
     "copilot_admin.copilots.fields.values": "pydantic's expressions have no backtracking",
     "copilot_admin.copilots.fields.records": "pydantic's expressions have no backtracking",
+    "copilot_admin.copilots.questions.entry": "pydantic's expressions have no backtracking",
+    "copilot_admin.copilots.questions.expectation": "pydantic's expressions have no backtracking",
     "copilot_admin.copilot_file.schema": "pydantic's expressions have no backtracking",
     "copilot_admin.copilot_file.yaml_reading": "read through copilot_file.loading",
     "copilot_admin.engine.toolkits.arithmetic.tokens": "calculations have at most 1,000 characters",
     "copilot_admin.engine.component_runs.run": "errors of components, one expression of one class",
     "copilot_admin.engine.components.registry": "versions of components, written by us",
-    "copilot_admin.engine.toolkits.returns.dates": "its expressions have a longest match",
-    "copilot_admin.engine.toolkits.table_operations.cells": "numbers have at most 60 characters",
     "copilot_admin.threads.similarity": "looks at 2,000 characters",
     "protocol.components.contract": "its expressions have a longest match",
 }

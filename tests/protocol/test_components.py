@@ -108,6 +108,25 @@ def test_vector_7_every_link_stays():
     assert seen(merged) == [("urls", "", {"url": url}) for url in ("u1", "u2", "u3")]
 
 
+def test_usage_may_be_a_list():
+    """Source: "usage | list of dict" among the returned fields of the contract."""
+    small = {"prompt_tokens": 5, "completion_tokens": 1, "total_tokens": 6, "name": "small"}
+    large = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9, "name": "large"}
+    output = text("x", usage=[small, large])
+    assert output.to_json()["content"][0]["usage"] == [small, large]
+    assert ComponentOutput.model_validate(output.to_json()) == output
+    merged = merge([text("a"), output, text("b", usage=None)])
+    assert merged.content[0].usage == [small, large]
+    assert total_usage(merged) == tuple({"name": "", **one} for one in (small, large))
+    assert one_usage(merged)["total_tokens"] == 15
+
+
+@pytest.mark.parametrize("usage", ["ten", 5, ["ten"], [5]])
+def test_usage_is_no_text_and_no_number(usage):
+    with pytest.raises(ContractBreach, match="usage"):
+        text("x", usage=usage)
+
+
 def test_vector_8_the_last_usage_counts():
     counted = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7, "name": "m"}
     for outputs in (

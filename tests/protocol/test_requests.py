@@ -223,7 +223,7 @@ def test_context_may_hold_data_messages_of_every_type(raw: Any, message: DataMes
     ("raw", "wanted"),
     [
         ({"type": "data", "data": 1, "schema": "x"}, "a Data message with a JSON Schema"),
-        ({"type": "data"}, "a Data message with data or a schema"),
+        ({"type": "data"}, "a Data message with data, a schema or a description"),
         (
             {"type": "data", "data": 1, "_instance": {"a": 1}},
             "a Data message whose _instance is text",

@@ -10,7 +10,7 @@ from tests.wire import Line
 from tests.workspace.client import Event, named, text_of
 from tests.workspace.stream import events_of
 
-MOST_LEGS = 6
+MOST_LEGS = 8
 
 
 @dataclass(kw_only=True)

@@ -86,15 +86,20 @@ def _words(widget: Widget) -> str:
 
 def facts_of(widget: Widget) -> dict[str, Json]:
     """What Workspace knows of a widget besides its name and its parameters."""
-    source = widget.source or widget.metadata.get("source")  # of generation 2
     about = {
         "description": _shortened(widget.description),
-        "category": widget.category,
-        "subcategory": widget.sub_category,
-        "source": source if isinstance(source, str) else None,
+        "category": widget.category or _in_metadata(widget, "category"),
+        "subcategory": widget.sub_category or _in_metadata(widget, "subcategory"),
+        "source": widget.source or _in_metadata(widget, "source"),
     }
     known: dict[str, Json] = {key: value for key, value in about.items() if value}
     return known | _counted("columns", widget.columns, most=_MAX_COLUMNS)
+
+
+def _in_metadata(widget: Widget, name: str) -> str | None:
+    """A fact where older clients have it."""
+    value = widget.metadata.get(name)
+    return _shortened(value) if isinstance(value, str) else None
 
 
 def facts_of_param(param: WidgetParam) -> dict[str, Json]:

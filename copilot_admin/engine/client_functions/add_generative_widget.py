@@ -10,6 +10,7 @@ from copilot_admin.engine.client.call_budget import CallWords
 from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import Sample
+from copilot_admin.engine.toolkits.markdown_images import without_remote_images
 from copilot_admin.engine.tools.chart import has_text, text_on_x
 from copilot_admin.engine.tools.clean_html import LONGEST, html_to_show
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
@@ -104,7 +105,7 @@ def _data(given: GenerativeWidget, *, html_sources: Collection[str]) -> Json:
     if not isinstance(given.data, str):
         return list(given.data)
     if given.widget_type != "html":
-        return given.data
+        return without_remote_images(given.data, sources=html_sources)
     if len(given.data) > LONGEST:
         raise ToolMistake(f"HTML has {LONGEST} characters at most. Write less.")
     return html_to_show(given.data, sources=html_sources)

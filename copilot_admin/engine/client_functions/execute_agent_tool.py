@@ -34,7 +34,7 @@ class ExecuteAgentTool(ClientFunction):
 
     def offers(self, situation: Situation) -> Iterable[Offer]:
         """One tool for each of the client's, and the client's own function, which is not listed."""
-        tools = [tool for tool in situation.query.tools if _text(tool.get("name")).strip()]
+        tools = _distinct(situation.query.tools)
         for tool in tools:
             yield Offer(
                 schema=ToolSchema(
@@ -44,7 +44,7 @@ class ExecuteAgentTool(ClientFunction):
                 ),
                 function=self.name,
                 arguments=partial(_arguments, tool),
-                identity=(_text(tool.get("server_id")), _text(tool.get("name"))),
+                identity=_identity(tool),
             )
         if tools:
             # Models that have read of Workspace call its function by its own name.
@@ -61,6 +61,19 @@ class ExecuteAgentTool(ClientFunction):
     def identity(self, arguments: JsonObject) -> Identity:
         """The server and the name that it has there: two servers may have tools of one name."""
         return _text(arguments.get("server_id")), _text(arguments.get("tool_name"))
+
+
+def _distinct(tools: Iterable[JsonObject]) -> list[JsonObject]:
+    """The tools that have a name, each once, as the client tells them apart."""
+    found: dict[Identity, JsonObject] = {}
+    for tool in tools:
+        if _text(tool.get("name")).strip():
+            found.setdefault(_identity(tool), tool)
+    return [*found.values()]
+
+
+def _identity(tool: JsonObject) -> Identity:
+    return _text(tool.get("server_id")), _text(tool.get("name"))
 
 
 def _arguments(tool: JsonObject, call: ToolCall) -> JsonObject:
@@ -84,11 +97,18 @@ def _wrapped(tools: Sequence[JsonObject], call: ToolCall) -> JsonObject:
     """The call of a tool that the model named in the arguments, as Workspace itself wants it."""
     given = _parsed(call)
     name, server = given.get("tool_name"), given.get("server_id")
-    named = [tool for tool in tools if name in (tool["name"], tool_name(str(tool["name"])))]
+    exact = [tool for tool in tools if name == tool["name"]]
+    named = exact or [tool for tool in tools if name == tool_name(str(tool["name"]))]
     fitting = [tool for tool in named if server in (None, "", tool.get("server_id"))]
     if not fitting:
         names = ", ".join(tool_name(str(tool["name"])) for tool in tools)
         raise ToolMistake(f"There is no tool called {name!r}. Tools: {names}.")
+    servers = dict.fromkeys(_text(tool.get("server_id")) for tool in fitting)
+    if len(servers) > 1:
+        listed = ", ".join(map(repr, servers))
+        raise ToolMistake(
+            f"Several servers have a tool called {name!r}. Name one as 'server_id': {listed}."
+        )
     parameters = json.dumps(given.get("parameters") or {})
     return _arguments(fitting[0], replace(call, name=str(name), arguments=parameters))
 

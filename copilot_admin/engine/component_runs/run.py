@@ -5,9 +5,10 @@ no component ever breaks an answer.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
+import inspect
 import json
 import logging
 import re
@@ -26,7 +27,7 @@ from protocol.components import (
     total_usage,
 )
 from protocol.json import JsonObject
-from protocol.json_schema import data_faults
+from protocol.json_schema import argument_faults
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +54,7 @@ class ComponentRun:
         system: The inputs that the system passes besides.
         config: What the copilot's builder set.
         as_program: Calls `run`, with the arguments as its message; what it returns is one element.
+        streamed: `run` is to give its pieces as they come, each as an element.
         outputs: What it has yielded.
         seconds: How long it took.
         error: Why it gave no whole result, for people; empty when it did.
@@ -63,6 +65,7 @@ class ComponentRun:
     system: Mapping[str, Any] = field(default_factory=dict)
     config: Mapping[str, Any] = field(default_factory=dict)
     as_program: bool = False
+    streamed: bool = False
     outputs: list[ComponentOutput] = field(default_factory=list)
     seconds: float = 0.0
     error: str = ""
@@ -132,7 +135,7 @@ class ComponentRun:
         count = characters = 0
         try:
             async with asyncio.timeout(LONGEST_SECONDS) as limit:
-                instance = self.component(**self.config)
+                instance = self.component.made(self.config)
                 stream = self._outputs_of(instance)
                 async with aclosing(stream) as outputs:
                     async for output in outputs:
@@ -153,7 +156,8 @@ class ComponentRun:
         if not self.as_program:
             return instance.stream(**{**self.system, **self.arguments})
         instance.system = self.system
-        return _returned(instance, Message(dict(self.arguments)))
+        message = Message(dict(self.arguments))
+        return _returned(instance, message, streamed=self.streamed)
 
     @property
     def _name(self) -> str:
@@ -186,7 +190,7 @@ def check_arguments(component: type[Component], arguments: JsonObject) -> None:
             f"{component.name} has no parameter {unknown[0]!r}. "
             f"Its parameters: {', '.join(names) or 'none'}."
         )
-    faults = data_faults(arguments, schema)
+    faults = argument_faults(arguments, schema)
     if faults:
         raise WrongArguments(f"Wrong arguments for {component.name}: {'; '.join(faults[:3])}.")
 
@@ -208,12 +212,31 @@ def arguments_in(
 
 
 async def _returned(
-    component: Component, message: Message
+    component: Component, message: Message, *, streamed: bool
 ) -> AsyncGenerator[ComponentOutput, None]:
-    """What `run` returns, as one element."""
-    returned = await component.run(message)
+    """What `run` returns, as one element, or each of its pieces as one; the last has the tokens."""
+    named = {"stream": True} if streamed else {}
+    configs = component.system.get("model_configs")
+    if isinstance(configs, Mapping) and "temperature" in configs:
+        named["temperature"] = configs["temperature"]
+    returned = await component.run(message, **_taken(component.run, named))
+    if isinstance(returned.content, AsyncGenerator):
+        async with aclosing(returned.content) as pieces:
+            async for piece in pieces:
+                yield create_output("json", json.dumps(piece, ensure_ascii=False))
+        if usage := getattr(returned, "token_usage", None):
+            yield create_output("json", json.dumps(""), usage=usage)
+        return
     usage = getattr(returned, "token_usage", None)
     yield create_output("json", json.dumps(returned.content, ensure_ascii=False), usage=usage)
+
+
+def _taken(run: Callable[..., object], named: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that somebody's `run` takes by their names."""
+    parameters = inspect.signature(run).parameters
+    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        return dict(named)
+    return {name: value for name, value in named.items() if name in parameters}
 
 
 def _size(output: object) -> int:

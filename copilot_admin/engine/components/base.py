@@ -5,7 +5,7 @@ from contextlib import aclosing
 import inspect
 import json
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from copilot_admin.engine.components.steps import steps_of
 from copilot_admin.engine.components.tracing import (
@@ -35,6 +35,17 @@ def _not_written(self: object, *args: Any, **kwargs: Any) -> Any:
     Source: the base class of AppBuilder's component contract raises this when it is called.
     """
     raise NotImplementedError("A component writes tool_eval.")
+
+
+def _content(output: ComponentOutput) -> Any:
+    """The text of an output that is nothing but text, else its content items."""
+    if all(content.type is ContentType.TEXT for content in output.content):
+        return "".join(content.text.model_dump()["info"] for content in output.content)
+    return output.to_json()["content"]
+
+
+def _counted(output: ComponentOutput) -> dict[str, Any]:
+    return {"token_usage": one_usage(output)} if total_usage(output) else {}
 
 
 class Component:
@@ -70,8 +81,24 @@ class Component:
     create_output = staticmethod(create_output)
     create_outputs = staticmethod(create_outputs)
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, meta: type[ComponentArguments] | None = None, **kwargs: Any) -> None:
+        """Takes what a copilot's builder set.
+
+        Args:
+            meta: What the contract's own example passes; the class says it already.
+            **kwargs: The settings.
+        """
         self.config: Mapping[str, Any] = kwargs
+
+    @classmethod
+    def made(cls, config: Mapping[str, Any]) -> Self:
+        """An instance with what a builder set, of which `__init__` gets what it takes."""
+        parameters = inspect.signature(cls.__init__).parameters
+        if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+            return cls(**config)
+        made = cls(**{name: value for name, value in config.items() if name in parameters})
+        made.config = config
+        return made
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -86,15 +113,21 @@ class Component:
     tool_eval: Any = _not_written
 
     @components_run_trace
-    async def run(self, message: Message) -> Message:
+    async def run(
+        self, message: Message, stream: bool = False, temperature: float | None = None
+    ) -> Message:
         """Takes a message and gives one: the entry for programs.
 
         Args:
             message: The parameters by name, or the value of the only one.
+            stream: The content is an async generator of pieces as they come.
+            temperature: Of the model, for a component that asks one; None: as the caller's
+                `model_configs` or the copilot say.
 
         Returns:
             The text of the result where it is nothing but text, else its content items; with
-            `token_usage` where a model was asked.
+            `token_usage` where a model was asked. Of a stream each piece is one of the two, and
+            `token_usage` is there when the last has come.
 
         Raises:
             NotImplementedError: The component has no `tool_eval`.
@@ -103,12 +136,28 @@ class Component:
         if type(self).tool_eval is Component.tool_eval:
             _not_written(self)
         inputs = {**self.system, **self._inputs(message)}
+        if temperature is not None:
+            configs = inputs.get("model_configs") or {}
+            inputs["model_configs"] = {**configs, "temperature": temperature}
+        if stream:
+            answer = Message()
+            answer.content = self._pieces(inputs, answer)
+            return answer
         output = merge([output async for output in self.stream(**inputs)])
-        usage = {"token_usage": one_usage(output)} if total_usage(output) else {}
-        if all(content.type is ContentType.TEXT for content in output.content):
-            text = "".join(content.text.model_dump()["info"] for content in output.content)
-            return Message(text, **usage)
-        return Message(output.to_json()["content"], **usage)
+        return Message(_content(output), **_counted(output))
+
+    async def _pieces(
+        self, inputs: Mapping[str, Any], answer: Message
+    ) -> AsyncGenerator[Any, None]:
+        """The content of each output; what was spent is put into the answer at the end."""
+        outputs: list[ComponentOutput] = []
+        async with aclosing(self.stream(**inputs)) as stream:
+            async for output in stream:
+                outputs.append(output)
+                if (piece := _content(output)) not in ("", []):
+                    yield piece
+        for name, usage in _counted(merge(outputs)).items():
+            setattr(answer, name, usage)
 
     async def __call__(self, message: Message) -> Message:
         """The same as `run`."""

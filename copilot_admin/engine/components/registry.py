@@ -112,8 +112,14 @@ def _loaded(name: str) -> ModuleType:
 
 
 def _is_written_in(module: str, value: object) -> TypeGuard[type[Component]]:
-    is_component = isinstance(value, type) and issubclass(value, Component)
-    return is_component and value is not Component and value.__module__ == module
+    if not (isinstance(value, type) and issubclass(value, Component)):
+        return False
+    return value.__module__ == module and not _is_base(value)
+
+
+def _is_base(component: type[Component]) -> bool:
+    """Whether a class is only there for others to build on."""
+    return not component.name and component.tool_eval is Component.tool_eval
 
 
 def _age(version: str) -> tuple[tuple[int, str], ...]:

@@ -28,10 +28,11 @@ _PRICES = [
 
 
 class ReturnsToolkit(Component):
-    """Measures returns, volatility, drawdown and correlation of series.
+    """Measures returns, risk and rates of return of series of prices, returns or payments.
 
     A copilot's builder may set the options of `copilot_admin.engine.toolkits.returns.options` for calls
-    that do not say them: periods_per_year, risk_free_rate, benchmark, window, kind.
+    that do not say them: periods_per_year, risk_free_rate, target, confidence, benchmark, window,
+    kind, unit, guess, day_first.
     """
 
     name = "returns_toolkit"
@@ -42,24 +43,33 @@ class ReturnsToolkit(Component):
         {"series": {"A": [100, 104, 101, 108], "B": [50, 51, 49, 53]}, "measure": "correlation"},
         {"series": {"values": [0.01, -0.02, 0.03], "kind": "returns"}, "measure": "volatility"},
         {"series": "date,close\n2024-01-02,10\n2024-01-03,9", "measure": "max_drawdown"},
+        {"series": [-70000, 12000, 15000, 18000, 21000, 26000], "measure": "irr"},
     )
 
     def tool_eval(
         self, series: SeriesArgument, measure: MeasureArgument, **kwargs: Any
     ) -> Iterator[ComponentOutput]:
-        """Measures returns and risk of one or several series of prices or returns exactly.
+        """Measures returns and risk of series of prices or returns exactly, and rates of payments.
 
         Args:
             series: All values: [100, 101.5, ...], or rows such as [{"date": "2024-01-31", "AAPL":
-                185.2, "MSFT": 404.1}], or {"AAPL": [...], "MSFT": [...]}, or CSV text. Options go
-                around it: {"values": <series>, "kind": "returns" (the values are simple returns
-                such as 0.01; else prices), "periods_per_year": 252 (else as the dates say),
-                "risk_free_rate": 0.04, "benchmark": "SPY" (for beta; else the last series),
-                "window": 21 (returns in a rolling measure)}.
+                185.2, "MSFT": 404.1}], or {"AAPL": [...], "MSFT": [...]}, or CSV text. Numbers have
+                a decimal point. Options go around it: {"values": <series>, "kind": "returns" (the
+                values are simple returns such as 0.01; else prices; or "values": any numbers),
+                "unit": "percent" (returns such as 1 for 1%), "periods_per_year": 252 (else as the
+                dates say), "risk_free_rate": 0.04, "target": 0.04 (of sortino, a year; else the
+                risk-free rate), "confidence": 0.95 (of value_at_risk), "benchmark": "SPY" (for beta
+                and tracking_error; else the last series), "window": 21 (returns in a rolling
+                measure), "guess": 0.1 (of several rates the nearest is taken), "day_first": true
+                (03/04/2024 is in April; else month first, unless other dates say it)}.
             measure: summary, returns, log_returns, total_return, annualised_return (geometric),
-                cagr (by the calendar), volatility (annualised), sharpe, drawdown, max_drawdown
-                (with peak, trough and recovery), rolling_return, rolling_volatility, or for several
-                series correlation and beta.
+                cagr (by the calendar), volatility (annualised), standard_deviation (of a sample,
+                of one period's returns), sharpe, sortino (downside deviation over all returns),
+                calmar (annualised return over max_drawdown), value_at_risk (historical, a loss,
+                interpolated), drawdown, max_drawdown (with peak, trough and recovery),
+                rolling_return, rolling_volatility, for several series correlation, beta and
+                tracking_error (annualised), or of payments (paid below zero, received above) irr
+                (at equal intervals) and xirr (by their dates).
             **kwargs: What the system passes; nothing of it is used.
 
         Yields:

@@ -2,17 +2,16 @@
 
 A byte order mark says it, and so does UTF-8, which no other encoding is by chance. Of UTF-16 and
 UTF-32 without a mark every second byte of plain letters is zero. What is none of them is guessed
-among the encodings in which people save text files.
+(see `guessed_encodings.py`).
 """
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 import re
 import unicodedata
 
-from charset_normalizer import CharsetMatch, from_bytes
-
+from copilot_admin.engine.documents.guessed_encodings import guess
 from copilot_admin.engine.documents.registry import UnreadableFile
 
 # Each before those whose mark begins with its own.
@@ -23,23 +22,10 @@ _MARKS = (
     (BOM_UTF16_BE, "utf-16"),
     (BOM_UTF8, "utf-8-sig"),
 )
-# Of two that fit equally well the first is taken.
-_WINDOWS = ("cp1252", "cp1250", "cp1254")
-_LATIN = ("cp1252", "cp1250", "iso8859_2", "cp1254")
-_LATIN_OF_OLD_PROGRAMS = ("cp850", "mac_roman")
-_OTHERS = (
-    *("cp932", "cp949", "gb18030", "big5", "euc_jp"),  # few bytes fit these by chance
-    *("cp1251", "koi8_r", "cp866", "iso8859_5", "cp1253", "cp1255", "cp1256", "cp874"),
-)
 _SAMPLE = 64 * 1024  # bytes; guessing takes up to 40 ms for them
 _BEFORE = 200  # bytes of a long line before what shows its encoding
-_FEW = 4  # letters that are not plain; of fewer nothing can be told
-_LATIN_RUN = 3  # letters with marks that follow each other in a Latin text
-_STRICT, _LENIENT = 0.2, 0.4  # of letters that may stand beside each other oddly
-# Percent of odd letters, and of likeness to a language: right and wrong readings differ as much.
-_CLOSE_CHAOS, _CLOSE_LIKENESS = 15.0, 5.0
+_SHORTEST_PLAIN = 16  # bytes; of Chinese in UTF-16 half are letters by chance
 _HIGH = re.compile(rb"[\x80-\xff]+")
-_PLAIN = re.compile(rb"[A-Za-z]")
 _CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 _PRINTABLE = bytes(range(0x20, 0x7F)) + b"\t\r\n"
 _LOOKED_AT = 20_000  # characters
@@ -66,11 +52,16 @@ def decode_text(data: bytes) -> DecodedText:
         UnreadableFile: They are in an encoding that is not known.
         ValueError: They are no text.
     """
+    data = data.removeprefix(BOM_UTF8)  # some programs write it before text that is none
+    mark = _marked(data)
+    data = data[2:] if mark == "utf-16" and _is_plain_behind(data[2:]) else data
     encoding = _marked(data) or _wide(data)
     if encoding:
         return _read(data, encoding)
     if b"\0" in data:
         raise ValueError("binary")
+    if _is_switching(data):
+        return _read(data, "iso2022_jp")
     try:
         return DecodedText(data.decode())
     except UnicodeDecodeError:
@@ -87,6 +78,12 @@ def looks_like_text(data: bytes) -> bool:
 
 def _marked(data: bytes) -> str:
     return next((encoding for mark, encoding in _MARKS if data.startswith(mark)), "")
+
+
+def _is_plain_behind(data: bytes) -> bool:
+    """Whether what a mark of UTF-16 stands before is plain text all the same."""
+    head = data[:_SAMPLE]
+    return len(head) >= _SHORTEST_PLAIN and looks_like_text(head) and _is_ascii(head)
 
 
 def _wide(data: bytes) -> str:
@@ -161,57 +158,18 @@ def _is_nearly_utf8(sample: bytes) -> bool:
 
 
 def _guessed(data: bytes, sample: bytes) -> DecodedText:
-    if sum(map(len, _HIGH.findall(sample))) < _FEW:
-        readings = {sample.decode(one, "replace") for one in _WINDOWS}
-        return _read(data, "cp1252", GUESSED.format(encoding="cp1252") if len(readings) > 1 else "")
-    matches = _matches(sample)
-    if not matches:
+    """The text in the encoding that is likely.
+
+    Raises:
+        UnreadableFile: None is.
+    """
+    guessed = guess(sample)
+    if guessed is None:
         raise UnreadableFile(UNKNOWN)
-    best, *others = matches
-    name = _first_of(best)
-    unlike = best.percent_coherence == 0  # any language that is known
-    unsure = unlike and (best.percent_chaos > 0 or name in _LATIN_OF_OLD_PROGRAMS)
-    near = [
-        one
-        for one in others
-        if one.percent_chaos <= best.percent_chaos + _CLOSE_CHAOS
-        and one.percent_coherence >= best.percent_coherence - _CLOSE_LIKENESS
-    ]
-    return _read(data, name, GUESSED.format(encoding=name) if near or unsure else "")
+    note = "" if guessed.is_sure else GUESSED.format(encoding=guessed.encoding)
+    return _read(data, guessed.encoding, note)
 
 
-def _matches(sample: bytes) -> Sequence[CharsetMatch]:
-    """What fits, best first; what stands for several encodings makes of all of them the same text."""
-    candidates = _candidates(sample)
-    for tried, threshold in (
-        (candidates, _STRICT),
-        ((*candidates, *_LATIN_OF_OLD_PROGRAMS), _LENIENT),
-    ):
-        found = list(from_bytes(sample, cp_isolation=list(tried), threshold=threshold))
-        if found:
-            return sorted(
-                found,
-                key=lambda one: (
-                    one.percent_chaos,
-                    -one.percent_coherence,
-                    tried.index(_first_of(one)),
-                ),
-            )
-    return ()
-
-
-def _first_of(match: CharsetMatch) -> str:
-    """The most common of the encodings that make the same text of the sample."""
-    order = (*_LATIN, *_OTHERS, *_LATIN_OF_OLD_PROGRAMS)
-    same = [one for one in match.could_be_from_charset if one in order]
-    return min(same, key=order.index) if same else match.encoding
-
-
-def _candidates(sample: bytes) -> tuple[str, ...]:
-    """The encodings among which is guessed, by how many of the letters are plain."""
-    runs = [len(run) for run in _HIGH.findall(sample)]
-    is_sparse = sum(runs) * 2 <= len(_PLAIN.findall(sample))
-    is_short = max(runs, default=0) <= _LATIN_RUN
-    if is_sparse and is_short:
-        return _LATIN
-    return (*_LATIN, *_OTHERS) if is_sparse else _OTHERS
+def _is_switching(data: bytes) -> bool:
+    """Whether it is Japanese in seven bits, which switches to its signs and back."""
+    return data.isascii() and (b"\x1b$B" in data or b"\x1b$@" in data) and b"\x1b(" in data

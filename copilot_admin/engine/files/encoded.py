@@ -51,7 +51,8 @@ def size_of(content: str) -> int:
 
 def is_plain_text(content: str) -> bool:
     """Whether a file of a format that is text came as it is instead of in base64."""
-    if len(content) < SHORTEST or not content.isascii():
+    is_short = len(content) < SHORTEST and not content.endswith("=")  # as hardly a text does
+    if is_short or not content.isascii():
         return True
     head = content[:_HEAD].encode()
     if not head.startswith(_DATA_ADDRESS.encode()) and head.translate(None, _BLANKS + _LETTERS):

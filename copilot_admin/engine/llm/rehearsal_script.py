@@ -17,12 +17,14 @@ from protocol.json import Json, JsonObject
 
 OPENING = "This is a rehearsal: no language model was asked."
 # Possessive, and only where a line begins: no character of a text is looked at twice.
-_BLOCK_START = re.compile(r'^<data source=("(?:[^"\\\n]|\\.)*+")[^\n]*+(?<=>)\n', re.MULTILINE)
+_BLOCK_START = re.compile(r'<data source=("(?:[^"\\\n]|\\.)*+")[^\n]*+(?<=>)\n')
+_BEGINS = "<data source="
 _BLOCK_END = "\n</data>"
 _CHART_TYPES = ("line", "scatter", "pie", "donut", "bar")
 _ANY_CASE = re.IGNORECASE | re.DOTALL
 _MAX_ROWS = 200
 _EXCERPT = 300  # characters
+_LONGEST_QUESTION = 100_000  # characters; nobody rehearses with more
 
 Row = Mapping[str, str | int | float | bool | None]
 
@@ -85,7 +87,7 @@ def _scene(call: ModelCall) -> Scene:
     texts = [asked, *results]
     return Scene(
         role=next((line for line in system.splitlines() if line.strip()), ""),
-        question=asked.partition("\n\n<data ")[0],
+        question=asked.partition("\n\n<data ")[0][:_LONGEST_QUESTION],
         widgets=_listed_widgets(system),
         given=[given for text in texts for given in _given(text)],
         used=frozenset(one.name for message in turn for one in message.tool_calls),
@@ -220,7 +222,7 @@ def _listed_widgets(system: str) -> Sequence[JsonObject]:
 def _given(text: str) -> Iterator[Given]:
     """The blocks of data in a text; a block that never ends is none, and neither is what follows."""
     start = 0
-    while opening := _BLOCK_START.search(text, start):
+    while opening := _opening(text, start):
         end = text.find(_BLOCK_END, opening.end())
         if end < 0:
             return
@@ -228,6 +230,19 @@ def _given(text: str) -> Iterator[Given]:
         if isinstance(source, str):
             yield Given(source, text[opening.end() : end])
         start = end + len(_BLOCK_END)
+
+
+def _opening(text: str, start: int) -> re.Match[str] | None:
+    """The next beginning of a block, where a line begins.
+
+    It is looked for as a text: an expression takes 0.2 s for 20 MB, and no thread runs meanwhile.
+    """
+    while (found := text.find(_BEGINS, start)) >= 0:
+        begins_line = found == 0 or text[found - 1] == "\n"
+        if begins_line and (opening := _BLOCK_START.match(text, found)):
+            return opening
+        start = found + 1
+    return None
 
 
 def _parsed(text: str) -> Json:

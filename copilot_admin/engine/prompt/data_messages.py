@@ -20,7 +20,7 @@ from copilot_admin.engine.prompt.data_limits import within
 from copilot_admin.engine.prompt.data_text import item_text
 from copilot_admin.engine.prompt.item_forms import form_note
 from copilot_admin.engine.values.spec import CopilotSpec, DataMessagePolicy
-from copilot_admin.engine.values.turn import Fetched, fetched_by
+from copilot_admin.engine.values.turn import Fetched, fetched_by, fetched_in_turn
 from protocol.data import DataMessage, folded, render
 from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.json import Json
@@ -28,6 +28,7 @@ from protocol.messages import DataItem, ResultMessage, SourceData
 from protocol.query import ContextItem, Query
 from protocol.widgets import Widget
 
+_WIDGET_DATA = "widget_data"
 _MAX_DEPTH = 100  # of data that is laid out; deeper data stays the text it came as
 _PARSED_CONTAINERS = frozenset({dict, list})
 
@@ -66,8 +67,15 @@ def data_blocks(spec: CopilotSpec, query: Query, *, limit: int) -> DataBlocks:
     others = [one for one in spec.data if one.identity in moving]
     client = folded([*others, *derived], merging=merging)
     fitted = within(client, limit)
-    texts, cuts = (one.text for one in fitted), (one.cut for one in fitted if one.cut)
-    return DataBlocks(tuple(map(render, frozen)), tuple(texts), several, tuple(cuts))
+    told = _told_before(query, several=several) if spec.data_messages.results else frozenset()
+    cuts = (
+        one.cut
+        for message, one in zip(client, fitted, strict=True)
+        if one.cut and not (message.kind == _WIDGET_DATA and message.instance in told)
+    )
+    return DataBlocks(
+        tuple(map(render, frozen)), tuple(one.text for one in fitted), several, tuple(cuts)
+    )
 
 
 def is_widget_data(message: ResultMessage, fetched: Fetched) -> bool:
@@ -174,7 +182,7 @@ def _results(query: Query, *, several: frozenset[str]) -> Iterator[DataMessage]:
         name = name_of(one.widget) if one.widget else _ref(one)
         asked = f" asked with {_arguments(one)}" if one.source.input_args else ""
         yield DataMessage(
-            kind="widget_data",
+            kind=_WIDGET_DATA,
             instance=instance_of(one, several=several),
             data=_content(one.result),
             description=_described(f"Data of the widget {name}{asked}.", one.result),
@@ -201,6 +209,13 @@ def _arguments(fetched: Fetched) -> str:
 def _content(data: SourceData) -> Json:
     values = [_parsed(item_text(item)) for item in data.items]
     return values[0] if len(values) == 1 else values
+
+
+def _told_before(query: Query, *, several: frozenset[str]) -> frozenset[str]:
+    """The data of widgets for earlier questions: what of it does not fit was told with those."""
+    of_this_turn = {instance_of(one, several=several) for one in fetched_in_turn(query)}
+    everything = {instance_of(one, several=several) for one in _fetched(query)}
+    return frozenset(everything - of_this_turn)
 
 
 def _described(description: str, data: SourceData) -> str:

@@ -9,7 +9,7 @@ import json
 from protocol.json import Json
 from protocol.messages import DataItem
 
-_TEXTS = frozenset({"text", "html", "snowflake_query", "snowflake_python"})
+_TEXTS = ("text", "html", "snowflake_query", "snowflake_python")
 
 
 def form_note(item: DataItem) -> str:
@@ -28,7 +28,7 @@ def form_note(item: DataItem) -> str:
 
 def plain_content(item: DataItem) -> str:
     """The content; of an artifact that is a text the text itself."""
-    is_text = item.data_format.get("parse_as") in _TEXTS
+    is_text = item.data_format.get("parse_as") in _TEXTS  # a client may send a list, too
     if not is_text or not item.content.startswith('"'):
         return item.content
     try:

@@ -31,13 +31,34 @@ def unknown_placeholders(
     prompt: str, custom_features: Iterable[CustomFeature] = ()
 ) -> tuple[str, ...]:
     """The names in `{{ ... }}` that mean nothing, each once; a prompt with any is not published."""
-    known = _FIXED | {
-        name
-        for feature in custom_features
-        for name in (f"options.{feature.key}", f"options.{feature.key}.state")
-    }
+    known = _known(custom_features)
     found = dict.fromkeys(name for _, name in _pieces(prompt) if name is not None)
     return tuple(name for name in found if name not in known)
+
+
+def used_placeholders(prompt: str) -> frozenset[str]:
+    """The names in `{{ ... }}`, whether they mean anything or not."""
+    return frozenset(name for _, name in _pieces(prompt) if name is not None)
+
+
+def ends_open(prompt: str) -> str | None:
+    """What stands behind a last `{{` without `}}`; None where every one is closed."""
+    *_, (rest, _name) = _pieces(prompt)
+    _before, opening, name = rest.partition(_OPENING)
+    return name if opening else None
+
+
+def in_single_braces(prompt: str, custom_features: Iterable[CustomFeature] = ()) -> tuple[str, ...]:
+    """The known names that stand in `{...}`, where they mean nothing, each once."""
+    known = _known(custom_features)
+    pieces = prompt.split("{")
+    closed = (
+        piece.partition("}")[0].strip()
+        for place, piece in enumerate(pieces[1:])
+        # An empty piece stands between the braces of `{{`, but for the one before the first brace.
+        if (not place or pieces[place]) and "}" in piece
+    )
+    return tuple(dict.fromkeys(name for name in closed if name in known))
 
 
 def fill(
@@ -66,6 +87,15 @@ def fill(
     return "".join(
         text if name is None else text + values.get(name, ABSENT) for text, name in _pieces(prompt)
     )
+
+
+def _known(custom_features: Iterable[CustomFeature]) -> frozenset[str]:
+    own = (
+        name
+        for feature in custom_features
+        for name in (f"options.{feature.key}", f"options.{feature.key}.state")
+    )
+    return _FIXED.union(own)
 
 
 def _pieces(prompt: str) -> Iterator[tuple[str, str | None]]:

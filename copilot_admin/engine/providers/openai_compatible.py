@@ -45,6 +45,9 @@ _MOST_MODELS_BYTES = 8 * 1024 * 1024  # OpenRouter lists some hundred models in 
 # A model says a word every 10 to 20 ms; a film shows 25 pictures a second. Taking what came
 # meanwhile in one read, of all streams in one turn of the loop, halves what a word costs.
 _READING = SharedSleep(1 / 25)
+# So many bytes at once are more than the beginning of an answer: whoever sends signs of life by the
+# thousand is read no faster than words.
+_MUCH = 400
 _STATUS_NUMBERS = frozenset(map(str, range(400, 600)))
 _STATUS_WORDS = {
     "rate_limit": 429,
@@ -104,7 +107,7 @@ class OpenAICompatible:
                         await _drain(response)
                         break
                     body.check()
-                    if said:
+                    if (said or len(block) > _MUCH) and b"\n" in block:  # else amid an event
                         await _READING.wait(loop)
             for delta in reader.read(() if reader.done else body.end()):
                 yield delta

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
+from functools import partial
 import re
 from typing import ClassVar
 
+from copilot_admin.engine.beside import HEAVY_BYTES, beside_if
 from copilot_admin.engine.llm.rehearsal_script import next_move
 from copilot_admin.engine.values.model_call import (
     Delta,
@@ -35,7 +37,8 @@ class Rehearsal:
 
     async def stream(self, call: ModelCall) -> AsyncGenerator[Delta, None]:
         """Streams the next move of the play, word by word."""
-        move = next_move(call)
+        size = sum(len(message.text) for message in call.messages)
+        move = await beside_if(size > HEAVY_BYTES, partial(next_move, call))
         if isinstance(move, ToolCall):
             yield move
             said, reason = move.arguments, "tool_calls"

@@ -7,7 +7,7 @@ model fills in.
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from inspect import Parameter, getdoc, signature
 from pkgutil import iter_modules
@@ -17,6 +17,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, create_model
 
 from copilot_admin.engine import tools
+from copilot_admin.engine.beside import beside_if, is_long
 from copilot_admin.engine.tools.tool_arguments import read_arguments, schema_of
 from copilot_admin.engine.values.model_call import ToolCall, ToolSchema
 from protocol.events import Event
@@ -67,7 +68,7 @@ class Tool:
         Raises:
             ToolMistake: The arguments are wrong; the text tells the model what would be right.
         """
-        given = read_arguments(self.arguments, call)
+        given = await beside_if(is_long(call), partial(read_arguments, self.arguments, call))
         values = {name: getattr(given, name) for name in self.arguments.model_fields}
         return await self.function(context, **values)
 

@@ -93,6 +93,7 @@ class EngineInput:
         trace_id: Names the chat; the uuids of artifacts are made with it.
         chat_id: The same if the client gave it; never one that the server made for this request.
         max_answer_bytes: UTF-8 bytes of text after which the answer is cut with a warning.
+        size: Bytes of the request; what is made of a large one takes long.
     """
 
     spec: CopilotSpec
@@ -107,6 +108,7 @@ class EngineInput:
     principal: str = ""
     chat_id: str | None = None
     max_answer_bytes: int = 2 * 1024 * 1024
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,8 +109,8 @@ def test_arguments_go_before_system_inputs_of_the_same_name():
     ("arguments", "sentence"),
     [
         ({"query": "x", "more": 1}, "echo has no parameter 'more'. Its parameters: query."),
-        ({"query": 1}, "Wrong arguments for echo: $.query: 1 is not of type 'string'."),
-        ({}, "Wrong arguments for echo: $: 'query' is a required property."),
+        ({"query": 1}, "Wrong arguments for echo: query: 1 is not of type 'string'."),
+        ({}, "Wrong arguments for echo: query is missing."),
         ({"_sys_traceid": "evil"}, "echo has no parameter '_sys_traceid'. Its parameters: query."),
     ],
 )
@@ -446,7 +446,7 @@ def test_as_a_program_it_calls_run_with_the_system_inputs():
     seen: dict[str, Any] = {}
 
     class Runs(Echo):
-        async def run(self, message: Message) -> Message:
+        async def run(self, message: Message) -> Message:  # type: ignore[override]  # takes less
             seen.update(message.content, system=dict(self.system))
             return Message({"ok": True})
 

@@ -1,9 +1,9 @@
 """What every component has from its base, and the inputs that this server passes."""
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import AsyncGenerator, Generator
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -220,3 +220,73 @@ def test_inputs_are_taken_by_name_or_missing():
     for none in ({}, {MODEL: "model"}):
         with pytest.raises(ValueError, match="There is no model to ask"):
             model_in(none)
+
+
+class Configured(Component):
+    """Says a text in pieces, and with which temperature a model would be asked."""
+
+    name = "configured"
+    seen: ClassVar[dict[str, Any]] = {}
+
+    async def tool_eval(self, query: str, **kwargs: Any) -> AsyncGenerator[ComponentOutput, None]:
+        """Says a text in pieces.
+
+        Args:
+            query: What to say.
+        """
+        Configured.seen = dict(kwargs.get("model_configs", {}))
+        for letter in query:
+            yield create_output("text", letter)
+        yield create_output("text", "", usage={"total_tokens": 3, "name": "small"})
+
+
+class TestRunAsTheSourceHasIt:
+    """`run(message, stream=False, temperature=...)` of the component contract."""
+
+    def test_a_stream_is_a_message_whose_content_are_the_pieces(self):
+        async def pieces() -> tuple[list[str], Any]:
+            message: Any = await Configured().run(Message("hi"), stream=True)
+            listed = [piece async for piece in message.content]
+            return listed, message.token_usage
+
+        listed, usage = asyncio.run(pieces())
+        assert listed == ["h", "i"]
+        assert (usage["total_tokens"], usage["name"]) == (3, "small")
+        whole = run(Configured(), Message("hi"))
+        assert whole == "".join(listed)
+
+    def test_what_is_no_text_streams_as_its_items(self):
+        class Linked(Component):
+            """Gives a link."""
+
+            name = "linked"
+
+            async def tool_eval(self, **kwargs: Any) -> AsyncGenerator[ComponentOutput, None]:
+                """Gives a link."""
+                yield create_output("urls", "https://example.org")
+
+        async def pieces() -> list[Any]:
+            message = await Linked().run(Message({}), stream=True)
+            return [piece async for piece in message.content]
+
+        output = create_output("urls", "https://example.org")
+        assert asyncio.run(pieces()) == [output.to_json()["content"]]
+
+    @pytest.mark.parametrize(("said", "asked"), [(None, 0.9), (0.2, 0.2), (0, 0)])
+    def test_a_temperature_wins_over_that_of_the_caller(self, said, asked):
+        component = Configured()
+        component.system = {"model_configs": {"temperature": 0.9, "top_p": 0.5}}
+        asyncio.run(component.run(Message("x"), stream=False, temperature=said))
+        assert Configured.seen == {"temperature": asked, "top_p": 0.5}
+
+    def test_a_component_without_kwargs_in_its_init_gets_what_it_takes(self):
+        class Old(Configured):
+            """As the contract's own example is made."""
+
+            def __init__(self, model: str = "small") -> None:
+                super().__init__()
+                self.model = model
+
+        made = Old.made({"model": "large", "other": 1})
+        assert (made.model, made.config) == ("large", {"model": "large", "other": 1})
+        assert Configured.made({"other": 1}).config == {"other": 1}

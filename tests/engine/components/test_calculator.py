@@ -72,3 +72,19 @@ def test_whole_numbers_come_out_as_python_has_them(one, other):
     result = merge(outputs(expression=f"({one}) + ({other})"))
 
     assert llm_text(result.content) == str(one + other)
+
+
+@pytest.mark.parametrize(
+    ("expression", "digits"),
+    [
+        ("1/3", "0.333333333333"),
+        ("1000000000/7", "142857142.857142857143"),
+        ("1/30000000", "0.0000000333333333333"),
+        ("2^100 + 0.5", "1267650600228229401496703205376.5"),
+        ("123456789.123456789 * 1", "123456789.123456789"),
+    ],
+)
+def test_the_digits_are_those_that_the_documents_promise(expression, digits):
+    """In full before the point, and twelve behind it from the first that is not zero."""
+    (output,) = Calculator().tool_eval(expression)
+    assert output.content[0].text.info == digits

@@ -154,7 +154,7 @@ def test_a_component_without_samples_cannot_be_checked():
 def test_a_sample_that_the_manifest_refuses_or_that_fails_is_a_finding():
     assert sampled({"what": "text"}, {"what": 1}, {"what": "raise"}) == [
         "its sample 2 gives no whole result: Wrong arguments for sampled: "
-        "$.what: 1 is not of type 'string'.",
+        "what: 1 is not of type 'string'.",
         "its sample 3 gives no whole result: The component 'sampled' could not ask its model. No.",
     ]
 

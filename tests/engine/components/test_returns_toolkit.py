@@ -61,7 +61,9 @@ def test_the_user_gets_a_table_and_the_model_the_words():
 
 @pytest.mark.parametrize("measure", Measure)
 def test_every_measure_can_be_asked_for(measure):
-    table, words = outputs({"values": PRICES, "window": 2}, str(measure))
+    payments = [{"date": "2024-01-31", "paid": -1}, {"date": "2024-02-29", "paid": 1.1}]
+    series = payments if measure.is_of_payments else {"values": PRICES, "window": 2}
+    table, words = outputs(series, str(measure))
     assert json.loads(table.content[0].text.data)
     assert words.content[0].text.info
 

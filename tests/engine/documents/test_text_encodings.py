@@ -23,6 +23,14 @@ TEXTS = {
     "Greek": "Τα επιτόκια αυξήθηκαν τον Ιούνιο.\n",  # noqa: RUF001  # its letters
     "Arabic": "ارتفعت الأسعار في يونيو. السوق ينتظر قرار البنك.\n",
     "Hebrew": "הריבית עלתה ביוני. השוק ממתין להחלטה.\n",
+    "Czech": "Sazby v červnu vzrostly. Příliš žluťoučký kůň úpěl ďábelské ódy.\n",
+    "Hungarian": "A kamatok júniusban emelkedtek. Árvíztűrő tükörfúrógép.\n",
+    "Romanian": "Dobânzile au crescut în iunie. Piaţa aşteaptă.\n",
+    "Portuguese": "As taxas subiram em junho. A decisão não é fácil, ação.\n",
+    "Swedish": "Räntorna steg i juni. Åsa köpte fler aktier på börsen.\n",
+    "Danish": "Renten steg i juni. Køb flere aktier på børsen, æblegrød.\n",
+    "Ukrainian": "Ставки зросли у червні. Ринок чекає рішення банку її.\n",  # noqa: RUF001  # its letters
+    "Thai": "อัตราดอกเบี้ยเพิ่มขึ้นในเดือนมิถุนายน\n",
     "Chinese": "利率在六月上升。市场等待央行的决定。\n",
     "Taiwanese": "利率在六月上升。市場等待央行的決定。\n",
     "Japanese": "金利は六月に上昇した。市場は中央銀行の決定を待っている。\n",
@@ -37,6 +45,18 @@ SAVED_AS = [
     *(("Chinese", "gb18030"), ("Taiwanese", "big5")),
     *(("Japanese", one) for one in ("cp932", "euc_jp")),
     ("Korean", "cp949"),
+    *(("German", one) for one in ("mac_roman", "cp437")),
+    *(("French", "cp850"), ("Spanish", "mac_roman"), ("Turkish", "iso8859_9")),
+    *((one, "cp850") for one in ("Swedish", "Danish", "Portuguese")),
+    *((one, "cp1252") for one in ("Swedish", "Danish", "Portuguese")),
+    *((one, "iso8859_2") for one in ("Polish", "Czech", "Hungarian", "Romanian")),
+    *((one, "cp1250") for one in ("Czech", "Hungarian", "Romanian")),
+    *((one, "cp852") for one in ("Polish", "Czech", "Hungarian", "Romanian")),
+    *((one, "mac_latin2") for one in ("Polish", "Czech", "Hungarian")),
+    *((one, "mac_cyrillic") for one in ("Russian", "Ukrainian")),
+    *(("Ukrainian", one) for one in ("cp1251", "koi8_u", "iso8859_5")),
+    *(("Greek", "iso8859_7"), ("Arabic", "iso8859_6"), ("Hebrew", "iso8859_8"), ("Thai", "cp874")),
+    ("Japanese", "iso2022_jp"),
 ]
 WIDE = (
     "utf-8",
@@ -63,6 +83,60 @@ def test_older_encodings_are_found_by_their_letters(language, encoding):
     data = TEXTS[language].encode(encoding) * 5
     assert decode_text(data).text == TEXTS[language] * 5
     assert looks_like_text(data)
+
+
+@pytest.mark.parametrize("language", ["Polish", "Czech", "Hungarian", "Romanian", "Portuguese"])
+@pytest.mark.parametrize("encoding", ["cp1250", "iso8859_2", "cp1252", "cp852", "cp850"])
+def test_one_line_in_the_letters_of_one_language_is_no_guess(language, encoding):
+    try:
+        data = TEXTS[language].encode(encoding)
+    except UnicodeEncodeError:
+        return  # nobody saves it so
+    found = decode_text(data)
+    assert (found.text, found.note) == (TEXTS[language], "")
+
+
+@pytest.mark.parametrize(("language", "encoding"), SAVED_AS)
+def test_a_wrong_reading_is_never_given_without_a_word(language, encoding):
+    data = TEXTS[language].encode(encoding)
+    found = decode_text(data)
+    assert found.text == TEXTS[language] or found.note.startswith("[read as ")
+
+
+@pytest.mark.parametrize("text", ["naïve café à Zürich, Łódź, Škoda", "Łódź, Ærø und Çeşme, Győr"])
+def test_letters_of_several_languages_are_a_guess(text):
+    data = text.encode("cp1250", "ignore") + text.encode("cp1252", "ignore")
+    assert decode_text(data).note.startswith("[read as ")
+
+
+def test_a_reading_that_has_a_sign_where_another_has_a_letter_is_a_guess():
+    text = "Доходы компании выросли на три процента.\n"  # whose capital is a quote to Windows
+    assert decode_text(text.encode("mac_cyrillic")).note == GUESSED.format(encoding="cp1251")
+    assert decode_text(text.encode("cp1251")).note == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "“quoted” it’s – a test of plain words… 5 €, ±3 °C § 5\n",  # noqa: RUF001  # what people write
+        "5 µm ± 3 °C § 5 ½ ×\n",  # noqa: RUF001
+    ],
+)
+def test_signs_alone_are_read_as_those_of_windows(text):
+    assert decode_text(text.encode("cp1252")).text == text
+
+
+def test_few_chinese_signs_are_not_taken_for_japanese():
+    data = "市場".encode("big5")  # which is kana in the encoding of Japanese
+    assert decode_text(data).note.startswith("[read as ")
+
+
+def test_a_mark_of_another_encoding_is_not_believed():
+    text = TEXTS["German"]
+    for data in (b"\xef\xbb\xbf" + text.encode("cp1252"), b"\xff\xfe" + text.encode()):
+        assert decode_text(data) == decode_text(text.encode())
+    chinese = TEXTS["Chinese"]
+    assert decode_text(chinese.encode("utf-16")).text == chinese
 
 
 @pytest.mark.parametrize(

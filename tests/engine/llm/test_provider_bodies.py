@@ -7,6 +7,7 @@ import zlib
 
 import pytest
 
+from copilot_admin.engine.llm.provider_bodies import blocks_of
 from copilot_admin.engine.providers import openai_compatible
 from copilot_admin.engine.values.model_call import ModelCall, ModelMessage, ModelRole
 from copilot_admin.errors import ProviderBroke, ProviderRefused, RunError
@@ -137,3 +138,26 @@ def test_a_huge_list_of_models_is_given_up(body, monkeypatch):
     assert isinstance(error, ProviderBroke)
     assert error.public == "The address lists more models than can be read. Enter the model."
     assert peak < 16 * MEGABYTE
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body"),
+    [("identity", ZEROS[:MEGABYTE]), ("gzip", gzip.compress(ZEROS[:MEGABYTE]))],
+    ids=["plain", "packed"],
+)
+def test_a_body_is_handed_on_in_pieces_of_32_kilobytes(encoding, body):
+    class Content:
+        left = [b"", body]
+
+        async def readany(self):
+            return self.left.pop()
+
+    class Response:
+        headers = {"Content-Encoding": encoding}
+        content = Content()
+
+    async def pieces():
+        return [piece async for piece in blocks_of(Response(), most=MEGABYTE)]
+
+    sizes = [len(piece) for piece in asyncio.run(pieces())]
+    assert (sum(sizes), max(sizes)) == (MEGABYTE, 32 * 1024)

@@ -37,6 +37,7 @@ from protocol.messages import (
 )
 from protocol.query import ContextItem, Query
 from protocol.reading.context import read_context
+from protocol.reading.data_messages import SchemaChecks
 from protocol.reading.notes import Notes
 from protocol.widgets import WidgetParam, Widgets
 from tests.engine.engine_inputs import (
@@ -223,7 +224,7 @@ def test_a_client_may_send_data_messages_of_its_own() -> None:
         {"role": "system", "content": {"type": "data", "kind": "a\n## b", "data": 1}},
         {"name": "Table", "data": {"content": "x"}},
     ]
-    context = read_context(raw, notes=Notes())
+    context = read_context(raw, notes=Notes(), schemas=SchemaChecks())
 
     texts = seen(make_query(context=context), data=(NOTE,))
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 import pytest
 
 from copilot_admin.engine.prompt.data_text import EMPTY, Told, shortened, told_of
+from copilot_admin.engine.prompt.item_forms import form_note, plain_content
 from protocol.messages import CommandResult, DataItem, FileReference, SourceData, SourceError
 from tests.engine.engine_inputs import data
 
@@ -159,3 +160,11 @@ def test_no_row_is_ever_cut(rows, limit):
 def test_items_without_room_still_say_what_they_were():
     item = DataItem(content="long text")
     assert result_text(SourceData((item,)), limit=0) == "[1 of 1 rows left out: too much data]"
+
+
+@pytest.mark.parametrize("odd", [["text"], {"text": 1}, 1, None, True, [[]]])
+def test_a_form_of_any_shape_is_no_reason_to_fail(odd):
+    item = DataItem(content='"words"', data_format={"parse_as": odd, "data_type": odd})
+    assert (plain_content(item), form_note(item)) == ('"words"', "")
+    told = result_text(SourceData(items=(item,)), limit=1000)
+    assert "words" in told

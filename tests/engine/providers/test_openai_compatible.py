@@ -162,6 +162,67 @@ def test_words_that_follow_the_first_are_read_at_a_tick(monkeypatch):
     assert deltas == [TextDelta("first"), TextDelta(" second third")]
 
 
+@pytest.mark.parametrize(
+    ("sent", "waits"),
+    [
+        (b": alive\n", {0}),
+        (b": alive\n" * 1000, {1, 2}),
+        (b": alive\n" * 20_000, set(range(5, 100))),
+        (b"data: {" + b" " * 300_000 + b"}\n\n", {1, 2}),
+    ],
+    ids=["a sign of life", "a thousand of them", "a flood of them", "a long event"],
+)
+def test_before_the_first_words_much_is_read_at_ticks_and_the_middle_of_an_event_is_not(
+    sent, waits, monkeypatch
+):
+    waited = 0
+
+    class Counted:
+        async def wait(self, loop):
+            nonlocal waited
+            waited += 1
+
+    monkeypatch.setattr(openai_compatible, "_READING", Counted())
+
+    async def handler(request, reply):
+        await reply.start()
+        await reply.send(sent)
+        await reply.end()
+
+    async def run():
+        async with serving(handler) as server:
+            with pytest.raises(RunError):
+                await deltas_of(server.provider())
+
+    asyncio.run(run())
+    assert waited in waits
+
+
+def test_of_a_flood_of_tiny_chunks_some_hundred_are_read_at_once(monkeypatch):
+    blocks = []
+
+    class Noted(openai_compatible.DataLines):
+        def feed(self, block):
+            blocks.append(len(block))
+            return super().feed(block)
+
+    monkeypatch.setattr(openai_compatible, "DataLines", Noted)
+
+    async def handler(request, reply):
+        await reply.start()
+        await reply.raw(b"1\r\n\n\r\n" * 20_000)
+        await reply.end()
+
+    async def run():
+        async with serving(handler) as server:
+            with pytest.raises(RunError):
+                await deltas_of(server.provider())
+
+    asyncio.run(run())
+    assert sum(blocks) == 20_000
+    assert max(blocks) < 2100
+
+
 def test_every_byte_in_a_packet_of_its_own():
     async def handler(request, reply):
         await reply.start()

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import pytest
 
 from copilot_admin.engine.toolkits.returns import Options, formulas, measured
-from copilot_admin.engine.toolkits.returns.dates import moment, periods_in_a_year, said
+from copilot_admin.engine.toolkits.returns.date_texts import iso_moment as moment
+from copilot_admin.engine.toolkits.returns.dates import periods_in_a_year, said
 from copilot_admin.engine.toolkits.returns.formulas import Drawdown, max_drawdown
 from copilot_admin.engine.toolkits.returns.options import Kind, unwrapped
 from copilot_admin.engine.toolkits.returns.telling import number, percent
@@ -46,7 +47,17 @@ def rows_of(dates, numbers, name="A"):
 
 @pytest.mark.parametrize(
     ("module", "examples"),
-    [("", 3), (".options", 1), (".dates", 1), (".formulas", 4), (".telling", 4)],
+    [
+        ("", 3),
+        (".options", 2),
+        (".dates", 2),
+        (".date_texts", 3),
+        (".date_columns", 2),
+        (".cash_flows", 3),
+        (".risk", 2),
+        (".formulas", 4),
+        (".telling", 4),
+    ],
 )
 def test_the_examples_of_the_docstrings_are_true(module, examples):
     checked = importlib.import_module(f"copilot_admin.engine.toolkits.returns{module}")
@@ -242,14 +253,22 @@ def test_beta_is_to_the_benchmark_or_else_to_the_last(benchmark):
     }
     assert [one["series"] for one in found.rows] == ["A", "C"]
     assert found.lines[0] == f"A: beta {number(found.rows[0]['beta'])} to B"
-    assert found.notes == ("Common returns: 3.",)
+    default = "No benchmark was named: it is 'B', the last series."
+    assert found.notes == (
+        "Common returns: 3.",
+        *([] if benchmark and benchmark.strip() else [default]),
+    )
 
 
 def test_there_is_no_beta_to_a_benchmark_that_does_not_move():
     found = measured({"A": [1, 2, 3], "cash": [1, 1, 1]}, "beta")
     assert found.rows == ({"series": "A", "beta": None, "benchmark": "cash"},)
     assert found.lines == ("A: beta none to cash",)
-    assert found.notes == ("Common returns: 2.", "No beta: the returns of 'cash' do not vary.")
+    assert found.notes == (
+        "Common returns: 2.",
+        "No benchmark was named: it is 'cash', the last series.",
+        "No beta: the returns of 'cash' do not vary.",
+    )
 
 
 # What is too little or does not vary
@@ -325,7 +344,7 @@ def test_a_total_loss_is_a_return_but_has_no_logarithm_and_no_return_after_it():
         (
             {"A": {"2024-01-02": 1, "2024-01-03": 2}, "B": {"2025-01-02": 1, "2025-01-03": 2}},
             "correlation",
-            "'A' has 0 prices",
+            "no date in common",
         ),
         (
             {"values": {"A": [1, 2], "B": [1, 2]}, "benchmark": "C"},
@@ -371,7 +390,9 @@ def test_an_object_is_options_only_if_all_of_it_is():
     }
     assert unwrapped(full, {"window": 9, "other": 1}) == (
         "x",
-        Options(Kind.RETURNS, 52, 0.03, "SPY", 2),
+        Options(
+            kind=Kind.RETURNS, periods_per_year=52, risk_free_rate=0.03, benchmark="SPY", window=2
+        ),
     )
     for series in (
         {"values": [1], "A": [2]},
@@ -386,7 +407,19 @@ def test_an_object_is_options_only_if_all_of_it_is():
 @pytest.mark.parametrize(
     ("option", "sentence"),
     [
-        ({"kind": "volumes"}, "kind must be 'prices' or 'returns', not 'volumes'"),
+        (
+            {"kind": "volumes"},
+            "kind must be 'prices', 'returns' or 'values', not 'volumes'",
+        ),
+        ({"unit": "bp"}, "unit must be 'fraction' or 'percent', not 'bp'"),
+        ({"unit": "percent"}, 'say "kind": "returns" as well'),
+        (
+            {"confidence": 95},
+            "confidence must be from 0.5 to below 1, such as 0.95 for 95%, not 95",
+        ),
+        ({"confidence": 1}, "confidence must be"),
+        ({"day_first": "yes"}, "day_first must be true or false, not 'yes'"),
+        ({"target": 52}, "target must be a number such as 0.04 for 4%, not 52"),
         ({"periods_per_year": 0}, "periods_per_year must be a number such as 252, 52 or 12, not 0"),
         ({"periods_per_year": -12}, "periods_per_year must be"),
         ({"periods_per_year": 2_000_000}, "periods_per_year must be"),
@@ -395,7 +428,8 @@ def test_an_object_is_options_only_if_all_of_it_is():
         ({"periods_per_year": float("nan")}, "periods_per_year must be"),
         ({"risk_free_rate": -1}, "risk_free_rate must be a number such as 0.04 for 4%, not -1"),
         ({"risk_free_rate": 11}, "risk_free_rate must be"),
-        ({"risk_free_rate": "4%"}, "risk_free_rate must be"),
+        ({"risk_free_rate": "4,5"}, "decimals with a point, as in 4.5"),
+        ({"risk_free_rate": "low"}, "risk_free_rate must be"),
         ({"window": 1}, "window must be a whole number from 2 to 1000, not 1"),
         ({"window": 1001}, "window must be"),
         ({"window": 2.5}, "window must be"),

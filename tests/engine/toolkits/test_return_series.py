@@ -1,5 +1,6 @@
 """The forms in which series come."""
 
+from dataclasses import replace
 from datetime import datetime
 import doctest
 import json
@@ -7,13 +8,8 @@ import json
 import pytest
 
 from copilot_admin.engine.toolkits.returns import series as module
-from copilot_admin.engine.toolkits.returns.series import (
-    MAX_POINTS,
-    MAX_TEXT,
-    Series,
-    SeriesSet,
-    read_series,
-)
+from copilot_admin.engine.toolkits.returns.points import Series, SeriesSet
+from copilot_admin.engine.toolkits.returns.series import MAX_POINTS, MAX_TEXT, read_series
 
 at = datetime.fromisoformat
 FIRST, SECOND, THIRD = map(at, ("2024-01-02", "2024-01-03", "2024-01-04"))
@@ -43,7 +39,10 @@ def test_the_examples_of_the_docstrings_are_true():
     [
         ([1, 2.5], SeriesSet((placed(1.0, 2.5),), dated=False)),
         ((1, 2), SeriesSet((placed(1.0, 2.0),), dated=False)),
-        (["1,200", "$5", "12%"], SeriesSet((placed(1200.0, 5.0, 0.12),), dated=False)),
+        (
+            ["1,200", "$5", "12%"],
+            SeriesSet((replace(placed(1200.0, 5.0, 0.12), has_signs=True),), dated=False),
+        ),
         (rows(1, 2), SeriesSet((dated(1.0, 2.0),), dated=True)),
         ([{"Date": "2024-01-02", "AAPL": 1}], SeriesSet((dated(1.0, name="AAPL"),), dated=True)),
         ([{"AAPL": 1}, {"AAPL": 2}], SeriesSet((placed(1.0, 2.0, name="AAPL"),), dated=False)),
@@ -166,7 +165,7 @@ DEEP = "[" * 100_000
         ([1, True], "'True' in 'series' .point 2. is no number"),
         ([10**400], "is no number"),
         (rows(1, "x"), r"'x' in 'value' \(2024-01-03\) is no number"),
-        ([{"date": "1.2.2024", "A": 1}], "'1.2.2024' in 'A' is no date. Write dates as 2024-01-31"),
+        ([{"date": "1.2.", "A": 1}], "'1.2.' in 'A' is no date. Write dates as 2024-01-31"),
         ([{"date": None, "A": 1}], "'' in 'A' is no date"),
         (
             [*rows(1), *rows(2)],

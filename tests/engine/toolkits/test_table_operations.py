@@ -609,3 +609,8 @@ def test_whatever_is_sent_gives_a_table_of_strict_json_or_a_sentence(rows, steps
         assert all(tuple(row) == table.columns for row in table.rows)
         json.dumps(table.rows, allow_nan=False)
         assert told(table)
+
+
+def test_a_decimal_comma_is_named_in_the_error():
+    with pytest.raises(ValueError, match="a decimal comma: write decimals with a point"):
+        numbers(["5,2"], column="a")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from copilot_admin.engine.toolkits.returns.measures import Measure, Measured, measure_of
-from copilot_admin.engine.toolkits.returns.options import Options, unwrapped
+from copilot_admin.engine.toolkits.returns.options import Options, Unit, unwrapped
 from copilot_admin.engine.toolkits.returns.series import read_series
 
 __all__ = ["Measure", "Measured", "Options", "measured"]
@@ -42,7 +42,13 @@ def measured(
         raise ValueError(f"There is no measure {measure!r}. The measures are: {known}.") from None
     values, options = unwrapped(series, settings or {})
     try:
-        return measure_of(chosen, read_series(values), options)
+        given = read_series(
+            values,
+            day_first=options.day_first,
+            adds_up=chosen.is_of_payments,
+            in_percent=options.unit is Unit.PERCENT,
+        )
+        return measure_of(chosen, given, options)
     except OverflowError:
         raise ValueError(
             "The result is too large for a number. Check the values: some are too far apart."

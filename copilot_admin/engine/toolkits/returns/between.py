@@ -9,7 +9,8 @@ from typing import TypeAlias
 from copilot_admin.engine.toolkits.returns import formulas
 from copilot_admin.engine.toolkits.returns.options import Options
 from copilot_admin.engine.toolkits.returns.paths import Path
-from copilot_admin.engine.toolkits.returns.telling import Cell, Row, free_name, number
+from copilot_admin.engine.toolkits.returns.single import year_noted
+from copilot_admin.engine.toolkits.returns.telling import Cell, Row, free_name, line, number
 
 RowsAndLines: TypeAlias = tuple[Sequence[Row], Sequence[str]]
 
@@ -40,7 +41,7 @@ def correlation(paths: Sequence[Path], options: Options, notes: list[str]) -> Ro
 def beta(paths: Sequence[Path], options: Options, notes: list[str]) -> RowsAndLines:
     """The beta of each series to the benchmark: the one that is named so, else the last."""
     notes.append(_counted(paths))
-    benchmark = _benchmark(paths, options.benchmark.strip())
+    benchmark = _benchmark(paths, options.benchmark.strip(), notes)
     rows: list[Row] = [
         {
             "series": path.name,
@@ -56,8 +57,32 @@ def beta(paths: Sequence[Path], options: Options, notes: list[str]) -> RowsAndLi
     return rows, lines
 
 
-def _benchmark(paths: Sequence[Path], name: str) -> Path:
+def tracking_error(paths: Sequence[Path], options: Options, notes: list[str]) -> RowsAndLines:
+    """How much the returns of each series stray from those of the benchmark, made annual."""
+    notes.append(_counted(paths))
+    benchmark = _benchmark(paths, options.benchmark.strip(), notes)
+    year = year_noted(benchmark, options, notes)
+    rows: list[Row] = [
+        {
+            "series": path.name,
+            "tracking_error": formulas.volatility(
+                [one - other for one, other in zip(path.returns, benchmark.returns, strict=True)],
+                year.periods,
+            ),
+            "benchmark": benchmark.name,
+        }
+        for path in paths
+        if path is not benchmark
+    ]
+    if rows[0]["tracking_error"] is None:
+        notes.append("No tracking error: it needs two common returns.")
+    notes.append("It is the standard deviation of a sample (n - 1) of the differences, a year.")
+    return rows, [line(row) for row in rows]
+
+
+def _benchmark(paths: Sequence[Path], name: str, notes: list[str]) -> Path:
     if not name:
+        notes.append(f"No benchmark was named: it is {paths[-1].name!r}, the last series.")
         return paths[-1]
     for path in paths:
         if path.name.lower() == name.lower():

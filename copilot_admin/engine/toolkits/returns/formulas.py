@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from math import fsum, log1p, sqrt
 
 # Returns come out of a division near 1, so they are off by up to 2e-16: less is no movement.
-_ROUNDING = 1e-14
+ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def deviation(values: Sequence[float]) -> float | None:
         return None
     middle = mean(values)
     spread = sqrt(fsum((value - middle) ** 2 for value in values) / (len(values) - 1))
-    return spread if spread > _ROUNDING * (1 + abs(middle)) else 0.0
+    return spread if spread > ROUNDING * (1 + abs(middle)) else 0.0
 
 
 def volatility(returns: Sequence[float], periods: float) -> float | None:

@@ -3,12 +3,19 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
-from copilot_admin.engine.toolkits.returns import between, pointwise, single
-from copilot_admin.engine.toolkits.returns.options import Options
-from copilot_admin.engine.toolkits.returns.paths import Path, aligned, path_of
-from copilot_admin.engine.toolkits.returns.series import SeriesSet
+from copilot_admin.engine.toolkits.returns import (
+    between,
+    formulas,
+    losses,
+    payments,
+    pointwise,
+    single,
+)
+from copilot_admin.engine.toolkits.returns.options import Kind, Options, Unit
+from copilot_admin.engine.toolkits.returns.paths import Path, aligned, path_of, questions_of
+from copilot_admin.engine.toolkits.returns.points import Series, SeriesSet
 from copilot_admin.engine.toolkits.returns.telling import (
     Points,
     Row,
@@ -17,6 +24,8 @@ from copilot_admin.engine.toolkits.returns.telling import (
     lines_of,
     table_of,
 )
+
+_Named = TypeVar("_Named", Series, Path)
 
 
 class Measure(StrEnum):
@@ -32,10 +41,27 @@ class Measure(StrEnum):
     SHARPE = "sharpe"
     DRAWDOWN = "drawdown"
     MAX_DRAWDOWN = "max_drawdown"
+    STANDARD_DEVIATION = "standard_deviation"
+    SORTINO = "sortino"
+    CALMAR = "calmar"
+    VALUE_AT_RISK = "value_at_risk"
     ROLLING_RETURN = "rolling_return"
     ROLLING_VOLATILITY = "rolling_volatility"
     CORRELATION = "correlation"
     BETA = "beta"
+    TRACKING_ERROR = "tracking_error"
+    IRR = "irr"
+    XIRR = "xirr"
+
+    @property
+    def is_of_payments(self) -> bool:
+        """Whether the values are payments, not prices or returns."""
+        return self in _OF_PAYMENTS
+
+    @property
+    def words(self) -> str:
+        """What people call it."""
+        return self.upper() if self.is_of_payments else self.replace("_", " ").capitalize()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,35 +88,67 @@ def measure_of(measure: Measure, given: SeriesSet, options: Options) -> Measured
         ValueError: The series are too few, too short or no prices; the text says what is needed.
         OverflowError: The result is too large for a number.
     """
-    comparing = _BETWEEN.get(measure)
-    notes: list[str] = []
-    rows: Sequence[Row]
-    if comparing:
+    _check_kind(measure, options)
+    if measure in _BETWEEN:
         given = aligned(given)
-        paths = _paths(given, options)
-        rows, lines = comparing(paths, options, notes)
-    elif at_each_point := _AT_EACH_POINT.get(measure):
-        columns = {
-            path.name: at_each_point(path, options, notes) for path in _paths(given, options)
-        }
-        rows, lines = table_of(columns, dated=given.dated), lines_of(columns)
-    else:
-        cells = _OF_ONE[measure]
-        rows = [
-            checked({"series": path.name, **cells(path, options, notes)})
-            for path in _paths(given, options)
-        ]
-        lines = [line(row) for row in rows]
+    notes: list[str] = list(options.questions)
+    rows, lines = _rows_and_lines(measure, given, options, notes)
     return Measured(
-        title=measure.replace("_", " ").capitalize(),
+        title=measure.words,
         rows=tuple(map(checked, rows)),
         lines=tuple(lines),
         notes=tuple(dict.fromkeys((*given.notes, *notes))),
     )
 
 
-def _paths(given: SeriesSet, options: Options) -> list[Path]:
-    return [path_of(series, options.kind) for series in given.series]
+def _rows_and_lines(
+    measure: Measure, given: SeriesSet, options: Options, notes: list[str]
+) -> tuple[Sequence[Row], Sequence[str]]:
+    if of_payments := _OF_PAYMENTS.get(measure):
+        return _each(given.series, lambda one: of_payments(one, options, notes))
+    if options.kind is Kind.VALUES:
+        return _each(given.series, lambda one: _deviation(one, notes))
+    if comparing := _BETWEEN.get(measure):
+        return comparing(_paths(given, options, notes), options, notes)
+    paths = _paths(given, options, notes)
+    if at_each_point := _AT_EACH_POINT.get(measure):
+        columns = {path.name: at_each_point(path, options, notes) for path in paths}
+        return table_of(columns, dated=given.dated), lines_of(columns)
+    return _each(paths, lambda path: _OF_ONE[measure](path, options, notes))
+
+
+def _each(
+    several: Sequence[_Named], cells: Callable[[_Named], Row]
+) -> tuple[Sequence[Row], Sequence[str]]:
+    """A row and a line for each of several series or paths."""
+    rows = [checked({"series": one.name, **cells(one)}) for one in several]
+    return rows, [line(row) for row in rows]
+
+
+def _paths(given: SeriesSet, options: Options, notes: list[str]) -> list[Path]:
+    for one in given.series:
+        notes += questions_of(one, options)
+    return [path_of(one, options.kind) for one in given.series]
+
+
+def _check_kind(measure: Measure, options: Options) -> None:
+    if options.unit is Unit.PERCENT and options.kind is not Kind.RETURNS:
+        raise ValueError('The unit is that of returns: say "kind": "returns" as well.')
+    deviation = Measure.STANDARD_DEVIATION
+    if options.kind is Kind.VALUES and not (measure is deviation or measure.is_of_payments):
+        raise ValueError(
+            f"Of the kind 'values' there is only {deviation}. Say 'prices' or 'returns' for"
+            f" {measure}."
+        )
+
+
+def _deviation(series: Series, notes: list[str]) -> Row:
+    """The standard deviation of values that are neither prices nor returns."""
+    found = formulas.deviation(series.values)
+    if found is None:
+        notes.append(f"No standard deviation of {series.name!r}: it needs two values.")
+    notes.append("It is the standard deviation of a sample (n - 1), of the values as given.")
+    return {"deviation_of_values": found}
 
 
 _OfOne: TypeAlias = Callable[[Path, Options, list[str]], Row]
@@ -107,6 +165,14 @@ _OF_ONE: Mapping[Measure, _OfOne] = {
     Measure.VOLATILITY: single.volatility,
     Measure.SHARPE: single.sharpe,
     Measure.MAX_DRAWDOWN: single.max_drawdown,
+    Measure.STANDARD_DEVIATION: losses.standard_deviation,
+    Measure.SORTINO: losses.sortino,
+    Measure.CALMAR: losses.calmar,
+    Measure.VALUE_AT_RISK: losses.value_at_risk,
+}
+_OF_PAYMENTS: Mapping[Measure, Callable[[Series, Options, list[str]], Row]] = {
+    Measure.IRR: payments.irr,
+    Measure.XIRR: payments.xirr,
 }
 _AT_EACH_POINT: Mapping[Measure, _AtEachPoint] = {
     Measure.RETURNS: pointwise.returns,
@@ -118,4 +184,5 @@ _AT_EACH_POINT: Mapping[Measure, _AtEachPoint] = {
 _BETWEEN: Mapping[Measure, _Between] = {
     Measure.CORRELATION: between.correlation,
     Measure.BETA: between.beta,
+    Measure.TRACKING_ERROR: between.tracking_error,
 }

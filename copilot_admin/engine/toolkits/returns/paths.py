@@ -1,6 +1,6 @@
 """What a series of prices or returns amounts to: levels, the returns between them, and a year."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import isfinite
@@ -11,8 +11,8 @@ from copilot_admin.engine.toolkits.returns.dates import (
     periods_in_a_year,
 )
 from copilot_admin.engine.toolkits.returns.formulas import levels_of, simple_returns
-from copilot_admin.engine.toolkits.returns.options import Kind, Options
-from copilot_admin.engine.toolkits.returns.series import Key, Series, SeriesSet, label
+from copilot_admin.engine.toolkits.returns.options import Kind, Options, Unit
+from copilot_admin.engine.toolkits.returns.points import Key, Series, SeriesSet, label
 
 START = "start"  # the level before the first of given returns
 
@@ -54,6 +54,22 @@ class Year:
     note: str = ""
 
 
+def questions_of(series: Series, options: Options) -> Iterator[str]:
+    """What the values look like besides what they were taken for, as questions."""
+    largest = max(series.values, default=0.0)
+    is_returns = options.kind is Kind.RETURNS
+    if is_returns and options.unit is Unit.FRACTION and largest >= 1:
+        yield (
+            f"Are the returns of {series.name!r} percent? {largest:g} was taken as {largest:.0%}."
+            ' If it is percent, say {"values": ..., "kind": "returns", "unit": "percent"}.'
+        )
+    if series.has_signs and options.kind is Kind.PRICES:
+        yield (
+            f"Are the values of {series.name!r} returns? They have percent signs and were taken as"
+            ' prices. If they are returns, say {"values": ..., "kind": "returns"}.'
+        )
+
+
 def path_of(series: Series, kind: Kind) -> Path:
     """The path of a series.
 
@@ -82,6 +98,10 @@ def aligned(given: SeriesSet) -> SeriesSet:
             " or null where one is missing."
         )
     common = set.intersection(*(set(one.keys) for one in given.series))
+    if not common:
+        raise ValueError(
+            "The series have no date in common. Give each the values of the same dates."
+        )
     kept = tuple(_only(one, common) for one in given.series)
     dropped = max(len(one.keys) for one in given.series) - len(common)
     note = f"Compared at the {len(common)} points that all series have."
@@ -143,7 +163,8 @@ def _path_of_returns(series: Series) -> Path:
     _refuse(
         series,
         [value >= -1 for value in series.values],
-        "a simple return cannot be below -1, a total loss. Write 1% as 0.01",
+        "a simple return cannot be below -1, a total loss. If the values are percent, say"
+        ' {"values": ..., "kind": "returns", "unit": "percent"}; 1% as a fraction is 0.01',
     )
     return Path(series.name, series.keys, None, tuple(levels_of(series.values)), series.values)
 
@@ -168,4 +189,4 @@ def _only(series: Series, common: set[Key]) -> Series:
         (key, value) for key, value in zip(series.keys, series.values, strict=True) if key in common
     ]
     keys, values = tuple(key for key, _ in points), tuple(value for _, value in points)
-    return Series(series.name, keys, values, series.length)
+    return Series(series.name, keys, values, series.length, series.has_signs)

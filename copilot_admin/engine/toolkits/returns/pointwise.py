@@ -6,7 +6,7 @@ Every function takes the path, the options, and the notes to which it adds what 
 from copilot_admin.engine.toolkits.returns import formulas
 from copilot_admin.engine.toolkits.returns.options import Options
 from copilot_admin.engine.toolkits.returns.paths import Path
-from copilot_admin.engine.toolkits.returns.series import label
+from copilot_admin.engine.toolkits.returns.points import label
 from copilot_admin.engine.toolkits.returns.single import year_noted
 from copilot_admin.engine.toolkits.returns.telling import Points
 

@@ -1,18 +1,23 @@
-"""Reads series in any of the forms in which models and widgets have them.
-
-Rules: what is empty or no finite number (NaN) is missing, and left out; points are put in the order
-of their dates; the same point twice counts once, two values for one date are an error.
-"""
+"""Reads series in any of the forms in which models and widgets have them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeAlias
 
 from copilot_admin.engine.toolkits.json_text import json_in
-from copilot_admin.engine.toolkits.returns.dates import NAMES as DATE_NAMES
-from copilot_admin.engine.toolkits.returns.dates import moment, said
-from copilot_admin.engine.toolkits.table_operations.cells import flat, is_empty, number_of
+from copilot_admin.engine.toolkits.returns.date_columns import date_column, is_count
+from copilot_admin.engine.toolkits.returns.points import (
+    Cell,
+    Cells,
+    Reading,
+    SeriesSet,
+    series_of,
+)
+from copilot_admin.engine.toolkits.table_operations.cells import (
+    Row,
+    decimal_comma,
+    is_empty,
+    number_of,
+)
 from copilot_admin.engine.toolkits.table_operations.table import Table, read_table
 
 MAX_SERIES = 50
@@ -26,49 +31,23 @@ _WANTED = (
     ' {"A": [1, 2], "B": [3, 4]}.'
 )
 
-Key: TypeAlias = datetime | int
-_Cells: TypeAlias = list[tuple[object, object]]  # what stands for the date, and for the value
 
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """Values in the order of their dates, or of their places from 1.
-
-    Attributes:
-        name: Unique among the series.
-        keys: Dates, or places; as many as values.
-        values: Finite numbers.
-        length: How many values were given, with those that are missing.
-    """
-
-    name: str
-    keys: tuple[Key, ...]
-    values: tuple[float, ...]
-    length: int
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesSet:
-    """What was given: series with dates, or series without.
-
-    Attributes:
-        series: At least one.
-        dated: Whether the keys are dates.
-        notes: Sentences on what was left out or put in order.
-    """
-
-    series: tuple[Series, ...]
-    dated: bool
-    notes: tuple[str, ...] = ()
-
-
-def read_series(given: object) -> SeriesSet:
+def read_series(
+    given: object,
+    *,
+    day_first: bool | None = None,
+    adds_up: bool = False,
+    in_percent: bool = False,
+) -> SeriesSet:
     """Reads one or several series.
 
     Args:
         given: Numbers; rows with a column of dates and columns of values, also with one that names
             the series (symbol); an object of named series, of columns, or of values by date; or
             any of that as JSON or CSV text. Of open, high, low and close only the close counts.
+        day_first: Whether 03/04/2024 is in April; None: the column of dates decides.
+        adds_up: Whether the values of one date are added up, as payments are.
+        in_percent: Whether 5.2 is percent, as "5.2%" always is.
 
     Raises:
         ValueError: It is none of that, or a value or date cannot be read.
@@ -78,71 +57,65 @@ def read_series(given: object) -> SeriesSet:
         >>> one.name, one.values
         ('A', (1200.0,))
     """
-    notes: list[str] = []
-    columns = _columns(given, notes)
+    reading = Reading(day_first, adds_up, in_percent)
+    columns = _columns(given, reading)
     if len(columns) > MAX_SERIES:
         raise ValueError(f"There are {len(columns)} series; at most {MAX_SERIES} can be measured.")
     if sum(len(cells) for _, cells in columns) > MAX_POINTS:
         raise ValueError(f"There are more than {MAX_POINTS:,} values. Send fewer.")
     if len({name for name, _ in columns}) < len(columns):
         raise ValueError("Two series have the same name. Give each a name of its own.")
-    dated = {date is not None for _, cells in columns for date, _ in cells}
+    dated = {cell.date is not None for _, cells in columns for cell in cells}
     if len(dated) > 1:
         raise ValueError("Some values have dates and some have none. Give all of them dates.")
     return SeriesSet(
-        tuple(_series(name, cells, notes) for name, cells in columns),
+        tuple(series_of(name, cells, reading) for name, cells in columns),
         dated=dated == {True},
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys(reading.notes)),
     )
 
 
-def label(key: Key) -> str:
-    """A point in words: its date, or its place."""
-    return said(key) if isinstance(key, datetime) else f"point {key}"
-
-
-def _columns(
-    given: object, notes: list[str], *, is_inner: bool = False
-) -> list[tuple[str, _Cells]]:
+def _columns(given: object, reading: Reading, *, is_inner: bool = False) -> list[tuple[str, Cells]]:
     match given:
         case str() if not is_inner:
-            return _columns_of_text(given, notes)
+            return _columns_of_text(given, reading)
         case Mapping() if given:
-            return list(_columns_of_object(given, notes, is_inner=is_inner))
+            return list(_columns_of_object(given, reading, is_inner=is_inner))
         case list() | tuple() if given and all(isinstance(one, Mapping) for one in given):
-            return _columns_of_rows(read_table(given), notes)
+            return _columns_of_rows(read_table(given), reading)
         case list() | tuple() if given and not any(
             isinstance(one, Mapping | list | tuple) for one in given
         ):
-            return [(DEFAULT_NAME, [(None, one) for one in given])]
+            return [(DEFAULT_NAME, [Cell(one) for one in given])]
     raise ValueError(f"There is no series that can be read. {_WANTED}")
 
 
-def _columns_of_text(text: str, notes: list[str]) -> list[tuple[str, _Cells]]:
+def _columns_of_text(text: str, reading: Reading) -> list[tuple[str, Cells]]:
     if len(text) > MAX_TEXT:
         raise ValueError(f"The series are longer than {MAX_TEXT:,} characters. Send fewer.")
     if not text.lstrip("\ufeff \n\r\t").startswith(("[", "{")):
-        return _columns_of_rows(read_table(text), notes)
-    return _columns(json_in(text.lstrip("\ufeff"), what="series"), notes)
+        return _columns_of_rows(read_table(text), reading)
+    return _columns(json_in(text.lstrip("\ufeff"), what="series"), reading)
 
 
 def _columns_of_object(
-    given: Mapping[object, object], notes: list[str], *, is_inner: bool
-) -> Iterator[tuple[str, _Cells]]:
-    dates = next((key for key in given if _is_in(DATE_NAMES, key)), None)
+    given: Mapping[object, object], reading: Reading, *, is_inner: bool
+) -> Iterator[tuple[str, Cells]]:
+    column = date_column(given)
     if not any(isinstance(value, list | tuple | Mapping) for value in given.values()):
-        if not all(moment(key) for key in given):
+        dates = list(zip(given, reading.dates([*given]), strict=True))
+        if not all(when for _, when in dates):
             raise ValueError(f"There is no series that can be read. {_WANTED}")
-        yield DEFAULT_NAME, list(given.items())
+        yield DEFAULT_NAME, [Cell(given[date], date, when) for date, when in dates]
     elif is_inner:
         raise ValueError(f"The series are nested too deeply. {_WANTED}")
-    elif dates is not None and isinstance(given[dates], list | tuple):
-        yield from _columns_of_rows(read_table(_rows_of_columns(given)), notes)
+    elif column is not None and isinstance(given[column], list | tuple):
+        yield from _columns_of_rows(read_table(_rows_of_columns(given)), reading)
     else:
         for name, value in given.items():
-            inner = _columns(value, notes, is_inner=True)
-            for column, cells in inner:
-                yield str(name) if len(inner) == 1 else f"{name} {column}", cells
+            inner = _columns(value, reading, is_inner=True)
+            for label_of, cells in inner:
+                yield str(name) if len(inner) == 1 else f"{name} {label_of}", cells
 
 
 def _rows_of_columns(given: Mapping[object, object]) -> list[dict[object, object]]:
@@ -153,27 +126,53 @@ def _rows_of_columns(given: Mapping[object, object]) -> list[dict[object, object
     return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
-def _columns_of_rows(table: Table, notes: list[str]) -> list[tuple[str, _Cells]]:
-    date = next((column for column in table.columns if _is_in(DATE_NAMES, column)), None)
+def _columns_of_rows(table: Table, reading: Reading) -> list[tuple[str, Cells]]:
+    found_date = date_column(table.columns)
+    date = None if found_date is None else str(found_date)
     named = next((one for one in table.columns if one != date and _names_series(table, one)), None)
     others = [column for column in table.columns if column not in (date, named)]
-    numeric = [
-        column for column in others if any(number_of(row[column]) is not None for row in table.rows)
-    ]
-    if not numeric:
-        raise ValueError(f"There is no column with numbers. {_WANTED}")
-    chosen = _closing_prices(numeric)
+    chosen = _closing_prices(_numeric(table, others))
     left_out = [column for column in others if column not in chosen]
     if left_out:
-        notes.append(f"Columns left out: {', '.join(left_out)}.")
-    found: dict[str, _Cells] = {}
-    for row in table.rows:
-        when = None if date is None else row[date] or ""  # "" is a date that cannot be read
+        reading.notes.append(f"Columns left out: {', '.join(left_out)}.")
+    found: dict[str, Cells] = {}
+    for row, (written, when) in _in_time(table, date, reading):
         for column in chosen:
             parts = [str(row[named])] if named else []
             name = " ".join([*parts, column] if len(chosen) > 1 or not named else parts)
-            found.setdefault(name, []).append((when, row[column]))
+            found.setdefault(name, []).append(Cell(row[column], written, when))
     return list(found.items())
+
+
+def _numeric(table: Table, columns: Sequence[str]) -> Sequence[str]:
+    """The columns that have numbers."""
+    numeric = []
+    for column in columns:
+        cells = [row[column] for row in table.rows]
+        if any(number_of(cell) is not None for cell in cells):
+            numeric.append(column)
+            continue
+        for cell in cells:
+            if advice := decimal_comma(cell):
+                raise ValueError(f"The column {column!r} has {cell!r} in it.{advice}")
+    if not numeric:
+        raise ValueError(f"There is no column with numbers. {_WANTED}")
+    return numeric
+
+
+def _in_time(
+    table: Table, date: str | None, reading: Reading
+) -> Sequence[tuple[Row, tuple[object, datetime | None]]]:
+    """The rows, each with its date as it is written, and what it says."""
+    if date is None:
+        return [(row, (None, None)) for row in table.rows]
+    written = ["" if row[date] is None else row[date] for row in table.rows]
+    if is_count(written):
+        reading.notes.append(f"The column {date!r} counts the rows; it has no dates.")
+        rows = sorted(table.rows, key=lambda row: float(str(row[date])))
+        return [(row, (None, None)) for row in rows]
+    dates = zip(written, reading.dates(written), strict=True)
+    return list(zip(table.rows, dates, strict=True))
 
 
 def _names_series(table: Table, column: str) -> bool:
@@ -189,43 +188,6 @@ def _closing_prices(columns: Sequence[str]) -> Sequence[str]:
     if "open" not in by_name or "close" not in by_name:
         return columns
     return [next(by_name[name] for name in _CLOSES if name in by_name)]
-
-
-def _series(name: str, cells: _Cells, notes: list[str]) -> Series:
-    points: list[tuple[Key, float]] = []
-    for place, (date, value) in enumerate(cells, start=1):
-        cell = flat(value)
-        key = place if date is None else moment(date)
-        if key is None:
-            raise ValueError(
-                f"{str(date)[:40]!r} in {name!r} is no date. Write dates as 2024-01-31."
-            )
-        if is_empty(cell):
-            continue
-        number = number_of(cell)
-        if number is None:
-            raise ValueError(f"{str(cell)[:40]!r} in {name!r} ({label(key)}) is no number.")
-        points.append((key, float(number)))
-    if len(points) < len(cells):
-        notes.append(f"Missing values of {name!r} left out: {len(cells) - len(points)}.")
-    ordered = _in_order(name, points, notes)
-    return Series(name, tuple(ordered), tuple(ordered.values()), len(cells))
-
-
-def _in_order(name: str, points: Sequence[tuple[Key, float]], notes: list[str]) -> dict[Key, float]:
-    ordered = sorted(points, key=lambda point: point[0])
-    if ordered != list(points):
-        notes.append(f"{name!r} was put in the order of its dates.")
-    values: dict[Key, float] = {}
-    for key, value in ordered:
-        if values.setdefault(key, value) != value:
-            raise ValueError(
-                f"{name!r} has two values for {label(key)}: {values[key]:g} and {value:g}. Give"
-                " each date one, and each series a name of its own."
-            )
-    if len(values) < len(ordered):
-        notes.append(f"Points of {name!r} that stood there twice count once.")
-    return values
 
 
 def _is_in(names: frozenset[str], column: object) -> bool:

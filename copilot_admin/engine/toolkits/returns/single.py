@@ -20,7 +20,7 @@ def annualised_return(path: Path, options: Options, notes: list[str]) -> Row:
     """By the number of returns: (P(end) / P(begin)) ^ (periods of a year / returns) - 1."""
     year = year_noted(path, options, notes)
     years = len(path.returns) / year.periods
-    _warn_of_short(years, path, notes)
+    warn_of_short(years, path, notes)
     return {"annualised_return": formulas.compound_rate(path.levels, years)}
 
 
@@ -29,7 +29,7 @@ def cagr(path: Path, options: Options, notes: list[str]) -> Row:
     is_dated = isinstance(path.begin, datetime)
     year = Year(1) if is_dated else year_noted(path, options, notes)
     years = years_of(path, year)
-    _warn_of_short(years, path, notes)
+    warn_of_short(years, path, notes)
     return {"cagr": formulas.compound_rate(path.levels, years)}
 
 
@@ -85,7 +85,8 @@ def year_noted(path: Path, options: Options, notes: list[str]) -> Year:
     return year
 
 
-def _warn_of_short(years: float, path: Path, notes: list[str]) -> None:
+def warn_of_short(years: float, path: Path, notes: list[str]) -> None:
+    """Says it where a return is made annual that is of less than a year."""
     if years < 1:
         notes.append(
             f"{path.name!r} covers {number(years)} years: a return made annual from less than a"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import TypeAlias
 
-from copilot_admin.engine.toolkits.returns.series import Key, label
+from copilot_admin.engine.toolkits.returns.points import Key, label
 
 Cell: TypeAlias = str | int | float | None
 Row: TypeAlias = Mapping[str, Cell]
@@ -14,7 +14,7 @@ TOLD_VALUES = 200  # a model is told the latest values of longer series, and wha
 TOLD_LATEST = 20
 _SIGNIFICANT = 12  # digits; the rest is what binary fractions leave behind
 _LARGEST_IN_FULL = 1e6
-_PLAIN_NUMBERS = frozenset({"sharpe", "beta"})
+_PLAIN_NUMBERS = frozenset({"sharpe", "beta", "sortino", "calmar", "deviation_of_values"})
 
 
 def percent(value: float) -> str:
@@ -33,10 +33,12 @@ def number(value: float) -> str:
     """A number to four decimals.
 
     Examples:
-        >>> number(1.23456), number(252), number(-0.00001)
-        ('1.2346', '252', '0')
+        >>> number(1.23456), number(252), number(-0.00001), number(12345.6789)
+        ('1.2346', '252', '0', '12345.6789')
     """
-    return f"{round(value, 4) + 0.0:g}" if abs(value) < _LARGEST_IN_FULL else f"{value:.4g}"
+    if abs(value) >= _LARGEST_IN_FULL:
+        return f"{value:.4g}"
+    return f"{round(value, 4) + 0.0:.4f}".rstrip("0").rstrip(".")
 
 
 def line(row: Row) -> str:

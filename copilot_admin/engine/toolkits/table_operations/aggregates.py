@@ -9,6 +9,7 @@ from typing import TypeAlias
 from copilot_admin.engine.toolkits.table_operations.cells import (
     Cell,
     Number,
+    decimal_comma,
     is_empty,
     number_of,
     tidy,
@@ -64,9 +65,9 @@ def numbers(cells: Sequence[Cell], *, column: str) -> Numbers:
     found = [(cell, number_of(cell)) for cell in cells if not is_empty(cell)]
     for cell, number in found:
         if number is None:
+            advice = decimal_comma(cell) or " Filter such rows out first, or count them instead."
             raise ValueError(
-                f"The column {column!r} has {str(cell)[:40]!r} in it, which is no number. Filter"
-                " such rows out first, or count them instead."
+                f"The column {column!r} has {str(cell)[:40]!r} in it, which is no number.{advice}"
             )
     return [number for _, number in found if number is not None]
 

@@ -18,6 +18,9 @@ _NUMBER = re.compile(
     r"(?P<digits>(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]*)?|\.[0-9]+)"
     r"(?P<exponent>[eE][+-]?[0-9]{1,3})?\s?(?P<percent>%?)"
 )
+_DECIMAL_COMMA = re.compile(
+    r"[-+−(]?[$€£¥₹]?\s?(?P<whole>[0-9]{1,15}(?:[. ][0-9]{3})*),(?P<decimals>[0-9]{1,15})\s?[%€]?\)?"  # noqa: RUF001  # the minus of print
+)
 _PLAIN = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,14})?")
 
 
@@ -40,6 +43,24 @@ def number_of(cell: Cell) -> Number | None:
         return None
     number = _written(cell) if isinstance(cell, str) else cell
     return number if number is not None and abs(number) <= LARGEST else None
+
+
+def decimal_comma(cell: Cell) -> str:
+    """A sentence on how to write a number that has a decimal comma; empty for anything else.
+
+    Examples:
+        >>> decimal_comma("1.234,56"), decimal_comma("1,200")
+        (' It has a decimal comma: write decimals with a point, as in 1234.56.', '')
+    """
+    if not isinstance(cell, str) or len(cell) > _MAX_NUMBER_LENGTH or number_of(cell) is not None:
+        return ""
+    match = _DECIMAL_COMMA.fullmatch(cell.strip())
+    if match is None:
+        return ""
+    whole = match["whole"].replace(".", "").replace(" ", "")
+    return (
+        f" It has a decimal comma: write decimals with a point, as in {whole}.{match['decimals']}."
+    )
 
 
 def parsed(text: str) -> Cell:

@@ -1,0 +1,153 @@
+"""Data messages among the messages of a request: which are read, and what they do not disturb."""
+
+from typing import Any
+
+import pytest
+
+from protocol.data.message import MISSING, DataMessage
+from protocol.messages import CallMessage, HumanMessage, ResultMessage
+from protocol.query import Query
+from protocol.reading import data_messages
+from protocol.requests import UnusableQuery, read
+
+ASKED = {"role": "human", "content": "Hello"}
+USER = {"type": "data", "kind": "user", "data": {"age": 30}}
+THIRTY = DataMessage(kind="user", data={"age": 30})
+
+
+def query(*messages: Any, **more: Any) -> Query:
+    return read({"messages": list(messages), **more})
+
+
+def data_of(found: Query) -> list[DataMessage | None]:
+    return [item.message for item in found.context]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        USER,
+        {"role": "user", "content": USER},
+        {"role": "human", **USER},
+        {"role": "assistant", "content": USER},  # nobody but the user is spoken for
+        {"role": "system", **USER},
+        {"role": "user", "content": [USER]},
+        {"content": USER},
+    ],
+)
+def test_it_is_read_flat_and_in_an_envelope(message):
+    found = query(message, ASKED)
+    assert data_of(found) == [THIRTY]
+    assert found.messages == (HumanMessage("Hello"),)
+    assert found.notes == ()
+
+
+def test_the_example_of_the_source_is_read_as_it_stands():
+    text = {"type": "text", "text": "Update the user's city to Austin"}
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+    described = {
+        "type": "data",
+        "kind": "user",
+        "description": "Represents the current user.",
+        "data": {"name": "John Doe"},
+        "schema": schema,
+    }
+    found = query(text, described, USER)
+    assert found.messages == (HumanMessage("Update the user's city to Austin"),)
+    assert data_of(found) == [
+        DataMessage(
+            kind="user",
+            data={"name": "John Doe"},
+            schema=schema,
+            description="Represents the current user.",
+        ),
+        THIRTY,
+    ]
+    assert found.notes == ()
+
+
+def test_one_with_only_a_description_documents_its_kind():
+    found = query({"type": "data", "kind": "user", "description": "Who asks."}, ASKED)
+    assert data_of(found) == [DataMessage(kind="user", description="Who asks.")]
+    assert found.context[0].message is not None
+    assert found.context[0].message.data is MISSING
+
+
+def test_text_and_data_may_be_parts_of_one_message():
+    found = query({"role": "user", "content": [{"type": "text", "text": "Hello"}, USER]})
+    assert (found.messages, data_of(found), found.notes) == ((HumanMessage("Hello"),), [THIRTY], ())
+
+
+def test_what_stands_in_context_is_later():
+    other = {"type": "data", "kind": "user", "data": {"age": 31}}
+    found = query(USER, ASKED, context=[other])
+    assert data_of(found) == [THIRTY, DataMessage(kind="user", data={"age": 31})]
+    assert found.env["context"] == [USER, other]
+
+
+def test_without_data_the_request_is_kept_as_it_came():
+    assert "context" not in query(ASKED).env
+    assert query(ASKED, context="x").env["context"] == "x"
+    assert query(USER, ASKED, context="x").env["context"] == [USER, "x"]
+
+
+def test_an_instance_may_stand_beside_the_envelope():
+    found = query({"role": "user", "_instance": "a", "content": USER}, ASKED)
+    assert data_of(found) == [DataMessage(kind="user", data={"age": 30}, instance="a")]
+
+
+def test_a_result_stays_a_result_and_its_call_before_it():
+    call = {"role": "ai", "content": '{"function": "get_widget_data", "input_arguments": {}}'}
+    result = {"role": "tool", "type": "data", "data": [{"items": [{"content": "1"}]}]}
+    found = query(ASKED, call, USER, result)
+    human, called, answered = found.messages
+    assert (type(human), type(called), type(answered)) == (
+        HumanMessage,
+        CallMessage,
+        ResultMessage,
+    )
+    assert isinstance(answered, ResultMessage)
+    assert answered.function == "get_widget_data"
+    assert data_of(found) == [THIRTY]
+
+
+def test_words_stay_words_whatever_type_is_written_beside_them():
+    found = query({"role": "human", "type": "data", "content": "Hello"})
+    assert (found.messages, found.context) == ((HumanMessage("Hello"),), ())
+
+
+def test_data_alone_asks_nothing():
+    with pytest.raises(UnusableQuery, match="The messages are data alone"):
+        query(USER)
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ({"type": "data"}, "a Data message with data, a schema or a description"),
+        ({"type": "data", "description": " "}, "a Data message with data, a schema or a descript"),
+        ({"type": "data", "data": 1, "kind": []}, "whose kind and description are text"),
+        ({"type": "data", "data": 1, "schema": {"type": 5}}, "a Data message with a JSON Schema"),
+    ],
+)
+def test_what_is_none_is_left_out_and_noted(message, wanted):
+    found = query(ASKED, message)
+    assert found.context == ()
+    (note,) = found.notes
+    assert note.startswith("`messages[1]` is not ")
+    assert wanted in note
+
+
+def test_very_many_schemas_are_not_checked_one_by_one(monkeypatch):
+    """Checking one takes milliseconds; a request may have thousands, and only a model reads them."""
+    checked: list[Any] = []
+
+    def check(schema: Any) -> str:
+        checked.append(schema)
+        return ""
+
+    monkeypatch.setattr(data_messages, "schema_fault", check)
+    schema = {"properties": {f"p{n}": {"type": "number"} for n in range(30)}}
+    found = query(*[{**USER, "schema": schema}] * 500, ASKED, context=[{**USER, "schema": schema}])
+    assert len(found.context) == 501
+    assert len(checked) * 62 <= data_messages.MOST_CHECKED < (len(checked) + 1) * 62
