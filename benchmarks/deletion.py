@@ -58,8 +58,9 @@ def _measure(conversations: int) -> None:
     print(f"{connection.vendor}: {rows}")
     _history(stays)
     batches: list[float] = []
-    vars(tasks)["delete_batch"] = _timed(deletion.delete_batch, batches)
-    vars(tasks)["sweep_batch"] = _timed(sweeping.sweep_batch, batches)
+    used: list[float] = []
+    vars(tasks)["delete_batch"] = _timed(deletion.delete_batch, batches, used)
+    vars(tasks)["sweep_batch"] = _timed(sweeping.sweep_batch, batches, used)
     quiet = _bystander(stays, until=threading.Event(), most=60)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     done, waits = threading.Event(), list[float]()
@@ -83,7 +84,9 @@ def _measure(conversations: int) -> None:
     )
     print(
         f"batches {len(batches)}: p50 {_percentile(batches, 50) * 1000:.0f} ms, "
-        f"p99 {_percentile(batches, 99) * 1000:.0f} ms, longest {max(batches) * 1000:.0f} ms"
+        f"p99 {_percentile(batches, 99) * 1000:.0f} ms, longest {max(batches) * 1000:.0f} ms; "
+        f"processor time p50 {_percentile(used, 50) * 1000:.0f} ms, "
+        f"p99 {_percentile(used, 99) * 1000:.0f} ms, longest {max(used) * 1000:.0f} ms"
     )
     print(f"memory {peak // 1024} MB at the most, {(peak - before) // 1024} MB more than before")
     print(
@@ -97,13 +100,14 @@ def _measure(conversations: int) -> None:
     WRITER.stop(timeout=60)
 
 
-def _timed(job, times: list[float]):
+def _timed(job, times: list[float], used: list[float]):
     def timed(*args):
-        began = time.perf_counter()
+        began, had_used = time.perf_counter(), time.thread_time()
         try:
             return job(*args)
         finally:
             times.append(time.perf_counter() - began)
+            used.append(time.thread_time() - had_used)
 
     return timed
 

@@ -23,7 +23,8 @@ from copilot_admin.models import (
 from copilot_admin.storage.many import InsertMany, reserve_ids
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-AT_ONCE = 1000  # conversations of one transaction
+# Conversations of one transaction: to make a thousand took a busy machine longer than PostgreSQL waits.
+AT_ONCE = 200
 TURNS = 2  # of a conversation; each is a question, an answer, a run and two events
 WORDS = ("market", "price", "dividend", "bond", "yield", "earnings", "chart", "news", "rate", "oil")
 

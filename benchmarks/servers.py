@@ -1,6 +1,6 @@
 """The servers that are measured: the scripted upstream, two peers, and ours with a copilot."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 import json
@@ -121,11 +121,15 @@ class Installation:
 
     path = "/v1/copilots/bench/query"
 
-    def start(self) -> Process:
-        """Starts the server; may be done again after it was killed."""
+    def start(self, program: Sequence[str] = ("manage.py",)) -> Process:
+        """Starts the server; may be done again after it was killed.
+
+        Args:
+            program: What takes the commands of `manage.py`.
+        """
         port = free_port()
         workers = ("--workers", str(self.workers))
-        arguments = ("manage.py", "serve", "--port", str(port), *workers)
+        arguments = (*program, "serve", "--port", str(port), *workers)
         with (self.folder / "server.log").open("ab") as log:
             return start(*arguments, port=port, core=SERVER_CORE, env=self._env, log=log)
 

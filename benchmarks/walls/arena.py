@@ -109,7 +109,7 @@ class Arena:
             line = of.partition(b"\r\n")[0]
             self.fault(f"{reply.status} after {line!r}: {reply.body[-200:]!r}")
         is_clean = reply.status == 200 and reply.whole and NOT_KEPT.encode() not in reply.body
-        if is_clean and reply.run_id:
+        if is_clean and _asks(of):
             self._clean_ends.add(reply.run_id)
 
     def look_at_journal(self) -> None:
@@ -122,6 +122,12 @@ class Arena:
         lost = self._clean_ends - runs.keys()
         if lost:
             self.fault(f"{len(lost)} answers ended well and are not kept")
+
+
+def _asks(first: bytes) -> bool:
+    """Whether the head of a request is that of a question; other answers have ids, and no run."""
+    method, path, _ = first.split(b" ", 2)
+    return method == b"POST" and path.partition(b"?")[0].endswith(b"/query")
 
 
 def _is_honest(reply: Reply) -> bool:
@@ -140,6 +146,11 @@ async def happens(condition: Callable[[], object], *, seconds: float) -> bool:
             return False
         await asyncio.sleep(LOOK_SECONDS)
     return True
+
+
+def is_down(reply: Reply) -> bool:
+    """Whether the journal took too long: on a busy machine a question is refused then."""
+    return reply.status == LATER and b'"journal-down"' in reply.body
 
 
 def human(words: str) -> dict[str, Any]:

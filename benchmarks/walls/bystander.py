@@ -23,7 +23,7 @@ from benchmarks.script import Script
 from benchmarks.servers import Installation
 from benchmarks.stored import NOT_KEPT
 from benchmarks.walls.memory import serving
-from benchmarks.walls.noise import Noise
+from benchmarks.walls.noise import Noise, let_go_first
 from benchmarks.walls.sending import exchange, head
 
 EVERY_SECONDS = 0.05
@@ -162,6 +162,8 @@ async def bystander(server: Process, upstream: Process) -> AsyncIterator[list[Se
     assert process.stdout is not None
     try:
         await process.stdout.readline()  # it has begun
+        for one in (process.pid, upstream.popen.pid):
+            let_go_first(one)
         yield found
         said, _ = await process.communicate(b"")  # closes its standard input
         found.append(_from_json(json.loads(said)))

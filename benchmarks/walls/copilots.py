@@ -4,11 +4,12 @@ from typing import Any
 
 from protocol.features import FEATURE_KEYS
 
-BYSTANDER, WILD, WORDED, KEYED, REHEARSED, DOOMED = (
-    *("bench", "wild", "worded", "keyed", "rehearsed", "doomed"),
+BYSTANDER, WILD, WORDED, KEYED, REHEARSED, DOOMED, SUGGESTING = (
+    *("bench", "wild", "worded", "keyed", "rehearsed", "doomed", "suggesting"),
 )
 # A model that says nothing for so long is given up: a class is to end by itself.
 SECONDS = {"connect": 5, "first_token": 20, "between_tokens": 20, "total": 60}
+SUGGESTIONS = "prompt-suggestions"  # for which a model is asked twice
 TOOLS = ["chart", "table", "html"]
 COMPONENTS = ["table_analyst", "document_search", "calculator", "returns_toolkit", "chart_maker"]
 
@@ -36,11 +37,14 @@ def copilot_file(bystanders_model: str, strangers_model: str) -> dict[str, Any]:
             _copilot(KEYED, "Upstream", access="key"),
             _copilot(REHEARSED, "Rehearsal"),
             _copilot(DOOMED, "Upstream"),
+            _copilot(SUGGESTING, "Wild", suggests=True),
         ],
     }
 
 
-def _copilot(slug: str, provider: str, *, access: str = "open") -> dict[str, Any]:
+def _copilot(
+    slug: str, provider: str, *, access: str = "open", suggests: bool = False
+) -> dict[str, Any]:
     plain: dict[str, Any] = {
         "slug": slug,
         "name": slug.title(),
@@ -52,7 +56,7 @@ def _copilot(slug: str, provider: str, *, access: str = "open") -> dict[str, Any
     }
     if provider == "Upstream":
         return plain
-    features = {key: key != "prompt-suggestions" for key in sorted(FEATURE_KEYS)}
+    features = {key: suggests or key != SUGGESTIONS for key in sorted(FEATURE_KEYS)}
     return {
         **plain,
         "widget_data": "ask",

@@ -51,12 +51,13 @@ class Order:
 def answer_to(body: bytes) -> Parts:
     """The response to a request; after the result of a tool, half of the models come to an end."""
     order = Order.find(body)
-    if order is None or order.way not in WAYS:
+    ways = {**WAYS, **LARGE}
+    if order is None or order.way not in ways:
         return _polite()
     random = Random(order.seed)
     if _RESULT.search(body) and random.random() < 0.5:
         return _polite()
-    return WAYS[order.way](order.size, random)
+    return ways[order.way](order.size, random)
 
 
 async def _polite() -> Parts:
@@ -141,6 +142,30 @@ async def _empty_chunks(size: int, random: Random) -> Parts:
         yield empty * random.randint(1, 200)
 
 
+async def _bytewise(size: int, random: Random) -> Parts:
+    """An answer of which each byte comes in a chunk of its own, and half of them alone."""
+    yield HEAD + CHUNKED
+    said = _data({"content": "x" * size}) + b"data: [DONE]\n\n"
+    pieces = [http_chunk(said[place : place + 1]) for place in range(len(said))]
+    for start in range(0, len(pieces), 100):
+        if random.random() < 0.5:
+            yield b"".join(pieces[start : start + 100])
+        else:
+            for piece in pieces[start : start + 100]:
+                yield piece
+    yield LAST
+
+
+async def _brackets(size: int, random: Random) -> Parts:
+    """A text of one piece, where questions to be suggested are looked for as well."""
+    yield HEAD + CHUNKED
+    text = random.choice(("[", '["', "{", "[[],", '["a",', "\\", "`")) * size
+    for start in range(0, size, 4096):
+        yield frame({"content": text[start : start + 4096]})
+    yield frame({"content": random.choice(("", "]", '"]'))}) + frame({}, finish="stop")
+    yield DONE + LAST
+
+
 async def _cut(size: int, random: Random) -> Parts:
     whole = HEAD + CHUNKED + frame({"content": "The answer is " + "x" * size})
     yield whole[: random.randint(1, len(whole))]
@@ -211,8 +236,36 @@ WAYS: dict[str, Way] = {
         *(_error_body, _packed_error, _packed_stream, _many_calls, _long_arguments, _odd_usage),
         *(_web_page, _done_at_once, _text_and_error, _empty_chunks, _cut, _huge_token),
         *(_many_tokens, _deep_chunk, _broken_framing, _large_head, _html, _component),
+        *(_bytewise, _brackets),
     )
 }
+
+
+async def _artifact(size: int, random: Random) -> Parts:
+    yield HEAD + CHUNKED + _large("html", {"name": "C", "description": "", "html": _cells(size)})
+
+
+async def _new_widget(size: int, random: Random) -> Parts:
+    widget = {"widget_type": "html", "name": "C", "data": _cells(size)}
+    yield HEAD + CHUNKED + _large("add_generative_widget", widget)
+
+
+async def _table(size: int, random: Random) -> Parts:
+    rows = [{"a": number, "b": "x"} for number in range(size // 20)]
+    yield HEAD + CHUNKED + _large("table", {"name": "T", "description": "", "rows": rows})
+
+
+# Calls that are right, and as large as they may be.
+LARGE: dict[str, Way] = {"artifact": _artifact, "new_widget": _new_widget, "table": _table}
+
+
+def _cells(size: int) -> str:
+    row = '<tr><td style="color: red; padding: 2px"><b>Cell</b></td><td>1.5</td></tr>'
+    return f"<table>{row * (size // len(row))}</table>"
+
+
+def _large(name: str, arguments: dict[str, Any]) -> bytes:
+    return _call_frame(name, json.dumps(arguments)) + frame({}, finish="tool_calls") + DONE + LAST
 
 
 def _data(delta: dict[str, Any]) -> bytes:

@@ -5,7 +5,7 @@ from enum import StrEnum
 import logging
 
 from channels.exceptions import ChannelFull
-from channels.layers import get_channel_layer
+from channels.layers import InMemoryChannelLayer, get_channel_layer
 from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
@@ -23,6 +23,14 @@ class TurnChange(StrEnum):
 def group_of(conversation_id: int) -> str:
     """The channel-layer group of those who watch a conversation."""
     return f"transcript.{conversation_id}"
+
+
+def may_be_watched(conversation_id: int) -> bool:
+    """Whether somebody may be told; nobody can where all pages are of this process, and none is open."""
+    layer = get_channel_layer()
+    if isinstance(layer, InMemoryChannelLayer):
+        return group_of(conversation_id) in layer.groups
+    return layer is not None
 
 
 async def announce(conversation_id: int, *, turn_id: int, kind: TurnChange) -> None:

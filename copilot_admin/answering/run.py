@@ -11,7 +11,7 @@ import logging
 
 from django.conf import settings
 
-from copilot_admin.answering.announce import TurnChange, announce
+from copilot_admin.answering.announce import TurnChange, announce, may_be_watched
 from copilot_admin.answering.outbox import Outbox
 from copilot_admin.answering.speaker import Speaker, frames_of
 from copilot_admin.answering.tasks import forgive_cancellation, spawn
@@ -113,7 +113,9 @@ class ActiveRun:
         if not self.acceptance.done():
             return
         accepted = self.acceptance.result()
-        if accepted.conversation_id is not None and accepted.turn_id is not None:
+        if accepted.conversation_id is None or accepted.turn_id is None:
+            return
+        if may_be_watched(accepted.conversation_id):
             spawn(
                 announce(accepted.conversation_id, turn_id=accepted.turn_id, kind=change),
                 name=f"announce {self.id}",
@@ -238,6 +240,7 @@ class ActiveRun:
             fetch=Egress(settings.FETCH_ALLOW).fetch,
             user_email=self.question.user_email,
             principal=self.question.caller.principal,
+            size=self.question.size,
         )
         async with aclosing(answer(engine_input)) as outputs:
             async for output in outputs:

@@ -1,4 +1,4 @@
 """The HTTP interface: thin routers over the rooms below, and its OpenAPI document.
 
-Doors: `app` and `health`, for `urls`.
+Doors: `app` and `health`, for `urls`; `questions`, for `asgi`.
 """

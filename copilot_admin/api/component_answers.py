@@ -20,7 +20,7 @@ from copilot_admin.errors import (
     CopilotError,
     RequestError,
 )
-from protocol.components import ComponentOutput, Content, ContentType, OutputRole
+from protocol.components import ComponentOutput, Content, ContentType, OutputRole, one_usage
 from protocol.sse import encode_data
 from protocol.walk import Scalar, rebuild
 
@@ -89,10 +89,16 @@ class Envelope:
     ) -> dict[str, Any]:
         kind = _WIRE_TYPES.get(content.type, content.type.value)
         same = f"{kind} {content.name} {content.visible_scope}"  # pieces of one text have one id
-        measured = {"begin_time": self.begun_at.isoformat(), "duration": round(seconds, 3)}
+        measured = {
+            "begin_time": self.begun_at.isoformat(),
+            "duration": round(seconds, 3),
+            "begin_timestamp": round(self.begun_at.timestamp(), 6),
+            "end_timestamp": round(self.begun_at.timestamp() + seconds, 6),
+        }
         return {
             **shown,
             "type": kind,
+            "usage": self._usage(content, shown["usage"]),
             "metrics": {**measured, **shown["metrics"]},
             "event": {
                 "id": str(uuid5(self.message_id, same)),
@@ -101,6 +107,19 @@ class Envelope:
                 "created_time": datetime.now(UTC).isoformat(),
             },
         }
+
+    def _usage(self, content: Content, shown: Any) -> Any:
+        """The tokens as one object, which the SDK's models ask for; of several models beside it."""
+        if not isinstance(shown, list):
+            return shown
+        if len(shown) < 2:
+            return shown[0] if shown else {}
+        models = [
+            {"model_name" if key == "name" else key: value for key, value in one.items()}
+            for one in shown
+        ]
+        node = {"node_id": self.component, "models_usage": models}
+        return {**one_usage(ComponentOutput(content=(content,))), "nodes": [node]}
 
 
 async def answers(call: Call, envelope: Envelope) -> AsyncGenerator[dict[str, Any], None]:

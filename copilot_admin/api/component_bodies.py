@@ -1,14 +1,14 @@
 """Reads the body of a component's call."""
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from copilot_admin.errors import BadCall, MalformedBody
 from protocol.components import is_reserved
 from protocol.json import Json, JsonObject
-from protocol.json_schema import data_faults
+from protocol.json_schema import argument_faults, named_faults
 from protocol.strict_json import MalformedJson, loads
 
 READ_INLINE_BYTES = 256 * 1024  # longer bodies are read beside the event loop
@@ -71,6 +71,12 @@ BODY_SCHEMA: dict[str, Any] = {
 }
 
 
+_TEMPERATURES: JsonObject = {"type": "number", "minimum": 0, "maximum": 2}
+_OF_RUN: JsonObject = {
+    "properties": {"stream": {"type": "boolean"}, "temperature": _TEMPERATURES},
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
     """What a caller asks for.
@@ -104,7 +110,7 @@ def _read(body: bytes) -> Body:
         raise MalformedBody(error.public, code=error.code) from error
     if isinstance(value, Mapping):
         value = _without_nulls(value)
-    faults = data_faults(value, BODY_SCHEMA)
+    faults = [one.removeprefix("parameters.") for one in named_faults(value, BODY_SCHEMA)]
     if faults or not isinstance(value, Mapping):
         raise BadCall(
             'Send {"stream": false, "parameters": {...}}. ' + "; ".join(faults[:3]),
@@ -117,6 +123,37 @@ def _read(body: bytes) -> Body:
         parameters=parameters,
         copilot=str(parameters.get(COPILOT, "")),
     )
+
+
+def for_run(body: Body, *, parameters: Collection[str]) -> Body:
+    """A body for the action `run`, whose own arguments may stand among the parameters.
+
+    Source: `run(message, stream, temperature)` of the component contract.
+
+    Args:
+        body: As it came.
+        parameters: Of the component, which are its own even where they have such a name.
+
+    Raises:
+        BadCall: One is of another type.
+    """
+    own = {
+        name: value
+        for name, value in body.parameters.items()
+        if name in ("stream", "temperature") and name not in parameters and value is not None
+    }
+    if faults := argument_faults(own, _OF_RUN):
+        raise BadCall("; ".join(faults), code="bad-parameters")
+    others = {
+        name: value
+        for name, value in body.parameters.items()
+        if name in parameters or name not in ("stream", "temperature")
+    }
+    if "temperature" in own:
+        given = others.get("model_configs")
+        configs = given if isinstance(given, Mapping) else {}
+        others["model_configs"] = {**configs, "temperature": own["temperature"]}
+    return replace(body, stream=body.stream or own.get("stream") is True, parameters=others)
 
 
 def _without_nulls(body: JsonObject) -> JsonObject:

@@ -8,7 +8,7 @@ from uuid import uuid4
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from copilot_admin.api.component_answers import Envelope, Status, answers, code_of, frames
-from copilot_admin.api.component_bodies import read_body
+from copilot_admin.api.component_bodies import for_run, read_body
 from copilot_admin.api.query import ids_of
 from copilot_admin.component_calls.access import find, grant, identify_with_key
 from copilot_admin.component_calls.call import Asked, Call, open_call
@@ -50,10 +50,13 @@ async def carry_out(
     granted = await READER.run(
         partial(grant, name, version, key=key, caller=caller, copilot=body.copilot), patience
     )
+    if action == RUN:
+        body = for_run(body, parameters=granted.component.parameters().get("properties") or ())  # type: ignore[arg-type]  # a schema's
     asked = Asked(
         granted=granted,
         parameters=body.parameters,
         as_program=action == RUN,
+        streamed=body.stream,
         ids=ids_of(request),
         request_id=request_id_of(request) or "",
     )

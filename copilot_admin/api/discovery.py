@@ -7,9 +7,9 @@ import json
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
-from copilot_admin.api.addresses import base_url
 from copilot_admin.copilots.callers import key_in
 from copilot_admin.copilots.cards import visible_cards
+from copilot_admin.edge.public_address import base_url
 from copilot_admin.storage.writer import READER
 from protocol.json import Json
 from protocol.manifest import agents_json, copilots_json

@@ -18,9 +18,13 @@ QUERY_DOCUMENTATION: dict[str, Any] = {
                         "messages": {
                             "type": "array",
                             "minItems": 1,
+                            "description": (
+                                "The chat. A Data message may stand among the others: {type: data,"
+                                " kind, data, schema, description}, each part but one may be left"
+                                " out."
+                            ),
                             "items": {
                                 "type": "object",
-                                "required": ["role"],
                                 "properties": {
                                     "role": {"type": "string", "enum": ["human", "ai", "tool"]},
                                     "content": {"type": "string"},

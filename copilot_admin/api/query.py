@@ -1,17 +1,24 @@
-"""`POST /v1/copilots/<slug>/query`: asks a copilot and streams its answer."""
+"""`POST /v1/copilots/<slug>/query`: asks a copilot and streams its answer.
+
+Django comes to this view with what `questions` leaves to it, and in its test client.
+"""
 
 import asyncio
+from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 
 from django.conf import settings
 from django.http import HttpRequest
 from ninja import Router
 
+from copilot_admin.answering.full_collections import FULL_COLLECTIONS
 from copilot_admin.answering.open_run import frames, open_run
-from copilot_admin.answering.run import AdmittedQuery, Stop
+from copilot_admin.answering.run import ActiveRun, AdmittedQuery, Stop
 from copilot_admin.api.documentation import QUERY_DOCUMENTATION
 from copilot_admin.copilots.callers import key_in
 from copilot_admin.copilots.live import admit
+from copilot_admin.edge.django_handler import forget_body
 from copilot_admin.edge.event_streams import EventStreamResponse
 from copilot_admin.edge.ids import SCOPE_KEY
 from copilot_admin.errors import MalformedBody, UnusableRequest
@@ -28,33 +35,81 @@ router = Router(tags=["copilots"])
 READ_INLINE_BYTES = 256 * 1024
 
 
+FAILURE_KEY = "copilot_admin.failure"  # in the scope: why a question has no answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question as it came, before anything is known of it.
+
+    Attributes:
+        key: The endpoint key, if one came.
+        hint: The generation that its address names.
+    """
+
+    slug: str
+    key: str | None
+    body: bytes
+    ids: Ids
+    user_email: str | None
+    hint: Generation | None = None
+
+
 @router.post("/copilots/{slug}/query", openapi_extra=QUERY_DOCUMENTATION)
 async def query(request: HttpRequest, slug: str) -> EventStreamResponse:
     """Asks a copilot; answers with server-sent events in the caller's protocol generation."""
-    patience = Patience()
-    live, caller = await READER.run(partial(admit, slug, key=key_in(request.headers)), patience)
-    question = AdmittedQuery(
-        live=live,
-        caller=caller,
-        query=await _read_query(request),
+    failure = getattr(request, "scope", {}).get(FAILURE_KEY)
+    if failure is not None:
+        raise failure
+    asked = Asked(
+        slug=slug,
+        key=key_in(request.headers),
+        body=request.body,
         ids=ids_of(request),
-        size=len(request.body),
         user_email=_user_email(request),
+        hint=Generation.TWO if request.GET.get("generation") == "2" else None,
     )
-    run = await open_run(question, patience)
+    forget_body(request)
+    run = await opened(asked)
     return EventStreamResponse(
         frames(run), on_close=partial(run.stop_from_any_thread, Stop.CLIENT_GONE)
     )
 
 
-async def _read_query(request: HttpRequest) -> Query:
-    hint = Generation.TWO if request.GET.get("generation") == "2" else None
-    reading = partial(read, hint=hint, max_messages=settings.MAX_MESSAGES)
-    body = request.body
+async def opened(asked: Asked) -> ActiveRun:
+    """Lets a question in and starts to answer it.
+
+    Raises:
+        RequestError: It is not let in.
+    """
+    is_large = len(asked.body) > READ_INLINE_BYTES
+    with FULL_COLLECTIONS.held() if is_large else nullcontext():
+        run = await _opened(asked)
+        if is_large:
+            FULL_COLLECTIONS.hold_until_gone(run)
+        return run
+
+
+async def _opened(asked: Asked) -> ActiveRun:
+    patience = Patience()
+    live, caller = await READER.run(partial(admit, asked.slug, key=asked.key), patience)
+    question = AdmittedQuery(
+        live=live,
+        caller=caller,
+        query=await _read_query(asked),
+        ids=asked.ids,
+        size=len(asked.body),
+        user_email=asked.user_email,
+    )
+    return await open_run(question, patience)
+
+
+async def _read_query(asked: Asked) -> Query:
+    reading = partial(read, hint=asked.hint, max_messages=settings.MAX_MESSAGES)
     try:
-        if len(body) <= READ_INLINE_BYTES:
-            return reading(body)
-        return await asyncio.to_thread(reading, body)
+        if len(asked.body) <= READ_INLINE_BYTES:
+            return reading(asked.body)
+        return await asyncio.to_thread(reading, asked.body)
     except MalformedJson as error:
         raise MalformedBody(error.public, code=error.code) from error
     except UnusableQuery as error:

@@ -50,11 +50,13 @@ class Asked:
     Attributes:
         parameters: As the caller sent them: arguments and system inputs.
         as_program: Asks for `run` instead of `tool_eval`.
+        streamed: The answer is to come in pieces.
     """
 
     granted: Grant
     parameters: JsonObject
     as_program: bool
+    streamed: bool
     ids: Ids
     request_id: str
 
@@ -76,6 +78,7 @@ class Call:
             asked.arguments,
             config=asked.granted.config,
             as_program=asked.as_program,
+            streamed=asked.streamed,
         )
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()

@@ -1,6 +1,6 @@
 """What the environment says: variables, secrets, hosts, logs, roles and the key ring.
 
 In come environment variables and files of secrets; out go values that are checked, or one line that
-says which variable is wrong. Doors: `encryption`, `roles`, `passwords`, `bounded_connection`; for `settings`, which reads
+says which variable is wrong. Doors: `formats`, `encryption`, `roles`, `passwords`, `bounded_connection`; for `settings`, which reads
 the variables once, `env`, `secrets`, `origins`, `logs`, `databases`, `live_pages`, `cached_json`.
 """

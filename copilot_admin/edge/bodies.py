@@ -7,7 +7,7 @@ handed on without the file, so that the page can show what was typed.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from functools import partial
 from typing import TypeAlias
 
 from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send, header
@@ -18,6 +18,7 @@ from copilot_admin.edge.form_bodies import (
     form_boundary,
     with_length,
 )
+from copilot_admin.edge.lingering import Incoming, refuse
 from copilot_admin.edge.refusals import send_refusal
 from copilot_admin.errors import BodyTimeout, BodyTooLarge, MalformedBody, RequestError, Unavailable
 
@@ -26,9 +27,6 @@ METHODS_WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS"})
 PATIENCE_SECONDS = 30.0
 BYTES_PER_EXTRA_SECOND = 100_000  # the slowest upload still served: 100 kB/s after the first 30 s
 MAX_BYTES_IN_FLIGHT = 512 * 1024 * 1024  # of all bodies that this process is receiving
-# Of a body that was refused, so much is still taken and thrown away: a client that is cut off while
-# it sends loses the answer that says why.
-LINGERING_BYTES = 256 * 1024 * 1024
 
 Refused: TypeAlias = Callable[[Scope, BodyTooLarge], Awaitable[None]]
 _CLOSE = [(b"connection", b"close")]
@@ -36,19 +34,6 @@ _CLOSE = [(b"connection", b"close")]
 
 class ClientLeft(Exception):
     """The client went away while it was still sending."""
-
-
-class _Incoming:
-    """The messages of one body; after the last one there is nothing to wait for."""
-
-    def __init__(self, receive: Receive) -> None:
-        self._receive = receive
-        self.ended = False
-
-    async def next(self) -> Message:
-        message = await self._receive()
-        self.ended = not message.get("more_body", False)
-        return message
 
 
 class BodyLimits:
@@ -81,42 +66,31 @@ class BodyLimits:
         if scope["type"] != "http" or not _has_body(scope):
             await self.app(scope, receive, send)
             return
-        incoming = _Incoming(receive)
+        incoming = Incoming(receive)
         boundary = form_boundary(scope)
         try:
             body = await self._read(scope, incoming, boundary=boundary)
         except ClientLeft:
             return
-        except BodyTooLarge as error:
-            await self._refuse(error, scope, incoming, send)
+        except BodyTimeout as error:  # who sends nothing hears this at once
+            await send_refusal(scope, send, error, headers=_CLOSE)
             return
         except RequestError as error:
-            # Part of the body is unread: the connection cannot serve another request.
-            await send_refusal(scope, send, error, headers=_CLOSE)
+            # The whole answer leaves before anything is stored: a slow database delays nobody.
+            await refuse(
+                *(scope, incoming, send, error),
+                then=partial(self._tell, scope, error),
+                seconds=self.patience,
+            )
             return
         shown = scope if boundary is None else with_length(scope, len(body))
         await self.app(shown, _replay(body, receive), send)
 
-    async def _refuse(
-        self, error: BodyTooLarge, scope: Scope, incoming: _Incoming, send: Send
-    ) -> None:
-        """Answers while the client still sends, and hangs up when it is done with that.
-
-        The whole answer leaves before anything is stored: a database that is slow delays nobody.
-        """
-
-        async def send_open(message: Message) -> None:
-            await send({**message, "more_body": True} if "body" in message else message)
-
-        await send_refusal(scope, send_open, error, headers=_CLOSE)
-        if self.on_refusal is not None:
+    async def _tell(self, scope: Scope, error: RequestError) -> None:
+        if self.on_refusal is not None and isinstance(error, BodyTooLarge):
             await self.on_refusal(scope, error)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self.patience):
-                await _thrown_away(incoming)
-        await send({"type": "http.response.body", "body": b""})
 
-    async def _read(self, scope: Scope, incoming: _Incoming, *, boundary: bytes | None) -> bytes:
+    async def _read(self, scope: Scope, incoming: Incoming, *, boundary: bytes | None) -> bytes:
         declared = _declared_length(scope)
         most = self.max_bytes if boundary is None else max(self.max_bytes, MOST_READ_BYTES)
         if declared is not None and declared > most:
@@ -131,9 +105,7 @@ class BodyLimits:
                 f"The request body did not arrive within {seconds:.0f} seconds. Send it again."
             ) from None
 
-    async def _collect(
-        self, incoming: _Incoming, *, into: WholeBody | FormBody, most: int
-    ) -> bytes:
+    async def _collect(self, incoming: Incoming, *, into: WholeBody | FormBody, most: int) -> bytes:
         received = held = 0
         try:
             while not incoming.ended:
@@ -175,13 +147,6 @@ def _has_body(scope: Scope) -> bool:
         if key == b"transfer-encoding" or (key == b"content-length" and value != b"0"):
             return True
     return False
-
-
-async def _thrown_away(incoming: _Incoming) -> None:
-    """Takes the rest of a body, within reason."""
-    size = 0
-    while not incoming.ended and size < LINGERING_BYTES:
-        size += len((await incoming.next()).get("body", b""))
 
 
 def _declared_length(scope: Scope) -> int | None:

@@ -7,6 +7,11 @@ from django.http import StreamingHttpResponse
 
 # no-transform and X-Accel-Buffering keep proxies from compressing or collecting the stream.
 NO_BUFFERING = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
+CONTENT_TYPE = "text/event-stream; charset=utf-8"
+HEADERS = [
+    (name.lower().encode(), value.encode())
+    for name, value in (*NO_BUFFERING.items(), ("Content-Type", CONTENT_TYPE))
+]
 
 
 class EventStreamResponse(StreamingHttpResponse):
@@ -27,9 +32,7 @@ class EventStreamResponse(StreamingHttpResponse):
         """
         self.frames = frames
         self.on_close = on_close
-        super().__init__(
-            frames, content_type="text/event-stream; charset=utf-8", headers=NO_BUFFERING
-        )
+        super().__init__(frames, content_type=CONTENT_TYPE, headers=NO_BUFFERING)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """Yields the frames and closes their source before it returns."""
@@ -40,4 +43,9 @@ class EventStreamResponse(StreamingHttpResponse):
     def close(self) -> None:
         """Ends the response and tells its source."""
         super().close()
-        self.on_close()
+        on_close, self.on_close = self.on_close, _nothing  # Django keeps the response for a while
+        on_close()
+
+
+def _nothing() -> None:
+    """Has been told already."""

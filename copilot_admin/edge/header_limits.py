@@ -1,7 +1,7 @@
 """Refuses requests whose headers are too large, before anything looks at one of them."""
 
 from copilot_admin.edge.asgi_types import App, Receive, Scope, Send
-from copilot_admin.edge.refusals import send_refusal
+from copilot_admin.edge.lingering import Incoming, refuse
 from copilot_admin.errors import HeadersTooLarge
 
 MOST_HEADER_BYTES = 64 * 1024  # names, values and the address; nginx and browsers stay far below
@@ -25,7 +25,7 @@ class HeaderLimits:
                 "The headers of the request are larger than the 64 KB this server accepts. "
                 "Send fewer headers or cookies, and a shorter address."
             )
-            await send_refusal(scope, send, error, headers=[(b"connection", b"close")])
+            await refuse(scope, Incoming(receive), send, error)
 
 
 def size_of_head(scope: Scope) -> int:

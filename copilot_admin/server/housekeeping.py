@@ -7,6 +7,7 @@ from functools import partial
 
 from django import db
 
+from copilot_admin.answering.full_collections import FULL_COLLECTIONS
 from copilot_admin.answering.open_run import (
     end_deleted,
     end_revoked,
@@ -17,17 +18,20 @@ from copilot_admin.answering.open_run import (
 from copilot_admin.answering.run import RUNNING
 from copilot_admin.answering.tasks import spawn
 from copilot_admin.component_calls.call import stop_all
+from copilot_admin.engine.documents.registry import data_types
 from copilot_admin.engine.files.file_processes import WORKERS
 from copilot_admin.engine.providers.registry import aclose_all, provider_kinds
 from copilot_admin.errors import ConfigurationError, Unavailable
 from copilot_admin.journal import HEARTBEAT_SECONDS, JOURNAL, beat, reap, replay_spool
 from copilot_admin.server.database_faults import sentence_of
+from copilot_admin.server.garbage import spare_what_stays
 from copilot_admin.server.shutdown import drain_on_signal
 from copilot_admin.server.sole_server import sole_server_of_this_process
 from copilot_admin.storage.damage import begin_anew
 from copilot_admin.storage.schema import known_migrations
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
+from copilot_admin.studio.question_tasks import resume_questions
 from copilot_admin.upkeep import background
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
 from copilot_admin.upkeep.tasks import resume_deletions
@@ -56,6 +60,7 @@ async def start() -> None:
     # What they stand on takes 0.7 s of CPU to load. On a busy machine that is longer than a question
     # waits, and the first ones were refused.
     await asyncio.to_thread(provider_kinds)
+    await asyncio.to_thread(data_types)  # 0.4 s; the first question with data waited for it
     try:
         await WRITER.run(known_migrations)
         SPOOL.clean()
@@ -63,6 +68,7 @@ async def start() -> None:
         await WRITER.run(_reap_at_start)
     except db.Error as error:
         raise ConfigurationError(sentence_of(error)) from error
+    spare_what_stays()
     _tasks.add(spawn(_again_and_again(beat_hearts), name="heartbeat"))
     _tasks.add(spawn(_again_and_again(*DUTIES), name="maintenance"))
 
@@ -101,6 +107,11 @@ async def resume() -> None:
     await WRITER.run(resume_deletions)
 
 
+async def resume_asking() -> None:
+    """Goes on with saved questions that another process left."""
+    await WRITER.run(resume_questions)
+
+
 class _Sweeper:
     """Takes away a few blobs at a time that nothing refers to, and begins anew at the end."""
 
@@ -122,9 +133,11 @@ DUTIES: tuple[Duty, ...] = (
     end_revoked,
     end_deleted,
     JOURNAL.look_after,
+    FULL_COLLECTIONS.look_after,
     reap_dead,
     replay,
     resume,
+    resume_asking,
     _Sweeper().sweep,
 )
 

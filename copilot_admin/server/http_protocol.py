@@ -1,4 +1,4 @@
-"""uvicorn's HTTP protocol, which gives up on a head that has no end.
+"""uvicorn's HTTP protocol, which gives up on a head that has no end, and refuses in words.
 
 The application sees a request when its head is complete, and counts it then. A head that never
 ends would be collected for ever: nothing but the protocol can see it.
@@ -10,13 +10,29 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 # Above the application's own limit, so that heads which do end are refused with all its headers.
 MOST_HEAD_BYTES = 256 * 1024
-_BODY = json.dumps(
-    {"detail": "The headers of the request have no end. Send fewer.", "code": "headers-too-large"}
-).encode()
-_ANSWER = (
-    b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
-    b"content-type: application/json\r\ncache-control: no-store\r\nconnection: close\r\n"
-    b"content-length: " + str(len(_BODY)).encode() + b"\r\n\r\n" + _BODY
+# After a refusal, what still comes is thrown away for so long: on a connection that is closed over
+# unread bytes the system takes back the answer as well.
+LINGERING_SECONDS = 5.0
+
+
+def _answer(status: str, *, detail: str, code: str) -> bytes:
+    body = json.dumps({"detail": detail, "code": code}).encode()
+    head = (
+        f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncache-control: no-store\r\n"
+        f"connection: close\r\ncontent-length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+_ENDLESS = _answer(
+    "431 Request Header Fields Too Large",
+    detail="The headers of the request have no end. Send fewer.",
+    code="headers-too-large",
+)
+_MALFORMED = _answer(
+    "400 Bad Request",
+    detail="What was sent is no HTTP request that this server can read. Check the client.",
+    code="malformed-request",
 )
 
 
@@ -25,6 +41,7 @@ class BoundedHeads(HttpToolsProtocol):
 
     _in_head = True
     _head_bytes = 0
+    _has_refused = False
 
     def on_message_begin(self) -> None:
         """A head begins."""
@@ -38,12 +55,36 @@ class BoundedHeads(HttpToolsProtocol):
         super().on_headers_complete()
 
     def data_received(self, data: bytes) -> None:
-        """Hands bytes to the parser, unless the head has had too many already."""
+        """Hands bytes to the parser, unless it has had its last ones already."""
+        if self._has_refused:
+            return
         was_in_head = self._in_head
         super().data_received(data)
-        if not (was_in_head and self._in_head) or self.transport.is_closing():
-            return
+        if was_in_head and self._in_head:
+            self._count(data)
+
+    def _count(self, data: bytes) -> None:
+        """Gives up on a head that has had too many bytes."""
         self._head_bytes += len(data)
-        if self._head_bytes > MOST_HEAD_BYTES:
-            self.transport.write(_ANSWER)
-            self.transport.close()
+        if self._head_bytes > MOST_HEAD_BYTES and not self._has_refused:
+            self._refuse(_ENDLESS)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuses what the parser cannot read."""
+        self._refuse(_MALFORMED)
+
+    def _refuse(self, answer: bytes) -> None:
+        """Says why, unless an answer has begun, and ends the connection when the client does."""
+        self._has_refused = True
+        has_begun = False
+        is_asked = self.cycle is not None
+        if is_asked and not self.cycle.response_complete:
+            has_begun = self.cycle.response_started
+            self.cycle.disconnected = True  # nothing it says could be told from the refusal
+            self.cycle.message_event.set()
+        if not has_begun:
+            self.transport.write(answer)
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.flow.resume_reading()
+        self.loop.call_later(LINGERING_SECONDS, self.transport.close)

@@ -86,6 +86,18 @@ class Patience:
             self._left = max(0.0, self._left - (time.monotonic() - began))
 
 
+class _OneThread(ThreadPoolExecutor):
+    """An executor that starts its one thread, and does not look for another with every job."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(1, thread_name_prefix=name)
+
+    def _adjust_thread_count(self) -> None:
+        # The look costs as much as handing the job over: a semaphore is waited for, for no time.
+        if not self._threads:
+            super()._adjust_thread_count()
+
+
 class DatabaseThread:
     """Runs jobs one after the other on one thread with one connection.
 
@@ -123,7 +135,15 @@ class DatabaseThread:
         Raises:
             JournalDown: Too many jobs wait, or the thread is being stopped.
         """
-        return await asyncio.wrap_future(self.submit(job))
+        loop = asyncio.get_running_loop()
+        result: asyncio.Future[T] = loop.create_future()
+        done = self.submit(job)
+        done.add_done_callback(partial(_hand_over, loop, result))
+        try:
+            return await result
+        except asyncio.CancelledError:
+            done.cancel()  # what has not begun is not done
+            raise
 
     def wait_until_idle(self, *, timeout: float) -> bool:
         """Waits until every job is done that was handed over.
@@ -167,7 +187,7 @@ class DatabaseThread:
             if self._stopping or self._unfinished >= self._capacity:
                 raise JournalDown
             if self._executor is None:
-                self._executor = ThreadPoolExecutor(1, thread_name_prefix=self._name)
+                self._executor = _OneThread(self._name)
             try:
                 future = self._executor.submit(work)
             except RuntimeError as error:  # the interpreter is on its way out
@@ -184,6 +204,25 @@ class DatabaseThread:
         with self._idle:
             self._unfinished -= 1
             self._idle.notify_all()
+
+
+def _hand_over(loop: asyncio.AbstractEventLoop, result: asyncio.Future[T], done: Future[T]) -> None:
+    """Tells a task of the loop what came of its job; on the thread, as `asyncio.wrap_future` does.
+
+    That one looks in each direction, and at each of its futures several times.
+    """
+    if not done.cancelled() and not loop.is_closed():
+        loop.call_soon_threadsafe(_settle, result, done)
+
+
+def _settle(result: asyncio.Future[T], done: Future[T]) -> None:
+    if result.done():  # nobody waits any more
+        return
+    error = done.exception()
+    if error is None:
+        result.set_result(done.result())
+    else:
+        result.set_exception(error)
 
 
 def _reconnecting(job: Callable[[], T]) -> T:

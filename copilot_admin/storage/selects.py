@@ -11,7 +11,14 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import ForeignKey, Model
 import orjson
 
-from copilot_admin.storage.statements import AnyField, Row, Statement, database_here
+from copilot_admin.storage.statements import (
+    ALL_ROWS,
+    ONE_ROW,
+    AnyField,
+    Row,
+    Statement,
+    database_here,
+)
 
 Path = tuple[str, ...]  # foreign keys, and at the end a column
 
@@ -39,16 +46,15 @@ class Select(Statement):
         super().__init__(model)
         self._paths: Sequence[Path] = [tuple(name.split("__")) for name in columns]
         self._where_names, self._unlike, self._lock = where, unlike, lock
-        self._converted: dict[str, Sequence[tuple[int, Any]]] = {}
+        self._compared = (*where, *unlike)
+        self._converted: dict[str, Sequence[tuple[int, Any, Sequence[Any]]]] = {}
 
     def __call__(self, **values: object) -> Row | None:
         """Reads the first such row; None if there is none."""
         database = database_here()
-        sql = self._ready(database)
-        compared = (*self._where_names, *self._unlike)
-        with database.cursor() as cursor:
-            cursor.execute(sql, self._stored(compared, values, database))
-            row = cursor.fetchone()
+        self._ready(database)
+        given = self._stored(self._compared, values, database)
+        row = self._execute(database, given, ONE_ROW)
         return None if row is None else self._row(row, database)
 
     def _row(self, stored: Row, database: BaseDatabaseWrapper) -> Row:
@@ -57,15 +63,17 @@ class Select(Statement):
         if not converted:
             return stored
         row = list(stored)
-        for place, expression in converted:
-            for convert in _converters(expression, database):
+        for place, expression, converters in converted:
+            for convert in converters:
                 row[place] = convert(row[place], expression, database)
         return tuple(row)
 
     def _build(self, database: BaseDatabaseWrapper) -> str:
         columns = [(place, self._field(path).cached_col) for place, path in enumerate(self._paths)]
         self._converted[database.vendor] = [
-            (place, column) for place, column in columns if _converters(column, database)
+            (place, column, converters)
+            for place, column in columns
+            if (converters := _converters(column, database))
         ]
         parts = ["SELECT", self._list(database), "FROM", self._tables(database)]
         parts += ["WHERE", self._conditions(database)]
@@ -146,13 +154,13 @@ class SelectMany(Select):
     def all(self, texts: Iterable[str], **values: object) -> list[Row]:
         """Reads the rows that there are."""
         database = database_here()
-        sql = self._ready(database)
+        self._ready(database)
         wanted = list(texts)
         # One parameter whatever their number, so that the statement is always the same.
         as_one = wanted if database.vendor == "postgresql" else orjson.dumps(wanted).decode()
-        with database.cursor() as cursor:
-            cursor.execute(sql, [*self._stored(self._where_names, values, database), as_one])
-            return [self._row(row, database) for row in cursor.fetchall()]
+        given = [*self._stored(self._where_names, values, database), as_one]
+        rows = self._execute(database, given, ALL_ROWS)
+        return [self._row(row, database) for row in rows]
 
     def _build(self, database: BaseDatabaseWrapper) -> str:
         parts = [super()._build(database)]

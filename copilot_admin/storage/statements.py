@@ -9,7 +9,11 @@ Columns go by their attribute names (`conversation_id`, not `conversation`).
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from operator import attrgetter, methodcaller
+import sqlite3
 from typing import Any, TypeAlias
+from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -17,16 +21,22 @@ from django.db.models import (
     AutoField,
     BooleanField,
     CharField,
+    DateTimeField,
     Field,
     IntegerField,
     Model,
     TextField,
+    UUIDField,
 )
 
 Row: TypeAlias = tuple[Any, ...]
 AnyField: TypeAlias = "Field[Any, Any]"
 # What makes of a model's value that of the database, and the type whose values are both.
 Store: TypeAlias = tuple[Callable[..., Any], type | None]
+
+ONE_ROW = methodcaller("fetchone")
+ALL_ROWS = methodcaller("fetchall")
+FOUND = attrgetter("rowcount")
 
 
 def database_here() -> BaseDatabaseWrapper:
@@ -43,18 +53,43 @@ class Statement(ABC):
             field.attname: field for field in model._meta.concrete_fields
         }
         self._sql: dict[str, str] = {}
+        self._own_sql = ""  # the same as SQLite itself reads it
         self._stores: dict[str, dict[str, Store]] = {}
 
-    def _ready(self, database: BaseDatabaseWrapper) -> str:
-        sql = self._sql.get(database.vendor)
-        if sql is None:
-            stores = {name: _store(field, database) for name, field in self._fields.items()}
-            self._stores[database.vendor] = stores
-            sql = self._sql[database.vendor] = self._build(database)
-        return sql
+    def _ready(self, database: BaseDatabaseWrapper) -> None:
+        if database.vendor in self._sql:
+            return
+        stores = {name: _store(field, database) for name, field in self._fields.items()}
+        self._stores[database.vendor] = stores
+        sql = self._build(database)
+        if database.vendor == "sqlite":
+            self._own_sql = sql.replace("%s", "?")
+        self._sql[database.vendor] = sql  # last: another thread may look
 
     @abstractmethod
     def _build(self, database: BaseDatabaseWrapper) -> str: ...
+
+    def _execute(
+        self, database: BaseDatabaseWrapper, values: Sequence[Any], take: Callable[[Any], Any]
+    ) -> Any:
+        """Executes it, and takes of the cursor what is wanted.
+
+        Django's cursors cost more than what SQLite does for a row: 20 calls that look whether there
+        is anything to do. Where there is (no connection yet, a transaction that broke, somebody who
+        listens), they are asked.
+        """
+        raw = database.connection
+        if (
+            type(raw) is sqlite3.Connection
+            and not database.needs_rollback
+            and not database.execute_wrappers
+            and not database.queries_logged
+        ):
+            with database.wrap_database_errors:
+                return take(raw.execute(self._own_sql, values))
+        with database.cursor() as cursor:
+            cursor.execute(self._sql[database.vendor], values)
+            return take(cursor)
 
     def _table(self, database: BaseDatabaseWrapper) -> str:
         return str(database.ops.quote_name(self._model._meta.db_table))
@@ -77,7 +112,8 @@ class Statement(ABC):
         for name in names:
             value = values[name]
             prepare, plain = stores[name]
-            stored.append(value if type(value) is plain else prepare(value, database))
+            as_it_is = value is None or type(value) is plain
+            stored.append(value if as_it_is else prepare(value, database))
         return stored
 
 
@@ -107,6 +143,7 @@ class Insert(Statement):
         self._names = [
             name for name, field in self._fields.items() if not isinstance(field, AutoField)
         ]
+        self._take = ONE_ROW if returning else _nothing
         self._defaults: dict[str, dict[str, object]] = {}
 
     def __call__(self, **values: object) -> Row | None:
@@ -120,14 +157,13 @@ class Insert(Statement):
             TypeError: A value has the name of no column.
         """
         database = database_here()
-        sql = self._ready(database)
+        self._ready(database)
         row: dict[str, Any] = self._defaults[database.vendor].copy()
         if not values.keys() <= row.keys():
             raise TypeError(f"No columns: {', '.join(sorted(values.keys() - row.keys()))}")
         row.update(zip(values, self._stored(values, values, database), strict=True))
-        with database.cursor() as cursor:
-            cursor.execute(sql, list(row.values()))
-            return cursor.fetchone() if self._returning else None
+        inserted: Row | None = self._execute(database, list(row.values()), self._take)
+        return inserted
 
     def _build(self, database: BaseDatabaseWrapper) -> str:
         self._defaults[database.vendor] = {
@@ -181,10 +217,8 @@ class Update(Statement):
             Rows that were found.
         """
         database = database_here()
-        sql = self._ready(database)
-        with database.cursor() as cursor:
-            cursor.execute(sql, self._stored(self._order, values, database))
-            return int(cursor.rowcount)
+        self._ready(database)
+        return int(self._execute(database, self._stored(self._order, values, database), FOUND))
 
     def _build(self, database: BaseDatabaseWrapper) -> str:
         def each(names: Iterable[str], form: str) -> list[str]:
@@ -216,14 +250,17 @@ class Delete(Statement):
             Rows that were found.
         """
         database = database_here()
-        sql = self._ready(database)
-        with database.cursor() as cursor:
-            cursor.execute(sql, self._stored(self._where_names, values, database))
-            return int(cursor.rowcount)
+        self._ready(database)
+        given = self._stored(self._where_names, values, database)
+        return int(self._execute(database, given, FOUND))
 
     def _build(self, database: BaseDatabaseWrapper) -> str:
         where = self._where(self._where_names, database)
         return " ".join(("DELETE FROM", self._table(database), "WHERE", where))
+
+
+def _nothing(_cursor: object) -> None:
+    """Takes nothing of a cursor."""
 
 
 def _store(field: AnyField, database: BaseDatabaseWrapper) -> Store:
@@ -235,6 +272,7 @@ def _store(field: AnyField, database: BaseDatabaseWrapper) -> Store:
     target = field
     while target.is_relation:
         target = target.target_field  # type: ignore[attr-defined]  # of a foreign key
+    prepare: Callable[..., Any] = field.get_db_prep_save
     plain: type | None = None
     if type(target).__module__ == Field.__module__:  # a field of ours may change what it is given
         match target:
@@ -244,6 +282,30 @@ def _store(field: AnyField, database: BaseDatabaseWrapper) -> Store:
                 plain = bool
             case IntegerField() if database.vendor == "sqlite":
                 plain = int
+            case DateTimeField() if database.vendor == "sqlite" and database.timezone is UTC:
+                prepare = _time_for(field)
+            case UUIDField() if database.vendor == "sqlite":
+                prepare = _uuid_for(field)
             case _:
                 pass
-    return field.get_db_prep_save, plain
+    return prepare, plain
+
+
+def _time_for(field: AnyField) -> Callable[..., Any]:
+    """How SQLite stores a time: as text, in UTC."""
+
+    def stored(value: object, database: BaseDatabaseWrapper) -> object:
+        if type(value) is datetime and value.tzinfo is UTC:
+            return str(value.replace(tzinfo=None))
+        return field.get_db_prep_save(value, database)
+
+    return stored
+
+
+def _uuid_for(field: AnyField) -> Callable[..., Any]:
+    """How SQLite stores an id: as text, without its dashes."""
+
+    def stored(value: object, database: BaseDatabaseWrapper) -> object:
+        return value.hex if type(value) is UUID else field.get_db_prep_save(value, database)
+
+    return stored

@@ -33,23 +33,24 @@ def most_alike(answers: Iterable[Seen], links: Sequence[Link], *, complete: bool
         by_conversation[answer.conversation_id].append(answer)
     if complete and len(by_conversation) == 1:
         return next(iter(by_conversation))
-    told = _told(links)
-    scores = {id_: _score(stored, told) for id_, stored in by_conversation.items()}
-    if not scores:
+    if not by_conversation:
         return None
+    texts = _texts(links)
+    # Of a long chat few answers are stored where it was never seen: only these are worth the time.
+    stored_hashes = {answer.client_hash for group in by_conversation.values() for answer in group}
+    told = {one: Compared(text) for one, text in texts.items() if one in stored_hashes}
+    scores = {id_: _score(stored, told) for id_, stored in by_conversation.items()}
     first, *others = sorted(scores, key=scores.__getitem__, reverse=True)
-    least = (1 + SAME_LETTERS) * len(told) if not complete else CLEARLY
+    least = (1 + SAME_LETTERS) * len(texts) if not complete else CLEARLY
     if scores[first] < least or any(scores[first] - scores[one] < CLEARLY for one in others[:1]):
         return None
     return first
 
 
-def _told(links: Sequence[Link]) -> Mapping[str, Compared]:
+def _texts(links: Sequence[Link]) -> Mapping[str, str]:
     """The answers as the client tells them, by the hash of what was asked before each."""
     return {
-        link.client_hash: Compared(link.message.text)
-        for link in links
-        if isinstance(link.message, AiMessage)
+        link.client_hash: link.message.text for link in links if isinstance(link.message, AiMessage)
     }
 
 

@@ -24,6 +24,8 @@ from copilot_admin.models import (
     Node,
     Outcome,
     Run,
+    SavedAnswer,
+    SavedQuestion,
     Turn,
     VersionProvider,
 )
@@ -109,6 +111,8 @@ def _of_copilot(copilot_id: int) -> Iterable[QuerySet[Any]]:
     yield ended.order_by()
     yield ComponentCall.objects.filter(copilot_id=copilot_id).order_by()
     yield DailyUsage.objects.filter(copilot_id=copilot_id).order_by()
+    yield SavedAnswer.objects.filter(question__copilot_id=copilot_id).order_by()
+    yield SavedQuestion.objects.filter(copilot_id=copilot_id).order_by()
     yield VersionProvider.objects.filter(version__copilot_id=copilot_id).order_by()
     unused = CopilotVersion.objects.filter(copilot_id=copilot_id, run=None)
     yield unused.order_by()

@@ -14,6 +14,7 @@ from typing import TypeVar
 from django import db
 from django.db import transaction
 from django_tasks import task
+from django_tasks.base import Task
 from django_tasks_db import DatabaseBackend
 from django_tasks_db.models import DBTaskResult
 
@@ -67,14 +68,15 @@ def delete_in_background(copilot_ids: Iterable[int]) -> None:
 def resume_deletions() -> None:
     """Takes up the deletions that have stopped, unless they wait for a worker."""
     for copilot_id in claim_stalled():
-        if not _waits_for_worker(copilot_id):
+        if not waits_for_worker(delete_copilot, copilot_id):
             delete_copilot.enqueue(copilot_id)
 
 
-def _waits_for_worker(copilot_id: int) -> bool:
-    if not isinstance(delete_copilot.get_backend(), DatabaseBackend):
+def waits_for_worker(work: Task[[int], None], copilot_id: int) -> bool:
+    """Whether a worker will do this for a copilot anyway; never where servers work themselves."""
+    if not isinstance(work.get_backend(), DatabaseBackend):
         return False
-    waiting = DBTaskResult.objects.ready().filter(task_path=delete_copilot.module_path)
+    waiting = DBTaskResult.objects.ready().filter(task_path=work.module_path)
     return waiting.filter(args_kwargs__args=[copilot_id]).exists()
 
 

@@ -14,4 +14,5 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> Noted:
     for module in (run_task, opening):
         monkeypatch.setattr(module, "JOURNAL", made)
     monkeypatch.setattr(run_task, "announce", made.announce)
+    monkeypatch.setattr(run_task, "may_be_watched", lambda conversation_id: True)
     return made

@@ -20,7 +20,7 @@ from redis.exceptions import RedisError
 
 from copilot_admin.answering import announce as announcing
 from copilot_admin.answering import watching
-from copilot_admin.answering.announce import TurnChange, announce, group_of
+from copilot_admin.answering.announce import TurnChange, announce, group_of, may_be_watched
 from copilot_admin.answering.watching import websocket_urlpatterns
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation
@@ -122,7 +122,10 @@ def test_watchers_are_told_which_turn_changed_and_nothing_else(conversation: Con
 
     async def watch() -> list[Any]:
         communicator = await socket(reviewer, path_of(conversation))
+        assert not may_be_watched(conversation.pk)
         assert (await communicator.connect(timeout=HANGS_SECONDS))[0]
+        assert may_be_watched(conversation.pk)
+        assert not may_be_watched(conversation.pk + 1)
         await communicator.send_to(text_data='{"turn": 1}')  # ignored, as is what is no JSON
         await communicator.send_to(text_data="nonsense")
         await communicator.send_to(bytes_data=b"\x00")
@@ -132,6 +135,7 @@ def test_watchers_are_told_which_turn_changed_and_nothing_else(conversation: Con
         told = [await communicator.receive_json_from(timeout=HANGS_SECONDS) for _ in TurnChange]
         assert await communicator.receive_nothing(timeout=0.05)
         await communicator.disconnect(timeout=HANGS_SECONDS)
+        assert not may_be_watched(conversation.pk)
         return told
 
     assert async_to_sync(watch)() == [
@@ -223,6 +227,12 @@ def test_a_layer_that_hangs_is_waited_for_two_seconds():
     assert run_at_once(scenario()) == 2.0
 
 
+def test_pages_of_other_processes_may_watch_whatever_there_is():
+    channel_layers.set("default", BrokenLayer(None))
+    assert may_be_watched(7)
+
+
 def test_without_a_layer_nobody_is_told():
     with override_settings(CHANNEL_LAYERS={}):
+        assert not may_be_watched(7)
         asyncio.run(announce(7, turn_id=1, kind=TurnChange.STARTED))

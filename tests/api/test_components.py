@@ -1,6 +1,6 @@
 """Components over HTTP: who may call what, what comes back, what is kept of it."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 import re
 from typing import Any
 
@@ -90,6 +90,7 @@ class TestAnswers:
         assert event == {"status": "done", "name": "/component/echo/node/text"}
         assert re.fullmatch(MOMENT, metrics.pop("begin_time"))
         assert 0 <= metrics.pop("duration") < 60
+        assert metrics.pop("begin_timestamp") <= metrics.pop("end_timestamp")
         assert metrics == {}
         assert (reply.status, reply.headers["cache-control"]) == (200, "no-store")
         assert (reply.headers["x-trace-id"], reply.headers["content-type"]) == (
@@ -157,9 +158,93 @@ class TestAnswers:
     def test_run_gives_what_the_programmatic_entry_returns_as_one_json_element(self, key):
         (element,) = ask("/echo?action=run", HI, key=key).json["content"]
         assert (element["type"], element["text"]) == ("json", {"data": '"hi"'})
-        running, closing = ask("/echo?action=run", {**HI, "stream": True}, key=key).events
-        assert running["content"][0]["text"] == {"data": '"hi"'}
+
+    def test_run_in_a_stream_gives_its_pieces_as_they_come(self, key):
+        first, second, closing = ask("/echo?action=run", {**HI, "stream": True}, key=key).events
+        assert first["content"][0]["text"] == {"data": '"h"'}
+        assert second["content"][0]["text"] == {"data": '"i"'}
         assert closing["is_completion"] is True
+
+    def test_run_takes_stream_and_temperature_as_the_source_has_them(self, key):
+        """`run(message, stream, temperature)`: they may stand among the parameters."""
+        Stage.script = (create_output("text", "a"), create_output("text", "b"))
+        sent = {"stream": True, "temperature": 0.3, "model_configs": {"top_p": 0.9}}
+        reply = ask("/stage?action=run", {"parameters": sent}, key=key)
+        pieces = [one["text"]["data"] for event in reply.events for one in event["content"]]
+        assert pieces == ['"a"', '"b"']
+        assert Stage.seen["model_configs"] == {"top_p": 0.9, "temperature": 0.3}
+        (whole,) = ask("/stage?action=run", {"parameters": {"stream": False}}, key=key).json[
+            "content"
+        ]
+        assert whole["text"] == {"data": '"ab"'}
+
+    @pytest.mark.parametrize(
+        ("sent", "sentence"),
+        [
+            ({"temperature": "hot"}, "temperature: 'hot' is not of type 'number'"),
+            ({"temperature": 3}, "temperature: 3 is greater than the maximum of 2"),
+            ({"stream": "yes"}, "stream: 'yes' is not of type 'boolean'"),
+        ],
+    )
+    def test_what_run_cannot_take_is_named(self, key, sent, sentence):
+        reply = ask("/echo?action=run", {"parameters": {"query": "x", **sent}}, key=key)
+        assert refusal(reply) == (400, "bad-parameters")
+        assert reply.json["message"] == sentence
+
+    def test_tool_eval_has_no_such_arguments(self, key):
+        reply = ask("/echo", {"parameters": {"query": "x", "temperature": 0}}, key=key)
+        assert reply.json["message"].startswith("echo has no parameter 'temperature'.")
+
+    def test_the_body_is_spoken_of_by_names_too(self, key):
+        sent = {"stream": "yes", "parameters": {"_sys_chat_history": [{"role": "x"}]}}
+        message = ask("/echo", sent, key=key).json["message"]
+        assert "$" not in message
+        assert "stream: 'yes' is not of type 'boolean'" in message
+        assert "_sys_chat_history[0]" in message
+
+    def test_metrics_carry_the_names_of_the_source_too(self, key):
+        (element,) = ask("/echo", HI, key=key).json["content"]
+        metrics = element["metrics"]
+        begin = datetime.fromisoformat(metrics["begin_time"]).timestamp()
+        assert metrics["begin_timestamp"] == pytest.approx(begin, abs=1e-5)
+        took = metrics["end_timestamp"] - metrics["begin_timestamp"]
+        assert took == pytest.approx(metrics["duration"], abs=0.001)
+
+    def test_what_a_component_says_of_its_times_is_kept(self, key):
+        times = {"begin_timestamp": 1, "end_timestamp": 2}
+        Stage.script = (create_output("text", "x", metrics=times),)
+        (element,) = ask("/stage", {"parameters": {}}, key=key).json["content"]
+        assert times.items() <= element["metrics"].items()
+
+    def test_usage_may_be_a_list(self, key):
+        """One object on the wire, as the SDK's models want it; with each model beside the sum."""
+        small, large = (
+            {"prompt_tokens": 5, "completion_tokens": n, "total_tokens": 5 + n, "name": name}
+            for n, name in ((1, "small"), (2, "large"))
+        )
+        Stage.script = (create_output("text", "x", usage=[small, large]),)
+        for stream in (False, True):
+            reply = ask("/stage", {"parameters": {}, "stream": stream}, key=key)
+            answer = reply.events[0] if stream else reply.json
+            usage = answer["content"][0]["usage"]
+            models = [
+                {("model_name" if key == "name" else key): value for key, value in one.items()}
+                for one in (small, large)
+            ]
+            assert usage == {
+                "prompt_tokens": 10,
+                "completion_tokens": 3,
+                "total_tokens": 13,
+                "name": "small, large",
+                "nodes": [{"node_id": "stage", "models_usage": models}],
+            }
+        assert rows()[-1].usage == [small, large]
+
+    @pytest.mark.parametrize("usage", [[], None, [{"total_tokens": 3, "name": "small"}]])
+    def test_a_list_of_one_usage_is_that_one(self, key, usage):
+        Stage.script = (create_output("text", "x", usage=usage),)
+        (element,) = ask("/stage", {"parameters": {}}, key=key).json["content"]
+        assert element["usage"] == (usage[0] if usage else {})
 
     def test_tool_eval_is_the_action_without_one(self, key):
         assert ask("/echo?action=tool_eval", HI, key=key).words == "hi"
@@ -397,7 +482,9 @@ class TestArguments:
         """Vector D-3 9."""
         reply = ask("/echo", {"parameters": {"query": 1}}, key=key)
         assert refusal(reply) == (400, "bad-call")
-        assert "$.query: 1 is not of type 'string'" in reply.json["message"]
+        assert reply.json["message"] == (
+            "Wrong arguments for echo: query: 1 is not of type 'string'."
+        )
 
     def test_what_the_server_sets_cannot_be_forged(self, key):
         """Vector D-3 9."""
@@ -430,10 +517,10 @@ class TestArguments:
     @pytest.mark.parametrize(
         ("parameters", "named"),
         [
-            ({}, "'query' is a required property"),
+            ({}, "echo: query is missing."),
             ({"query": "x", "qeury": "y"}, "no parameter 'qeury'"),
             ({"query": None}, "None is not of type 'string'"),
-            ({"query": ["x"]}, "$.query"),
+            ({"query": ["x"]}, "echo: query: ['x'] is not of type 'string'"),
         ],
     )
     def test_arguments_that_break_the_manifest_are_named(self, key, parameters, named):

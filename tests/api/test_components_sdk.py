@@ -50,7 +50,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def steady(value: Any) -> Any:
     """A value in which ids and times, which are new in every answer, have names."""
     if isinstance(value, dict):
-        return {key: "SECONDS" if key == "duration" else steady(one) for key, one in value.items()}
+        seconds = ("duration", "begin_timestamp", "end_timestamp")
+        return {key: "SECONDS" if key in seconds else steady(one) for key, one in value.items()}
     if isinstance(value, list):
         return [steady(one) for one in value]
     if isinstance(value, str):
@@ -74,7 +75,12 @@ def answer(status: str, *pieces: str) -> dict[str, Any]:
                 "visible_scope": "all",
                 "raw_data": {},
                 "usage": {},
-                "metrics": {"begin_time": "MOMENT", "duration": "SECONDS"},
+                "metrics": {
+                    "begin_time": "MOMENT",
+                    "duration": "SECONDS",
+                    "begin_timestamp": "SECONDS",
+                    "end_timestamp": "SECONDS",
+                },
                 "type": "text",
                 "text": {"info": piece},
                 "event": {

@@ -55,6 +55,12 @@ PLACES: tuple[tuple[str, str, Any], ...] = (
 )
 
 
+@pytest.fixture(autouse=True)
+def _the_journal_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever failed in a test before this one."""
+    monkeypatch.setattr(JOURNAL, "_is_failing", False)
+
+
 @pytest.fixture(params=[OperationalError, InterfaceError])
 def away(request) -> Iterator[pytest.MonkeyPatch]:
     """A database that gives no connection, until it is mended."""
@@ -72,7 +78,6 @@ def damaged(tmp_path) -> Iterator[pytest.MonkeyPatch]:
     wrapped = DatabaseError(str(error.value))
     wrapped.__cause__ = error.value
     with no_connection(wrapped) as patch:
-        patch.setattr(JOURNAL, "_is_failing", False)
         yield patch
     damage.begin_anew()
 

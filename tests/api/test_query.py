@@ -1,15 +1,24 @@
 """The query endpoint: from a request body to events, and to a run in the journal."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+import gc
 import json
+from types import SimpleNamespace
 from typing import Any
+import weakref
 
 from asgiref.sync import async_to_sync
+from asgiref.testing import ApplicationCommunicator
 from django.test import AsyncClient
 import pytest
 
-from copilot_admin.answering.run import RUNNING
+from copilot_admin.answering.full_collections import FullCollections
+from copilot_admin.answering.open_run import frames
+from copilot_admin.answering.run import RUNNING, ActiveRun
+from copilot_admin.api.query import READ_INLINE_BYTES
 from copilot_admin.copilots.publishing import publish
+from copilot_admin.edge.django_handler import Handler
 from copilot_admin.engine.values.model_call import Finish, ToolCall
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.models import Conversation, Copilot, Node, Outcome, Run, Turn
@@ -17,6 +26,7 @@ from copilot_admin.models.access import EndpointKey
 from tests.engine.scripted import ScriptedProvider, Step, broken, cut, stalled, text
 from tests.factories import make_published
 from tests.streams import read
+from tests.waiting import HANGS_SECONDS
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
@@ -348,3 +358,42 @@ def test_a_history_that_is_too_long_is_refused_with_a_sentence(settings):
         },
     )
     assert not Run.objects.exists()
+
+
+def test_a_run_is_gone_when_its_answer_is_and_full_collections_come_again(monkeypatch):
+    make_published(slug="news")
+    script(monkeypatch, text("Hello."))
+    collections = FullCollections()
+    monkeypatch.setattr("copilot_admin.api.query.FULL_COLLECTIONS", collections)
+    made: list[weakref.ref[ActiveRun]] = []
+    held: list[bool] = []
+
+    def seen(run: ActiveRun) -> AsyncGenerator[bytes, None]:
+        made.append(weakref.ref(run))
+        held.append(collections.are_held_off)
+        return frames(run)
+
+    async def ask(body: bytes) -> None:
+        """As a server does: it waits for a disconnect, and gives that up at the end."""
+        rows = [(b"host", b"testserver"), (b"content-type", b"application/json")]
+        scope = {"type": "http", "path": QUERY, "method": "POST", "headers": rows}
+        asking = ApplicationCommunicator(Handler(), scope)
+        await asking.send_input({"type": "http.request", "body": body})
+        head = await asking.receive_output(HANGS_SECONDS)
+        assert head["status"] == 200
+        while (await asking.receive_output(HANGS_SECONDS)).get("more_body"):
+            pass
+        await asking.wait(HANGS_SECONDS)
+
+    monkeypatch.setattr("copilot_admin.api.query.frames", seen)
+    never = SimpleNamespace(join=lambda run, loop: None)  # a run is in the list to the next tick
+    monkeypatch.setattr("copilot_admin.answering.run._TICKING", never)
+    long = "word " * (READ_INLINE_BYTES // 5 + 1)
+    gc.disable()  # what is in a circle stays
+    try:
+        body = json.dumps({"messages": [{"role": "human", "content": long}]}).encode()
+        async_to_sync(ask)(body)
+        assert (held, [one() for one in made]) == ([True], [None])
+        assert not collections.are_held_off
+    finally:
+        gc.enable()

@@ -10,7 +10,7 @@ import pytest
 
 from copilot_admin.asgi import application
 from copilot_admin.component_calls import access
-from copilot_admin.copilots import publishing
+from copilot_admin.copilots.checklist.checks import tools
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.inputs import DOCUMENTS, MODEL
 from copilot_admin.engine.components.registry import Registry
@@ -86,7 +86,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Registry:
     """Components of tests, and no others."""
     registry = Registry((Echo, EchoTwo, Asker, Needy, Stage, Pair))
     assert registry.faults == []
-    for module in (access, publishing):
+    for module in (access, tools):
         monkeypatch.setattr(module, "registry", lambda: registry)
     monkeypatch.setattr(Stage, "script", ())
     monkeypatch.setattr(Stage, "seen", {})

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.edge import bodies
+from copilot_admin.edge import bodies, lingering
 from copilot_admin.edge.bodies import BodyLimits
 from tests.edge.asgi_client import call, scope
 from tests.edge.test_edge import QUERY, echo
@@ -85,7 +85,7 @@ def test_a_longer_body_is_refused_in_words(headers, body):
     ids=["all of it", "within reason", "no more", "a bit more"],
 )
 def test_the_rest_of_a_refused_body_is_taken_and_thrown_away(linger, left, monkeypatch):
-    monkeypatch.setattr(bodies, "LINGERING_BYTES", linger)
+    monkeypatch.setattr(lingering, "LINGERING_BYTES", linger)
     parts = [b"x" * 6] * 4
 
     async def scenario() -> list[Any]:
@@ -207,7 +207,7 @@ def test_bodies_that_come_at_once_share_what_the_process_can_hold(monkeypatch):
 
 def test_a_process_holds_half_a_gigabyte_and_throws_a_quarter_away():
     assert bodies.MAX_BYTES_IN_FLIGHT == 512 * 1024 * 1024
-    assert bodies.LINGERING_BYTES == bodies.MOST_READ_BYTES == 256 * 1024 * 1024
+    assert lingering.LINGERING_BYTES == bodies.MOST_READ_BYTES == 256 * 1024 * 1024
 
 
 def test_a_form_is_read_no_further_than_the_most_that_is_read_of_one(monkeypatch):

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+import weakref
 
 from django.core.signals import request_finished
 
@@ -50,3 +51,12 @@ def test_the_end_of_the_response_is_told_once_the_request_is_finished():
     finally:
         request_finished.disconnect(finished)
     assert log == ["request finished", "source told"]
+
+
+def test_a_response_that_is_kept_keeps_its_source_no_longer_than_to_its_end():
+    log: list[str] = []
+    response = EventStreamResponse(frames(log), on_close=lambda: log.append("source told"))
+    told = weakref.ref(response.on_close)
+    response.close()
+    response.close()
+    assert (log, told()) == (["source told"], None)

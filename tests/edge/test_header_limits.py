@@ -55,6 +55,27 @@ def test_many_small_headers_and_a_long_address_count_as_well(more):
     assert call(LIMITED, scope(QUERY, **more)).status == 431
 
 
+def test_who_still_sends_a_body_hears_the_refusal_first_and_is_heard_out():
+    pieces = [b"3", b"2", b"1"]
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        assert len(sent) == 2, "the answer does not wait for the body"
+        return {"type": "http.request", "body": pieces.pop(), "more_body": bool(pieces)}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(LIMITED(request_of(MOST_HEADER_BYTES + 1, method="POST"), receive, send))
+    start, words, end = sent
+    assert (start["status"], words["more_body"], end, pieces) == (
+        431,
+        True,
+        {"type": "http.response.body", "body": b""},
+        [],
+    )
+
+
 def test_a_browser_of_another_origin_may_read_the_refusal():
     headers = {"Origin": ORIGIN, "X-Filling": "x" * MOST_HEADER_BYTES}
     answer = call(application, scope(QUERY, method="POST", headers=headers))

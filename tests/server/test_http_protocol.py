@@ -9,11 +9,17 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from copilot_admin.server.http_protocol import MOST_HEAD_BYTES, BoundedHeads
+from copilot_admin.server.http_protocol import (
+    LINGERING_SECONDS,
+    MOST_HEAD_BYTES,
+    BoundedHeads,
+)
 from tests.edge.test_edge import echo
+from tests.engine.virtual_time import run_at_once
 
 START = b"POST / HTTP/1.1\r\nHost: a\r\n"
 PIECE = 64 * 1024
+MUCH = 16 * 2**20  # more than the sockets of a connection hold
 
 
 class Wire:
@@ -21,11 +27,19 @@ class Wire:
 
     def __init__(self) -> None:
         self.written = b""
-        self.closed = False
+        self.ended = False
+        self.closed = self.closed_at_once = False
 
     def write(self, data: bytes) -> None:
+        assert not self.ended
         assert not self.closed
         self.written += data
+
+    def can_write_eof(self) -> bool:
+        return True
+
+    def write_eof(self) -> None:
+        self.ended = True
 
     def close(self) -> None:
         self.closed = True
@@ -43,22 +57,32 @@ class Wire:
         """See `pause_reading`."""
 
 
+def protocol_of(wire: Wire | None, *, app: Any, state: ServerState) -> BoundedHeads:
+    """The protocol of a connection; without a wire it gets one from its server."""
+    config = uvicorn.Config(app, log_config=None)
+    protocol = BoundedHeads(config=config, server_state=state, app_state={})
+    if wire is not None:
+        protocol.connection_made(wire)  # type: ignore[arg-type]
+    return protocol
+
+
 def wire_after(pieces: Iterable[bytes]) -> Wire:
     """The wire when pieces have come and what they asked for is answered."""
     wire = Wire()
 
     async def scenario() -> None:
         state = ServerState()
-        config = uvicorn.Config(echo, log_config=None)
-        protocol = BoundedHeads(config=config, server_state=state, app_state={})
-        protocol.connection_made(wire)  # type: ignore[arg-type]
+        protocol = protocol_of(wire, app=echo, state=state)
         for piece in pieces:
             if not wire.closed:
                 protocol.data_received(piece)
         while state.tasks:
             await asyncio.gather(*state.tasks)
+        wire.closed_at_once = wire.closed
+        if wire.ended:
+            await asyncio.sleep(LINGERING_SECONDS)
 
-    asyncio.run(scenario())
+    run_at_once(scenario())
     return wire
 
 
@@ -80,7 +104,7 @@ def test_a_head_without_an_end_is_given_up(pieces):
         "code": "headers-too-large",
     }
     assert f"content-length: {len(body)}".encode() in head
-    assert wire.closed
+    assert (wire.ended, wire.closed_at_once, wire.closed) == (True, False, True)
 
 
 def test_a_head_that_ends_in_time_is_the_applications_to_judge():
@@ -94,6 +118,76 @@ def test_a_body_is_no_head():
     assert wire_after([START + length, *body]).written.startswith(b"HTTP/1.1 200 OK")
 
 
-def test_what_is_no_request_is_refused_once():
-    wire = wire_after([b"\0" * (2 * MOST_HEAD_BYTES)])
-    assert (wire.written.startswith(b"HTTP/1.1 400"), wire.closed) == (True, True)
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [b"\0" * (2 * MOST_HEAD_BYTES), b"\0"],
+        [START + b"Transfer-Encoding: chunked\r\n\r\n", b"zz\r\n", b"0\r\n\r\n"],
+        [b"GET / HTTP/1.1\r\n\r\n", b"\0", b"GET / HTTP/1.1\r\n\r\n"],
+    ],
+    ids=["a request", "a body", "what follows a request"],
+)
+def test_what_cannot_be_read_is_refused_once_and_in_words(pieces):
+    wire = wire_after(pieces)
+    head, _, body = wire.written.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert json.loads(body) == {
+        "detail": "What was sent is no HTTP request that this server can read. Check the client.",
+        "code": "malformed-request",
+    }
+    assert (wire.ended, wire.closed_at_once, wire.closed) == (True, False, True)
+
+
+def test_an_answer_that_has_begun_is_cut_without_other_words():
+    async def begin(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"It is", "more_body": True})
+        begun.set()
+        assert (await receive())["type"] == "http.request"
+        assert (await receive())["type"] == "http.disconnect"
+        await send({"type": "http.response.body", "body": b" over"})
+
+    async def scenario() -> Wire:
+        wire = Wire()
+        protocol = protocol_of(wire, app=begin, state=ServerState())
+        protocol.data_received(b"GET / HTTP/1.1\r\n\r\n")
+        await begun.wait()
+        protocol.data_received(b"\0")
+        await asyncio.gather(*protocol.tasks)
+        return wire
+
+    begun = asyncio.Event()
+    wire = run_at_once(scenario())
+    assert wire.written.endswith(b"\r\n\r\n5\r\nIt is\r\n")
+    assert wire.ended
+
+
+@pytest.mark.parametrize(
+    ("first", "status"),
+    [(START, b"431"), (b"\0", b"400"), (START + b"Content-Length: x\r\n", b"400")],
+    ids=["no end", "no request", "no length"],
+)
+def test_who_goes_on_sending_hears_why_it_was_refused(first, status):
+    async def scenario() -> bytes:
+        state = ServerState()
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(
+            lambda: protocol_of(None, app=echo, state=state), "127.0.0.1", 0
+        )
+        async with server:
+            address = server.sockets[0].getsockname()
+            reader, writer = await asyncio.open_connection(*address)
+            writer.write(first)
+            for _ in range(MUCH // PIECE):
+                writer.write(b"X: yyy\r\n" * (PIECE // 8))
+                await writer.drain()
+            answer = await reader.read()
+            writer.close()
+            await writer.wait_closed()
+            while state.connections:  # noqa: ASYNC110  # a server tells nobody that it is alone
+                await asyncio.sleep(0)
+        return answer
+
+    answer = asyncio.run(scenario())
+    assert answer.startswith(b"HTTP/1.1 " + status)
+    assert set(json.loads(answer.partition(b"\r\n\r\n")[2])) == {"detail", "code"}

@@ -1,12 +1,14 @@
 """Statements that are built once do what the ORM would do."""
 
-from datetime import UTC, date, datetime
-from uuid import uuid4
+from datetime import UTC, date, datetime, timedelta, timezone
+from uuid import UUID, uuid4
 
-from django.db import IntegrityError
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.models import Conversation, DailyUsage, Outcome, Run
+from copilot_admin.storage.selects import Select
 from copilot_admin.storage.statements import Delete, Insert, Update
 from tests.factories import make_version
 
@@ -105,3 +107,53 @@ def test_the_rows_that_are_meant_are_deleted():
     delete = Delete(DailyUsage, where=("day", "model"))
     assert (delete(day=DAY, model="one"), delete(day=DAY, model="one")) == (1, 0)
     assert DailyUsage.objects.get().model == "two"
+
+
+class TestWithoutDjangosCursors:
+    """On SQLite a statement goes to the driver, unless Django has something to do on the way."""
+
+    def test_whoever_listens_to_statements_hears_them(self):
+        heard: list[str] = []
+
+        def listen(execute, sql, params, many, context):
+            heard.append(sql)
+            return execute(sql, params, many, context)
+
+        select = Select(DailyUsage, "runs", where=("model",))
+        with connection.execute_wrapper(listen):
+            assert select(model="none") is None
+        assert select(model="none") is None
+        assert len(heard) == 1
+        with CaptureQueriesContext(connection) as captured:
+            select(model="none")
+        assert len(captured) == 1
+
+    def test_a_transaction_that_broke_takes_no_more(self):
+        with transaction.atomic():
+            transaction.set_rollback(True)
+            with pytest.raises(transaction.TransactionManagementError):
+                Delete(DailyUsage, where=("model",))(model="m")
+
+    def test_what_the_driver_raises_is_an_error_of_django(self):
+        insert, values = Insert(DailyUsage), usage(model="m")
+        insert(**values)
+        with pytest.raises(IntegrityError) as raised, transaction.atomic():
+            insert(**values)
+        assert raised.value.__cause__ is not None
+
+
+@pytest.mark.parametrize(
+    "at", [AT, AT.replace(microsecond=0), AT.astimezone(timezone(timedelta(hours=5)))]
+)
+def test_times_and_ids_are_stored_as_the_orm_stores_them(at):
+    run_id = uuid4()
+    version = make_version()
+    row = {"copilot_id": version.copilot_id, "started_at": at, "heartbeat_at": at, "boot_id": "b"}
+    Insert(Run)(id=run_id, **row)
+    by_orm = Run.objects.create(**row)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT id, started_at FROM copilot_admin_run ORDER BY id")
+        stored = {str(UUID(str(id))): (type(id), at) for id, at in cursor.fetchall()}
+    assert stored[str(run_id)] == stored[str(by_orm.pk)]
+    select = Select(Run, "id", "started_at", "conversation_id", where=("id",))
+    assert select(id=str(run_id)) == (run_id, at, None)

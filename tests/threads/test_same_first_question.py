@@ -109,6 +109,13 @@ def test_where_not_all_can_be_compared_only_the_same_letters_join(monkeypatch):
     assert Conversation.objects.count() == 8
 
 
+def test_a_long_chat_that_was_never_seen_is_compared_with_nothing(monkeypatch):
+    client, _ = chats(2)
+    monkeypatch.setattr(ranking, "Compared", None)
+    client.ask("Something else", ai(ANSWERS[0]), "Why?")
+    assert Conversation.objects.count() == 3
+
+
 def test_calls_alone_do_not_tell_conversations_apart():
     assert ranking.most_alike((), (), complete=True) is None
 

@@ -20,7 +20,7 @@ from copilot_admin.upkeep.background import BACKGROUND
 from copilot_admin.upkeep.deletion import Step, claim_stalled, delete_batch, mark
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch, without_referrer
 from protocol.events import ArtifactType, MessageArtifact
-from tests.factories import make_call, make_published, make_version
+from tests.factories import make_call, make_published, make_saved, make_version
 from tests.journal.journaling import Client, ai
 from tests.waiting import HANGS_SECONDS
 
@@ -49,6 +49,7 @@ def fill(version, *, conversations=3):
         )
         models.Checkpoint.objects.create(run_id=second.run_id, ord=0, data=b"")
     make_call(copilot=version.copilot)
+    make_saved(version.copilot, answered=models.Side.DRAFT)
 
 
 def delete(copilot_id):
@@ -71,6 +72,7 @@ def everything():
     """How many rows each table of the journal has."""
     names = ("Conversation", "Node", "Turn", "Run", "Event", "Checkpoint", "Feedback", "Blob")
     names = (*names, "BlobPart", "DailyUsage", "ComponentCall", "CopilotVersion", "Copilot")
+    names = (*names, "SavedQuestion", "SavedAnswer")
     return {name: getattr(models, name).objects.count() for name in names}
 
 

@@ -10,6 +10,7 @@ from benchmarks.servers import POSTGRES, Deployment, Installation
 from benchmarks.walls.arena import Arena
 from benchmarks.walls.cases import (
     bodies,
+    clients,
     database,
     files,
     histories,
@@ -57,6 +58,7 @@ WALLS = (
     Wall(name="bodies", send=bodies.send),
     Wall(name="histories", send=histories.send),
     Wall(name="models", send=models.send),
+    Wall(name="clients", send=clients.send),
     Wall(name="journal", send=journal.send, may_be_refused=True),
     Wall(
         name="database",

@@ -22,6 +22,8 @@ LARGEST = {
     "large_head": 200_000,
     "html": 60_000,
     "component": 900_000,
+    "bytewise": 100_000,
+    "brackets": 400_000,
 }
 SMALL = 1000
 

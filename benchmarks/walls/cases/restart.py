@@ -5,13 +5,12 @@ from random import Random
 import signal
 
 from benchmarks.script import Script
-from benchmarks.walls.arena import LATER, Arena, happens
+from benchmarks.walls.arena import Arena, happens, is_down
 from benchmarks.walls.memory import serving
 
 AT_ONCE = 6
 CASES = 20
 HANGS_SECONDS = 180.0
-JOURNAL_DOWN = b'"journal-down"'
 
 
 async def send(arena: Arena) -> None:
@@ -22,8 +21,7 @@ async def send(arena: Arena) -> None:
         while not done.is_set():
             script = Script(chunks=random.randint(1, 200), every_ms=10)
             reply = await arena.ask(script.body, slug="bench")
-            is_down = reply.status == LATER and JOURNAL_DOWN in reply.body  # the machine is busy
-            if not is_down and (reply.status != 200 or not reply.whole):
+            if not is_down(reply) and (reply.status != 200 or not reply.whole):
                 arena.fault(f"{reply.status} during a restart, whole: {reply.whole}")
             await asyncio.sleep(random.uniform(0, 0.2))
 

@@ -7,6 +7,7 @@ from typing import Any
 from benchmarks.bodies import UUID, WIDGET
 from benchmarks.walls.admin_pages import form_in, person
 from benchmarks.walls.arena import JSON, Arena, human, spread
+from benchmarks.walls.copilots import SUGGESTING, SUGGESTIONS
 from benchmarks.walls.misbehaviour import Order
 
 AT_ONCE = 2
@@ -173,6 +174,13 @@ async def _data_messages(arena: Arena, random: Random) -> None:
     await arena.ask({"messages": [human("table")], "context": context}, slug=random.choice(SLUGS))
 
 
+async def _suggested(arena: Arena, random: Random) -> None:
+    """An answer, and questions to be suggested after it, that are nothing but openings."""
+    order = Order("brackets", spread(random, 1000, 400_000), random.getrandbits(32))
+    body = {"messages": [human(f"Please {order}")], "workspace_options": [SUGGESTIONS]}
+    await arena.ask(body, slug=SUGGESTING)
+
+
 async def _html(arena: Arena, random: Random) -> None:
     """60 kB of HTML, also for a client that is shown its text."""
     order = Order("html", spread(random, 10_000, 190_000), random.getrandbits(32))
@@ -183,5 +191,5 @@ async def _html(arena: Arena, random: Random) -> None:
 SLUGS = ("rehearsed", "wild", "bench")
 KINDS = (
     *(_repeated, _brackets, _large_body, _large_body, _arguments, _placeholders, _ranked),
-    *(_searched, _data_messages, _html),
+    *(_searched, _data_messages, _html, _suggested),
 )

@@ -1,0 +1,134 @@
+"""Questions are answered in the task of their connection.
+
+Django makes a request of each, two tasks more, and a visit to a thread at its end: as much work as
+the whole of a short answer. It is asked only where there is something else to say than a stream:
+what it would refuse comes to it as it is, and what went wrong before the first byte with the reason.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import aclosing, contextmanager
+
+from django.conf import settings
+from django.http.request import split_domain_port, validate_host
+
+from copilot_admin.answering.open_run import frames
+from copilot_admin.answering.run import ActiveRun, Stop
+from copilot_admin.api.query import FAILURE_KEY, Asked, opened
+from copilot_admin.copilots.callers import key_in
+from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send, is_query
+from copilot_admin.edge.event_streams import HEADERS
+from copilot_admin.edge.ids import SCOPE_KEY
+
+_PARTS = 5  # of "/v1/copilots/<slug>/query", split at its slashes
+
+
+class Questions:
+    """ASGI middleware inside the limits of bodies, which hand a body on as one message."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one request."""
+        slug = _slug_in(scope)
+        if slug is None or not _is_for_this_host(scope):
+            await self.app(scope, receive, send)
+            return
+        message = await receive()
+        failure: Exception | None = None
+        with _until_client_leaves(receive):
+            failure = await _answered(_asked(scope, slug, body=message["body"]), send)
+        if failure is not None:
+            scope = {**scope, FAILURE_KEY: failure}
+            await self.app(scope, _first(message, receive), send)
+
+
+async def _answered(asked: Asked, send: Send) -> Exception | None:
+    """Streams the answer; returns why there is none."""
+    try:
+        run = await opened(asked)
+    except Exception as error:  # noqa: BLE001  # a request's boundary (ADR 1): Django says it
+        return error
+    await _stream(run, send)
+    return None
+
+
+async def _stream(run: ActiveRun, send: Send) -> None:
+    try:
+        await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+        async with aclosing(frames(run)) as pieces:
+            async for piece in pieces:
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body"})
+    finally:
+        run.stop(Stop.CLIENT_GONE)  # who leaves before the first frame has started no pump
+
+
+@contextmanager
+def _until_client_leaves(receive: Receive) -> Iterator[None]:
+    """Ends what this task does inside, once the client is gone."""
+    task = asyncio.current_task()
+    assert task is not None  # noqa: S101  # a coroutine that runs has one
+    is_gone = False
+
+    def leave(_: object) -> None:
+        nonlocal is_gone
+        is_gone = True
+        task.cancel()
+
+    listening = asyncio.ensure_future(receive())
+    listening.add_done_callback(leave)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not is_gone or task.uncancel():
+            raise
+    finally:
+        listening.remove_done_callback(leave)
+        listening.cancel()
+
+
+def _slug_in(scope: Scope) -> str | None:
+    """Of the copilot that is asked; None if it is no plain question, which Django has to look at."""
+    if scope["type"] != "http" or scope["method"] != "POST" or not is_query(scope["path"]):
+        return None
+    if scope.get("root_path") or scope.get("query_string") or SCOPE_KEY not in scope:
+        return None
+    parts: list[str] = scope["path"].split("/")
+    return parts[3] or None if len(parts) == _PARTS else None
+
+
+def _is_for_this_host(scope: Scope) -> bool:
+    """Whether Django would let the request through."""
+    domain, _ = split_domain_port(_header(scope, "host") or "")
+    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
+
+
+def _asked(scope: Scope, slug: str, *, body: bytes) -> Asked:
+    name = settings.USER_EMAIL_HEADER.replace("_", "-")  # as Django writes it
+    given = ((key, _header(scope, key)) for key in ("Authorization", "X-API-Key"))
+    return Asked(
+        slug=slug,
+        key=key_in({key: value for key, value in given if value is not None}),
+        body=body,
+        ids=scope[SCOPE_KEY],
+        user_email=_header(scope, name) if name else None,
+    )
+
+
+def _header(scope: Scope, name: str) -> str | None:
+    """A request header as Django reads it: what came several times is one."""
+    wanted = name.lower().encode()
+    values = [value for key, value in scope["headers"] if key == wanted]
+    return b",".join(values).decode("latin-1") if values else None
+
+
+def _first(message: Message, receive: Receive) -> Receive:
+    """A `receive` that gives a message once more."""
+    waiting = [message]
+
+    async def received() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return received

@@ -1,0 +1,84 @@
+"""Full passes of the garbage collector wait for what is large, though not for ever."""
+
+import asyncio
+from collections.abc import Iterator
+import gc
+
+import pytest
+
+from copilot_admin.answering.full_collections import MOST_SECONDS, NEW_OBJECTS, FullCollections
+
+USUAL = (700, 10, 10)
+OFF = (700, 10, 2**31 - 1)
+
+
+@pytest.fixture(autouse=True)
+def usual_thresholds() -> Iterator[None]:
+    before = gc.get_threshold()
+    gc.set_threshold(*USUAL)
+    yield
+    gc.set_threshold(*before)
+
+
+class Clock:
+    """Gives seconds that a test sets."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Owner:
+    """Something large."""
+
+
+def test_only_full_passes_are_held_off_and_the_last_hold_lets_them_in_again():
+    collections = FullCollections()
+    with collections.held():
+        collections.hold()
+        assert gc.get_threshold() == OFF
+    assert gc.get_threshold() == OFF
+    collections.release()
+    assert gc.get_threshold() == USUAL
+    assert not collections.are_held_off
+
+
+def test_a_hold_ends_with_its_owner():
+    collections, owner = FullCollections(), Owner()
+    collections.hold_until_gone(owner)
+    assert collections.are_held_off
+    del owner
+    assert gc.get_threshold() == USUAL
+
+
+def test_where_large_things_never_end_one_pass_is_let_in_at_a_time():
+    clock = Clock()
+    collections = FullCollections(clock)
+    collections.hold()
+
+    asyncio.run(collections.look_after())
+    clock.now = MOST_SECONDS
+    asyncio.run(collections.look_after())
+    assert gc.get_threshold() == OFF
+
+    clock.now += 1
+    asyncio.run(collections.look_after())
+    assert gc.get_threshold() == USUAL
+
+    gc.collect()
+    asyncio.run(collections.look_after())
+    assert gc.get_threshold() == OFF
+    collections.release()
+
+
+def test_the_passes_that_go_on_are_short():
+    gc.set_threshold(20_000, 10, 10)
+    with FullCollections().held():
+        assert gc.get_threshold() == (NEW_OBJECTS, *OFF[1:])
+    assert gc.get_threshold() == (20_000, 10, 10)
+
+
+def test_without_anything_large_nothing_is_changed():
+    asyncio.run(FullCollections(Clock()).look_after())
+    assert gc.get_threshold() == USUAL

@@ -1,0 +1,116 @@
+"""The walls: what is promised is judged as it says, and a class is really sent."""
+
+from collections import Counter
+
+import pytest
+
+from benchmarks.servers import POSTGRES, SQLITE, Deployment
+from benchmarks.walls.__main__ import send, tell
+from benchmarks.walls.arena import human
+from benchmarks.walls.bystander import Sample, Seen
+from benchmarks.walls.cases import WALLS
+from benchmarks.walls.hostile_html import REMOTE, faults_in
+from benchmarks.walls.misbehaviour import WAYS, Order
+from benchmarks.walls.noise import Look, Noise
+from benchmarks.walls.report import Bounds, Row, Waits, broken, cells, seen_problems, waits
+from benchmarks.walls.siege import Plan
+
+KEPT = Row(
+    name="files",
+    sent=3,
+    statuses=Counter({200: 2, 400: 1}),
+    alone=Waits(0.001, 0.002, 0.003),
+    polls=Waits(0.001, 0.6, 0.7, own=0.4),
+    gaps=Waits(0.04, 0.05, 0.06, own=0.05),
+    largest=100 * 2**20,
+    together=200 * 2**20,
+    problems=(),
+)
+
+
+def test_every_class_has_a_name_of_its_own_and_says_what_it_needs():
+    small, large = Deployment(SQLITE, 1), Deployment(POSTGRES, 2)
+    assert [wall.name for wall in WALLS] == [
+        *("files", "bodies", "histories", "models", "clients", "journal", "database", "size"),
+        *("threading", "people", "restart", "texts", "html"),
+    ]
+    assert [wall.name for wall in WALLS if not wall.fits(small)] == ["database", "restart"]
+    assert all(wall.fits(large) for wall in WALLS)
+
+
+def test_what_was_kept_is_said_in_a_line():
+    assert broken(KEPT, Bounds()) == []
+    assert cells(KEPT, Bounds()) == (
+        *("files", "3", "200:2 400:1", "1/2/3", "1/600/700", "400", "40/50/60", "50"),
+        *("100 MB", "200 MB", "yes"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("bounds", "fault"),
+    [
+        (Bounds(seconds=0.4), "the p99 of the bystander's polls is 400 ms"),
+        (Bounds(bytes=100 * 2**20), "a process of the server took 100 MB"),
+    ],
+    ids=["time", "memory"],
+)
+def test_a_bound_that_is_reached_is_a_fault(bounds, fault):
+    assert broken(KEPT, bounds) == [fault]
+    assert cells(KEPT, bounds)[-1] == "NO"
+
+
+def test_only_what_was_waited_meanwhile_counts():
+    samples = [Sample(float(at), at / 100, own=at / 200) for at in range(1, 101)]
+    assert waits(samples, since=1, until=101) == Waits(0.5, 0.99, 1.0, own=0.495)
+    assert waits(samples, since=10, until=11) == Waits(0.1, 0.1, 0.1, own=0.05)
+    assert waits(samples, since=200, until=300) == Waits(0.0, 0.0, 0.0)
+
+
+def test_a_bystander_who_is_refused_or_hears_no_end_has_noticed():
+    refused = Seen(ended_well=1, refused=2)
+    assert seen_problems(refused, may_be_refused=True) == []
+    assert seen_problems(refused, may_be_refused=False) == ["the bystander was refused 2 times"]
+    assert seen_problems(Seen(), may_be_refused=True) == ["no answer to the bystander ended well"]
+
+
+@pytest.mark.parametrize(
+    ("ran", "ready", "own"),
+    [(0.1, 0.0, 1.0), (0.1, 0.7, 0.3), (0.6, 0.7, 0.6), (0.1, 5.0, 0.1)],
+    ids=["nobody else", "others meanwhile", "it ran itself", "many threads were ready"],
+)
+def test_what_others_took_of_a_wait_is_not_the_servers(ran, ready, own):
+    looks = [Look(10.0, {1: 5.0}, 2.0), Look(11.0, {1: 5.0 + ran}, 2.0 + ready)]
+    noise = Noise(lambda: (1,), looks=looks)
+    assert noise.own(10.0, 1.0) == pytest.approx(own)
+
+
+def test_the_last_order_counts_in_whatever_a_request_has():
+    orders = [Order("cut", 3, 4), Order("html", 10, 20)]
+    body = str([human(f"Please {order}") for order in orders]).encode()
+    assert Order.find(body) == orders[1]
+    assert Order.find(b"Hello") is None
+    assert {order.way for order in orders} <= set(WAYS)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f'<img src="{REMOTE}">',
+        f"<p style='background:url({REMOTE})'>x</p>",
+        "<p onclick='alert(1)'>x</p>",
+        "<a href='java\nscript:alert(1)'>x</a>",
+        "<script>alert(1)</script>",
+    ],
+)
+def test_what_would_load_or_run_is_found(html):
+    assert len(faults_in(f"<p>A card</p>{html}")) == 1
+    assert faults_in('<p style="color: red">4.5 %</p><img src="data:image/png;base64,AA">') == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ["bodies", "clients", "models", "texts"])
+def test_nobody_notices_a_few_cases_of_a_class(name):
+    (wall,) = (wall for wall in WALLS if wall.name == name)
+    (row,) = send([wall], Plan(seed=7, cases=2, alone=0.5), Deployment(SQLITE, 1))
+    assert (row.name, row.sent > 0, row.problems) == (name, True, ())
+    assert tell([row], Bounds(seconds=60), skipped=[]) == 0
