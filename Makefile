@@ -22,15 +22,16 @@ test: $(VENV)/dev.stamp  ## all tests; says in one line what is missing for some
 	@$(PY) -m tests
 
 check: $(VENV)/dev.stamp  ## what CI runs: format, lint, types, imports, migrations, checks, tests
-	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/ruff check .
-	$(VENV)/bin/mypy
-	$(VENV)/bin/lint-imports
-	$(PY) manage.py makemigrations --check --dry-run
-	$(PY) manage.py check --fail-level WARNING
-	$(PY) -m tests.production_check
-	$(PY) -m tests.lock
-	$(PY) -m tests --enforce
+	@$(PY) -m tests.side_by_side \
+		"$(VENV)/bin/ruff format --check ." \
+		"$(VENV)/bin/ruff check ." \
+		"$(VENV)/bin/mypy" \
+		"$(VENV)/bin/lint-imports" \
+		"$(PY) manage.py makemigrations --check --dry-run" \
+		"$(PY) manage.py check --fail-level WARNING" \
+		"$(PY) -m tests.production_check" \
+		"$(PY) -m tests.lock" \
+		"$(PY) -m tests --enforce"
 
 nightly: $(VENV)/dev.stamp  ## what takes long: all tests with more examples, on either database
 	$(PY) -m tests --nightly --enforce

@@ -5,18 +5,20 @@ from typing import cast
 
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.sessions import SessionMiddlewareStack
-from django.core.asgi import get_asgi_application
+import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "copilot_admin.settings")
-django_application = get_asgi_application()  # before the imports below: they need the app registry
+django.setup(set_prefix=False)  # before the imports below: they need the app registry
 
 from django.conf import settings  # noqa: E402
 
 from copilot_admin.answering.oversized_bodies import record_oversized  # noqa: E402
 from copilot_admin.answering.watching import websocket_urlpatterns  # noqa: E402
+from copilot_admin.api.questions import Questions  # noqa: E402
 from copilot_admin.edge.asgi_types import App  # noqa: E402
 from copilot_admin.edge.bodies import BodyLimits  # noqa: E402
 from copilot_admin.edge.cors import Cors  # noqa: E402
+from copilot_admin.edge.django_handler import Handler  # noqa: E402
 from copilot_admin.edge.header_limits import HeaderLimits  # noqa: E402
 from copilot_admin.edge.ids import RequestIds  # noqa: E402
 from copilot_admin.edge.lifespan import Lifespan  # noqa: E402
@@ -29,6 +31,8 @@ from copilot_admin.edge.stray_slashes import WithoutStraySlashes  # noqa: E402
 from copilot_admin.edge.websocket_origins import SameOriginSockets  # noqa: E402
 from copilot_admin.server import housekeeping  # noqa: E402
 
+django_application = Handler()
+
 
 def _build() -> App:
     keep_start_in_event_loop()
@@ -40,7 +44,7 @@ def _build() -> App:
             ),
         }
     )
-    app = SharedRequestEnd(app)
+    app = Questions(SharedRequestEnd(app))
     app = BodyLimits(app, max_bytes=settings.MAX_BODY_BYTES, on_refusal=record_oversized)
     app = HeaderLimits(app)
     app = RequestIds(app)

@@ -173,6 +173,7 @@ STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English"))]
+FORMAT_MODULE_PATH = "copilot_admin.config.formats"
 LOCALE_PATHS = [BASE_DIR / "copilot_admin" / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True

@@ -11,6 +11,7 @@ handler500 = "copilot_admin.edge.error_pages.server_error"
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/playground/", include("copilot_admin.admin.playground.urls")),
+    path("admin/connect/", include("copilot_admin.admin.connect.urls")),
     path("admin/", site.urls),
     path("healthz", alive),
     path("readyz", ready),

@@ -9,11 +9,20 @@ import os
 from pathlib import Path
 import subprocess
 import sys
+import tempfile
 
+from tests.ready_tables import TABLES_FOLDER
 from tests.services import DATABASE_URL, missing
+from tests.side_by_side import Command, run
 
 MOST_WORKERS = 4  # more start-ups than they save on a suite of this size
 WITHOUT_DATABASE = ("protocol", "engine", "browser", "benchmarks", "mutants")
+# To measure takes a third of the time. These go ways that the tests of the rooms have measured, or
+# compare costs, or run the product in other processes.
+NOT_MEASURED = tuple(
+    f"tests/{name}"
+    for name in ("browser", "docs", "benchmarks", "mutants", "engine/test_straight_lines.py")
+)
 FLOORS = {"protocol/*": 95, "copilot_admin/engine/*": 95, "": 90}  # per cent, with branches
 COVERAGE = (sys.executable, "-m", "coverage")
 ALL_OF_IT = ("--hypothesis-profile", "nightly")
@@ -23,28 +32,46 @@ def main(arguments: list[str]) -> int:
     """Runs everything; returns the status of the process."""
     nightly = "--nightly" in arguments
     subprocess.run([*COVERAGE, "erase"], check=True)
-    statuses = [_on_postgres(nightly=nightly), _on_sqlite(nightly=nightly)]
+    without = missing("postgres")
+    if without:
+        print(f"PostgreSQL tests: not run. {without}.", flush=True)
+    unmeasured, measured = _on_sqlite(nightly)
+    # One after the other: a browser that has to wait for four processes on two cores gives up.
+    beside = [*([] if without else [_on_postgres(nightly=nightly)]), unmeasured]
+    with tempfile.TemporaryDirectory() as tables:
+        os.environ[TABLES_FOLDER] = tables  # every process of the passes finds it
+        failed = run(beside) + run([measured])
+    if without and os.environ.get("REQUIRE_ALL"):
+        failed.append("tests on PostgreSQL")
     low = [_coverage(pattern, floor) for pattern, floor in FLOORS.items()]
-    failed = any(statuses) or ("--enforce" in arguments and any(low))
-    print("FAILED" if failed else "All tests passed.")
-    return int(failed)
+    if "--enforce" in arguments and any(low):
+        failed.append("coverage")
+    print(f"FAILED: {', '.join(failed)}" if failed else "All tests passed.")
+    return int(bool(failed))
 
 
-def _on_postgres(*, nightly: bool) -> int:
-    if missing("postgres"):
-        print(f"PostgreSQL tests: not run. {missing('postgres')}.")
-        return 1 if os.environ.get("REQUIRE_ALL") else 0
+def _on_postgres(*, nightly: bool) -> Command:
     if nightly:
-        options = [*ALL_OF_IT, *(f"--ignore=tests/{room}" for room in WITHOUT_DATABASE)]
+        rooms = [f"--ignore=tests/{room}" for room in WITHOUT_DATABASE]
+        options = [*ALL_OF_IT, *rooms, *_several()]
     else:
         options = ["-m", "database and not nightly", *_about_databases()]
-    return _pytest(*options, database_url=DATABASE_URL)
+    return _pytest("tests on PostgreSQL", *options, database_url=DATABASE_URL)
 
 
-def _on_sqlite(*, nightly: bool) -> int:
-    # Measuring takes a third of the time; PostgreSQL alone reaches next to nothing.
+def _on_sqlite(nightly: bool) -> tuple[Command, Command]:
+    """Those that nothing is measured of, and all the others."""
     options = ALL_OF_IT if nightly else ("-m", "not nightly")
-    return _pytest(*options, "--cov", "--cov-report=", database_url="")
+    measured = [*options, *(f"--ignore={path}" for path in NOT_MEASURED), "--cov", "--cov-report="]
+    return (
+        _pytest("tests on SQLite that measure no coverage", *options, *NOT_MEASURED),
+        _pytest("tests on SQLite", *measured, *_several()),
+    )
+
+
+def _several() -> list[str]:
+    """So many workers, of which none waits while another has tests left."""
+    return ["-n", str(min(os.cpu_count() or 1, MOST_WORKERS)), "--dist", "worksteal"]
 
 
 def _about_databases() -> list[str]:
@@ -53,14 +80,9 @@ def _about_databases() -> list[str]:
     return [str(file) for file in files if "mark.database" in file.read_text(encoding="utf-8")]
 
 
-def _pytest(*options: str, database_url: str) -> int:
-    print(f"Tests on {'PostgreSQL' if database_url else 'SQLite'}", flush=True)
-    workers = min(os.cpu_count() or 1, MOST_WORKERS)
-    command = [sys.executable, "-m", "pytest", *options, "-q", "-n", str(workers)]
-    command += ["--dist", "worksteal"]  # no worker waits while another has tests left
-    return subprocess.run(
-        command, env={**os.environ, "DATABASE_URL": database_url}, check=False
-    ).returncode
+def _pytest(name: str, *options: str, database_url: str = "") -> Command:
+    command = [sys.executable, "-m", "pytest", *options, "-q"]
+    return Command(name, command, {"DATABASE_URL": database_url})
 
 
 def _coverage(pattern: str, floor: int) -> bool:

@@ -1,19 +1,25 @@
 """What every test stands on: no network, honest skips, the same random examples every time."""
 
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 import gc
 import os
+from pathlib import Path
 import socket
 from typing import Any
 
+from django.conf import settings
 from django.template import Context, RequestContext, Template
 from django.test.signals import template_rendered
 from hypothesis import settings as hypothesis_settings
 import pytest
 
+from copilot_admin.config.databases import SQLITE
+from copilot_admin.copilots import live
 from copilot_admin.engine.files.file_processes import WORKERS
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.upkeep.background import BACKGROUND
+from tests.ready_tables import ready_tables, shared_folder
 from tests.services import missing
 from tests.waiting import HANGS_SECONDS
 
@@ -22,7 +28,10 @@ pytest_plugins = ["tests.fixtures"]
 SERVICES = ("browser", "nginx", "postgres", "redis")
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "", None})
 
-hypothesis_settings.register_profile("reproducible", derandomize=True, deadline=None)
+# The same examples in every run: what half as many do not find, the nightly run looks for.
+hypothesis_settings.register_profile(
+    "reproducible", derandomize=True, deadline=None, max_examples=50
+)
 hypothesis_settings.register_profile(
     "nightly", parent=hypothesis_settings.get_profile("reproducible"), max_examples=500
 )
@@ -54,8 +63,30 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None) -> Iterator[None]:
+def _while_tables_are_made() -> Iterator[ExitStack]:
+    """What ends when this process has its tables: until then others may wait for them."""
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(
+    django_db_keepdb: bool,
+    django_db_modify_db_settings: None,
+    _while_tables_are_made: ExitStack,
+) -> bool:
+    """Takes the tables that another process of this run has made; Django sees that none lacks."""
+    shared, database = shared_folder(), settings.DATABASES["default"]
+    if shared is None or database["ENGINE"] != SQLITE:
+        return django_db_keepdb
+    tables = ready_tables(shared, Path(database["TEST"]["NAME"]))
+    return _while_tables_are_made.enter_context(tables)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(_while_tables_are_made: ExitStack, django_db_setup: None) -> Iterator[None]:
     """Ends the threads of the journal before their database is dropped."""
+    _while_tables_are_made.close()
     yield
     for thread in (BACKGROUND, WRITER, READER):
         assert thread.stop(timeout=HANGS_SECONDS)
@@ -77,6 +108,13 @@ def _pages_are_noted(django_test_environment: None) -> Iterator[None]:
     patch.setattr(Template, "_render", render)
     yield
     patch.undo()
+
+
+@pytest.fixture(autouse=True)
+def _versions_are_new() -> None:
+    """Forgets the versions of other tests: a database that is rolled back gives their ids anew."""
+    live._other_ids.cache_clear()
+    live._answerer.cache_clear()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -10,12 +10,16 @@ from django.utils import timezone
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.models import (
     Access,
+    AnswerState,
     CallStatus,
     ComponentCall,
     Copilot,
     CopilotVersion,
     EndpointKey,
     Provider,
+    SavedAnswer,
+    SavedQuestion,
+    Side,
 )
 
 _numbers = count(1)
@@ -81,6 +85,19 @@ def make_call(**changes: Any) -> ComponentCall:
             **changes,
         }
     )
+
+
+def make_saved(
+    copilot: Copilot, question: str = "What?", *, answered: Side | None = None, **changes: Any
+) -> SavedQuestion:
+    """A question that is kept with a copilot, behind those there are; answered by a side if said."""
+    position = SavedQuestion.objects.filter(copilot=copilot).count()
+    saved = SavedQuestion.objects.create(
+        **{"copilot": copilot, "position": position, "question": question, **changes}
+    )
+    if answered is not None:
+        SavedAnswer.objects.create(question=saved, side=answered, state=AnswerState.DONE)
+    return saved
 
 
 def make_user(*groups: str, **changes: Any) -> User:

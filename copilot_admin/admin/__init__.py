@@ -1,7 +1,7 @@
 """The admin: Django finds its pages by importing this package.
 
-Doors: `frame.site` and `playground.urls` for `urls`, `frame.login` for the limits of log-ins in
-`settings`, `transcripts.words` for the filters of templates.
+Doors: `frame.site`, `playground.urls` and `connect.urls` for `urls`, `frame.login` for the limits of
+log-ins in `settings`, `transcripts.words` for the filters of templates.
 """
 
 from copilot_admin.admin.access import keys, people

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from copilot_admin.copilot_file.images import data_uri_of
+from copilot_admin.copilot_file.questions import rows_of
 from copilot_admin.copilot_file.schema import FORMAT
 from copilot_admin.copilots.fields.draft_field import DraftField
 from copilot_admin.copilots.fields.shape import Shape
@@ -40,8 +41,10 @@ def export_file(slugs: Sequence[str] = (), *, live: bool = False) -> dict[str, A
 
 
 def copilot_entry(copilot: Copilot, *, live: bool = False) -> dict[str, Any]:
-    """The entry of one copilot, without the keys that have their default."""
-    return _without_defaults(full_entry(copilot, live=live))
+    """The entry of one copilot with its questions, without the keys that have their default."""
+    entry = _without_defaults(full_entry(copilot, live=live))
+    questions = rows_of(copilot)
+    return {**entry, "questions": questions} if questions else entry
 
 
 def full_entry(copilot: Copilot, *, live: bool = False) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from copilot_admin.copilot_file import images
 from copilot_admin.copilot_file.exporting import provider_entry
 from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
 from copilot_admin.copilot_file.loading import load
+from copilot_admin.copilot_file.questions import keep_questions, rows_of
 from copilot_admin.copilot_file.schema import CopilotEntry, CopilotFile, ProviderEntry
 from copilot_admin.copilot_file.validation import validate
 from copilot_admin.copilots.fields.table import AT_ONCE, DRAFT_FIELDS
@@ -198,10 +199,23 @@ def _take_copilot(
     after = _state(row)
     if before != after:
         row.save()
+    before, after = _with_questions(row, entry, before, after)
     published = _publish(row, user=user, index=index) if publishing else None
     return ImportedChange(
         name=f"copilot {row.slug}", published=published, **_compared(before, after)
     )
+
+
+def _with_questions(
+    row: Copilot, entry: CopilotEntry, before: dict[str, Any], after: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Keeps the questions of an entry that has any; what they were and are stands in the states."""
+    if entry.questions is None:
+        return before, after
+    was, rows = rows_of(row), [question.row() for question in entry.questions]
+    if was != rows:
+        keep_questions(row, rows)
+    return ({**before, "questions": was} if before else before), {**after, "questions": rows}
 
 
 def _fill(row: Copilot, entry: CopilotEntry, work: _Import) -> None:

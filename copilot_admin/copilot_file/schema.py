@@ -9,6 +9,7 @@ from copilot_admin.copilots.fields.shape import Shape, fault, refuse_repeated, s
 from copilot_admin.copilots.fields.table import AT_ONCE, DRAFT_FIELDS, VERSIONED
 from copilot_admin.copilots.fields.values import Name
 from copilot_admin.copilots.providers import key_variables, may_hold_key
+from copilot_admin.copilots.questions.entry import MOST_QUESTIONS, QuestionEntry
 from copilot_admin.engine.fetching.addresses import check_base_url
 from copilot_admin.engine.providers.registry import provider_kinds
 from copilot_admin.errors import NotReady
@@ -64,7 +65,9 @@ class ProviderEntry(Shape):
 
 
 class _Entry(Shape):
-    """A copilot. A key that is absent has its default."""
+    """A copilot. A key that is absent has its default; without `questions` they stay as they are."""
+
+    questions: Annotated[list[QuestionEntry], Field(max_length=MOST_QUESTIONS)] | None = None
 
     def document(self) -> dict[str, Any]:
         """The versioned part, as `publishing.document_of` gives it; the image is as in the file."""

@@ -151,12 +151,6 @@ def _picker(template: Template, model: str, others: Sequence[str]) -> Mapping[st
     return {"models": [{"id": one} for one in dict.fromkeys((model, *others))]}
 
 
-def free_slug(wanted: str) -> str:
-    """The slug, with a number if it is taken."""
-    taken = set(Copilot.objects.values_list("slug", flat=True))
-    return wanted if wanted not in taken else _numbered(f"{wanted}-", taken)
-
-
 def _free_name(wanted: str) -> str:
     taken = {name.lower() for name in Copilot.objects.values_list("name", flat=True)}
     return wanted if wanted.lower() not in taken else _numbered(f"{wanted} ", taken)

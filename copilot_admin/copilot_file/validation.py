@@ -35,21 +35,31 @@ def validate(value: Any) -> CopilotFile:
     try:
         return CopilotFile.model_validate(value)
     except ValidationError as error:
-        raise BadCopilotFile(map(_fault, error.errors(include_url=False))) from error
+        raise BadCopilotFile(faults_of(error, CopilotFile)) from error
 
 
-def _fault(error: ErrorDetails) -> FileFault:
+def faults_of(error: ValidationError, whole: type[Shape]) -> list[FileFault]:
+    """What is wrong, in words.
+
+    Args:
+        error: Of pydantic.
+        whole: The record that was to be read.
+    """
+    return [_fault(one, whole) for one in error.errors(include_url=False)]
+
+
+def _fault(error: ErrorDetails, whole: type[Shape]) -> FileFault:
     path = tuple(key for key in error["loc"] if key != "[key]")
-    return FileFault(path_of(path), _sentence(error, path))
+    return FileFault(path_of(path), _sentence(error, path, whole))
 
 
-def _sentence(error: ErrorDetails, path: tuple[int | str, ...]) -> str:
+def _sentence(error: ErrorDetails, path: tuple[int | str, ...], whole: type[Shape]) -> str:
     context = error.get("ctx", {})
     match error["type"]:
         case "fault":
             return error["msg"]
         case "extra_forbidden":
-            return _unknown_key(path)
+            return _unknown_key(path, whole)
         case "literal_error":
             return f"{_shown(error['input'])} is not possible. Use {context['expected']}."
         case "string_pattern_mismatch":
@@ -64,19 +74,19 @@ def _sentence(error: ErrorDetails, path: tuple[int | str, ...]) -> str:
             return f"{_shown(error['input'])} does not fit. {error['msg']}."
 
 
-def _unknown_key(path: tuple[int | str, ...]) -> str:
+def _unknown_key(path: tuple[int | str, ...], whole: type[Shape]) -> str:
     key = str(path[-1])
     if key in KEY_WORDS:
         return "a file never holds a secret. Name a variable with api_key_env."
-    known = list(_fields(_shape_at(path[:-1])))
+    known = list(_fields(_shape_at(path[:-1], whole)))
     close = get_close_matches(key, known, n=1)
     hint = f" Did you mean '{close[0]}'?" if close else f" The keys are: {', '.join(known)}."
     return f"there is no such key.{hint}"
 
 
-def _shape_at(path: Sequence[int | str]) -> type[Shape]:
+def _shape_at(path: Sequence[int | str], whole: type[Shape]) -> type[Shape]:
     """The record to which a path leads."""
-    shape: type[Shape] = CopilotFile
+    shape = whole
     for key in path:
         if isinstance(key, str) and key in _fields(shape):
             shape = _shape_in(_fields(shape)[key].annotation) or shape

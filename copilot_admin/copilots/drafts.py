@@ -1,6 +1,6 @@
 """What publishing a draft would change, and what stands in its way."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 import hashlib
 import json
@@ -8,9 +8,12 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from copilot_admin.copilots.checklist.facts import facts_of
+from copilot_admin.copilots.checklist.finding import Finding
+from copilot_admin.copilots.checklist.subject import Facts
 from copilot_admin.copilots.fields.table import BY_KEY, IN_FORM
 from copilot_admin.copilots.providers import provider_spec
-from copilot_admin.copilots.publishing import document_of, document_today, has_changes, problems
+from copilot_admin.copilots.publishing import checklist, document_of, document_today, has_changes
 from copilot_admin.copilots.standing import Standing, standing
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.engine.values.document import spec_from_document
@@ -32,36 +35,46 @@ class Draft:
     """A draft on its way to be published.
 
     Attributes:
-        problems: Sentences under the name of the form field they are about.
+        findings: What there is to say of it, the gravest first.
         digest: Of the draft's document, to notice that it changed after it was shown.
     """
 
     copilot: Copilot
     is_first: bool
     changes: tuple[FieldChange, ...]
-    problems: Mapping[str, tuple[str, ...]]
+    findings: tuple[Finding, ...]
     digest: str
 
     @property
-    def sentences(self) -> tuple[str, ...]:
-        """All problems, one after the other."""
-        return tuple(text for texts in self.problems.values() for text in texts)
+    def errors(self) -> tuple[Finding, ...]:
+        """What stops publishing."""
+        return tuple(one for one in self.findings if one.is_error)
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What is told, and stops nothing."""
+        return tuple(one for one in self.findings if not one.is_error)
 
     @property
     def may_go_live(self) -> bool:
         """Whether publishing it would make a new version."""
-        return bool(self.changes) and not self.problems
+        return bool(self.changes) and not self.errors
 
 
-def draft_of(copilot: Copilot) -> Draft:
-    """Compares a draft with what is live."""
+def drafts_of(copilots: Sequence[Copilot]) -> list[Draft]:
+    """Compares drafts with what is live; what is known about them is asked for once."""
+    known = zip(copilots, facts_of(copilots), strict=True)
+    return [_draft_of(copilot, facts) for copilot, facts in known]
+
+
+def _draft_of(copilot: Copilot, facts: Facts) -> Draft:
     document = document_of(copilot)
     live = document_today(copilot.live) if copilot.live else {}
     return Draft(
         copilot=copilot,
         is_first=copilot.live is None,
         changes=changes_between(live, document),
-        problems=problems_by_field(copilot),
+        findings=checklist(copilot, facts),
         digest=hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest(),
     )
 
@@ -72,7 +85,7 @@ def changes_between(live: Mapping[str, Any], draft: Mapping[str, Any]) -> tuple[
     names += [name for name in draft if name not in names]
     return tuple(
         FieldChange(
-            label=_label_of(name),
+            label=label_of(name),
             before=_value_in_words(name, live.get(name)),
             after=_value_in_words(name, draft.get(name)),
         )
@@ -96,7 +109,8 @@ def in_words(value: object) -> str:
             return str(value)
 
 
-def _label_of(name: str) -> str:
+def label_of(name: str) -> str:
+    """What the form calls a field of a document."""
     field = BY_KEY.get(name)
     return str(field.compared_as or field.label) if field else name
 
@@ -106,12 +120,11 @@ def _value_in_words(name: str, value: object) -> str:
     return field.in_words(value) if field and field.in_words else in_words(value)
 
 
-def problems_by_field(copilot: Copilot) -> Mapping[str, tuple[str, ...]]:
-    """What must be mended before publishing, under the form field it is about."""
+def by_input(findings: Iterable[Finding]) -> Mapping[str, tuple[str, ...]]:
+    """The sentences of findings, under the name of the input they are about."""
     found: dict[str, tuple[str, ...]] = {}
-    for problem in problems(copilot):
-        name = BY_KEY[problem.field].problem_input
-        found[name] = (*found.get(name, ()), problem.sentence)
+    for one in findings:
+        found[one.input] = (*found.get(one.input, ()), one.sentence)
     return found
 
 

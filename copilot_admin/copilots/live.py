@@ -90,7 +90,9 @@ def admit(slug: str, *, key: str | None) -> tuple[LiveCopilot, Caller]:
             f"No published copilot is named '{slug}'. /agents.json lists those there are."
         )
     caller.check_may_ask(row.id, access=row.access)
-    live = _live(row.id, slug, row.logging, row.version_id, row.version_number, row.changed_at)
+    # What somebody tries is his own question, and he wants to read why it failed.
+    logging = Logging.EVERYTHING if caller.is_trying else row.logging
+    live = _live(row.id, slug, logging, row.version_id, row.version_number, row.changed_at)
     return live, caller
 
 

@@ -1,8 +1,7 @@
 """Turns the draft of a copilot into a version that answers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
 from typing import Any, cast
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -10,44 +9,22 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
+from copilot_admin.copilots.checklist.draft_checks import checked
+from copilot_admin.copilots.checklist.facts import facts_of
+from copilot_admin.copilots.checklist.finding import Finding, error
+from copilot_admin.copilots.checklist.subject import Facts
 from copilot_admin.copilots.fields.table import VERSIONED
-from copilot_admin.copilots.providers import provider_spec
-from copilot_admin.copilots.switched_providers import keep, missing, up_to_date
-from copilot_admin.engine.components.registry import registry
-from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
-from copilot_admin.engine.prompt.placeholders import unknown_placeholders
-from copilot_admin.engine.providers.registry import make_provider
-from copilot_admin.engine.server_tools import taken_names
-from copilot_admin.engine.tools.registry import tool_names
-from copilot_admin.engine.values.document import spec_from_document
-from copilot_admin.engine.values.spec import CopilotSpec, ProviderSpec
-from copilot_admin.errors import ConfigurationError, KeyVariableUnset, RunError
+from copilot_admin.copilots.switched_providers import keep, up_to_date
+from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
 from copilot_admin.models.copilots import LONGEST_NOTE
-from protocol.features import FEATURES
 from protocol.json import Json
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """What keeps a draft from being published.
-
-    Attributes:
-        field: Its key in a copilot file.
-        sentence: What is wrong, and what to do.
-        only_here: It lies in the environment of this process. That of a command need not be the
-            server's, so a command publishes nevertheless.
-    """
-
-    field: str
-    sentence: str
-    only_here: bool = False
 
 
 class NotPublishable(ConfigurationError):
     """A draft has problems; the text is all of them."""
 
-    def __init__(self, copilot: Copilot, problems: tuple[Problem, ...]) -> None:
+    def __init__(self, copilot: Copilot, problems: tuple[Finding, ...]) -> None:
         sentences = " ".join(problem.sentence for problem in problems)
         super().__init__(f"Copilot '{copilot.slug}' cannot be published. {sentences}")
         self.problems = problems
@@ -100,18 +77,21 @@ def document_today(version: CopilotVersion) -> dict[str, Json]:
     }
 
 
-def problems(copilot: Copilot) -> tuple[Problem, ...]:
+def checklist(copilot: Copilot, facts: Facts | None = None) -> tuple[Finding, ...]:
+    """What a builder should know before a draft is published, the gravest first.
+
+    Args:
+        copilot: The draft.
+        facts: What is known about it, where several were asked about at once.
+    """
+    if facts is None:
+        (facts,) = facts_of([copilot])
+    return checked(copilot, document_of(copilot), facts)
+
+
+def problems(copilot: Copilot) -> tuple[Finding, ...]:
     """All that keeps a draft from being published."""
-    try:
-        spec = spec_from_document(
-            copilot.slug, document_of(copilot), provider_spec(copilot.provider)
-        )
-        make_provider(spec.provider)
-    except (ConfigurationError, RunError) as error:
-        only_here = isinstance(error, KeyVariableUnset)
-        problem = Problem("provider", error.public, only_here=only_here)
-        return (problem, *_problems_without_provider(copilot))
-    return tuple(_problems(spec))
+    return tuple(one for one in checklist(copilot) if one.is_error)
 
 
 def publish(
@@ -178,7 +158,7 @@ def _locked(copilot_id: int) -> Copilot:
     """A copilot that nobody else changes until the transaction ends."""
     copilot = Copilot.objects.select_for_update(of=("self",)).get(pk=copilot_id)
     if copilot.is_being_deleted:
-        raise NotPublishable(copilot, (Problem("name", _("This copilot is being deleted.")),))
+        raise NotPublishable(copilot, (error("name", _("This copilot is being deleted.")),))
     return copilot
 
 
@@ -186,7 +166,7 @@ def _release(
     copilot: Copilot, content: Copilot, *, user: AbstractBaseUser | None, note: str
 ) -> CopilotVersion:
     """Makes a version of what a draft would be, and the live one of the copilot."""
-    found = tuple(one for one in problems(content) if user is not None or not one.only_here)
+    found = tuple(one for one in problems(content) if user is not None or not one.only_for_people)
     if found:
         raise NotPublishable(copilot, found)
     last = copilot.versions.aggregate(last=Max("number"))["last"] or 0
@@ -202,48 +182,3 @@ def _release(
     copilot.live = version
     copilot.save(update_fields=["live"])
     return version
-
-
-def _problems_without_provider(copilot: Copilot) -> tuple[Problem, ...]:
-    try:
-        bare = ProviderSpec(name=copilot.provider.name, kind=copilot.provider.kind)
-        return tuple(_problems(spec_from_document(copilot.slug, document_of(copilot), bare)))
-    except ConfigurationError:
-        return ()
-
-
-def _problems(spec: CopilotSpec) -> Iterator[Problem]:
-    if not spec.model.strip():
-        yield Problem("model", _("Choose a model."))
-    for name in unknown_placeholders(spec.system_prompt, spec.custom_features):
-        sentence = _("The prompt has the unknown placeholder {{ %(name)s }}.")
-        yield Problem("system_prompt", sentence % {"name": name})
-    for name in sorted(set(spec.tools) - set(tool_names())):
-        sentence = _("There is no tool named '%(name)s'. Switch it off.")
-        yield Problem("tools", sentence % {"name": name})
-    for use in spec.components:
-        if not registry().find(use.name, use.version):
-            sentence = _("There is no component '%(name)s'. Switch it off.")
-            yield Problem("components", sentence % {"name": use.pin})
-        elif use.name in taken_names(spec):
-            sentence = _("The component '%(name)s' has the name of a tool. Switch one of them off.")
-            yield Problem("components", sentence % {"name": use.name})
-    for name in missing(feature.provider for feature in spec.custom_features if feature.provider):
-        sentence = _("There is no provider named '%(name)s', which a control lets answer.")
-        yield Problem("custom_features", sentence % {"name": name})
-    for key in _clashing_keys(spec):
-        sentence = _("The key '%(key)s' is taken. Give the control another.")
-        yield Problem("custom_features", sentence % {"key": key})
-    for name in sorted(RESERVED_PARAMETERS & spec.parameters.keys()):
-        sentence = _("The parameter '%(name)s' is set by the server. Take it out.")
-        yield Problem("parameters", sentence % {"name": name})
-
-
-def _clashing_keys(spec: CopilotSpec) -> list[str]:
-    taken = {"streaming", *(feature.key for feature in FEATURES)}
-    clashing = []
-    for feature in spec.custom_features:
-        if feature.key in taken:
-            clashing.append(feature.key)
-        taken.add(feature.key)
-    return clashing

@@ -39,6 +39,12 @@ def stored_image(image: str) -> str:
     return copy_of(image) if is_address(image) else image
 
 
+def is_kept(image: str) -> bool:
+    """Whether the storage has a document's image; asks nobody else. None is needed without one."""
+    name = stored_image(image)
+    return not image or (bool(name) and default_storage.exists(name))
+
+
 def fetch_copies(addresses: Iterable[str]) -> dict[str, str]:
     """Fetches the images that are not kept yet, all at once; must not be called in a transaction.
 

@@ -1,4 +1,4 @@
-"""The schema: copilots, providers, keys, transcripts, calls of components.
+"""The schema: copilots, providers, keys, saved questions, transcripts, calls of components.
 
 Doors: what is named here, `access.digest_of` for who looks a key up, `copilots` and `transcripts` for
 their limits and names, and `fields` for migrations.
@@ -13,6 +13,13 @@ from copilot_admin.models.copilots import (
     Logging,
     Provider,
     VersionProvider,
+)
+from copilot_admin.models.questions import (
+    AnswerState,
+    Judgement,
+    SavedAnswer,
+    SavedQuestion,
+    Side,
 )
 from copilot_admin.models.transcripts import (
     OTHER_EVENT,
@@ -39,6 +46,7 @@ from copilot_admin.models.transcripts import (
 __all__ = [
     "OTHER_EVENT",
     "Access",
+    "AnswerState",
     "Blob",
     "BlobPart",
     "CallStatus",
@@ -54,6 +62,7 @@ __all__ = [
     "EventType",
     "Feedback",
     "FeedbackSource",
+    "Judgement",
     "Logging",
     "Node",
     "NodeKind",
@@ -62,6 +71,9 @@ __all__ = [
     "Provider",
     "ReviewState",
     "Run",
+    "SavedAnswer",
+    "SavedQuestion",
+    "Side",
     "Turn",
     "TurnState",
     "VersionProvider",

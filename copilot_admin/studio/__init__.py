@@ -1,5 +1,7 @@
-"""Where a builder tries, compares and goes back: drafts in trial, differences, versions.
+"""Where a builder tries, compares, goes back and connects: trials, saved questions, versions, a test.
 
-In come drafts, documents and texts; out go drafts that can be asked, differences as marked parts,
-and versions with what became of them. Doors: `playground`, `differences`, `changes`, `versions`.
+In come drafts, documents, texts and questions; out go drafts that can be asked, answers with what
+became of them, differences as marked parts, and versions with what became of them. Doors:
+`playground`, `differences`, `changes`, `versions`, `connection`; of saved questions
+`question_queue`, `question_rows`, `question_runs`, `question_tasks` and `question_check`.
 """

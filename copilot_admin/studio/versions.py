@@ -9,6 +9,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from copilot_admin.copilots.drafts import changes_between
 from copilot_admin.copilots.publishing import document_today
 from copilot_admin.models import Copilot, CopilotVersion, DailyUsage, Feedback, FeedbackSource, Run
+from copilot_admin.models.transcripts import PLAYGROUND
 from copilot_admin.studio.changes import in_a_line
 
 PAGE = 25  # versions; each is compared with the one before
@@ -82,6 +83,7 @@ def figures_of(
     """The figures of versions, by their ids, in three queries however many they are."""
     ids = [version.pk for version in versions]
     asked = Run.objects.filter(copilot_version__in=ids).order_by()
+    asked = asked.exclude(principal__startswith=PLAYGROUND)  # a builder tested the connection
     conversations: Counts = dict(
         asked.values_list("copilot_version").annotate(Count("conversation", distinct=True))
     )

@@ -20,6 +20,7 @@ class _FormReader(HTMLParser):
         self._templates = 0
         self._select = ""
         self._options: list[tuple[str, bool]] = []
+        self._takes_several = False
         self._textarea = ""
         self._text: list[str] = []
 
@@ -36,6 +37,7 @@ class _FormReader(HTMLParser):
                 self._input(name, given)
             case "select":
                 self._select, self._options = name, []
+                self._takes_several = "multiple" in given
             case "option" if self._select:
                 self._options.append((given.get("value", ""), "selected" in given))
             case "textarea":
@@ -45,7 +47,10 @@ class _FormReader(HTMLParser):
         self._templates -= tag == "template"
         if tag == "select" and self._select:
             chosen = [value for value, is_chosen in self._options if is_chosen]
-            self._put(self._select, (chosen or [value for value, _ in self._options[:1]])[0])
+            if not self._takes_several:
+                chosen = (chosen or [value for value, _ in self._options[:1]])[:1]
+            for value in chosen:
+                self._put(self._select, value)
             self._select = ""
         elif tag == "textarea" and self._textarea:
             self._put(self._textarea, "".join(self._text).removeprefix("\n"))

@@ -1,6 +1,7 @@
 """What the browser tests share."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 import pytest
@@ -15,12 +16,19 @@ CHROMIUM_FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+ROOM = Path(__file__).parent
 expect.set_options(timeout=HANGS_SECONDS * 1000)
 
 
-@pytest.fixture(scope="module")
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts these tests behind all others, so that one Chromium is enough for them."""
+    items.sort(key=lambda item: ROOM in item.path.parents)
+
+
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """A Chromium; it ends with its module, since it keeps an event loop in the test's thread."""
+    """A Chromium; it ends with its room, since it keeps an event loop in the test's thread."""
     patch = pytest.MonkeyPatch()
     # That loop is of the browser only: Django's guard against the database in one is mistaken.
     patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")

@@ -53,11 +53,13 @@ def test_a_copilot_is_made_previewed_and_published(ada: Visit) -> None:
     expect(page.get_by_text("models. Type to find one.")).to_be_visible()
     page.locator("#id_model").fill("rehearsal")
 
+    ada.tab("Features")
     page.get_by_label("Selected widgets").check()
     expect(preview).to_contain_text("@ Add context")
     page.get_by_role("button", name="Add a control").click()
     page.keyboard.type("Deep Research")
     expect(preview.get_by_text("Deep Research")).to_be_visible()
+    ada.tab("Basics")
     chip = page.get_by_role("button", name="options.deep-research.state")
     page.get_by_label("System prompt").fill("Be brief. Research: ")
     chip.click()
@@ -87,6 +89,7 @@ def test_rows_are_added_moved_and_removed_with_the_keyboard_alone(ada: Visit) ->
     copilot = make_copilot(starters=["One?", "Two?", "Three?"])
     page = ada.page
     ada.go(FORM.format(copilot.pk))
+    ada.tab("Steps and starters")
     rows = page.locator('[data-ca-rows="starters"]')
 
     rows.get_by_role("group", name="Question 3").get_by_role("button", name="Move up").focus()
@@ -115,6 +118,7 @@ def test_only_the_fields_of_a_controls_kind_are_shown(ada: Visit) -> None:
     copilot = make_copilot()
     page = ada.page
     ada.go(FORM.format(copilot.pk))
+    ada.tab("Features")
     page.get_by_role("button", name="Add a control").click()
     row = page.get_by_role("group", name="Control 1")
     expect(row.get_by_label("Text when on")).to_be_visible()
@@ -268,6 +272,10 @@ def paths() -> dict[str, str]:
         "copilots": f"{base}/copilot/",
         "nothing found": f"{base}/copilot/?q=nothing+like+it",
         "copilot": FORM.format(copilot.pk),
+        "features of a copilot": FORM.format(copilot.pk) + "#features",
+        "data of a copilot": FORM.format(copilot.pk) + "#data",
+        "steps of a copilot": FORM.format(copilot.pk) + "#conversation",
+        "what acts at once": f"{base}/copilot/{copilot.pk}/now/",
         "copilot with problems": FORM.format(changed.pk),
         "new copilot": f"{base}/copilot/add/",
         "history": f"{base}/copilot/{copilot.pk}/history/",

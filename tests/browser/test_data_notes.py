@@ -70,6 +70,7 @@ def save(person: Visit) -> list[dict[str, Any]]:
 def open_page(person: Visit, *notes: dict[str, Any]) -> Locator:
     copilot = make_copilot(data_notes=list(notes))
     person.go(FORM.format(copilot.pk))
+    person.tab("Data and tools")
     return rows_of(person).first
 
 

@@ -1,10 +1,12 @@
 """A builder tries a draft beside its form: without saving, with widgets, again and in other words."""
 
+from typing import Any
+
 from playwright.sync_api import Browser, Page, expect
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.models import Conversation, Copilot
+from copilot_admin.models import Conversation, Copilot, SavedQuestion
 from tests.browser.visits import Visit, visit
 from tests.factories import make_copilot, make_provider, make_user
 
@@ -70,6 +72,7 @@ def test_a_draft_is_tried_with_a_widget_before_anything_is_saved(builder: Visit)
 
 def test_what_cannot_be_understood_is_said_in_the_chat(builder: Visit) -> None:
     page = builder.page
+    builder.tab("Basics")
     page.get_by_label("Temperature").fill("9")
     page.get_by_label("Question", exact=True).fill("Hello")
     page.get_by_role("button", name="Ask", exact=True).click()
@@ -79,3 +82,30 @@ def test_what_cannot_be_understood_is_said_in_the_chat(builder: Visit) -> None:
     page.get_by_text("Simulated Workspace").click()
     page.get_by_label("Rows of your own, as JSON").fill("no rows")
     expect(page.get_by_text("The rows are no JSON list of objects.")).to_be_visible()
+
+
+def test_a_question_is_saved_with_what_it_brings_then_asked_and_judged(builder: Visit) -> None:
+    page = builder.page
+    page.get_by_text("Simulated Workspace").click()
+    page.get_by_label("Price table").select_option("primary")
+    page.get_by_label("Annual report (PDF)").select_option("secondary")
+    page.get_by_label("Question", exact=True).fill("Show a table of the prices, please.")
+    page.keyboard.press("Enter")
+    answered(page, 1)
+    page.get_by_role("button", name="Save question").click()
+    page.get_by_role("link", name="The question is saved.").click()
+    page.get_by_label("What the answer shall be").select_option("number")
+    page.get_by_label("Words, number, widget").fill("101.5")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("It has the number 101.5.")).to_be_visible()
+    page.get_by_role("button", name="Ask the draft").first.click()
+    expect(page.get_by_text("As expected")).to_be_visible()
+
+    saved = SavedQuestion.objects.get()
+    widgets: Any = saved.body["widgets"]
+    assert [(one["id"], one.get("place", "primary")) for one in widgets] == [
+        ("price_table", "primary"),
+        ("annual_report", "secondary"),
+    ]
+    assert saved.body["options"] == {"tone": False}
+    assert builder.mishaps == []

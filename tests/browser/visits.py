@@ -11,6 +11,8 @@ from django.test import Client
 from playwright.sync_api import Browser, ConsoleMessage, Page, Response, expect
 import pytest
 
+from tests.waiting import HANGS_SECONDS
+
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1360, "height": 900}
 # The first and the last have every colour, width and direction once; the others are what is left.
@@ -63,6 +65,13 @@ class Visit:
         )
         expect(self.page.locator("main details[data-load] > p")).to_have_count(0)
 
+    def tab(self, name: str) -> None:
+        """Shows a part of the form of a copilot, with all that is folded in it."""
+        self.page.get_by_role("tab", name=name).click()
+        self.page.evaluate(
+            "document.querySelectorAll('.ca-section > details').forEach((one) => { one.open = true; })"
+        )
+
     def next_frames(self) -> None:
         """Lets the page draw what it has, and do what it does when it is drawn."""
         self.page.evaluate(
@@ -104,4 +113,5 @@ class Visit:
 def visit(browser: Browser, base_url: str, **options: Any) -> Visit:
     """A new person with cookies of their own."""
     context = browser.new_context(**{"viewport": DESK, "locale": "en", **options})
+    context.set_default_timeout(HANGS_SECONDS * 1000)
     return Visit(context.new_page(), base_url)

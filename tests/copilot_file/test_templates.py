@@ -13,7 +13,7 @@ from django.core.management.base import CommandError
 from django.test import AsyncClient
 import pytest
 
-from copilot_admin.copilot_file.templates import free_slug, templates
+from copilot_admin.copilot_file.templates import templates
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.engine.llm.text_tools import TextTools
 from copilot_admin.engine.values.model_call import ToolCall
@@ -563,7 +563,6 @@ def test_provider_and_model_can_be_chosen_and_names_stay_unique():
         "name", "provider__name", "model", "live"
     )
     assert list(made_ones) == [("Charts", "local", "m", None), ("Charts 2", "local", "m", None)]
-    assert (free_slug("one"), free_slug("new")) == ("one-2", "new")
 
 
 def test_without_a_choice_the_rehearsal_provider_is_taken_or_made():

@@ -2,11 +2,11 @@
 
 import pytest
 
-from copilot_admin.copilots import publishing
+from copilot_admin.copilots.checklist.checks import tools
+from copilot_admin.copilots.checklist.finding import error
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.copilots.publishing import (
     NotPublishable,
-    Problem,
     apply_document,
     document_of,
     has_changes,
@@ -138,30 +138,30 @@ def test_the_engine_reads_what_was_published():
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"model": " "}, Problem("model", "Choose a model.")),
+        ({"model": " "}, error("model", "Choose a model.")),
         (
             {"parameters": {"stream": False, "temperature": 1}},
-            Problem("parameters", "The parameter 'stream' is set by the server. Take it out."),
+            error("parameters", "The parameter 'stream' is set by the server. Take it out."),
         ),
         (
             {"system_prompt": "{{ weather }}"},
-            Problem("system_prompt", "The prompt has the unknown placeholder {{ weather }}."),
+            error("system_prompt", "The prompt has the unknown placeholder {{ weather }}."),
         ),
         (
             {"components": [{"name": "magic", "version": "v1"}]},
-            Problem("components", "There is no component 'magic@v1'. Switch it off."),
+            error("components", "There is no component 'magic@v1'. Switch it off."),
         ),
         (
             {"tools": ["magic"]},
-            Problem("tools", "There is no tool named 'magic'. Switch it off."),
+            error("tools", "There is no tool named 'magic'. Switch it off."),
         ),
         (
             {"custom_features": [{"key": "file-upload", "label": "Files"}]},
-            Problem("custom_features", "The key 'file-upload' is taken. Give the control another."),
+            error("custom_features", "The key 'file-upload' is taken. Give the control another."),
         ),
         (
             {"custom_features": [{"key": "a", "label": "A"}, {"key": "a", "label": "B"}]},
-            Problem("custom_features", "The key 'a' is taken. Give the control another."),
+            error("custom_features", "The key 'a' is taken. Give the control another."),
         ),
     ],
 )
@@ -219,11 +219,11 @@ def test_a_component_with_the_name_of_a_tool_that_is_on_is_a_problem(monkeypatch
         name = "table"
         manifests = ({**Echo.manifests[0], "name": "table"},)
 
-    monkeypatch.setattr(publishing, "registry", lambda: Registry([Table]))
+    monkeypatch.setattr(tools, "registry", lambda: Registry([Table]))
     components = [{"name": "table", "version": "v1"}]
     assert problems(make_copilot(components=components)) == ()
     assert problems(make_copilot(components=components, tools=["table"])) == (
-        Problem(
+        error(
             "components", "The component 'table' has the name of a tool. Switch one of them off."
         ),
     )

@@ -10,7 +10,8 @@ from copilot_admin.config.roles import Role
 from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.copilot_file.importing import import_values
-from copilot_admin.copilots.publishing import Problem, has_changes, problems
+from copilot_admin.copilots.checklist.finding import error
+from copilot_admin.copilots.publishing import has_changes, problems
 from copilot_admin.models import Access, Copilot, Provider, Run
 from tests.admin.pages import submit
 from tests.engine.scripted import ScriptedProvider, text
@@ -111,7 +112,7 @@ def test_a_provider_that_a_version_needs_cannot_be_deleted(web, client: Client):
 def test_a_provider_that_is_not_there_keeps_a_draft_from_being_published():
     found = problems(make_copilot(custom_features=[CONTROL]))
     sentence = "There is no provider named 'Web', which a control lets answer."
-    assert found == (Problem("custom_features", sentence),)
+    assert found == (error("custom_features", sentence),)
 
 
 def test_a_file_may_bring_the_provider_or_name_one_that_is_here(web):

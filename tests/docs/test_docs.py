@@ -100,7 +100,7 @@ def test_every_template_has_its_row_and_its_page():
 
 SWITCH = re.compile(r"^\| \*([^*]+)\*(?:: ([^|]+?))? \| `([^`]+)` \|", re.MULTILINE)
 CHOICES = ("widget_data", "citations")
-TEXTS = ("name", "description", "system_prompt", "starters")
+TEXTS = ("name", "description", "system_prompt", "starters", "questions")
 
 
 @pytest.mark.parametrize("page", TEMPLATE_PAGES, ids=lambda path: path.stem)

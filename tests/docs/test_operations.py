@@ -45,12 +45,16 @@ def configured(folder: Path, *, snippet: str) -> list[str]:
 
 
 @contextmanager
-def proxy(folder: Path, *, upstream: str) -> Iterator[str]:
-    """An nginx with the documented snippet in front of a server; gives its URL."""
+def proxy(folder: Path, *, upstream: str, added: str = "") -> Iterator[str]:
+    """An nginx with the documented snippet, and what is added to it, in front of a server.
+
+    Gives its URL.
+    """
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     snippet = SNIPPET.replace("listen 80;", f"listen 127.0.0.1:{port};")
     snippet = snippet.replace("http://127.0.0.1:7777", upstream)
+    snippet = snippet.replace("location / {", f"{added} location / {{")
     process = subprocess.Popen(configured(folder, snippet=snippet))
     try:
         assert eventually(lambda: answers(port) or process.poll() is not None)

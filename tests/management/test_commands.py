@@ -85,7 +85,7 @@ def test_import_publishes_where_the_key_of_a_provider_is_set_for_the_server_alon
         "Provider 'L' uses the key in the variable COPILOT_KEY_NOT_SET, which is not set. "
         "Set it or enter a key.\n"
     )
-    assert problems(Copilot.objects.get())[0].only_here
+    assert problems(Copilot.objects.get())[0].only_for_people
 
 
 @pytest.mark.django_db

@@ -71,15 +71,22 @@ try:
 except ConfigurationError as error:
     sys.exit(error.public)
 """
-FAILING_APPLICATIONS = {
-    "refuses": "tests.management.failing_start:refuses",
-    "breaks": "tests.management.failing_start:breaks",
-    "is not there": "tests.management.failing_start:nothing",
-}
+REFUSES, BREAKS, IS_NOT_THERE = (
+    f"tests.management.failing_start:{name}" for name in ("refuses", "breaks", "nothing")
+)
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
-@pytest.mark.parametrize("application", FAILING_APPLICATIONS.values(), ids=FAILING_APPLICATIONS)
+@pytest.mark.parametrize(
+    ("application", "workers"),
+    [
+        (REFUSES, "1"),
+        (REFUSES, "2"),
+        (BREAKS, "1"),
+        (IS_NOT_THERE, "2"),
+        pytest.param(BREAKS, "2", marks=pytest.mark.nightly),
+        pytest.param(IS_NOT_THERE, "1", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_start_that_fails_ends_the_server_with_an_error(tmp_path, application, workers):
     done = subprocess.run(
         [sys.executable, "-c", WORKERS, application, workers],

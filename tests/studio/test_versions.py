@@ -83,6 +83,14 @@ def test_conversations_thumbs_and_errors_are_counted_for_each_version():
     assert oldest.figures == VersionFigures(conversations=2, up=1, down=2, errors=6)
 
 
+def test_what_a_builder_tried_counts_for_no_version():
+    copilot = make_published()
+    assert copilot.live is not None
+    asked(copilot.live)
+    Run.objects.update(principal="playground:1")
+    assert version_page(copilot).rows[0].figures == VersionFigures()
+
+
 def test_a_page_says_where_the_next_goes_on(monkeypatch):
     monkeypatch.setattr(versions, "PAGE", 2)
     copilot = make_published()

@@ -22,6 +22,7 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.admin.common.generics import KeyModelAdmin, KeyModelForm
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
+from copilot_admin.admin.common.widgets import Searched
 from copilot_admin.admin.frame.site import site
 from copilot_admin.models import EndpointKey
 
@@ -65,9 +66,7 @@ class KeyForm(KeyModelForm):
     class Meta:
         model = EndpointKey
         fields: ClassVar[list[str]] = ["name", "copilots", "expires_at"]
-        widgets: ClassVar[dict[str, type[forms.Widget]]] = {
-            "copilots": forms.CheckboxSelectMultiple
-        }
+        widgets: ClassVar[dict[str, type[forms.Widget]]] = {"copilots": Searched}
 
     def clean_copilots(self) -> Any:
         """Never turns a key for some copilots into one for every copilot."""

@@ -39,13 +39,18 @@ def _renderer() -> _Renderer:
     return _Renderer()
 
 
+def draw(template_name: str, context: dict[str, Any]) -> SafeString:
+    """A template of the project, drawn as widgets are."""
+    return SafeString(_renderer().render(template_name, context))
+
+
 class PageWidget:
     """A widget with a template of the project, whatever renderer Django's own forms have."""
 
     def _render(
         self, template_name: str, context: dict[str, Any], renderer: object = None
     ) -> SafeString:
-        return SafeString(_renderer().render(template_name, context))
+        return draw(template_name, context)
 
 
 class DescribedRadio(PageWidget, forms.RadioSelect):
@@ -86,3 +91,9 @@ class DatalistInput(PageWidget, forms.TextInput):
         context = super().get_context(name, value, {**(attrs or {}), "list": list_id})
         context["widget"] |= {"list_id": list_id, "suggestions": self.suggestions}
         return context
+
+
+class Searched(PageWidget, forms.SelectMultiple):
+    """Several of many: found by typing; without JavaScript, the browser's own list."""
+
+    template_name = "admin/widgets/searched.html"

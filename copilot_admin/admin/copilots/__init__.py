@@ -1,4 +1,4 @@
 """The pages in which a copilot is made: list, form, preview, templates and publishing.
 
-Doors: `admin` for the site, `model_lists` for the pages of providers, `form` for the playground.
+Doors: `admin` for the site, `form` for the playground.
 """

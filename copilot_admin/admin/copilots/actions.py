@@ -1,14 +1,18 @@
 """What can be done with several copilots of the list at once."""
 
+from dataclasses import replace
+
 from django.contrib import admin
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from copilot_admin.admin.copilots.copies import duplicate
 from copilot_admin.admin.copilots.views import CopilotViews
+from copilot_admin.copilots.at_once import consequences, switched
 from copilot_admin.models import Copilot
 
 
@@ -40,17 +44,17 @@ def duplicate_chosen(
 @admin.action(description=_("Enable"), permissions=["change"])
 def enable_chosen(
     model_admin: CopilotViews, request: HttpRequest, queryset: QuerySet[Copilot]
-) -> None:
+) -> HttpResponse | None:
     """Switches copilots on; it acts at once."""
-    _switch(model_admin, request, queryset, enabled=True)
+    return _switch(model_admin, request, queryset, enabled=True)
 
 
 @admin.action(description=_("Disable"), permissions=["change"])
 def disable_chosen(
     model_admin: CopilotViews, request: HttpRequest, queryset: QuerySet[Copilot]
-) -> None:
+) -> HttpResponse | None:
     """Switches copilots off; it acts at once."""
-    _switch(model_admin, request, queryset, enabled=False)
+    return _switch(model_admin, request, queryset, enabled=False)
 
 
 def _switch(
@@ -59,15 +63,38 @@ def _switch(
     queryset: QuerySet[Copilot],
     *,
     enabled: bool,
-) -> None:
+) -> HttpResponse | None:
     changed = list(queryset.exclude(enabled=enabled).filter(deletion_requested_at=None))
+    if "sure" not in request.POST and any(copilot.live_id for copilot in changed):
+        return _ask(model_admin, request, changed, enabled=enabled)
     with transaction.atomic():
         for copilot in changed:
             copilot.enabled = enabled
-            copilot.save(update_fields=["enabled", "updated_at"])
+            copilot.save(update_fields=["enabled"])
             model_admin.log_change(request, copilot, [{"changed": {"fields": [str(_("enabled"))]}}])
     if enabled:
         text = ngettext("One copilot was enabled.", "%(n)d copilots were enabled.", len(changed))
     else:
         text = ngettext("One copilot was disabled.", "%(n)d copilots were disabled.", len(changed))
     model_admin.message_user(request, text % {"n": len(changed)})
+    return None
+
+
+def _ask(
+    model_admin: CopilotViews, request: HttpRequest, changed: list[Copilot], *, enabled: bool
+) -> HttpResponse:
+    before = [switched(copilot) for copilot in changed]
+    told = {
+        sentence
+        for one in before
+        for sentence in consequences(one, replace(one, enabled=enabled), keys=0)
+    }
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "opts": model_admin.opts,
+        "title": _("Enable copilots?") if enabled else _("Disable copilots?"),
+        "copilots": changed,
+        "sentences": sorted(told),
+        "action": request.POST["action"],
+    }
+    return render(request, "admin/copilot_admin/copilot/switch.html", context)

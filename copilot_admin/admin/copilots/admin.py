@@ -17,16 +17,20 @@ from copilot_admin.admin.common.fieldsets import without
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.copilots import actions
+from copilot_admin.admin.copilots.at_once import AtOnceViews
 from copilot_admin.admin.copilots.deletion import deletion_of, revoke_keys_of
-from copilot_admin.admin.copilots.draft_inputs import sections
+from copilot_admin.admin.copilots.draft_inputs import AT_ONCE, sections
 from copilot_admin.admin.copilots.filters import StateFilter
 from copilot_admin.admin.copilots.form import CopilotForm
+from copilot_admin.admin.copilots.kept_copy import forget_copy
 from copilot_admin.admin.copilots.page import page_context
+from copilot_admin.admin.copilots.questions import QuestionViews
 from copilot_admin.admin.copilots.templates import TemplateViews
 from copilot_admin.admin.copilots.versions import VersionViews
 from copilot_admin.admin.frame.site import site
-from copilot_admin.copilots.drafts import problems_by_field, standing_of
+from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.fields.table import IN_FORM
+from copilot_admin.copilots.publishing import problems
 from copilot_admin.copilots.uploaded_images import random_name
 from copilot_admin.models import Access, Copilot
 from copilot_admin.upkeep.tasks import delete_in_background
@@ -37,7 +41,9 @@ VIEW_ONLY = [field.column for field in IN_FORM if field.is_plain]
 
 
 @admin.register(Copilot, site=site)
-class CopilotAdmin(GuardedLookups, NoPopups, TemplateViews, VersionViews):
+class CopilotAdmin(
+    GuardedLookups, NoPopups, AtOnceViews, TemplateViews, QuestionViews, VersionViews
+):
     """The pages of copilots."""
 
     form: type[CopilotForm] = CopilotForm
@@ -101,7 +107,9 @@ class CopilotAdmin(GuardedLookups, NoPopups, TemplateViews, VersionViews):
             path("models/", wrap(self.models_view), name="copilot_admin_copilot_models"),
             path("<int:pk>/image/", wrap(self.image_view), name="copilot_admin_copilot_image"),
         ]
-        return self.template_urls() + self.version_urls() + own + super().get_urls()
+        pages = self.template_urls() + self.version_urls() + self.question_urls()
+        ours = pages + self.at_once_urls() + own
+        return ours + super().get_urls()
 
     def get_fieldsets(self, request: HttpRequest, obj: Copilot | None = None) -> Any:
         """The sections of the page."""
@@ -110,7 +118,8 @@ class CopilotAdmin(GuardedLookups, NoPopups, TemplateViews, VersionViews):
         )
         if not may_edit:
             return [(None, {"fields": VIEW_ONLY})]
-        return FIELDSETS if obj and obj.image else without(FIELDSETS, "remove_image")
+        absent = {"remove_image"} if obj is None or not obj.image else set()
+        return without(FIELDSETS, *absent, *(AT_ONCE if obj else ()))
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """The actions of the list, with deletion last, where nobody takes it by mistake."""
@@ -131,17 +140,17 @@ class CopilotAdmin(GuardedLookups, NoPopups, TemplateViews, VersionViews):
         self, request: HttpRequest, obj: Copilot, post_url_continue: str | None = None
     ) -> HttpResponse:
         """Says what was done, and goes where the button said."""
-        return self._after_saving(request, obj)
+        return forget_copy(request, self._after_saving(request, obj))
 
     def response_change(self, request: HttpRequest, obj: Copilot) -> HttpResponse:
         """Says what was done, and goes where the button said."""
-        return self._after_saving(request, obj)
+        return forget_copy(request, self._after_saving(request, obj))
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         """Adds the state of the draft, the preview and the versions."""
-        context |= page_context(self, request, context["adminform"].form, context["original"])
+        context |= page_context(self, context["adminform"], context["original"])
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
@@ -177,7 +186,7 @@ class CopilotAdmin(GuardedLookups, NoPopups, TemplateViews, VersionViews):
     def _after_saving(self, request: HttpRequest, copilot: Copilot) -> HttpResponse:
         if "_publish" in request.POST:
             return HttpResponseRedirect(self.publish_url([copilot.pk]))
-        open_points = sum(map(len, problems_by_field(copilot).values()))
+        open_points = len(problems(copilot))
         if open_points:
             text = ngettext(
                 "Draft saved. One thing must be mended before it can be published.",

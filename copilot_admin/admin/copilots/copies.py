@@ -2,9 +2,11 @@
 
 from itertools import count
 
+from copilot_admin.copilots.slugs import LONGEST, free_slug
 from copilot_admin.models import Copilot
 
 SUFFIX = " (copy)"
+LONGEST_ORIGINAL = LONGEST - len("-copy")
 
 
 def duplicate(copilot: Copilot) -> Copilot:
@@ -15,7 +17,7 @@ def duplicate(copilot: Copilot) -> Copilot:
     copy.live = None
     copy.deletion_requested_at = copy.deletion_moved_at = None
     copy.name = _free_name(copilot.name)
-    copy.slug = _free_slug(copilot.slug)
+    copy.slug = free_slug(copilot.slug[:LONGEST_ORIGINAL].rstrip("-") + "-copy")
     copy.save()
     return copy
 
@@ -25,10 +27,3 @@ def _free_name(name: str) -> str:
     suffixes = (SUFFIX if number == 1 else f" (copy {number})" for number in count(1))
     names = (name[: longest - len(suffix)] + suffix for suffix in suffixes)
     return next(name for name in names if not Copilot.objects.filter(name__iexact=name).exists())
-
-
-def _free_slug(slug: str) -> str:
-    longest = Copilot._meta.get_field("slug").max_length or 0
-    suffixes = ("-copy" if number == 1 else f"-copy-{number}" for number in count(1))
-    slugs = (slug[: longest - len(suffix)].rstrip("-") + suffix for suffix in suffixes)
-    return next(slug for slug in slugs if not Copilot.objects.filter(slug=slug).exists())

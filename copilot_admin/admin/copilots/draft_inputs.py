@@ -21,8 +21,9 @@ from copilot_admin.admin.copilots.rows import (
 )
 from copilot_admin.copilots.fields import controls, draft_field, records
 from copilot_admin.copilots.fields.draft_field import DraftField, Input, Line, Option
+from copilot_admin.copilots.fields.sections import ACCESS_AND_LOGGING, SECTIONS
 from copilot_admin.copilots.fields.shape import Record
-from copilot_admin.copilots.fields.table import IN_FORM, SECTIONS, in_section
+from copilot_admin.copilots.fields.table import IN_FORM, in_section
 
 ROW_FORMS: Mapping[type[Record], type[RowForm]] = {
     records.ModelEntry: ModelChoiceRow,
@@ -31,6 +32,9 @@ ROW_FORMS: Mapping[type[Record], type[RowForm]] = {
     records.StepEntry: StepRow,
     records.DataNoteEntry: DataNoteRow,
 }
+# What has a panel of its own once there is a copilot: no version holds it.
+AT_ONCE = tuple(field.column for field in in_section(ACCESS_AND_LOGGING))
+AT_ONCE_PREFIX = "now"
 
 
 class SwitchesField(forms.MultipleChoiceField):
@@ -75,6 +79,11 @@ def inputs_of_the_table() -> dict[str, forms.Field]:
     """The inputs that are more than what Django draws for a column, by name."""
     found = {field.column: _input_of(field) for field in IN_FORM}
     return {name: input for name, input in found.items() if input is not None}
+
+
+def anchor_of(name: str) -> str:
+    """The part of the address of a copilot's page that leads to an input."""
+    return f"id_{AT_ONCE_PREFIX}-{name}" if name in AT_ONCE else f"id_{name}"
 
 
 def shown(input: forms.Field, stored: Any) -> Any:

@@ -6,6 +6,7 @@ from django import forms
 from django.core.files.base import File
 from django.http import QueryDict
 from django.utils.functional import Promise
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -17,6 +18,7 @@ from copilot_admin.admin.common.widgets import DatalistInput, Switches
 from copilot_admin.admin.copilots.components_field import ComponentsField
 from copilot_admin.admin.copilots.data_rows import SCHEMA_BUTTON, with_schema
 from copilot_admin.admin.copilots.draft_inputs import (
+    AT_ONCE,
     help_texts,
     inputs_of_the_table,
     labels,
@@ -25,8 +27,10 @@ from copilot_admin.admin.copilots.draft_inputs import (
     widgets,
 )
 from copilot_admin.admin.copilots.edit_lock import EditLock
-from copilot_admin.admin.copilots.model_lists import known_models
 from copilot_admin.admin.copilots.rows import ParameterRow
+from copilot_admin.copilots.fields.directions import turning_sign_fault
+from copilot_admin.copilots.model_lists import known_models
+from copilot_admin.copilots.slugs import free_slug, slug_of
 from copilot_admin.copilots.switched_providers import missing, named_in
 from copilot_admin.copilots.uploaded_images import MOST_BYTES, harmless_png
 from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
@@ -34,6 +38,7 @@ from copilot_admin.engine.tools.registry import find_tools, tool_names
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
 
+LOOK = "_look"  # sent with what a browser kept of somebody's typing: it is shown, not saved
 EFFORTS = ("minimal", "low", "medium", "high")
 # Parameters with a field of their own, in the order of the form.
 OWN_PARAMETERS = ("temperature", "max_tokens", "top_p", "reasoning_effort")
@@ -46,7 +51,7 @@ class TableInputs:
 
 
 class CopilotForm(TableInputs, EditLock, CopilotModelForm):
-    """Every field of a copilot's draft, and the switches that act at once.
+    """Every field of a copilot's draft; of a new one also the switches that act at once.
 
     Written out here are the inputs of which several make one field of the draft.
     """
@@ -54,7 +59,15 @@ class CopilotForm(TableInputs, EditLock, CopilotModelForm):
     upload = UploadField(
         label=_("Upload an image"),
         required=False,
-        widget=forms.FileInput(attrs={"accept": "image/png,image/jpeg,image/webp"}),
+        widget=forms.FileInput(
+            attrs={
+                "accept": "image/png,image/jpeg,image/webp",
+                # Said by the page before anything is sent (`image-check.js`).
+                "data-most": MOST_BYTES,
+                "data-too-large": _("This image has more than 1 MB. Choose a smaller one."),
+                "data-other-kind": _("This is no PNG, JPEG or WebP file. Choose another."),
+            }
+        ),
         help_text=_("PNG, JPEG or WebP, 1 MB at most. Square looks best."),
     )
     remove_image = forms.BooleanField(label=_("Remove the uploaded image"), required=False)
@@ -99,30 +112,43 @@ class CopilotForm(TableInputs, EditLock, CopilotModelForm):
         labels: ClassVar[dict[str, str | Promise]] = labels()
 
     def __init__(self, data: QueryDict | None = None, *args: Any, **kwargs: Any) -> None:
-        self.makes_schema = data is not None and SCHEMA_BUTTON in data
-        sent = with_schema(data) if data is not None and self.makes_schema else data
+        makes_schema = data is not None and SCHEMA_BUTTON in data
+        self.is_only_shown = makes_schema or (data is not None and LOOK in data)
+        sent = with_schema(data) if data is not None and makes_schema else data
         super().__init__(sent, *args, **kwargs)
         if not self.instance.image:
             del self.fields["remove_image"]
+        for name in AT_ONCE if self.instance.pk else ():
+            self.fields.pop(name, None)  # they have a panel of their own, and act at once
         self.initial = {**self.initial, **_initial_of(self.instance)}
         self.png: bytes | None = None
         self.stored_address = self.instance.image_url  # validation puts the typed one there
         self._offer_tools()
         self._offer_components()
-        if "slug" in self.fields and self.instance.live_id:
-            self.fields["slug"].disabled = True
+        if "slug" in self.fields:
+            self.fields["slug"].disabled = bool(self.instance.live_id)
+            self.fields["slug"].required = bool(self.instance.pk)
         self._offer_models()
 
     def is_valid(self) -> bool:
-        """Whether the draft can be saved: who asked for a schema looks at it first."""
-        return super().is_valid() and not self.makes_schema
+        """Whether the draft can be saved: who asked for a schema, or his copy, looks at it first."""
+        return super().is_valid() and not self.is_only_shown
 
     def clean_name(self) -> str:
         """Refuses a name that another copilot has; Workspace refuses two of one name."""
         name: str = self.cleaned_data["name"].strip()
         if Copilot.objects.exclude(pk=self.instance.pk).filter(name__iexact=name).exists():
             raise forms.ValidationError(_("Another copilot has this name. Choose another."))
-        return name
+        return unturned(name)
+
+    def clean_slug(self) -> str:
+        """Makes the slug of the name where nobody wrote one."""
+        name = self.cleaned_data.get("name", "")
+        return self.cleaned_data["slug"] or (free_slug(slug_of(name)) if name else "")
+
+    def clean_description(self) -> str:
+        """Refuses what shows another text than it is."""
+        return unturned(self.cleaned_data["description"])
 
     def clean_image_url(self) -> str:
         """Accepts what a browser can load from Workspace's pages."""
@@ -176,7 +202,7 @@ class CopilotForm(TableInputs, EditLock, CopilotModelForm):
             **{key: values[key] for key in OWN_PARAMETERS if values.get(key) not in (None, "")},
             **{row["name"]: row["value"] for row in values["more_parameters"]},
         }
-        for name in TableInputs.declared_fields:
+        for name in TableInputs.declared_fields.keys() & values.keys():
             setattr(copilot, name, values[name])
         if values.get("remove_image"):
             copilot.image = ""
@@ -202,6 +228,13 @@ class CopilotForm(TableInputs, EditLock, CopilotModelForm):
         widget = self.fields["model"].widget if "model" in self.fields else None
         if isinstance(widget, DatalistInput):
             widget.suggestions = known_models(provider)
+
+
+def unturned(text: str) -> str:
+    """The text, unless a sign in it turns its direction."""
+    if wrong := turning_sign_fault(text):
+        raise forms.ValidationError(capfirst(wrong))
+    return text
 
 
 def _initial_of(copilot: Copilot) -> dict[str, Any]:

@@ -2,13 +2,16 @@
 
 from typing import TYPE_CHECKING, Any
 
-from django.forms import BaseForm
-from django.http import HttpRequest
+from django.contrib.admin.helpers import AdminForm
 
+from copilot_admin.admin.copilots.at_once import panel_of
+from copilot_admin.admin.copilots.checklist import checklist_of
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.preview import preview_of, preview_of_form
 from copilot_admin.admin.copilots.prompt import PromptWidget, option_placeholders
-from copilot_admin.copilots.drafts import problems_by_field, standing_of
+from copilot_admin.admin.copilots.tabs import tabs_of
+from copilot_admin.copilots.drafts import by_input
+from copilot_admin.copilots.publishing import checklist
 from copilot_admin.models import Copilot
 
 if TYPE_CHECKING:
@@ -16,21 +19,26 @@ if TYPE_CHECKING:
 
 
 def page_context(
-    views: "CopilotViews", request: HttpRequest, form: BaseForm, copilot: Copilot | None
+    views: "CopilotViews", adminform: AdminForm, copilot: Copilot | None
 ) -> dict[str, Any]:
-    """State, open problems, preview and the newest version for the template."""
+    """State, open problems, tabs, preview and the newest version for the template."""
+    form = adminform.form
     context: dict[str, Any] = {
+        "at_once": panel_of(copilot) if copilot else None,
         "newest_version": copilot.versions.only("number").first() if copilot else None,
         "copilot": copilot,
-        "standing": standing_of(copilot) if copilot else None,
     }
     if not isinstance(form, CopilotForm) or "system_prompt" not in form.fields:
         return context
-    open_problems = problems_by_field(copilot) if copilot else {}
+    findings = checklist(copilot) if copilot else ()
+    open_problems = by_input(one for one in findings if one.is_error)
     image = views.image_of(copilot) if copilot else ""
-    _mark(form, {} if form.is_bound else open_problems)
+    marked = {} if form.is_bound else open_problems
+    _mark(form, marked)
     _offer_options(form)
     return context | {
+        "warnings": checklist_of(findings).warnings,
+        "tabs": tabs_of(adminform, form.instance, marked),
         "open_problems": sum(map(len, open_problems.values())),
         "loose_problems": [
             sentence

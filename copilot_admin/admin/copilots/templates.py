@@ -19,11 +19,11 @@ from copilot_admin.copilot_file.templates import (
     Switched,
     Template,
     UnusableTemplate,
-    free_slug,
     make_copilot,
     templates,
     usual_provider,
 )
+from copilot_admin.copilots.slugs import free_slug
 from copilot_admin.models import Access, Copilot, Provider
 
 FOLDER = "admin/copilot_admin/copilot"

@@ -20,14 +20,17 @@ from django.http import (
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from copilot_admin.admin.common.generics import CopilotModelAdmin
+from copilot_admin.admin.copilots.checklist import Checklist, checklist_of
 from copilot_admin.admin.copilots.form import CopilotForm
-from copilot_admin.admin.copilots.model_lists import fetch_models
 from copilot_admin.admin.copilots.preview import preview_of_form
-from copilot_admin.copilots.drafts import Draft, draft_of
+from copilot_admin.copilots.drafts import Draft, drafts_of
 from copilot_admin.copilots.fields.codecs import image_of
+from copilot_admin.copilots.model_lists import fetch_models, known_models
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.copilots.remote_images import fetch_copies, stored_image
 from copilot_admin.errors import ConfigurationError, RunError
@@ -42,6 +45,11 @@ class PublishCard:
     """A draft on the page that asks before it is published."""
 
     draft: Draft
+
+    @property
+    def checklist(self) -> Checklist:
+        """What stops it, and what should be known besides."""
+        return checklist_of(self.draft.findings)
 
     @property
     def changes(self) -> tuple[MarkedChange, ...]:
@@ -92,7 +100,7 @@ class CopilotViews(CopilotModelAdmin):
         """Says what would go live; a POST makes it so."""
         if not self.has_change_permission(request):
             raise PermissionDenied
-        drafts = [draft_of(copilot) for copilot in self._chosen(request)]
+        drafts = drafts_of(self._chosen(request))
         if request.method == "POST":
             return self._publish(request, drafts)
         context = {
@@ -117,11 +125,17 @@ class CopilotViews(CopilotModelAdmin):
         return render(request, "admin/copilot_admin/copilot/preview.html", {"preview": preview})
 
     def models_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Asks a provider for its models; only what an operator set up is ever called."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
+        """A provider's models: a GET gives those that are known, a POST asks the provider.
+
+        Only what an operator set up is ever called.
+        """
+        if request.method not in ("GET", "POST"):
+            return HttpResponseNotAllowed(["GET", "POST"])
         if not (self.has_add_permission(request) or self.has_change_permission(request)):
             raise PermissionDenied
+        if request.method == "GET":
+            known = known_models(number_in(request.GET.get("provider")))
+            return JsonResponse({"models": known, "sentence": ""})
         provider = Provider.objects.filter(pk=number_in(request.POST.get("provider"))).first()
         if provider is None:
             return JsonResponse({"models": [], "sentence": _("Choose a provider first.")})
@@ -176,7 +190,7 @@ class CopilotViews(CopilotModelAdmin):
         if shown != draft.digest:
             text = _("“%(name)s” was changed after you looked. Look again, then publish.") % name
             messages.warning(request, text)
-        elif draft.problems:
+        elif draft.errors:
             text = _("“%(name)s” was not published: see the marked fields.") % name
             messages.error(request, text)
         elif not draft.changes:
@@ -186,7 +200,19 @@ class CopilotViews(CopilotModelAdmin):
         ):
             self.log_change(request, draft.copilot, f"Published version {version.number}.")
             text = _("“%(name)s” is live: version %(number)d answers from the next question on.")
-            messages.success(request, text % {**name, "number": version.number})
+            messages.success(
+                request, _with_next(text % {**name, "number": version.number}, draft.copilot)
+            )
+
+
+def _with_next(sentence: str, copilot: Copilot) -> SafeString:
+    """A sentence with the way on from it: a copilot that is live has to be added in Workspace."""
+    return format_html(
+        '{} <a href="{}">{}</a>',
+        sentence,
+        reverse("connect:page", args=[copilot.pk]),
+        _("Next: connect it to Workspace"),
+    )
 
 
 def _note_of(request: HttpRequest, copilot: Copilot) -> str:

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
+from django.db.models import OuterRef, Subquery, Sum
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -13,20 +16,42 @@ from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.fields.codecs import image_of
 from copilot_admin.copilots.remote_images import stored_image
 from copilot_admin.copilots.standing import CopilotState, Standing
-from copilot_admin.models import Conversation, Copilot, Provider
+from copilot_admin.models import Conversation, Copilot, DailyUsage, Provider
 
 MOST_COPILOTS = 12
 MOST_CONVERSATIONS = 8
+DAYS = 7  # that "this week" is, today included
+URGENCY = (
+    CopilotState.BROKEN,
+    CopilotState.CHANGED,
+    CopilotState.DRAFT,
+    CopilotState.PUBLISHED,
+    CopilotState.DISABLED,
+    CopilotState.DELETED,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tile:
-    """A copilot on the start page."""
+    """A copilot on the start page.
+
+    Attributes:
+        last_at: When somebody last asked it; None: nobody did.
+        questions: Of the last seven days, and how many of them failed.
+    """
 
     copilot: Copilot
     standing: Standing
     url: str
     image: str
+    last_at: datetime | None
+    questions: int
+    errors: int
+
+    @property
+    def urgency(self) -> int:
+        """What needs attention comes first; among the others, what is used most."""
+        return URGENCY.index(self.standing.state)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,18 +134,38 @@ def _step_of(tile: Tile) -> NextStep | None:
 
 
 def _tiles() -> list[Tile]:
-    rows = Copilot.objects.select_related("provider", "live", "live__provider")
-    return [
-        Tile(
-            copilot=copilot,
-            standing=standing_of(copilot),
-            url=reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]),
-            image=reverse("admin:copilot_admin_copilot_image", args=[copilot.pk])
-            if stored_image(image_of(copilot))
-            else "",
-        )
-        for copilot in rows.order_by("-updated_at")[:MOST_COPILOTS]
-    ]
+    last = Conversation.objects.of_callers().filter(copilot=OuterRef("pk")).order_by("-last_at")
+    rows = Copilot.objects.select_related("provider", "live", "live__provider").annotate(
+        last_asked=Subquery(last.values("last_at")[:1])
+    )
+    copilots = list(rows.order_by("-updated_at")[:MOST_COPILOTS])
+    use = _use_of_the_week([copilot.pk for copilot in copilots])
+    tiles = [_tile(copilot, *use.get(copilot.pk, (0, 0))) for copilot in copilots]
+    return sorted(tiles, key=lambda tile: (tile.urgency, -tile.questions))
+
+
+def _tile(copilot: Copilot, questions: int, errors: int) -> Tile:
+    image = stored_image(image_of(copilot))
+    return Tile(
+        copilot=copilot,
+        standing=standing_of(copilot),
+        url=reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]),
+        image=reverse("admin:copilot_admin_copilot_image", args=[copilot.pk]) if image else "",
+        last_at=getattr(copilot, "last_asked", None),
+        questions=questions,
+        errors=errors,
+    )
+
+
+def _use_of_the_week(ids: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """Questions and failed ones of copilots since this day a week ago, from the counts of days."""
+    since = timezone.now().date() - timedelta(days=DAYS - 1)
+    rows = (
+        DailyUsage.objects.filter(copilot__in=ids, day__gte=since)
+        .values_list("copilot")
+        .annotate(questions=Sum("runs"), failed=Sum("errors"))
+    )
+    return {copilot: (questions, failed) for copilot, questions, failed in rows}
 
 
 def _recent() -> list[Recent]:

@@ -3,27 +3,22 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
-from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
-from django.urls import URLPattern, path, reverse
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.fieldsets import Fieldsets, without
-from copilot_admin.admin.common.generics import ProviderModelAdmin
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
-from copilot_admin.admin.copilots.model_lists import fetch_models, known_models
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.providers.deletion import deletion_of
 from copilot_admin.admin.providers.form import ProviderForm
-from copilot_admin.admin.providers.trial import try_provider
-from copilot_admin.copilots.providers import provider_spec, set_api_key
+from copilot_admin.admin.providers.trial_views import TrialViews
+from copilot_admin.copilots.model_lists import known_models
+from copilot_admin.copilots.providers import set_api_key
 from copilot_admin.copilots.switched_providers import rename_in_drafts
-from copilot_admin.engine.providers.registry import make_provider, provider_kinds
-from copilot_admin.errors import ConfigurationError, RunError
+from copilot_admin.engine.providers.registry import provider_kinds
 from copilot_admin.models import Provider
 
 FIELDSETS: Fieldsets = [
@@ -39,7 +34,7 @@ VIEW_ONLY = ["name", "kind", "base_url", "api_key_env", "tool_calling"]
 
 
 @admin.register(Provider, site=site)
-class ProviderAdmin(GuardedLookups, ProviderModelAdmin):
+class ProviderAdmin(GuardedLookups, TrialViews):
     """The pages of providers."""
 
     form = ProviderForm
@@ -76,12 +71,7 @@ class ProviderAdmin(GuardedLookups, ProviderModelAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         """The stock addresses, and ours before them."""
-        wrap = self.admin_site.admin_view
-        own = [
-            path("<int:pk>/test/", wrap(self.test_view), name="copilot_admin_provider_test"),
-            path("<int:pk>/models/", wrap(self.models_view), name="copilot_admin_provider_models"),
-        ]
-        return own + super().get_urls()
+        return self.trial_urls() + super().get_urls()
 
     def get_fieldsets(self, request: HttpRequest, obj: Provider | None = None) -> Any:
         """The sections of the page; what does not apply is left out."""
@@ -124,46 +114,3 @@ class ProviderAdmin(GuardedLookups, ProviderModelAdmin):
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Says in a sentence which copilots are in the way."""
         return deletion_of(objs)
-
-    def test_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
-        """Asks the provider for one word."""
-        provider = self._for_operation(request, pk)
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
-        model = request.POST.get("model", "").strip()[:200]
-        try:
-            trial = try_provider(make_provider(provider_spec(provider)), model=model)
-            problem = trial.problem
-        except (RunError, ConfigurationError) as error:
-            problem = error.public
-        if problem:
-            self.message_user(request, _("Not working: %s") % problem, level=messages.ERROR)
-        else:
-            text = _("Working: %(model)s answered, first text after %(ms)d ms.")
-            values = {"model": trial.model, "ms": trial.first_token_ms}
-            self.message_user(request, text % values)
-        return self._back(provider)
-
-    def models_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
-        """Fetches the list of models, which builders then pick from."""
-        provider = self._for_operation(request, pk)
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
-        try:
-            found = fetch_models(provider)
-        except (RunError, ConfigurationError) as error:
-            self.message_user(request, error.public, level=messages.ERROR)
-        else:
-            text = ngettext("One model found.", "%(count)d models found.", len(found))
-            self.message_user(request, text % {"count": len(found)})
-        return self._back(provider)
-
-    def _for_operation(self, request: HttpRequest, pk: int) -> Provider:
-        provider = get_object_or_404(Provider, pk=pk)
-        if not self.has_change_permission(request, provider):
-            raise PermissionDenied
-        return provider
-
-    def _back(self, provider: Provider) -> HttpResponse:
-        address = reverse("admin:copilot_admin_provider_change", args=[provider.pk])
-        return HttpResponseRedirect(f"{address}#provider-trial")

@@ -132,15 +132,20 @@ class ProviderForm(ProviderModelForm):
         return values
 
     def save(self, commit: bool = True) -> Provider:
-        """Puts the four timeouts together; only what differs from the defaults is stored."""
+        """Puts the four timeouts together."""
+        self.instance.timeouts = self.timeouts
+        return super().save(commit=commit)
+
+    @property
+    def timeouts(self) -> dict[str, float]:
+        """The patience that differs from the defaults, in seconds: what is stored."""
         usual = asdict(Timeouts())
         given = {name: self.cleaned_data.get(name) for name in usual}
-        self.instance.timeouts = {
+        return {
             name: value
             for name, value in given.items()
             if value is not None and value != usual[name]
         }
-        return super().save(commit=commit)
 
     @property
     def new_key(self) -> str | None:

@@ -16,11 +16,25 @@ Line: TypeAlias = str | tuple[str, ...]  # names of inputs that stand side by si
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Tab:
+    """A page of the form; `key` names it in addresses."""
+
+    key: str
+    title: Text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Section:
-    """A part of the form, with a sentence where its title does not say enough."""
+    """A part of a tab, with a sentence where its title does not say enough.
+
+    Attributes:
+        is_folded: Few need it: it opens by itself only where something is set or wrong.
+    """
 
     title: Text
+    tab: Tab
     description: Text = ""
+    is_folded: bool = False
 
 
 class Input(StrEnum):

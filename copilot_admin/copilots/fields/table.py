@@ -33,40 +33,31 @@ from copilot_admin.copilots.fields.records import (
     StepEntry,
     short_forms,
 )
-from copilot_admin.engine.values.spec import CitationMode, WidgetDataMode
-from copilot_admin.models import Access, Logging
-
-IDENTITY = Section(_("Identity"))
-INSTRUCTIONS = Section(_("Instructions"))
-MODEL = Section(_("Model"))
-FEATURES = Section(_("Features"))
-DATA_AND_TOOLS = Section(_("Data and tools"))
-COMPONENTS = Section(_("Components"), _("Work that the server does when the model asks for it."))
-DATA_NOTES = Section(
-    _("Data notes"), _("Data that the model keeps at hand while a conversation lasts.")
-)
-STEPS_AND_STARTERS = Section(_("Steps and starters"))
-ACCESS_AND_LOGGING = Section(
-    _("Access and logging"),
-    _("These act as soon as you save; they do not wait for publishing."),
-)
-SECTIONS = (
+from copilot_admin.copilots.fields.sections import (
+    ACCESS_AND_LOGGING,
+    COMPONENTS,
+    DATA_AND_TOOLS,
+    DATA_NOTES,
+    FEATURES,
     IDENTITY,
     INSTRUCTIONS,
     MODEL,
-    FEATURES,
-    DATA_AND_TOOLS,
-    COMPONENTS,
-    DATA_NOTES,
+    PARAMETERS,
+    PATIENCE,
+    SECTIONS,
     STEPS_AND_STARTERS,
-    ACCESS_AND_LOGGING,
 )
+from copilot_admin.engine.values.spec import CitationMode, WidgetDataMode
+from copilot_admin.models import Access, Logging
 
 DRAFT_FIELDS: tuple[DraftField, ...] = (
     DraftField(
         key="slug",
         label=_("Slug"),
-        help=_("Part of the address that Workspace calls. Fixed once published."),
+        help=_(
+            "Part of the address that Workspace calls. Empty: made of the name. Fixed once "
+            "published."
+        ),
         section=IDENTITY,
         file=values.Slug,
         is_versioned=False,
@@ -86,7 +77,7 @@ DRAFT_FIELDS: tuple[DraftField, ...] = (
         label=_("Description"),
         help=_("The welcome text of an empty chat."),
         section=IDENTITY,
-        file=str,
+        file=values.Words,
         editor=Input.PARAGRAPH,
         is_always_exported=True,
     ),
@@ -138,7 +129,7 @@ DRAFT_FIELDS: tuple[DraftField, ...] = (
         column="model_choices",
         label=_("Model picker"),
         help=_("Models that people may choose from in Workspace. None: there is no picker."),
-        section=MODEL,
+        section=PARAMETERS,
         place=1,
         file=values.Models,
         editor=Rows(record=ModelEntry, add_label=_("Add a model"), unique="id"),
@@ -146,7 +137,7 @@ DRAFT_FIELDS: tuple[DraftField, ...] = (
     DraftField(
         key="parameters",
         label=_("Parameters"),
-        section=MODEL,
+        section=PARAMETERS,
         file=values.Parameters,
         editor=Input.OWN,
         inputs=(
@@ -326,7 +317,7 @@ DRAFT_FIELDS: tuple[DraftField, ...] = (
             "Tokens of data that a question may bring; the rest is left out, with a notice. Empty: "
             "about 100,000."
         ),
-        section=DATA_AND_TOOLS,
+        section=PATIENCE,
         file=values.DataTokens | None,
     ),
     DraftField(
@@ -336,14 +327,14 @@ DRAFT_FIELDS: tuple[DraftField, ...] = (
             "How often a question may ask Workspace for anything: data, tools, changes of the "
             "dashboard. Then the copilot answers with what it has, and says so."
         ),
-        section=DATA_AND_TOOLS,
+        section=PATIENCE,
         file=values.ClientCalls,
     ),
     DraftField(
         key="client_call_limits",
         label=_("Of these at most"),
         help=_("Limits of their own, of one question as well. What is not here has none."),
-        section=DATA_AND_TOOLS,
+        section=PATIENCE,
         file=values.CallLimits,
         editor=Rows(record=CallLimitEntry, add_label=_("Add a limit"), unique="function"),
         compared_as=_("Limits of calls"),

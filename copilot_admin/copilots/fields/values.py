@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, create_model
 
 from copilot_admin.copilots.fields.controls import CustomFeatureEntry
+from copilot_admin.copilots.fields.directions import turning_sign_fault
 from copilot_admin.copilots.fields.records import CallLimitEntry, ComponentEntry, ModelEntry
 from copilot_admin.copilots.fields.shape import Record, fault, refuse_repeated, unbuilt
 from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
@@ -34,6 +35,13 @@ def _each_once(what: str, key: str) -> AfterValidator:
         return rows
 
     return AfterValidator(check)
+
+
+def _unturned(text: str) -> str:
+    wrong = turning_sign_fault(text)
+    if wrong:
+        raise fault(wrong)
+    return text
 
 
 def _free_parameter(name: str) -> str:
@@ -149,7 +157,12 @@ DataMessagesEntry: Any = _switches(
     asdict(DataMessagePolicy()),
 )
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"\S")]
+Words = Annotated[str, AfterValidator(_unturned)]
+Name = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=100, pattern=r"\S"),
+    AfterValidator(_unturned),
+]
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
 Image = Annotated[str, AfterValidator(_image)]
 ModelId = Annotated[str, StringConstraints(max_length=200, pattern=r"\S")]

@@ -17,7 +17,9 @@ from copilot_admin.copilot_file.templates import Switched, make_copilot, templat
 from copilot_admin.copilot_file.yaml_writing import write_yaml
 from copilot_admin.copilots.providers import api_key_of
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset
-from copilot_admin.models import Access, Provider
+from copilot_admin.models import Access, Copilot, Judgement, Provider, Side
+from copilot_admin.studio.question_check import check_questions, line_of, told
+from copilot_admin.studio.question_queue import outcome_of
 
 # The options of `new`.
 NEW = (
@@ -32,16 +34,18 @@ NEW = (
 )
 SWITCHED = "what answers while a control of the template is on, such as a model with web search"
 OTHER = "that users may choose too, where the template has a model picker; may be repeated"
+NOT_RUN = 2  # the exit of `check` where questions could not be asked or judged
+EXITS = {Judgement.AS_EXPECTED: 0, Judgement.NOT_AS_EXPECTED: 1, Judgement.UNDECIDED: NOT_RUN}
 LONGEST_VALUE = 200  # characters of a value in a diff
 
 
 class Command(BaseCommand):
-    """Exports and imports copilots, and makes them of templates."""
+    """Exports and imports copilots, makes them of templates, and checks their answers."""
 
-    help = "Exports copilots as a copilot file, imports one, or makes one of a template."
+    help = "Exports, imports and checks copilots, or makes one of a template."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declares `export`, `import`, `templates` and `new`."""
+        """Declares `export`, `import`, `templates`, `new` and `check`."""
         actions = parser.add_subparsers(dest="action", required=True)
         export = actions.add_parser("export", help="writes a copilot file; never a secret")
         export.add_argument("slugs", metavar="SLUG", nargs="*", help="default: all copilots")
@@ -63,6 +67,11 @@ class Command(BaseCommand):
             "--other-model", dest="other_models", action="append", metavar="ID", help=OTHER
         )
         new.add_argument("--publish", action="store_true", help="publish it too")
+        check = actions.add_parser("check", help="asks the saved questions of a copilot")
+        # Another name than `new` has for its own: `call_command` would not know which is meant.
+        check.add_argument("copilot", metavar="SLUG", help="of the copilot")
+        check.add_argument("--live", action="store_true", help="what answers now, not the draft")
+        check.add_argument("--json", action="store_true", help="say all of it as JSON")
 
     def handle(self, *, action: str, **options: Any) -> None:
         """Runs the subcommand that was given."""
@@ -74,6 +83,8 @@ class Command(BaseCommand):
                     self._import(
                         options["file"], publish=options["publish"], dry_run=options["dry_run"]
                     )
+                case "check":
+                    self._check(options["copilot"], live=options["live"], as_json=options["json"])
                 case "templates":
                     self.stdout.write("\n".join(_listed()))
                 case _:
@@ -82,6 +93,22 @@ class Command(BaseCommand):
             raise CommandError(error.public) from error
         except OSError as error:
             raise CommandError(f"{error.filename}: {error.strerror}.") from error
+
+    def _check(self, slug: str, *, live: bool, as_json: bool) -> None:
+        """Ends the process with what the answers come to."""
+        copilot = Copilot.objects.select_related("provider").filter(slug=slug).first()
+        if copilot is None:
+            raise CommandError(f"There is no copilot with the slug '{slug}'.", returncode=NOT_RUN)
+        side = Side.LIVE if live else Side.DRAFT
+        results = check_questions(copilot, side)
+        outcome = outcome_of([one.verdict.judgement for _, one in results])
+        if as_json:
+            self.stdout.write(json.dumps(told(copilot, side, results, outcome), indent=2))
+        elif not results:
+            self.stderr.write(f"Copilot '{slug}' has no saved questions. Save some to check it.")
+        else:
+            self.stdout.write("\n".join(map(line_of, results)))
+        sys.exit(EXITS[outcome])
 
     def _new(
         self,

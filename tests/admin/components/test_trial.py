@@ -143,7 +143,7 @@ def test_what_the_arguments_lack_is_said_next_to_them(builder: Client):
         ("{", "This is no JSON."),
         ("[1]", "Write one JSON object, in braces."),
         ("", "This field is required."),
-        ('{"word": 1}', "Wrong arguments for shows: $.word: 1 is not of type"),
+        ('{"word": 1}', "Wrong arguments for shows: word: 1 is not of type"),
         ('{"more": 1}', "shows has no parameter &#x27;more&#x27;."),
     ],
 )
@@ -164,7 +164,7 @@ def test_what_broke_is_said_with_what_came_before(builder: Client):
     [
         ("break", "break\nerror: It &lt;i&gt;broke&lt;/i&gt;."),
         ("refuse", "error: Say another &lt;i&gt;word&lt;/i&gt;."),
-        (5, "Wrong arguments for shows: $.word: 5 is not of type &#x27;string&#x27;."),
+        (5, "Wrong arguments for shows: word: 5 is not of type &#x27;string&#x27;."),
     ],
 )
 def test_what_the_model_would_read_of_a_failure_is_shown(builder: Client, word: Any, read_by_model):

@@ -162,6 +162,7 @@ def test_the_page_needs_the_same_queries_for_1_note_and_for_20(builder: Client) 
             assert builder.get(url).status_code == 200
         return len(captured)
 
+    queries(2)  # what a process asks for once, such as content types, is known from then on
     assert queries(1) == queries(20)
 
 
@@ -175,6 +176,7 @@ def test_saving_needs_the_same_queries_for_1_note_and_for_20(builder: Client) ->
         assert len(copilot.data_notes) == notes
         return len(captured)
 
+    queries(2)  # what a process asks for once, such as content types, is known from then on
     assert queries(1) == queries(20)
 
 

@@ -7,6 +7,7 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.config.roles import Role
+from copilot_admin.copilots.slugs import slug_of
 from copilot_admin.models import Copilot
 from tests.admin.pages import messages_of, read_form, submit
 from tests.factories import make_copilot, make_provider, make_published, make_user
@@ -57,6 +58,35 @@ def test_copilot_is_made_from_a_name_a_provider_and_a_model(builder: Client) -> 
     assert (copilot.widget_data, copilot.access, copilot.enabled) == ("ask", "key", True)
 
 
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [("Éclair Øre 2", "eclair-ore-2"), ("市场简报", "copilot-4b158458"), ("Новости", "")],
+)
+def test_a_name_in_any_script_makes_a_slug(builder: Client, name: str, slug: str) -> None:
+    values = {"name": name, "slug": "", "provider": make_provider().pk, "model": "m-1"}
+    submit(builder, ADD, values, form_id=FORM)
+    assert Copilot.objects.get().slug == slug_of(name)
+    assert not slug or slug_of(name) == slug
+
+
+def test_without_a_name_there_is_no_slug(builder: Client) -> None:
+    values = {"name": "", "slug": "", "provider": make_provider().pk, "model": "m-1"}
+    response = submit(builder, ADD, values, form_id=FORM)
+    assert errors_of(response) == {"name": ["This field is required."]}
+
+
+@pytest.mark.parametrize("field", ["name", "description"])
+@pytest.mark.parametrize("sign", ["\u202e", "\u2066"])
+def test_a_text_that_hides_its_own_order_is_refused(builder: Client, field: str, sign: str) -> None:
+    response = save(builder, make_copilot(), **{field: f"gnp{sign}.exe"})
+    assert errors_of(response) == {
+        field: [
+            f"The invisible sign U+{ord(sign):04X} turns the direction of the text. Take it out: "
+            "what follows it would be shown in another order than it has."
+        ]
+    }
+
+
 def test_closing_leads_back_to_the_list(builder: Client) -> None:
     copilot = make_copilot()
     response = submit(builder, change_url(copilot), {}, form_id=FORM, button="_save")
@@ -81,9 +111,6 @@ def test_every_field_is_stored_as_the_copilot_file_has_it(builder: Client) -> No
         citations="off",
         sees_images="on",
         show_steps=None,
-        access="key",
-        logging="metadata",
-        enabled=None,
         **{
             "more_parameters-0-name": "seed",
             "more_parameters-0-value": "7",
@@ -113,7 +140,7 @@ def test_every_field_is_stored_as_the_copilot_file_has_it(builder: Client) -> No
         }
     ]
     assert (copilot.widget_data, copilot.tools, copilot.citations) == ("fetch", ["table"], "off")
-    assert (copilot.show_steps, copilot.enabled, copilot.logging) == (False, False, "metadata")
+    assert copilot.show_steps is False
     assert copilot.sees_images is True
     assert copilot.image_url == "https://example.com/a.png"
 
@@ -410,12 +437,6 @@ def test_saving_never_changes_what_is_live(builder: Client) -> None:
     assert copilot.live.document["system_prompt"] == "Old"
     assert copilot.versions.count() == 1
     assert "Unpublished changes" in response.content.decode()
-
-
-def test_switches_that_are_not_versioned_act_at_once(builder: Client) -> None:
-    copilot = make_published()
-    save(builder, copilot, enabled=None)
-    assert not Copilot.objects.published().exists()
 
 
 @pytest.mark.database

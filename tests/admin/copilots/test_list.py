@@ -150,10 +150,10 @@ def test_copies_fit_into_name_and_slug() -> None:
 
 def test_several_are_disabled_and_enabled_at_once(builder: Client) -> None:
     one, other, off = make_published(), make_published(), make_published(enabled=False)
-    response = act(builder, "disable_chosen", one, other, off)
+    response = act(builder, "disable_chosen", one, other, off, sure="1")
     assert messages_of(response) == ["2 copilots were disabled."]
     assert not Copilot.objects.filter(enabled=True).exists()
-    assert messages_of(act(builder, "enable_chosen", one)) == ["One copilot was enabled."]
+    assert messages_of(act(builder, "enable_chosen", one, sure="1")) == ["One copilot was enabled."]
     assert list(Copilot.objects.published()) == [one]
 
 

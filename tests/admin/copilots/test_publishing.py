@@ -44,6 +44,15 @@ def test_the_button_saves_the_draft_and_asks_before_anything_goes_live(builder: 
     assert "Publish News?" in response.content.decode()
 
 
+def live(copilot: Copilot) -> str:
+    """What is said when a copilot has its first version."""
+    connect = reverse("connect:page", args=[copilot.pk])
+    return (
+        f"“{copilot.name}” is live: version 1 answers from the next question on. "
+        f'<a href="{connect}">Next: connect it to Workspace</a>'
+    )
+
+
 def test_confirming_makes_a_version_in_the_name_of_the_builder(builder: Client) -> None:
     copilot = make_copilot(name="News")
     response = confirm(builder, copilot)
@@ -51,7 +60,7 @@ def test_confirming_makes_a_version_in_the_name_of_the_builder(builder: Client) 
     assert copilot.live is not None
     assert copilot.live.published_by is not None
     assert copilot.live.published_by.get_username() == "ada"
-    assert messages_of(response) == ["“News” is live: version 1 answers from the next question on."]
+    assert messages_of(response) == [live(copilot)]
     page = response.content.decode()
     assert "Live: version 1, published 0\xa0minutes ago by ada" in " ".join(page.split(" "))
 
@@ -115,7 +124,7 @@ def test_pressing_twice_makes_one_version(builder: Client) -> None:
     builder.post(url, values)
     response = builder.post(url, values, follow=True)
     assert messages_of(response) == [
-        "“News” is live: version 1 answers from the next question on.",
+        live(copilot),
         "“News” is live exactly as it is.",
     ]
     assert copilot.versions.count() == 1

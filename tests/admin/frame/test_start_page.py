@@ -1,5 +1,6 @@
 """The start page: what there is, what happened last, what to do next; and the rail."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.test import Client
@@ -8,7 +9,7 @@ import pytest
 
 from copilot_admin.admin.frame.navigation import navigation
 from copilot_admin.config.roles import Role
-from copilot_admin.models import Conversation
+from copilot_admin.models import Conversation, Copilot, DailyUsage
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
 START = "/admin/"
@@ -52,6 +53,45 @@ def test_what_needs_a_hand_is_named_with_the_place_to_do_it(client: Client) -> N
     }
     page = client.get(START).content.decode()
     assert f"/admin/copilot_admin/copilot/{draft.pk}/change/" in page
+
+
+@pytest.mark.django_db
+def test_what_needs_attention_stands_first_then_what_is_used_most(client: Client) -> None:
+    login(client, Role.BUILDERS)
+    quiet, used, off = make_published(name="Quiet"), make_published(name="Used"), make_published()
+    Copilot.objects.filter(pk=off.pk).update(enabled=False, name="Off")
+    broken = make_published(name="Broken")
+    broken.provider.api_key_env = "COPILOT_KEY_NOT_SET"
+    broken.provider.save()
+    today = timezone.now().date()
+    for copilot, day, runs, errors in (
+        (used, 0, 5, 1),
+        (used, 6, 2, 1),
+        (used, 7, 90, 90),
+        (off, 1, 50, 0),
+        (quiet, 0, 1, 0),
+    ):
+        DailyUsage.objects.create(
+            copilot=copilot, day=today - timedelta(days=day), runs=runs, errors=errors
+        )
+    now = timezone.now()
+    for principal, hours in (("anonymous", 3), ("anonymous", 30), ("playground:1", 1)):
+        Conversation.objects.create(
+            copilot=used, principal=principal, first_at=now, last_at=now - timedelta(hours=hours)
+        )
+    response = client.get(START)
+    tiles = response.context["tiles"]
+    assert [(str(tile.copilot), tile.questions, tile.errors) for tile in tiles] == [
+        ("Broken", 0, 0),
+        ("Used", 7, 2),
+        ("Quiet", 1, 0),
+        ("Off", 50, 0),
+    ]
+    assert [tile.last_at for tile in tiles] == [None, now - timedelta(hours=3), None, None]
+    page = response.content.decode()
+    assert '7 questions in seven days, <span class="ca-bad-text">2 failed</span>' in page
+    assert "1 question in seven days" in page
+    assert "Not asked in seven days" in page
 
 
 @pytest.mark.django_db

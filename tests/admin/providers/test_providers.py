@@ -333,7 +333,12 @@ def test_a_builder_fetches_models_for_the_form(
         "models": [],
         "sentence": "The key was refused.",
     }
-    assert client.get(url).status_code == 405
+    assert client.get(f"{url}?provider={provider.pk}").json() == {
+        "models": ["m-1", "m-2"],
+        "sentence": "",
+    }
+    assert client.get(f"{url}?provider=x").json() == {"models": [], "sentence": ""}
+    assert client.put(url).status_code == 405
 
 
 def test_no_field_of_a_request_decides_where_the_server_connects(

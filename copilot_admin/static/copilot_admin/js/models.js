@@ -1,4 +1,4 @@
-// A button beside the model: asks the chosen provider for its models and suggests them.
+// The models of the chosen provider: those that are known at once, all of them at a button.
 
 const page = document.querySelector("[data-ca-models-url]");
 const provider = document.getElementById("id_provider");
@@ -20,18 +20,25 @@ if (page && provider && model) {
     said.textContent = await load();
     button.disabled = false;
   });
-  provider.addEventListener("change", () => {
+  provider.addEventListener("change", async () => {
     model.list.replaceChildren();
     said.textContent = "";
+    const known = `${page.dataset.caModelsUrl}?provider=${encodeURIComponent(provider.value)}`;
+    said.textContent = await offered(() => fetch(known));
   });
 }
 
-async function load() {
+function load() {
   const body = new FormData();
   body.set("provider", provider.value);
   body.set("csrfmiddlewaretoken", model.form.elements.csrfmiddlewaretoken.value);
+  return offered(() => fetch(page.dataset.caModelsUrl, { method: "POST", body }));
+}
+
+// Suggests what the server answers, and gives the sentence to say.
+async function offered(asked) {
   try {
-    const response = await fetch(page.dataset.caModelsUrl, { method: "POST", body });
+    const response = await asked();
     if (!response.ok) {
       return page.dataset.failed;
     }

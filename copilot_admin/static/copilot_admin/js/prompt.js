@@ -1,5 +1,6 @@
 // The palette of the system prompt: puts placeholders where the cursor is, offers those of the
-// builder's own controls as they are typed, and says at once which names mean nothing.
+// builder's own controls as they are typed, and says at once which names mean nothing and which
+// placeholder has no end.
 
 const PLACEHOLDER = /\{\{\s*([\s\S]*?)\s*\}\}/g;
 
@@ -33,6 +34,10 @@ for (const box of document.querySelectorAll("[data-ca-prompt]")) {
     const sentences = [...unknown].map((one) =>
       box.dataset.unknownOne.replace("{name}", `{{ ${one} }}`),
     );
+    const open = openEnd(text.value);
+    if (open !== undefined) {
+      sentences.push(box.dataset.unclosed.replace("{name}", `{{ ${open}`));
+    }
     if (note.textContent !== sentences.join(" ")) {
       note.textContent = sentences.join(" ");
     }
@@ -60,6 +65,18 @@ for (const box of document.querySelectorAll("[data-ca-prompt]")) {
     for (const [own, label] of wanted) {
       palette.append(chip(own, label));
     }
+  }
+}
+
+/** The first word behind a `{{` without `}}`; undefined where every one is closed. */
+function openEnd(prompt) {
+  for (let start = 0; ; ) {
+    const opening = prompt.indexOf("{{", start);
+    const closing = opening < 0 ? opening : prompt.indexOf("}}", opening + 2);
+    if (opening < 0 || closing < 0) {
+      return opening < 0 ? undefined : prompt.slice(opening + 2).trim().split(/\s/, 1)[0];
+    }
+    start = closing + 2;
   }
 }
 

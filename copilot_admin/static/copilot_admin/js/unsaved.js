@@ -2,8 +2,8 @@
 
 const form = document.querySelector("[data-ca-guard]")?.closest("form");
 const note = document.querySelector("[data-ca-unsaved]");
-// A page that came back with errors holds what was typed and not saved.
-let isDirty = Boolean(form?.querySelector(".errornote"));
+// A page that came back holds what was typed and not saved.
+let isDirty = Boolean(form?.querySelector("[data-ca-typed]"));
 let isLeaving = false;
 
 if (form) {

@@ -12,7 +12,21 @@ export class Chat {
     this.workspace = workspace;
     this.send = send; // posts a query with the form as it stands
     this.show = show; // draws what comes, and asks a person for what the simulation cannot give
+    this.results = new Map(); // by function, what a person answered
     this.running = null;
+  }
+
+  // The last question as it is saved: with what was said before it, without calls and results.
+  lastQuestion() {
+    const at = this.messages.findLastIndex((message) => message.role === "human");
+    const said = this.messages
+      .slice(0, at)
+      .filter(({ role }, index) => role !== "tool" && this.messages[index + 1].role !== "tool");
+    return {
+      question: this.messages[at].content,
+      earlier: said.map(({ role, content }) => ({ role, content })),
+      results: Object.fromEntries(this.results),
+    };
   }
 
   // Asks a question; one of an earlier place takes everything after it away.
@@ -77,6 +91,9 @@ export class Chat {
     const made = { function: call.function, input_arguments: call.input_arguments };
     const found = this.workspace.resultOf(call);
     const data = found ?? (await this.show.asksFor(call, this.running.signal));
+    if (!found) {
+      this.results.set(call.function, data);
+    }
     if (found) {
       this.show.given(call, found);
     }

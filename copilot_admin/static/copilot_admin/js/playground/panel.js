@@ -40,6 +40,7 @@ async function open(panel) {
     buttons();
     question.focus();
   });
+  part("save").addEventListener("click", save);
   question.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
@@ -91,6 +92,20 @@ async function open(panel) {
     return fetch(panel.dataset.askUrl, { method: "POST", body, headers, signal });
   }
 
+  // Keeps the last question with all that it brought.
+  async function save() {
+    const body = new FormData();
+    body.set("csrfmiddlewaretoken", form.elements.csrfmiddlewaretoken.value);
+    body.set("question", JSON.stringify({ ...chat.lastQuestion(), ...workspace.saved }));
+    part("save").disabled = true;
+    const response = await fetch(panel.dataset.saveUrl, { method: "POST", body }).catch(() => null);
+    const said = await response?.json().catch(() => null);
+    const link = element("a", "", said?.sentence);
+    link.href = said?.url ?? "";
+    part("saved").replaceChildren(said?.url ? link : (said?.detail ?? drawing.words.failed));
+    buttons();
+  }
+
   function human() {
     return chat.messages.filter((message) => message.role === "human");
   }
@@ -104,6 +119,7 @@ async function open(panel) {
     part("stop").hidden = !chat.running;
     part("again").disabled = Boolean(chat.running) || !human().length;
     part("new").disabled = !chat.messages.length;
+    part("save").disabled = Boolean(chat.running) || !human().length;
   }
 
   function drawWidgets() {

@@ -38,6 +38,26 @@ export class Workspace {
     };
   }
 
+  // What a saved question keeps of it, in the words of a copilot file.
+  get saved() {
+    const widgets = this.samples
+      .map((sample) => ({ ...sample, place: this.places.get(sample.widget.widget_id) ?? "none" }))
+      .filter(({ place }) => place !== "none")
+      .map((sample) => savedWidget(sample));
+    if (this.ownRows.length) {
+      const { uuid, name, description, columns } = this.#ownWidget();
+      widgets.push({ id: "own_rows", uuid, name, description, columns, rows: this.ownRows });
+    }
+    return {
+      widgets,
+      files: this.files,
+      options: Object.fromEntries(this.options),
+      model: this.model,
+      timezone: this.timezone,
+      tools: listIn(this.tools),
+    };
+  }
+
   get ownRows() {
     return listIn(this.rows);
   }
@@ -89,6 +109,16 @@ export class Workspace {
       metadata: {},
     };
   }
+}
+
+function savedWidget({ widget, data, place }) {
+  const { widget_id: id, uuid, origin, name, description, category, columns = [], params } = widget;
+  const kept = { id, uuid, origin, name, description, category, columns, params, place };
+  if (data.pdf) {
+    return { ...kept, items: dataOfSample({ data, widget }).items };
+  }
+  const kind = data.parse_as === "table" ? "rows" : "text";
+  return { ...kept, [kind]: data.content };
 }
 
 export async function fileOf(file) {

@@ -1,0 +1,127 @@
+"""What the page of connecting shows of a copilot, and who may do what on it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from copilot_admin.admin.frame.site import site
+from copilot_admin.config.env import BadSetting
+from copilot_admin.config.origins import exact_origins
+from copilot_admin.copilots.at_once import keys_of
+from copilot_admin.edge.public_address import base_url
+from copilot_admin.models import Access, Copilot
+from copilot_admin.studio.connection.setup import problem_of
+from copilot_admin.studio.connection.steps import TITLES, StepName
+from copilot_admin.studio.connection.values import Result, Verdict
+
+VIEW = "copilot_admin.view_copilot"
+CHANGE = "copilot_admin.change_copilot"
+MAKE_KEY = "copilot_admin.add_endpointkey"
+EXAMPLE_ORIGIN = "https://workspace.example.com"
+LABELS: Mapping[Verdict, str | Promise] = {
+    Verdict.GOOD: gettext_lazy("Good"),
+    Verdict.WARN: gettext_lazy("To know"),
+    Verdict.BAD: gettext_lazy("To mend"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRow:
+    """A step on the page; without a result before it was done."""
+
+    name: StepName
+    result: Result | None = None
+
+    @property
+    def title(self) -> str | Promise:
+        """What the step is about."""
+        return TITLES[self.name]
+
+    @property
+    def label(self) -> str | Promise:
+        """How it ended, as its badge says it."""
+        return LABELS[self.result.verdict] if self.result else ""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedOrigin:
+    """The origin that somebody typed in, and what is wrong with it."""
+
+    text: str = ""
+    fault: str = ""
+
+
+def copilot_for(request: HttpRequest, pk: int, *, permission: str) -> Copilot:
+    """The copilot of a page; who makes keys may see every copilot's, as the form of keys shows them.
+
+    Raises:
+        PermissionDenied: The person may not do this.
+    """
+    if not request.user.has_perm(permission) and not (
+        permission == VIEW and request.user.has_perm(MAKE_KEY)
+    ):
+        raise PermissionDenied
+    rows = Copilot.objects.select_related("provider", "live__provider")
+    return get_object_or_404(rows, pk=pk, deletion_requested_at=None)
+
+
+def asked_origin(text: str) -> AskedOrigin:
+    """Reads an origin as somebody types it: an address of a page will do."""
+    wanted = text.strip().rstrip("/")
+    if not wanted:
+        return AskedOrigin()
+    try:
+        exact_origins((wanted,))
+    except (BadSetting, ValueError):
+        fault = _("Write scheme and host, and the port if there is one: %(example)s")
+        return AskedOrigin(wanted, fault % {"example": EXAMPLE_ORIGIN})
+    return AskedOrigin(wanted)
+
+
+def page_context(
+    request: HttpRequest,
+    copilot: Copilot,
+    *,
+    origin: AskedOrigin = AskedOrigin(),
+    results: Mapping[StepName, Result] | None = None,
+) -> dict[str, Any]:
+    """What the template of the page needs."""
+    user = request.user
+    origins = tuple(settings.CORS_ORIGINS)
+    found = results or {}
+    return {
+        **site.each_context(request),
+        "title": _("Connect to Workspace"),
+        "copilot": copilot,
+        "base": base_url(request),
+        "problem": problem_of(copilot),
+        "needs_key": copilot.access == Access.KEY,
+        "keys": keys_of(copilot),
+        "may_make_key": user.has_perm(MAKE_KEY),
+        "may_view": user.has_perm(VIEW),
+        "may_test": user.has_perm(CHANGE),
+        "origins": origins,
+        "cors_line": cors_line(origins, origin),
+        "origin": origin,
+        "rows": [StepRow(name=name, result=found.get(name)) for name in StepName],
+        "counts": _counts(found.values()) if found else None,
+    }
+
+
+def cors_line(origins: tuple[str, ...], origin: AskedOrigin) -> str:
+    """The line of the environment that allows one more origin; the variable replaces the default."""
+    wanted = EXAMPLE_ORIGIN if origin.fault or not origin.text else origin.text
+    return f"CORS_ORIGINS={','.join(dict.fromkeys((*origins, wanted)))}"
+
+
+def _counts(results: Iterable[Result]) -> dict[str, int]:
+    verdicts = [result.verdict for result in results]
+    return {verdict.value: verdicts.count(verdict) for verdict in Verdict}

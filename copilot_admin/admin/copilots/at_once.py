@@ -1,0 +1,142 @@
+"""The panel of what acts at once: saved by itself, asked about where people would notice."""
+
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.urls import URLPattern, path
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from copilot_admin.admin.common.generics import CopilotModelForm
+from copilot_admin.admin.copilots.draft_inputs import (
+    AT_ONCE,
+    AT_ONCE_PREFIX,
+    help_texts,
+    inputs_of_the_table,
+    labels,
+)
+from copilot_admin.admin.copilots.views import CopilotViews
+from copilot_admin.copilots.at_once import Switched, consequences, keys_of, switched
+from copilot_admin.copilots.drafts import standing_of
+from copilot_admin.models import Copilot
+
+FOLDER = "admin/copilot_admin/copilot"
+_INPUTS = inputs_of_the_table()
+
+
+class _TableInputs:
+    """The panel's inputs in the table of draft fields: Django takes a mixin's fields over."""
+
+    declared_fields: ClassVar[dict[str, forms.Field]] = {
+        name: _INPUTS[name] for name in AT_ONCE if name in _INPUTS
+    }
+
+
+class AtOnceForm(_TableInputs, CopilotModelForm):
+    """The switches of a copilot that no version holds."""
+
+    prefix = AT_ONCE_PREFIX
+    before = forms.CharField(widget=forms.HiddenInput, required=False)
+
+    class Meta:
+        model = Copilot
+        fields: ClassVar[list[str]] = list(AT_ONCE)
+        labels: ClassVar[dict[str, str | Promise]] = labels()
+        help_texts: ClassVar[dict[str, str | Promise]] = help_texts()
+
+
+class AtOnceViews(CopilotViews):
+    """The view of that panel."""
+
+    def at_once_urls(self) -> list[URLPattern]:
+        """Its address."""
+        wrap = self.admin_site.admin_view
+        return [
+            path("<int:pk>/now/", wrap(self.at_once_view), name="copilot_admin_copilot_at_once")
+        ]
+
+    def at_once_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
+        """Shows the switches; a POST turns them, after a question where people would notice.
+
+        With `?part=1` only the panel is answered, for the page in which it stands.
+        """
+        rows = self.get_queryset(request).select_related("provider", "live__provider")
+        copilot = get_object_or_404(rows, pk=pk)
+        if not self.has_change_permission(request, copilot):
+            raise PermissionDenied
+        if request.method != "POST":
+            return self._at_once(request, copilot, panel_of(copilot))
+        with transaction.atomic():
+            stored = switched(Copilot.objects.select_for_update().get(pk=pk))
+            panel = self._turn(request, copilot, stored)
+        if "part" in request.GET or "question" in panel or "note" in panel:
+            return self._at_once(request, copilot, panel)
+        messages.success(request, panel["done"])
+        return HttpResponseRedirect(self.change_url(copilot))
+
+    def _turn(self, request: HttpRequest, copilot: Copilot, stored: Switched) -> dict[str, Any]:
+        form = AtOnceForm(request.POST, instance=copilot)
+        is_valid = form.is_valid()
+        wanted = switched(copilot) if is_valid else stored
+        _put(copilot, stored)  # validation put there what is only wanted
+        if not is_valid:
+            return {**panel_of(copilot), "form": form, "note": _("Choose one of what is offered.")}
+        if form.cleaned_data["before"] != stamp(stored):
+            note = _("Somebody changed this meanwhile. It stands as you see it now; look again.")
+            return panel_of(copilot) | {"note": note}
+        told = consequences(stored, wanted, keys=keys_of(copilot))
+        if told and copilot.live_id and "sure" not in request.POST:
+            return {**panel_of(copilot), "question": told, "form": form}
+        if told:
+            _put(copilot, wanted)
+            copilot.save(update_fields=list(AT_ONCE))
+            self.log_change(request, copilot, [{"changed": {"fields": _labels_of(stored, wanted)}}])
+        done = _("Done. It acts from now on.") if told else _("Nothing was changed.")
+        return panel_of(copilot) | {"done": done}
+
+    def _at_once(
+        self, request: HttpRequest, copilot: Copilot, panel: dict[str, Any]
+    ) -> HttpResponse:
+        if "part" in request.GET:
+            return render(request, f"{FOLDER}/at_once.html", panel)
+        common = self.admin_site.each_context(request)
+        title = _("What acts at once")
+        return render(
+            request,
+            f"{FOLDER}/at_once_page.html",
+            {**common, **panel, "opts": self.opts, "title": title, "is_open": True},
+        )
+
+
+def panel_of(copilot: Copilot) -> dict[str, Any]:
+    """What the panel shows of a copilot."""
+    now = switched(copilot)
+    return {
+        "copilot": copilot,
+        "may_turn": True,
+        "standing": standing_of(copilot),
+        "sentences": now.sentences,
+        "form": AtOnceForm(instance=copilot, initial={"before": stamp(now)}),
+    }
+
+
+def _put(copilot: Copilot, switches: Switched) -> None:
+    for name, value in asdict(switches).items():
+        setattr(copilot, name, value)
+
+
+def stamp(switches: Switched) -> str:
+    """How the switches stood when somebody looked, as the form carries it."""
+    return "/".join(str(value) for value in asdict(switches).values())
+
+
+def _labels_of(before: Switched, after: Switched) -> list[str]:
+    names = [name for name, value in asdict(after).items() if asdict(before)[name] != value]
+    return [str(AtOnceForm.base_fields[name].label) for name in names]

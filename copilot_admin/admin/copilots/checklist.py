@@ -1,0 +1,47 @@
+"""The checklist as pages draw it: each finding with the field it is about, and the way there."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from copilot_admin.admin.copilots.draft_inputs import anchor_of
+from copilot_admin.copilots.checklist.finding import Finding
+from copilot_admin.copilots.drafts import label_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A finding on a page.
+
+    Attributes:
+        label: What the form calls the field.
+        anchor: Leads to its input on the page of the copilot, which shows and focuses it.
+    """
+
+    sentence: str
+    label: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checklist:
+    """What stops publishing, and what should be known besides."""
+
+    errors: tuple[Item, ...]
+    warnings: tuple[Item, ...]
+
+
+def checklist_of(findings: Iterable[Finding]) -> Checklist:
+    """The findings as a page draws them, in the order in which they came."""
+    found = tuple(findings)
+    return Checklist(
+        errors=tuple(_item(one) for one in found if one.is_error),
+        warnings=tuple(_item(one) for one in found if not one.is_error),
+    )
+
+
+def _item(finding: Finding) -> Item:
+    return Item(
+        sentence=finding.sentence,
+        label=label_of(finding.field),
+        anchor=anchor_of(finding.input),
+    )

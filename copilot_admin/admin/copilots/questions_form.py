@@ -1,0 +1,98 @@
+"""The form of a saved question: its words, and what its answer shall be."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from copilot_admin.copilot_file.questions import fill, read_question, row_of
+from copilot_admin.copilots.questions.entry import LONGEST_QUESTION
+from copilot_admin.copilots.questions.expectation import LONGEST_EXPECTED, ExpectationKind
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import SavedQuestion
+
+NOTHING = ""
+KINDS = (
+    (NOTHING, gettext_lazy("Nothing: any answer will do")),
+    (ExpectationKind.CONTAINS.value, gettext_lazy("It contains these words")),
+    (ExpectationKind.LACKS.value, gettext_lazy("It does not contain these words")),
+    (ExpectationKind.NUMBER.value, gettext_lazy("It has this number")),
+    (ExpectationKind.CITES.value, gettext_lazy("It cites the widget with this id")),
+    (ExpectationKind.CALLS.value, gettext_lazy("It calls this function")),
+    (ExpectationKind.JUDGED.value, gettext_lazy("A model finds this sentence true of it")),
+)
+
+
+class QuestionForm(forms.Form):
+    """Edits a saved question; what it brings along stays as it is."""
+
+    question = forms.CharField(
+        label=gettext_lazy("Question"),
+        max_length=LONGEST_QUESTION,
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
+    )
+    kind = forms.ChoiceField(
+        label=gettext_lazy("What the answer shall be"), choices=KINDS, required=False
+    )
+    expected = forms.CharField(
+        label=gettext_lazy("Words, number, widget, function or sentence"),
+        max_length=LONGEST_EXPECTED,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
+    )
+    tolerance = forms.FloatField(
+        label=gettext_lazy("Tolerance of a number"), min_value=0, required=False
+    )
+
+    def __init__(self, saved: SavedQuestion, data: Any = None) -> None:
+        self.saved = saved
+        super().__init__(data, initial={"question": saved.question, **_typed(saved)})
+
+    def clean(self) -> dict[str, Any]:
+        """Reads the question as a file would be read."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        if self.errors:
+            return cleaned
+        try:
+            entry = read_question(self._row(cleaned))
+        except ConfigurationError as error:
+            raise forms.ValidationError(error.public) from error
+        cleaned["row"] = entry.row()
+        return cleaned
+
+    def save(self) -> SavedQuestion:
+        """Keeps it; its answers stay, and are old from now on."""
+        fill(self.saved, self.cleaned_data["row"])
+        self.saved.save()
+        return self.saved
+
+    def _row(self, cleaned: dict[str, Any]) -> dict[str, Any]:
+        row = row_of(self.saved) | {"question": cleaned["question"]}
+        row.pop("expect", None)
+        kind, text = cleaned["kind"], cleaned["expected"]
+        if kind == NOTHING:
+            return row
+        expect: dict[str, Any] = {kind: text}
+        if kind == ExpectationKind.NUMBER:
+            expect = {kind: _number(text)}
+        if cleaned["tolerance"] is not None and kind == ExpectationKind.NUMBER:
+            expect["tolerance"] = cleaned["tolerance"]
+        return row | {"expect": expect}
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise forms.ValidationError({"expected": _("Write a number, such as 106.5.")}) from error
+
+
+def _typed(saved: SavedQuestion) -> dict[str, Any]:
+    """What the form has for the expectation of a row."""
+    known = {kind.value for kind in ExpectationKind}
+    for key, value in saved.expectation.items():
+        if key in known:
+            tolerance = saved.expectation.get("tolerance")
+            return {"kind": key, "expected": value, "tolerance": tolerance}
+    return {}

@@ -1,0 +1,39 @@
+"""A provider as its form stands, saved or not: what is typed is tried before it is kept."""
+
+from dataclasses import replace
+
+from django.utils.translation import gettext as _
+
+from copilot_admin.admin.providers.form import ProviderForm
+from copilot_admin.config import logs
+from copilot_admin.copilots.providers import provider_spec, read_timeouts
+from copilot_admin.engine.values.spec import ProviderSpec
+from copilot_admin.errors import ConfigurationError
+
+UNUSED = "name"  # what is called nothing yet can be tried
+
+
+def spec_of_form(form: ProviderForm) -> ProviderSpec:
+    """The provider that a sent form describes; the form's instance is not fit to be saved afterwards.
+
+    A stored key goes where it went before and nowhere else, as when the form is saved.
+
+    Raises:
+        ConfigurationError: Something in the form is wrong, or its key cannot be had.
+    """
+    wrong = [
+        f"{form.fields[name].label}: {sentence}" if name in form.fields else str(sentence)
+        for name, sentences in form.errors.items()
+        if name != UNUSED
+        for sentence in sentences
+    ]
+    if wrong:
+        raise ConfigurationError(_("Mend this first. %(faults)s") % {"faults": " ".join(wrong)})
+    provider = form.instance
+    if form.new_key is not None:
+        provider.api_key_cipher = ""
+    spec = replace(provider_spec(provider), timeouts=read_timeouts(form.timeouts))
+    if form.new_key:
+        logs.hide(form.new_key)
+        return replace(spec, api_key=form.new_key)
+    return spec

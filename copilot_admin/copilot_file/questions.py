@@ -1,0 +1,76 @@
+"""The questions of a copilot in its file: read with every fault, kept, written."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from copilot_admin.copilot_file.faults import BadCopilotFile
+from copilot_admin.copilot_file.validation import faults_of
+from copilot_admin.copilots.questions.entry import MOST_QUESTIONS, QuestionEntry
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import Copilot, SavedQuestion
+
+
+def read_question(row: object) -> QuestionEntry:
+    """A question of plain values.
+
+    Raises:
+        BadCopilotFile: With every fault.
+    """
+    try:
+        return QuestionEntry.model_validate(row)
+    except ValidationError as error:
+        raise BadCopilotFile(faults_of(error, QuestionEntry)) from error
+
+
+def row_of(saved: SavedQuestion) -> dict[str, Any]:
+    """A question as a file has it; also one that this release cannot read any more."""
+    expect = {"expect": saved.expectation} if saved.expectation else {}
+    return {"question": saved.question, **expect, **saved.body}
+
+
+def rows_of(copilot: Copilot) -> list[dict[str, Any]]:
+    """The questions of a copilot, in their order."""
+    return [row_of(saved) for saved in SavedQuestion.objects.filter(copilot=copilot)]
+
+
+def keep_questions(copilot: Copilot, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Makes these the questions of a copilot; one that stays as it is keeps its answers."""
+    before = list(SavedQuestion.objects.filter(copilot=copilot))
+    for position, row in enumerate(rows):
+        same = next((saved for saved in before if row_of(saved) == row), None)
+        if same is None:
+            saved = SavedQuestion(copilot=copilot, position=position)
+            fill(saved, row)
+            saved.save()
+        else:
+            before.remove(same)
+            # Not saved: its answers would be older than the question.
+            SavedQuestion.objects.filter(pk=same.pk).update(position=position)
+    for saved in before:
+        saved.delete()
+
+
+def add_question(copilot: Copilot, entry: QuestionEntry) -> SavedQuestion:
+    """Keeps a question behind the others.
+
+    Raises:
+        ConfigurationError: There are as many as a copilot may have.
+    """
+    positions = SavedQuestion.objects.filter(copilot=copilot).values_list("position", flat=True)
+    if len(positions) >= MOST_QUESTIONS:
+        sentence = f"A copilot has {MOST_QUESTIONS} saved questions at most. Delete one first."
+        raise ConfigurationError(sentence)
+    saved = SavedQuestion(copilot=copilot, position=max(positions, default=-1) + 1)
+    fill(saved, entry.row())
+    saved.save()
+    return saved
+
+
+def fill(saved: SavedQuestion, row: Mapping[str, Any]) -> None:
+    """Puts the values of a row of a file into one of the table."""
+    body = dict(row)
+    saved.question = body.pop("question")
+    saved.expectation = body.pop("expect", {})
+    saved.body = body

@@ -1,0 +1,70 @@
+"""What can be wrong with the controls of a builder's own."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from django.utils.translation import gettext as _
+
+from copilot_admin.copilots.checklist.check import Check
+from copilot_admin.copilots.checklist.finding import Finding, error, warning
+from copilot_admin.copilots.checklist.subject import Content, Facts
+from copilot_admin.engine.prompt.placeholders import used_placeholders
+from protocol.features import FEATURES, CustomFeatureType
+
+
+@Check
+def missing_provider(content: Content, facts: Facts) -> Iterator[Finding]:
+    """A control lets a provider answer that there is not."""
+    names = (one.provider for one in content.spec.custom_features)
+    for name in dict.fromkeys(one for one in names if one in facts.missing_providers):
+        sentence = _("There is no provider named '%(name)s', which a control lets answer.")
+        yield error("custom_features", sentence % {"name": name})
+
+
+@Check
+def taken_key(content: Content, facts: Facts) -> Iterator[Finding]:
+    """Two controls, or a control and a switch of Workspace, under one key."""
+    taken = {"streaming", *(feature.key for feature in FEATURES)}
+    for feature in content.spec.custom_features:
+        if feature.key in taken:
+            sentence = _("The key '%(key)s' is taken. Give the control another.")
+            yield error("custom_features", sentence % {"key": feature.key})
+        taken.add(feature.key)
+
+
+@Check
+def without_effect(content: Content, facts: Facts) -> Iterator[Finding]:
+    """People set it, and nothing depends on it."""
+    spec = content.spec
+    if spec.data_messages.options:
+        return  # the model is told the options as a data note
+    used = used_placeholders(spec.system_prompt)
+    for feature in spec.custom_features:
+        name = f"options.{feature.key}"
+        if not feature.model and used.isdisjoint({name, f"{name}.state"}):
+            sentence = _(
+                "Nothing uses the control “%(label)s”. Put {{ %(name)s }} into the prompt, or take "
+                "the control out."
+            )
+            yield warning("custom_features", sentence % {"label": feature.label, "name": name})
+
+
+@Check
+def nothing_to_choose(content: Content, facts: Facts) -> Iterator[Finding]:
+    """A choice of one."""
+    for feature in content.spec.custom_features:
+        if feature.type is CustomFeatureType.SELECT and len(feature.options) == 1:
+            sentence = _("The control “%(label)s” has one option: there is nothing to choose.")
+            yield warning("custom_features", sentence % {"label": feature.label})
+
+
+@Check
+def same_label(content: Content, facts: Facts) -> Iterator[Finding]:
+    """Controls that people cannot tell apart."""
+    labels = Counter(one.label.strip().lower() for one in content.spec.custom_features)
+    first = {one.label.strip().lower(): one.label for one in content.spec.custom_features}
+    for same, count in labels.items():
+        if count > 1:
+            sentence = _("%(count)d controls are called “%(label)s”: nobody can tell them apart.")
+            words = {"count": count, "label": first[same]}
+            yield warning("custom_features", sentence % words)

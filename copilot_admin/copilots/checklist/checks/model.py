@@ -1,0 +1,86 @@
+"""What can be wrong with the models of a copilot, and with their provider's key."""
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from django.utils.translation import gettext as _
+
+from copilot_admin.copilots.checklist.check import Check
+from copilot_admin.copilots.checklist.finding import Finding, error, warning
+from copilot_admin.copilots.checklist.known_models import is_no_chat, models_of
+from copilot_admin.copilots.checklist.subject import Content, Facts
+
+# Hosts that answer nobody without a key; what else is on the web may have other ways to know us.
+_ONLY_WITH_A_KEY = (
+    "api.openai.com",
+    "api.anthropic.com",
+    "api.mistral.ai",
+    "api.groq.com",
+    "api.deepseek.com",
+    "api.together.xyz",
+    "api.x.ai",
+    "generativelanguage.googleapis.com",
+    "openrouter.ai",
+)
+
+
+@Check
+def none(content: Content, facts: Facts) -> Iterator[Finding]:
+    """Nothing that could answer."""
+    if not content.spec.model.strip():
+        yield error("model", _("Choose a model."))
+
+
+@Check
+def not_listed(content: Content, facts: Facts) -> Iterator[Finding]:
+    """The provider did not name the model when it was last asked; some list less than they have."""
+    own = content.spec.provider.name
+    named = [
+        ("model", own, content.spec.model),
+        *(("models", own, id) for id, _name in content.spec.models),
+        *(
+            ("custom_features", one.provider or own, one.model)
+            for one in content.spec.custom_features
+        ),
+    ]
+    for field, provider, model in dict.fromkeys(named):
+        listed = facts.models.get(provider)
+        if model.strip() and listed and model not in listed:
+            sentence = _(
+                "The provider “%(provider)s” does not list the model “%(model)s”. Check how it is "
+                "written."
+            )
+            yield warning(field, sentence % {"provider": provider, "model": model})
+
+
+@Check
+def no_chat(content: Content, facts: Facts) -> Iterator[Finding]:
+    """A model for something else than conversations."""
+    for model in filter(is_no_chat, models_of(content.spec)):
+        field = "model" if model == content.spec.model else "models"
+        sentence = _("The model “%(model)s” is not made for conversations. Choose another.")
+        yield warning(field, sentence % {"model": model})
+
+
+@Check
+def without_itself(content: Content, facts: Facts) -> Iterator[Finding]:
+    """The picker offers models, but not the one that answers whoever does not pick."""
+    spec = content.spec
+    if spec.models and spec.model not in {id for id, _name in spec.models}:
+        sentence = _(
+            "The model picker does not offer “%(model)s”, which answers whoever picks nothing."
+        )
+        yield warning("models", sentence % {"model": spec.model})
+
+
+@Check
+def without_key(content: Content, facts: Facts) -> Iterator[Finding]:
+    """The provider has no key, and its server is one that answers nobody without."""
+    provider = content.spec.provider
+    try:
+        host = urlsplit(provider.base_url.strip()).hostname
+    except ValueError:
+        return  # that the address is none is told where the provider is made
+    if host in _ONLY_WITH_A_KEY and not provider.api_key:
+        sentence = _("The provider “%(name)s” has no key, and %(host)s answers nobody without one.")
+        yield warning("provider", sentence % {"name": provider.name, "host": host})

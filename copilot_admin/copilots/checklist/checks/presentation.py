@@ -1,0 +1,99 @@
+"""How a copilot presents itself in Workspace: image, description and starter questions."""
+
+from collections import Counter
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from django.utils.translation import gettext as _
+
+from copilot_admin.copilots.checklist.check import Check
+from copilot_admin.copilots.checklist.finding import Finding, warning
+from copilot_admin.copilots.checklist.subject import Content, Facts
+from copilot_admin.engine.fetching.addresses import address_of, is_public
+
+# A card shows some lines. Descriptions in Workspace's own examples have less than 120 characters.
+_LONGEST_DESCRIPTION = 250
+_LONGEST_STARTER = 120
+_SHOWN = 40
+_PRIVATE_ENDINGS = ("localhost", "local", "internal", "lan", "home.arpa", "intranet", "corp")
+
+
+@Check
+def image_out_of_reach(content: Content, facts: Facts) -> Iterator[Finding]:
+    """An image that this server does not have, so that each browser has to load it."""
+    image = content.image
+    if not image or facts.has_image:
+        return
+    if "://" not in image:
+        yield warning("image", _("The file of the uploaded image is gone. Upload it again."))
+    elif _is_private(image):
+        sentence = _(
+            "The image is at a private address, which this server did not fetch and people "
+            "elsewhere cannot reach. Upload the image."
+        )
+        yield warning("image", sentence)
+    else:
+        sentence = _(
+            "This server has no copy of the image: its address was not tried, or gave none. "
+            "Workspace loads it by itself. Save the draft again, or upload the image."
+        )
+        yield warning("image", sentence)
+
+
+@Check
+def description_missing(content: Content, facts: Facts) -> Iterator[Finding]:
+    """Nothing that says what it is for."""
+    if not content.spec.description.strip():
+        sentence = _("There is no description: people do not see what the copilot is for.")
+        yield warning("description", sentence)
+
+
+@Check
+def description_too_long(content: Content, facts: Facts) -> Iterator[Finding]:
+    """More than a card shows."""
+    length = len(content.spec.description.strip())
+    if length > _LONGEST_DESCRIPTION:
+        sentence = _(
+            "The description has %(length)d characters. Cards of Workspace have room for about "
+            "%(most)d."
+        )
+        yield warning("description", sentence % {"length": length, "most": _LONGEST_DESCRIPTION})
+
+
+@Check
+def starters_twice(content: Content, facts: Facts) -> Iterator[Finding]:
+    """The same question again, whatever its letters and blanks."""
+    counts = Counter(" ".join(text.lower().split()) for text in content.starters)
+    first = {" ".join(text.lower().split()): text for text in reversed(content.starters)}
+    for same, count in counts.items():
+        if count > 1:
+            sentence = _("The starter question “%(text)s” stands there more than once.")
+            yield warning("starters", sentence % {"text": _shortened(first[same])})
+
+
+@Check
+def starters_too_long(content: Content, facts: Facts) -> Iterator[Finding]:
+    """Questions that no card shows whole."""
+    for text in dict.fromkeys(content.starters):
+        if len(text) > _LONGEST_STARTER:
+            sentence = _(
+                "The starter question “%(text)s” has %(length)d characters. Cards have room for "
+                "about %(most)d."
+            )
+            words = {"text": _shortened(text), "length": len(text), "most": _LONGEST_STARTER}
+            yield warning("starters", sentence % words)
+
+
+def _is_private(image: str) -> bool:
+    """Whether an address names a host that only some can reach; nothing is resolved."""
+    try:
+        host = (urlsplit(image).hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    if address_of(host) is not None:
+        return not is_public(host)
+    return "." not in host or host.endswith(tuple(f".{ending}" for ending in _PRIVATE_ENDINGS))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"

@@ -1,0 +1,87 @@
+"""What can be wrong with the system prompt: its placeholders, and its length."""
+
+from collections.abc import Iterator
+
+from django.utils.translation import gettext as _
+
+from copilot_admin.copilots.checklist.check import Check
+from copilot_admin.copilots.checklist.finding import Finding, error, warning
+from copilot_admin.copilots.checklist.known_models import models_of, window_of
+from copilot_admin.copilots.checklist.subject import Content, Facts
+from copilot_admin.engine.prompt.placeholders import (
+    ends_open,
+    in_single_braces,
+    unknown_placeholders,
+)
+from copilot_admin.engine.values.model_call import estimated_tokens
+from protocol.data import render
+
+_PUNCTUATION = ".,;:!?)}"  # ends the sentence in which a name stands
+_LONGEST_NAME = 60  # characters of what stands between braces; a name is shorter
+
+
+@Check
+def unknown(content: Content, facts: Facts) -> Iterator[Finding]:
+    """Whatever stands in braces and means nothing; of a long one perhaps the braces are missing."""
+    spec = content.spec
+    for name in unknown_placeholders(spec.system_prompt, spec.custom_features):
+        if "{{" in name:
+            yield error("system_prompt", _not_closed(name))
+        else:
+            sentence = _("The prompt has the unknown placeholder {{ %(name)s }}.")
+            yield error("system_prompt", sentence % {"name": _shortened(name)})
+
+
+@Check
+def unclosed(content: Content, facts: Facts) -> Iterator[Finding]:
+    """The last placeholder has no end; the model would be told it as it is."""
+    if (name := ends_open(content.spec.system_prompt)) is not None:
+        yield error("system_prompt", _not_closed(name), only_for_people=True)
+
+
+@Check
+def single_braces(content: Content, facts: Facts) -> Iterator[Finding]:
+    """A known name in single braces is text like any other."""
+    spec = content.spec
+    for name in in_single_braces(spec.system_prompt, spec.custom_features):
+        sentence = _(
+            "The prompt has {%(name)s} in single braces, which stay as they are. A placeholder has "
+            "two: {{ %(name)s }}."
+        )
+        yield warning("system_prompt", sentence % {"name": name})
+
+
+@Check
+def empty(content: Content, facts: Facts) -> Iterator[Finding]:
+    """No instructions at all."""
+    if not content.spec.system_prompt.strip():
+        yield warning("system_prompt", _("The prompt is empty: the model is not told what it is."))
+
+
+@Check
+def too_long(content: Content, facts: Facts) -> Iterator[Finding]:
+    """Prompt and data notes do not fit into the window of a model that may answer."""
+    spec = content.spec
+    characters = len(spec.system_prompt) + sum(len(render(note)) for note in spec.data)
+    tokens = estimated_tokens(characters)
+    for model in models_of(spec):
+        window = window_of(model)
+        if window and tokens > window:
+            sentence = _(
+                "Prompt and data notes have about %(tokens)s tokens, by an estimate of four "
+                "characters to a token. The model “%(model)s” takes %(window)s, question and answer "
+                "included."
+            )
+            words = {"tokens": f"{tokens:,}", "window": f"{window:,}", "model": model}
+            yield warning("system_prompt", sentence % words)
+
+
+def _not_closed(name: str) -> str:
+    sentence = _("A placeholder of the prompt is not closed. Put }} behind “{{ %(name)s”.")
+    words = name.partition("{{")[0].split()
+    return sentence % {"name": _shortened(words[0].rstrip(_PUNCTUATION) if words else "…")}
+
+
+def _shortened(name: str) -> str:
+    line = " ".join(name.split())
+    return line if len(line) <= _LONGEST_NAME else f"{line[: _LONGEST_NAME - 1]}…"

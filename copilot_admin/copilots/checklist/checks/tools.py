@@ -1,0 +1,83 @@
+"""What can be wrong with tools and components: that there are none, or that no model calls them."""
+
+from collections.abc import Iterator
+
+from django.utils.translation import gettext as _
+
+from copilot_admin.copilots.checklist.check import Check
+from copilot_admin.copilots.checklist.checks.workspace import reads_widgets
+from copilot_admin.copilots.checklist.finding import Finding, error, warning
+from copilot_admin.copilots.checklist.known_models import models_of, takes_no_tools
+from copilot_admin.copilots.checklist.subject import Content, Facts
+from copilot_admin.engine.components.registry import registry
+from copilot_admin.engine.server_tools import taken_names
+from copilot_admin.engine.tools.registry import tool_names
+from copilot_admin.engine.values.spec import CopilotSpec, ToolCalling, WidgetDataMode
+
+# What the model does in Workspace it does by calling tools; to the keys of features.
+_CALLED = ("generative-ui", "mcp-tools", "agent-orchestration")
+_HTML = "html"
+
+
+@Check
+def unknown_tool(content: Content, facts: Facts) -> Iterator[Finding]:
+    """A tool of another release."""
+    for name in sorted(set(content.spec.tools) - set(tool_names())):
+        sentence = _("There is no tool named '%(name)s'. Switch it off.")
+        yield error("tools", sentence % {"name": name})
+
+
+@Check
+def unknown_component(content: Content, facts: Facts) -> Iterator[Finding]:
+    """A component of another release, or one with the name of a tool."""
+    spec = content.spec
+    for use in spec.components:
+        if not registry().find(use.name, use.version):
+            sentence = _("There is no component '%(name)s'. Switch it off.")
+            yield error("components", sentence % {"name": use.pin})
+        elif use.name in taken_names(spec):
+            sentence = _("The component '%(name)s' has the name of a tool. Switch one of them off.")
+            yield error("components", sentence % {"name": use.name})
+
+
+@Check
+def nobody_calls(content: Content, facts: Facts) -> Iterator[Finding]:
+    """Tools for a model that is documented to call none."""
+    spec = content.spec
+    field = _first_with_tools(spec)
+    if not field or spec.provider.tool_calling is ToolCalling.TEXT:
+        return
+    for model in filter(takes_no_tools, models_of(spec)):
+        sentence = _(
+            "The model “%(model)s” calls no tools. Choose another, or one of a provider whose tools "
+            "are told in plain text."
+        )
+        yield warning(field, sentence % {"model": model})
+
+
+@Check
+def sources_of_nothing(content: Content, facts: Facts) -> Iterator[Finding]:
+    """Addresses of images in HTML that the copilot cannot show."""
+    spec = content.spec
+    if spec.html_sources and _HTML not in spec.tools and not spec.has("generative-ui"):
+        sentence = _("Addresses for images in HTML are given, and nothing makes HTML.")
+        yield warning("html_sources", sentence)
+
+
+@Check
+def results_of_nothing(content: Content, facts: Facts) -> Iterator[Finding]:
+    """Results of components are shown, and there is none."""
+    if content.spec.stream_all_text and not content.spec.components:
+        sentence = _("Results of components are to be shown, and no component is switched on.")
+        yield warning("stream_all_text", sentence)
+
+
+def _first_with_tools(spec: CopilotSpec) -> str:
+    """The first field that needs a model which calls tools; empty when none does."""
+    if spec.widget_data is WidgetDataMode.ASK and reads_widgets(spec):
+        return "widget_data"
+    if spec.tools:
+        return "tools"
+    if spec.components:
+        return "components"
+    return "features" if spec.features & set(_CALLED) else ""

@@ -1,0 +1,37 @@
+"""Gathers what is known about drafts, for all of them at once: two queries, and the cache."""
+
+from collections.abc import Mapping, Sequence
+
+from copilot_admin.copilots.at_once import keys_of_each
+from copilot_admin.copilots.checklist.subject import Facts
+from copilot_admin.copilots.fields.codecs import image_of
+from copilot_admin.copilots.model_lists import known_models_of
+from copilot_admin.copilots.remote_images import is_kept
+from copilot_admin.copilots.switched_providers import found_by, named_in
+from copilot_admin.models import Access, Copilot, Provider
+
+
+def facts_of(copilots: Sequence[Copilot]) -> list[Facts]:
+    """What is known about each; their providers should be loaded with them. Asks no network."""
+    names = {name for one in copilots for name in named_in(one.custom_features)}
+    others = found_by(names)
+    own = {one.provider.name: one.provider for one in copilots}
+    models = _models_of({**others, **own})
+    keys = keys_of_each(one.pk for one in copilots if one.access == Access.KEY)
+    return [
+        Facts(
+            enabled=copilot.enabled,
+            access=Access(copilot.access),
+            keys=keys.get(copilot.pk, 0),
+            models=models,
+            missing_providers=frozenset(named_in(copilot.custom_features)) - others.keys(),
+            has_image=is_kept(image_of(copilot)),
+        )
+        for copilot in copilots
+    ]
+
+
+def _models_of(providers: Mapping[str, Provider]) -> Mapping[str, tuple[str, ...]]:
+    """What each is known to offer, under the name by which it is called here."""
+    known = known_models_of(one.pk for one in providers.values())
+    return {name: known[one.pk] for name, one in providers.items() if one.pk in known}

@@ -1,0 +1,68 @@
+"""What vendors document about their models, as far as it is certain: windows, tools, kinds.
+
+A model that is not here is not judged. Ids come with a vendor ("openai/gpt-4o") or a day
+("gpt-4o-2024-08-06"); what is said of a family holds for ids that go on after its name.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from copilot_admin.engine.values.spec import CopilotSpec
+
+# Tokens, as the vendors' pages of models name them; of a family whose members differ the largest.
+_WINDOWS: Mapping[str, int] = {
+    "gpt-3.5-turbo": 16_385,
+    "gpt-4": 8_192,
+    "gpt-4-32k": 32_768,
+    "gpt-4-turbo": 128_000,
+    "gpt-4-vision": 128_000,
+    "gpt-4-1106": 128_000,
+    "gpt-4-0125": 128_000,
+    "gpt-4o": 128_000,
+    "o1": 200_000,
+    "o3": 200_000,
+    "o4": 200_000,
+    "claude-3": 200_000,
+}
+# Their servers refuse a request that offers tools.
+_WITHOUT_TOOLS = ("o1-mini", "o1-preview", "chatgpt-4o-latest", "gpt-4o-search-preview",
+                  "gpt-4o-mini-search-preview")  # fmt: skip
+# They hold no conversations: embeddings, pictures, sound, moderation, texts without roles.
+_NO_CHAT = ("text-embedding", "text-moderation", "omni-moderation", "whisper", "tts", "dall-e",
+            "gpt-image", "gpt-3.5-turbo-instruct", "davinci-002", "babbage-002", "nomic-embed-text",
+            "mxbai-embed")  # fmt: skip
+# They think before they answer, and take no temperature but their own.
+_REASONING = ("o1", "o3", "o4-mini")
+_ENDS = "-:@"
+
+
+def models_of(spec: CopilotSpec) -> tuple[str, ...]:
+    """Every model of the copilot's own provider that may answer, each once."""
+    switched = (one.model for one in spec.custom_features if one.model and not one.provider)
+    named = (spec.model, *(id for id, _ in spec.models), *switched)
+    return tuple(dict.fromkeys(one for one in named if one.strip()))
+
+
+def window_of(model: str) -> int | None:
+    """How many tokens a model takes; None where it is not certain."""
+    family = max(_families(model, _WINDOWS), key=len, default="")
+    return _WINDOWS.get(family)
+
+
+def takes_no_tools(model: str) -> bool:
+    """Whether a model is documented not to call tools."""
+    return any(_families(model, _WITHOUT_TOOLS))
+
+
+def is_no_chat(model: str) -> bool:
+    """Whether a model is documented to be for something else than conversations."""
+    return any(_families(model, _NO_CHAT))
+
+
+def takes_no_temperature(model: str) -> bool:
+    """Whether a model is documented to refuse a temperature."""
+    return any(_families(model, _REASONING))
+
+
+def _families(model: str, names: Iterable[str]) -> Iterator[str]:
+    id = model.strip().lower().rpartition("/")[2]
+    return (name for name in names if id.startswith(name) and id[len(name) :][:1] in ("", *_ENDS))

@@ -1,0 +1,38 @@
+"""What the checks look at: the content of a draft, and what is known about its surroundings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from copilot_admin.engine.values.spec import CopilotSpec
+from copilot_admin.models import Access
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """The document of a draft, read once; the spec does not hold what no answer depends on."""
+
+    spec: CopilotSpec
+    image: str = ""
+    starters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What is known about a draft without asking anybody else.
+
+    Attributes:
+        enabled: It answers at all once it is published.
+        access: Who may ask it.
+        keys: How many valid endpoint keys open it.
+        models: What providers listed when they were last asked, under their names; those that
+            nobody asked lately are absent.
+        missing_providers: Names in its controls that no provider has.
+        has_image: This server has the file of its image.
+    """
+
+    enabled: bool = True
+    access: Access = Access.OPEN
+    keys: int = 0
+    models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    missing_providers: frozenset[str] = frozenset()
+    has_image: bool = True

@@ -1,0 +1,18 @@
+"""Signs that turn the direction of text: in a name they show another one than it is."""
+
+from django.utils.translation import gettext as _
+
+# Embeddings, overrides and isolates. Source: Unicode Standard Annex 9, table 4. The marks (U+200E,
+# U+200F, U+061C) only help a neighbour, and are written in Arabic and Hebrew.
+_TURNING = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
+
+
+def turning_sign_fault(text: str) -> str:
+    """What is wrong with a text that hides its own order; nothing when it does not."""
+    found = next((sign for sign in text if sign in _TURNING), None)
+    if found is None:
+        return ""
+    return _(
+        "the invisible sign U+%(code)s turns the direction of the text. Take it out: what follows "
+        "it would be shown in another order than it has."
+    ) % {"code": f"{ord(found):04X}"}

@@ -1,0 +1,132 @@
+"""A saved question as files and rows have it: what is asked, and what Workspace brings along."""
+
+import json
+from typing import Annotated, Any, Literal, Self, cast
+from uuid import NAMESPACE_URL, uuid5
+
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
+
+from copilot_admin.copilots.fields.shape import Record, Shape, fault, refuse_repeated
+from copilot_admin.copilots.questions.expectation import ExpectationEntry
+from protocol.redaction import redact
+
+LONGEST_QUESTION = 20_000  # characters; a page has some three thousand
+# Of a question with all that it brings. Tables and a report of some pages have less; each run sends
+# it all to the model, and each export writes it.
+MOST_BYTES = 4 * 1024 * 1024
+MOST_QUESTIONS = 200  # of a copilot; each is asked once for every run
+
+JsonRow = dict[str, JsonValue]
+_Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"\S")]
+
+
+def _without_secrets(tools: list[JsonRow]) -> list[JsonRow]:
+    return cast("list[JsonRow]", json.loads(json.dumps([redact(tool) for tool in tools])))
+
+
+class EarlierMessage(Shape):
+    """What was said before the question."""
+
+    role: Literal["human", "ai"]
+    content: str
+
+
+class WidgetEntry(Shape):
+    """A widget of the dashboard, and what it gives when it is asked.
+
+    Attributes:
+        rows: Its table.
+        text: Its text.
+        items: What Workspace brings of it otherwise, such as a PDF, word for word.
+    """
+
+    id: _Name
+    name: str = ""
+    description: str = ""
+    place: Literal["primary", "secondary", "extra"] = "primary"
+    uuid: str = ""
+    origin: str = "Playground"
+    category: str = ""
+    columns: list[str] = []
+    params: list[JsonRow] = []
+    rows: list[JsonRow] | None = None
+    text: str | None = None
+    items: list[JsonRow] | None = None
+
+    @model_validator(mode="after")
+    def _one_kind_of_data(self) -> Self:
+        if sum(data is not None for data in (self.rows, self.text, self.items)) > 1:
+            raise fault("has several kinds of data. Keep one of: rows, text, items.")
+        return self
+
+    @property
+    def called(self) -> str:
+        """Its uuid; made of the id where it has none."""
+        return self.uuid or str(uuid5(NAMESPACE_URL, f"{self.origin}/{self.id}"))
+
+
+class FileEntry(Shape):
+    """A file that is attached; `content` is base64."""
+
+    id: Annotated[str, StringConstraints(max_length=200, pattern=r"^file-")]
+    name: _Name
+    content: str
+
+
+class QuestionEntry(Record):
+    """A question, what comes with it, and what its answer shall be."""
+
+    question: Annotated[
+        str, StringConstraints(min_length=1, max_length=LONGEST_QUESTION, pattern=r"\S")
+    ]
+    expect: ExpectationEntry | None = None
+    earlier: list[EarlierMessage] = []
+    widgets: list[WidgetEntry] = []
+    files: list[FileEntry] = []
+    options: dict[str, bool | str] = {}
+    model: Annotated[str, StringConstraints(max_length=200)] = ""
+    timezone: Annotated[str, StringConstraints(max_length=100)] = ""
+    tools: Annotated[list[JsonRow], AfterValidator(_without_secrets)] = []
+    results: Annotated[dict[str, list[JsonRow]], Field(max_length=50)] = {}
+
+    @model_validator(mode="after")
+    def _each_widget_once(self) -> Self:
+        refuse_repeated(
+            [*(one.id for one in self.widgets), *(one.id for one in self.files)], what="widget"
+        )
+        return self
+
+    @model_validator(mode="after")
+    def _not_too_much(self) -> Self:
+        size = len(self.model_dump_json().encode())
+        if size > MOST_BYTES:
+            raise fault(
+                f"has {size / 1024 / 1024:.1f} MB with all that it brings; "
+                f"{MOST_BYTES // 1024 // 1024} MB are the most. Leave out a file or some rows."
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _cites_what_it_brings(self) -> Self:
+        cited = self.expect.cites if self.expect else None
+        if cited is not None and cited not in self.names():
+            known = ", ".join(one.id for one in self.widgets) or "none"
+            raise fault(f"shall cite '{cited}', which it does not bring. Its widgets: {known}.")
+        return self
+
+    def names(self) -> frozenset[str]:
+        """All names of the widgets and files that it brings."""
+        widgets = {name for one in self.widgets for name in (one.id, one.called, one.name)}
+        files = {name for one in self.files for name in (one.id, one.name)}
+        return frozenset((widgets | files) - {""})
+
+    def row(self) -> dict[str, Any]:
+        """The keys that have not their default; the question is first."""
+        given = self.model_dump(exclude_defaults=True)
+        return {**given, "expect": self.expect.row()} if self.expect else given
+
+    def body(self) -> dict[str, Any]:
+        """What comes with the question."""
+        return {
+            key: value for key, value in self.row().items() if key not in ("question", "expect")
+        }

@@ -1,0 +1,94 @@
+"""What the answer to a saved question shall be, as a value and as files and rows have it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+import math
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+
+from copilot_admin.copilots.fields.shape import Record, fault
+
+LONGEST_EXPECTED = 2000  # characters; a sentence for a judge has some dozens
+
+
+class ExpectationKind(StrEnum):
+    """In which way an answer is looked at; the name is the key in a file."""
+
+    CONTAINS = "contains"
+    LACKS = "lacks"
+    NUMBER = "number"
+    CITES = "cites"
+    CALLS = "calls"
+    JUDGED = "judged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """What an answer shall be.
+
+    Attributes:
+        text: The words, the id of the widget, the name of the function, or the sentence that a
+            model judges by; empty for a number.
+        number: What the answer shall say, give or take the tolerance.
+    """
+
+    kind: ExpectationKind
+    text: str = ""
+    number: float = 0.0
+    tolerance: float = 0.0
+
+
+def _finite(number: int | float) -> int | float:
+    if not math.isfinite(number):
+        raise fault("must be a number with an end.")
+    return number
+
+
+_Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_EXPECTED, pattern=r"\S")]
+_Number = Annotated[int | float, AfterValidator(_finite)]
+
+
+class ExpectationEntry(Record):
+    """What the answer shall be; one key besides the tolerance of a number."""
+
+    contains: _Text | None = None
+    lacks: _Text | None = None
+    number: _Number | None = None
+    tolerance: Annotated[_Number, Field(ge=0)] | None = None
+    cites: _Text | None = None
+    calls: _Text | None = None
+    judged: _Text | None = None
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Self:
+        given = [kind.value for kind in ExpectationKind if getattr(self, kind) is not None]
+        if len(given) != 1:
+            kinds = ", ".join(kind.value for kind in ExpectationKind)
+            raise fault(f"names {len(given)} expectations. Keep exactly one of: {kinds}.")
+        if self.tolerance is not None and self.number is None:
+            raise fault("a tolerance belongs to a number. Take it out.")
+        return self
+
+    def row(self) -> dict[str, Any]:
+        """The keys that are given."""
+        return self.model_dump(exclude_none=True)
+
+    def value(self) -> Expectation:
+        """The expectation."""
+        kind = next(kind for kind in ExpectationKind if getattr(self, kind) is not None)
+        if self.number is not None:
+            return Expectation(
+                kind=kind, number=float(self.number), tolerance=float(self.tolerance or 0)
+            )
+        return Expectation(kind=kind, text=str(getattr(self, kind)))
+
+
+def expectation_in(row: Mapping[str, Any]) -> Expectation | None:
+    """The expectation that a row holds; None where nothing is expected.
+
+    Raises:
+        pydantic.ValidationError: It holds none that this release knows.
+    """
+    return ExpectationEntry.model_validate(dict(row)).value() if row else None

@@ -1,0 +1,170 @@
+"""One saved question asked of a draft or a live version, on the way of every query.
+
+The runs are builders' trials: their caller is that of the playground, so that no list and no figure
+has them.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from functools import partial
+import json
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from copilot_admin.answering.open_run import frames, open_run
+from copilot_admin.answering.run import AdmittedQuery
+from copilot_admin.copilots.callers import Caller
+from copilot_admin.copilots.live import LiveCopilot
+from copilot_admin.copilots.questions.entry import QuestionEntry
+from copilot_admin.errors import Unavailable
+from copilot_admin.ids import new_ids
+from copilot_admin.models import Logging, Outcome, Run
+from copilot_admin.storage.writer import READER
+from copilot_admin.studio.expectations import GivenAnswer
+from copilot_admin.studio.simulated_workspace import first_messages, request_of, result_messages
+from protocol.json import JsonObject
+from protocol.requests import UnusableQuery, read
+from protocol.sse import Decoder, EventTooLarge, encode_json
+
+MOST_LEGS = 16  # requests of one question, as in the playground
+ASK_SECONDS = 300.0  # for all of them; a long answer of a slow model takes about two minutes
+ANSWERED = (Outcome.COMPLETED, Outcome.TRUNCATED)
+
+
+class Interrupted(Unavailable):
+    """The server goes down: the question has to be asked again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What an answer took, over all its requests."""
+
+    ttft_ms: int | None = None
+    ms: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What came of a question; `failure` says why there is no whole answer."""
+
+    answer: GivenAnswer
+    trace_id: str
+    failure: str = ""
+    figures: Figures = Figures()
+
+
+@dataclass(slots=True)
+class _Chat:
+    """A question on its way."""
+
+    live: LiveCopilot
+    caller: Caller
+    entry: QuestionEntry
+    trace_id: str = field(default_factory=lambda: uuid4().hex)
+    runs: list[UUID] = field(default_factory=list)
+    text: str = ""
+    cited: set[str] = field(default_factory=set)
+    called: set[str] = field(default_factory=set)
+
+
+async def ask(live: LiveCopilot, caller: Caller, entry: QuestionEntry) -> Asked:
+    """Asks a question until it is answered; its saved simulation carries out what is called.
+
+    Args:
+        live: The draft or the live version.
+        caller: The builder.
+        entry: What is asked.
+
+    Raises:
+        Interrupted: The server goes down.
+        Unavailable: Nothing can be kept at the moment.
+    """
+    chat = _Chat(replace(live, logging=Logging.EVERYTHING), caller, entry)
+    failure = ""
+    try:
+        async with asyncio.timeout(ASK_SECONDS):
+            failure = await _all_legs(chat)
+    except TimeoutError:
+        failure = _("There was no whole answer after %d seconds.") % ASK_SECONDS
+    except UnusableQuery as error:
+        failure = error.public
+    except EventTooLarge:
+        failure = _("The answer holds more than can be read at once.")
+    ended, why, figures = await READER.run(partial(_read, tuple(chat.runs)))
+    if ended == Outcome.INTERRUPTED:
+        raise Interrupted(why)
+    return Asked(
+        answer=GivenAnswer(
+            text=chat.text, cited=frozenset(chat.cited), called=frozenset(chat.called)
+        ),
+        trace_id=chat.trace_id,
+        failure=failure or ("" if ended in ANSWERED else why),
+        figures=figures,
+    )
+
+
+async def _all_legs(chat: _Chat) -> str:
+    """Asks and carries out, until no function is called any more; says what failed, if anything."""
+    messages = first_messages(chat.entry)
+    for _leg_number in range(MOST_LEGS):
+        call = await _leg(chat, request_of(chat.entry, messages))
+        if call is None:
+            return ""
+        messages += result_messages(chat.entry, call)
+    return _("The copilot called functions %d times without an answer.") % MOST_LEGS
+
+
+async def _leg(chat: _Chat, request: JsonObject) -> Mapping[str, Any] | None:
+    """One request; gives the function that it ended with."""
+    question = AdmittedQuery(
+        live=chat.live,
+        caller=chat.caller,
+        query=read(request, max_messages=settings.MAX_MESSAGES),
+        ids=new_ids(chat.trace_id.encode()),
+        size=len(encode_json(request)),
+    )
+    run = await open_run(question)
+    chat.runs.append(run.id)
+    decoder, call = Decoder(), None
+    async with aclosing(frames(run)) as pieces:
+        async for piece in pieces:
+            for name, data in decoder.feed(piece):
+                call = _take(chat, name, json.loads(data)) or call
+    return call
+
+
+def _take(chat: _Chat, name: str, data: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Keeps what an event says; gives a function that is called."""
+    match name:
+        case "copilotMessageChunk":
+            chat.text += data["delta"]
+        case "copilotFunctionCall":
+            chat.called.add(data["function"])
+            return data
+        case "copilotCitationCollection":
+            for citation in data["citations"]:
+                source = citation["source_info"]
+                names = (source.get(key) for key in ("uuid", "widget_id", "name"))
+                chat.cited.update(filter(None, names))
+    return None
+
+
+def _read(run_ids: tuple[UUID, ...]) -> tuple[str, str, Figures]:
+    """How the last request ended, why, and what all of them took; reads the database."""
+    runs = list(Run.objects.filter(pk__in=run_ids).order_by("started_at"))
+    if not runs:
+        return "", "", Figures()
+    figures = Figures(
+        ttft_ms=runs[-1].ttft_ms,
+        ms=sum(run.ms or 0 for run in runs),
+        input_tokens=sum(run.input_tokens for run in runs),
+        output_tokens=sum(run.output_tokens for run in runs),
+    )
+    return runs[-1].outcome, runs[-1].error, figures

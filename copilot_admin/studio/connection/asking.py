@@ -1,0 +1,144 @@
+"""Asks this server under the address at which people reach it: through its proxy, name and TLS."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from time import monotonic
+from urllib.parse import urlsplit
+
+from aiohttp import (
+    ClientConnectorCertificateError,
+    ClientConnectorDNSError,
+    ClientConnectorError,
+    ClientError,
+    ClientResponse,
+    ClientSession,
+    ClientSSLError,
+    ClientTimeout,
+    DummyCookieJar,
+)
+from django.utils.translation import gettext as _
+
+from copilot_admin.studio.connection.values import Answer, Unreached
+
+MOST_BYTES = 4 * 1024 * 1024  # an answer to one question, or a document of some hundred copilots
+_STEP = 64 * 1024
+
+
+def may_be_asked(base: str, *, public_url: str, server_port: str) -> bool:
+    """Whether an address is this server's own: the setting's, or one on a port that it has.
+
+    Of an address that came with a request its host was checked against ALLOWED_HOSTS, but its port
+    is whatever the sender wrote: nobody is to look through the ports of this machine with it.
+
+    Args:
+        base: Address under which people reach the server.
+        public_url: The setting of that name.
+        server_port: On which the server listens.
+    """
+    if public_url:
+        return True
+    port = urlsplit(base).port
+    return port is None or str(port) == server_port
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Asks one server with a session that keeps no cookies and follows no redirects."""
+
+    base: str
+    session: ClientSession = field(repr=False)
+
+    async def __call__(
+        self,
+        method: str,
+        address: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: bytes = b"",
+        seconds: float = 10.0,
+    ) -> Answer:
+        """Sends one request.
+
+        Raises:
+            Unreached: There is no answer, it does not end, or the address is not the server's.
+        """
+        if not is_within(address, self.base):
+            text = _("%(address)s is not an address of this server, so it is not asked.")
+            raise Unreached(text % {"address": address})
+        began = monotonic()
+        try:
+            async with self.session.request(
+                method,
+                address,
+                headers=headers,
+                data=body or None,
+                allow_redirects=False,
+                timeout=ClientTimeout(total=seconds),
+            ) as response:
+                return await _answer(response, began)
+        except TimeoutError as error:
+            text = _("It did not answer to the end within %(seconds)d seconds.")
+            raise Unreached(text % {"seconds": seconds}) from error
+        except (ClientError, OSError, ValueError) as error:
+            raise Unreached(_why(error)) from error
+
+
+@asynccontextmanager
+async def asking(base: str, *, is_own: bool) -> AsyncGenerator[Asker, None]:
+    """A way to ask the server at an address.
+
+    Args:
+        base: The address.
+        is_own: What `may_be_asked` says of it; if not, every request is refused.
+    """
+    async with ClientSession(cookie_jar=DummyCookieJar(), trust_env=False) as session:
+        yield Asker(base if is_own else "", session)
+
+
+def is_within(address: str, base: str) -> bool:
+    """Whether an address lies below another one, on the same host and port."""
+    return bool(base) and address.startswith(f"{base}/") and "\\" not in address
+
+
+async def _answer(response: ClientResponse, began: float) -> Answer:
+    body, first = bytearray(), None
+    async for part in response.content.iter_chunked(_STEP):
+        first = first if first is not None else _ms_since(began)
+        body += part
+        if len(body) > MOST_BYTES:
+            text = _("Its answer is longer than %(size)d MB.")
+            raise Unreached(text % {"size": MOST_BYTES // 2**20})
+    return Answer(
+        status=response.status,
+        headers=_headers(response),
+        body=bytes(body),
+        first_ms=first,
+        ms=_ms_since(began),
+    )
+
+
+def _headers(response: ClientResponse) -> dict[str, str]:
+    """The headers as browsers read them: what came several times is one, and seldom what was meant."""
+    names = {name.lower() for name in response.headers}
+    return {name: ", ".join(response.headers.getall(name)) for name in names}
+
+
+def _ms_since(began: float) -> int:
+    return round((monotonic() - began) * 1000)
+
+
+def _why(error: Exception) -> str:
+    match error:
+        case ClientConnectorCertificateError():
+            return _("Its certificate is not one that is trusted: browsers refuse it as well.")
+        case ClientSSLError():
+            return _("No encrypted connection could be made with it.")
+        case ClientConnectorDNSError():
+            return _("Its name is not known to this machine.")
+        case ClientConnectorError():
+            return _("Nothing takes connections there.")
+        case ValueError():
+            return _("Its address cannot be used.")
+        case _:
+            return _("The connection broke.")

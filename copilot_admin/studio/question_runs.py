@@ -1,0 +1,96 @@
+"""Saved questions made ready, asked and judged."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+import hashlib
+import json
+
+from django.utils.translation import gettext as _
+
+from copilot_admin.copilot_file.questions import read_question, row_of
+from copilot_admin.copilots.callers import Caller
+from copilot_admin.copilots.live import LiveCopilot, live_copilots
+from copilot_admin.copilots.publishing import document_of
+from copilot_admin.copilots.switched_providers import missing, named_in
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import Copilot, Judgement, SavedQuestion, Side
+from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.studio.asking import Asked, ask
+from copilot_admin.studio.expectations import GivenAnswer, Verdict
+from copilot_admin.studio.judging import judge
+from copilot_admin.studio.playground import draft_in_trial
+from copilot_admin.studio.question_queue import Source
+
+NOBODY = Source()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Who is asked; `problem` says why nobody can be."""
+
+    source: Source = NOBODY
+    live: LiveCopilot | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """An answer, what became of it, and whose it is."""
+
+    asked: Asked
+    verdict: Verdict
+    source: Source
+
+
+def trying(user_id: int | None) -> Caller:
+    """Who asks, as the playground names him; None: a command."""
+    return Caller(principal=f"{PLAYGROUND}{'command' if user_id is None else user_id}")
+
+
+def target_of(copilot: Copilot, side: Side) -> Target:
+    """The draft as it is saved, or what is live; reads the database."""
+    if side is Side.DRAFT:
+        for name in missing(named_in(copilot.custom_features)):
+            problem = _("There is no provider named '%(name)s', which a control lets answer.")
+            return Target(problem=problem % {"name": name})
+        live = draft_in_trial(copilot, tell=lambda call: None)
+        return Target(source=Source(digest=digest_of_draft(copilot)), live=live)
+    found = live_copilots([copilot.pk])
+    if not found:
+        return Target(problem=_("Nothing is live: publish the copilot and switch it on."))
+    return Target(source=Source(version_number=found[0].version_number), live=found[0])
+
+
+def digest_of_draft(copilot: Copilot) -> str:
+    """What changes whenever a draft would answer otherwise."""
+    whole = [document_of(copilot), copilot.provider_id]
+    return hashlib.sha256(json.dumps(whole, sort_keys=True, default=_plain).encode()).hexdigest()
+
+
+async def result_of(saved: SavedQuestion, target: Target, caller: Caller) -> Result:
+    """Asks a question and judges its answer.
+
+    Raises:
+        Unavailable: It has to be asked again later.
+    """
+    try:
+        entry = read_question(row_of(saved))
+    except ConfigurationError as error:
+        problem = _("The question cannot be asked: %s") % error.public
+        return without_answer(problem, target.source)
+    if target.live is None:
+        return without_answer(target.problem, target.source)
+    asked = await ask(target.live, caller, entry)
+    expected = entry.expect.value() if entry.expect else None
+    verdict = await judge(asked, expected, target.live.answerer)
+    return Result(asked=asked, verdict=verdict, source=target.source)
+
+
+def without_answer(problem: str, source: Source = NOBODY) -> Result:
+    """What becomes of a question that could not be asked."""
+    asked = Asked(answer=GivenAnswer(text=""), trace_id="", failure=problem)
+    return Result(asked=asked, verdict=Verdict(Judgement.UNDECIDED, problem), source=source)
+
+
+def _plain(value: object) -> object:
+    return dict(value) if isinstance(value, Mapping) else str(value)

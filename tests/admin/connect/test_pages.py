@@ -1,0 +1,145 @@
+"""The page that says how Workspace is told of a copilot, and what each role may do on it."""
+
+from django.test import Client, override_settings
+from django.urls import reverse
+from django.utils import timezone
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.copilots.callers import identify
+from copilot_admin.models import Access, Copilot, EndpointKey
+from tests.admin.pages import messages_of, submit
+from tests.factories import make_copilot, make_key, make_published, make_user
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+PUBLIC = "https://copilots.example.com"
+
+
+def browser(*roles: str, **options: object) -> Client:
+    client = Client(**options)
+    client.force_login(make_user(*roles))
+    return client
+
+
+def url(name: str, copilot: Copilot) -> str:
+    return reverse(f"connect:{name}", args=[copilot.pk])
+
+
+def text_of(client: Client, copilot: Copilot) -> str:
+    response = client.get(url("page", copilot))
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+@override_settings(PUBLIC_URL=PUBLIC)
+def test_the_page_says_the_address_and_the_origins():
+    html = text_of(browser(Role.BUILDERS), make_published(access=Access.OPEN))
+    assert f'id="connect-address" class="ca-mono" value="{PUBLIC}"' in html
+    assert "no key is needed" in html
+    assert '<li class="ca-mono">https://pro.openbb.co</li>' in html
+    assert 'value="CORS_ORIGINS=https://pro.openbb.co,' in html
+    assert ',https://workspace.example.com"' in html
+
+
+def test_the_address_is_that_of_the_request_without_a_setting():
+    html = text_of(browser(Role.BUILDERS), make_published())
+    assert 'value="http://testserver"' in html
+
+
+def test_the_page_says_which_header_to_enter_and_how_many_keys_there_are():
+    copilot = make_published(access=Access.KEY)
+    builder = browser(Role.BUILDERS)
+    html = text_of(builder, copilot)
+    assert 'value="X-API-Key"' in html
+    assert "There is none that opens it yet." in html
+    assert "You may not make keys." in html
+    make_key(copilots=(copilot,))
+    assert "One valid key opens it." in text_of(builder, copilot)
+
+
+def test_what_is_not_live_is_said():
+    builder = browser(Role.BUILDERS)
+    assert "Never published: nobody sees it yet." in text_of(builder, make_copilot())
+    off = make_published(enabled=False)
+    assert "Switched off: it answers nobody" in text_of(builder, off)
+    assert "Nobody gets this copilot now." not in text_of(builder, make_published())
+
+
+def test_a_key_is_made_on_the_spot_for_this_copilot_alone_and_shown_once():
+    copilot = make_published(access=Access.KEY, name="<b>News</b>")
+    client = browser(Role.BUILDERS, Role.OPERATORS)
+    response = client.post(url("key", copilot))
+    key = EndpointKey.objects.get()
+    made = response.context["made_text"]
+    html = response.content.decode()
+    assert (key.name, key.is_scoped, list(key.copilots.all())) == (
+        "Workspace: <b>News</b>",
+        True,
+        [copilot],
+    )
+    assert identify(made).copilot_ids == frozenset({copilot.pk})
+    assert f'id="new-key" class="ca-mono" value="{made}"' in html
+    assert "<b>News" not in html
+    assert "no-store" in response["Cache-Control"]
+    assert made not in text_of(client, copilot)
+
+
+@pytest.mark.parametrize(
+    ("role", "sees", "makes", "tests"),
+    [
+        (Role.BUILDERS, 200, 403, 200),
+        (Role.OPERATORS, 200, 200, 403),
+        (Role.REVIEWERS, 403, 403, 403),
+    ],
+)
+def test_each_role_may_do_its_part(role: str, sees: int, makes: int, tests: int):
+    copilot = make_published(access=Access.KEY)
+    client = browser(role)
+    answers = [
+        client.get(url("page", copilot)),
+        client.post(url("key", copilot)),
+        client.post(f"{url('test', copilot)}?part=1", {"step": "live"}),
+    ]
+    assert [answer.status_code for answer in answers] == [sees, makes, tests]
+    assert EndpointKey.objects.count() == (makes == 200)
+
+
+def test_an_operator_is_shown_no_way_that_is_closed():
+    copilot = make_published(access=Access.KEY)
+    html = text_of(browser(Role.OPERATORS), copilot)
+    assert "Make a key for this copilot" in html
+    assert 'id="test-form"' not in html
+    assert reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]) not in html
+
+
+def test_strangers_are_sent_to_the_login_and_forged_forms_refused():
+    copilot = make_published()
+    for name in ("page", "key", "test"):
+        response = Client().get(url(name, copilot))
+        assert (response.status_code, response["Location"].split("?")[0]) == (302, "/admin/login/")
+    forger = browser(Role.BUILDERS, Role.OPERATORS, enforce_csrf_checks=True)
+    assert forger.post(url("key", copilot)).status_code == 403
+    assert forger.post(url("test", copilot)).status_code == 403
+    assert not EndpointKey.objects.exists()
+
+
+def test_looking_makes_nothing_and_a_copilot_that_goes_has_no_page():
+    copilot = make_published()
+    client = browser(Role.BUILDERS, Role.OPERATORS)
+    assert client.get(url("key", copilot)).status_code == 405
+    assert client.get(url("test", copilot)).status_code == 405
+    Copilot.objects.update(deletion_requested_at=timezone.now(), enabled=False)
+    assert client.get(url("page", copilot)).status_code == 404
+
+
+def test_after_publishing_the_way_leads_here():
+    copilot = make_copilot(name="<News>")
+    client = browser(Role.BUILDERS)
+    publish = f"{reverse('admin:copilot_admin_copilot_publish')}?id={copilot.pk}"
+    response = submit(client, publish, {}, form_id="publish-form")
+    assert messages_of(response) == [
+        "“&lt;News&gt;” is live: version 1 answers from the next question on. "
+        f'<a href="{url("page", copilot)}">Next: connect it to Workspace</a>'
+    ]
+    html = response.content.decode()
+    assert f'<a class="button" href="{url("page", copilot)}">Connect to Workspace</a>' in html

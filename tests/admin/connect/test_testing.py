@@ -1,0 +1,217 @@
+"""The test of a connection against the whole application behind a real socket."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.test import Client, override_settings
+from django.urls import reverse
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.errors import ProviderRefused
+from copilot_admin.models import (
+    Access,
+    Conversation,
+    Copilot,
+    CopilotVersion,
+    DailyUsage,
+    EndpointKey,
+    Logging,
+    Run,
+)
+from copilot_admin.studio.connection.steps import StepName
+from copilot_admin.studio.connection.values import Result, Verdict
+from tests.engine.scripted import ScriptedProvider, broken, text
+from tests.factories import make_copilot, make_key, make_published, make_user, make_version
+from tests.studio.connection.test_asking import says, served
+
+pytestmark = pytest.mark.django_db(transaction=True)
+QUESTIONS = (StepName.THREE, StepName.TWO, StepName.ONE)
+# On the loopback every address is one that only this machine reaches.
+HERE = {StepName.ADDRESS: Verdict.WARN}
+
+
+@pytest.fixture
+def builder(client: Client) -> Client:
+    client.force_login(make_user(Role.BUILDERS))
+    return client
+
+
+@pytest.fixture
+def public(service_url: str) -> Iterator[str]:
+    """The address of the service, as its operator set it."""
+    with override_settings(PUBLIC_URL=service_url):
+        yield service_url
+
+
+def test_page(client: Client, copilot: Copilot, **fields: str) -> Any:
+    return client.post(reverse("connect:test", args=[copilot.pk]), fields)
+
+
+test_page.__test__ = False  # type: ignore[attr-defined]  # it is what tests do
+
+
+def results(client: Client, copilot: Copilot, **fields: str) -> dict[StepName, Result]:
+    """How all steps end when the button is pressed without JavaScript."""
+    response = test_page(client, copilot, **fields)
+    assert response.status_code == 200
+    return {row.name: row.result for row in response.context["rows"]}
+
+
+def one(client: Client, copilot: Copilot, step: str, **extra: str) -> str:
+    """What one step says, as the page puts it in."""
+    url = f"{reverse('connect:test', args=[copilot.pk])}?part=1"
+    response = client.post(url, {"step": step}, **extra)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def faults(found: dict[StepName, Result]) -> dict[StepName, Verdict]:
+    return {name: result.verdict for name, result in found.items() if result.verdict != "good"}
+
+
+@pytest.mark.parametrize("access", Access)
+def test_all_is_well_with_a_copilot_that_is_live(builder: Client, public: str, access: str):
+    copilot = make_published(access=access, slug="news")
+    make_key()
+    found = results(builder, copilot)
+    assert faults(found) == HERE
+    assert list(found) == list(StepName)
+    assert {run.generation for run in Run.objects.all()} == {1, 2, 3}
+
+
+def test_what_is_asked_is_in_no_list_and_no_figure_and_makes_no_key(builder: Client, public: str):
+    copilot = make_published(access=Access.KEY)
+    before = EndpointKey.objects.count()
+    found = results(builder, copilot)
+    assert {found[name].verdict for name in QUESTIONS} == {Verdict.GOOD}
+    assert Run.objects.count() == 3
+    assert not Conversation.objects.of_callers().exists()
+    assert not DailyUsage.objects.exists()
+    assert EndpointKey.objects.count() == before
+
+
+@pytest.mark.parametrize("logging", Logging)
+def test_a_question_is_judged_whatever_is_kept_of_it(builder: Client, public: str, logging: str):
+    assert 'data-verdict="good"' in one(builder, make_published(logging=logging), "three")
+
+
+def test_a_proxy_that_names_another_host_is_found(builder: Client, public: str):
+    copilot = make_published()
+    with override_settings(ALLOWED_HOSTS=["testserver"]):
+        html = one(builder, copilot, "agents")
+    assert "The server answered 400, not 200." in html
+    assert "Unknown error occurred while validating URL." in html
+    assert "ALLOWED_HOSTS" in html
+
+
+def test_a_copilot_that_is_off_is_nowhere(builder: Client, public: str):
+    found = results(builder, make_published(enabled=False))
+    off = "Switched off: it answers nobody and is in no list."
+    assert found[StepName.LIVE].sentence == f"Nobody gets this copilot now. {off}"
+    assert found[StepName.AGENTS].mend == off
+    assert found[StepName.THREE].mend == off
+    assert not Run.objects.exists()
+
+
+def test_a_draft_is_nowhere(builder: Client, public: str):
+    found = results(builder, make_copilot())
+    assert found[StepName.LIVE].verdict is Verdict.BAD
+    assert found[StepName.COPILOTS].verdict is Verdict.BAD
+
+
+def test_without_a_key_nobody_can_ask(builder: Client, public: str):
+    copilot = make_published(access=Access.KEY)
+    make_key(copilots=(make_published(),))
+    found = results(builder, copilot)
+    assert faults(found) == {**HERE, StepName.KEY: Verdict.BAD}
+    assert found[StepName.KEY].mend == "Make a key above, or ask an operator for one."
+
+
+def test_a_page_that_is_not_allowed_is_named_with_the_line_that_allows_it(
+    builder: Client, public: str
+):
+    copilot = make_published()
+    response = test_page(builder, copilot, origin=" https://mine.example/ ")
+    found = {row.name: row.result for row in response.context["rows"]}
+    assert faults(found) == {**HERE, StepName.ORIGINS: Verdict.BAD}
+    assert found[StepName.ORIGINS].details == (
+        "https://mine.example: it is not an allowed origin.",
+    )
+    assert response.context["cors_line"].endswith("http://localhost:8080,https://mine.example")
+
+
+@pytest.mark.parametrize(
+    "origin", ["mine.example", "https://*.example", "https://a/b", "https://["]
+)
+def test_what_is_no_origin_is_said_beside_it(builder: Client, public: str, origin: str):
+    response = test_page(builder, make_published(), origin=origin)
+    assert "Write scheme and host" in response.context["origin"].fault
+    assert response.context["cors_line"].endswith(",https://workspace.example.com")
+    assert response.context["counts"]["bad"] == 0
+
+
+def test_an_image_that_is_gone_is_found(builder: Client, public: str):
+    version = make_version()
+    copilot = version.copilot
+    name = default_storage.save("copilots/x.png", ContentFile(b"x"))
+    CopilotVersion.objects.update(document={**version.document, "image": name})
+    assert "This file is no image" in one(builder, copilot, "image")
+    default_storage.delete(name)
+    html = one(builder, copilot, "image")
+    assert "The server answered 404 with “application/json”." in html
+    assert 'data-verdict="warn"' in html
+
+
+def test_a_provider_that_is_away_is_said_in_every_generation(
+    builder: Client, public: str, monkeypatch: pytest.MonkeyPatch
+):
+    away = ProviderRefused("The provider is <b>away</b>.")
+    provider = ScriptedProvider([broken(away)] * 3)
+    monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: provider)
+    copilot = make_published()
+    found = results(builder, copilot)
+    said = {found[name].sentence for name in QUESTIONS}
+    assert len(said) == 1
+    assert said.pop().startswith("The copilot could not answer.")
+    assert faults(found) == {**HERE, **dict.fromkeys(QUESTIONS, Verdict.BAD)}
+
+
+def test_what_a_model_says_is_shown_as_text(
+    builder: Client, public: str, monkeypatch: pytest.MonkeyPatch
+):
+    provider = ScriptedProvider([text("1 < 2 & 3: <script>alert(1)</script>")])
+    monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: provider)
+    html = one(builder, make_published(), "three")
+    assert "1 &lt; 2 &amp; 3" in html
+    assert "<script" not in html
+
+
+def test_an_address_that_leads_elsewhere_is_not_followed(builder: Client, db: None):
+    copilot = make_published()
+    with (
+        served(says(b"", 301, Location="http://169.254.169.254/")) as base,
+        override_settings(PUBLIC_URL=base),
+    ):
+        found = results(builder, copilot)
+    assert found[StepName.ADDRESS].sentence == (
+        "The server sends browsers on to another address: http://169.254.169.254/"
+    )
+    assert not Run.objects.exists()
+
+
+def test_a_port_of_this_machine_that_is_not_the_servers_is_not_asked(builder: Client, db: None):
+    copilot = make_published()
+    asked: list[str] = []
+    with served(lambda request: asked.append(request.path)) as base:
+        host = base.removeprefix("http://")
+        html = one(builder, copilot, "address", HTTP_HOST=host)
+    assert "is not an address of this server, so it is not asked." in html
+    assert asked == []
+
+
+def test_a_step_that_there_is_not_is_not_found(builder: Client, db: None):
+    url = f"{reverse('connect:test', args=[make_published().pk])}?part=1"
+    assert builder.post(url, {"step": "four"}).status_code == 404

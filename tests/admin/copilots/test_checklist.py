@@ -1,0 +1,179 @@
+"""The checklist before publishing: what stops, what does not, and the way to each field."""
+
+from html import unescape
+import re
+from typing import Any
+
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+import pytest
+
+from copilot_admin.admin.copilots.checklist import Checklist, Item, checklist_of
+from copilot_admin.admin.copilots.draft_inputs import anchor_of
+from copilot_admin.config.roles import Role
+from copilot_admin.copilots import model_lists, remote_images
+from copilot_admin.copilots.checklist.finding import error, warning
+from copilot_admin.copilots.fields.table import IN_FORM
+from copilot_admin.models import Access, Copilot
+from tests.admin.pages import messages_of, values_in
+from tests.factories import make_copilot, make_provider, make_published, make_user
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+CLEAN = {"system_prompt": "Answer.", "description": "Reads.", "widget_data": "off"}
+BOTH = {"temperature": 1, "top_p": 1}
+QUERIES = 8  # session, user, permissions, drafts, providers of controls, keys
+TOLD = "Temperature and top p are both set. Set one: some models refuse both."
+
+
+@pytest.fixture
+def builder(client: Client) -> Client:
+    cache.clear()
+    client.force_login(make_user(Role.BUILDERS, username="ada"))
+    return client
+
+
+def change_url(copilot: Copilot) -> str:
+    return reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+
+
+def publish_url(*copilots: Copilot) -> str:
+    query = "&".join(f"id={copilot.pk}" for copilot in copilots)
+    return f"{reverse('admin:copilot_admin_copilot_publish')}?{query}"
+
+
+def page_of(client: Client, *copilots: Copilot) -> str:
+    return " ".join(unescape(client.get(publish_url(*copilots)).content.decode()).split())
+
+
+def links_in(page: str, copilot: Copilot) -> list[str]:
+    return re.findall(rf'href="{change_url(copilot)}#([^"]+)"', page)
+
+
+def test_warnings_are_told_and_stop_nothing(builder: Client) -> None:
+    copilot = make_copilot(**CLEAN, parameters=BOTH)
+    page = page_of(builder, copilot)
+    assert "One thing to look at; it does not stop publishing:" in page
+    assert TOLD in page
+    assert links_in(page, copilot) == ["id_top_p"]
+    values = values_in(builder.get(publish_url(copilot)).content.decode(), form_id="publish-form")
+    builder.post(publish_url(copilot), values)
+    assert copilot.versions.count() == 1
+
+
+def test_errors_stop_and_warnings_stand_below_them(builder: Client) -> None:
+    copilot = make_copilot(**{**CLEAN, "system_prompt": "{{ today"}, parameters=BOTH)
+    page = page_of(builder, copilot)
+    assert "One thing must be mended before this can be published:" in page
+    assert 'value="Publish"' not in page
+    assert links_in(page, copilot) == ["id_system_prompt", "id_top_p"]
+    builder.post(publish_url(copilot), {"draft": f"{copilot.pk}:whatever"})
+    assert copilot.versions.count() == 0
+
+
+def test_nothing_to_say_is_said(builder: Client) -> None:
+    page = page_of(builder, make_copilot(**CLEAN))
+    assert "The checklist found nothing." in page
+    assert "ca-checklist" not in page
+
+
+def test_of_several_those_with_errors_stay_as_they_are(builder: Client) -> None:
+    good, bad = make_copilot(**CLEAN), make_copilot(**{**CLEAN, "parameters": {"top_p": 7}})
+    url = publish_url(good, bad)
+    values = values_in(builder.get(url).content.decode(), form_id="publish-form")
+    builder.post(url, values)
+    assert (good.versions.count(), bad.versions.count()) == (1, 0)
+
+
+def test_an_error_that_came_up_after_looking_stops(builder: Client) -> None:
+    copilot = make_copilot(**CLEAN)
+    url = publish_url(copilot)
+    values = values_in(builder.get(url).content.decode(), form_id="publish-form")
+    Copilot.objects.filter(pk=copilot.pk).update(parameters={"top_p": 7})
+    page = builder.get(url).content.decode()
+    digest = re.search(r'name="draft" value="([^"]+)"', page)
+    assert digest is None
+    builder.post(url, values)
+    assert copilot.versions.count() == 0
+
+
+def test_a_version_with_an_error_is_not_published_again(builder: Client) -> None:
+    copilot = make_published(**CLEAN, parameters={"top_p": 7})
+    Copilot.objects.filter(pk=copilot.pk).update(live=None)
+    url = reverse("admin:copilot_admin_copilot_again", args=[copilot.pk, 1])
+    said = messages_of(builder.post(url, follow=True))
+    assert len(said) == 1
+    assert "The parameter 'top_p' is a number from 0 to 1, not 7." in said[0]
+    assert copilot.versions.count() == 1
+
+
+def test_what_acts_at_once_is_found_in_its_own_panel(builder: Client) -> None:
+    copilot = make_copilot(**CLEAN, access=Access.KEY, enabled=False)
+    assert set(links_in(page_of(builder, copilot), copilot)) == {"id_now-access", "id_now-enabled"}
+
+
+def test_every_field_that_may_be_named_has_its_input_on_the_page(builder: Client) -> None:
+    page = builder.get(change_url(make_copilot(**CLEAN))).content.decode()
+    inputs = {field.problem_input for field in IN_FORM} | {"temperature", "top_p", "max_tokens"}
+    assert [one for one in sorted(inputs) if page.count(f'id="{anchor_of(one)}"') != 1] == []
+
+
+def test_the_page_of_a_copilot_shows_warnings_muted_and_counts_errors_alone(
+    builder: Client,
+) -> None:
+    copilot = make_copilot(**CLEAN, parameters={**BOTH, "stream": True})
+    response = builder.get(change_url(copilot))
+    page = " ".join(response.content.decode().split())
+    assert "One thing to look at before publishing" in page
+    assert TOLD in page
+    assert response.context["open_problems"] == 1
+    assert [tab.faults for tab in response.context["tabs"]] == [1, 0, 0, 0]
+    clean = builder.get(change_url(make_copilot(**CLEAN))).content.decode()
+    assert "to look at before publishing" not in clean
+
+
+def test_what_builders_write_stays_text(builder: Client) -> None:
+    copilot = make_copilot(
+        **{**CLEAN, "system_prompt": "{{ <b>x</b> }}"}, starters=["<i>a</i>"] * 2
+    )
+    page = builder.get(publish_url(copilot)).content.decode()
+    assert "{{ &lt;b&gt;x&lt;/b&gt; }}" in page
+    assert "<i>a</i>" not in page
+
+
+def test_a_page_asks_nobody(builder: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(*args: object) -> None:
+        raise AssertionError(args)
+
+    monkeypatch.setattr(remote_images, "fetch_copies", asked)
+    monkeypatch.setattr(model_lists, "fetch_models", asked)
+    monkeypatch.setattr("socket.getaddrinfo", asked)
+    copilot = make_copilot(**CLEAN, image_url="https://10.0.0.1/a.png")
+    assert "The image is at a private address" in page_of(builder, copilot)
+
+
+def test_twenty_drafts_cost_as_many_queries_as_one(
+    builder: Client, django_assert_num_queries: Any
+) -> None:
+    provider = make_provider(name="Ours")
+    make_provider(name="Theirs")
+    web = {"key": "web", "label": "Web", "type": "toggle", "model": "m", "provider": "Theirs"}
+    drafts = [
+        make_copilot(provider=provider, access=Access.KEY, custom_features=[web]) for _ in range(20)
+    ]
+    builder.get(publish_url(drafts[0]))
+    with django_assert_num_queries(QUERIES):
+        builder.get(publish_url(drafts[0]))
+    with django_assert_num_queries(QUERIES):
+        builder.get(publish_url(*drafts))
+
+
+def test_items_keep_their_order_and_lead_to_their_input() -> None:
+    found = (error("model", "A."), warning("parameters", "B.", at="top_p"), warning("access", "C."))
+    assert checklist_of(found) == Checklist(
+        errors=(Item(sentence="A.", label="Model", anchor="id_model"),),
+        warnings=(
+            Item(sentence="B.", label="Parameters", anchor="id_top_p"),
+            Item(sentence="C.", label="Who may ask", anchor="id_now-access"),
+        ),
+    )

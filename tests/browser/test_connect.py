@@ -1,0 +1,124 @@
+"""Somebody publishes a copilot, is led to what Workspace wants to know, and tests it."""
+
+from collections.abc import Iterator
+import os
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, expect
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.copilots.callers import identify
+from copilot_admin.models import Access, Conversation, Copilot, EndpointKey, Run
+from copilot_admin.studio.connection.steps import StepName
+from tests.browser.visits import LOOKS, PHONE, Visit, visit
+from tests.factories import make_copilot, make_published, make_user
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PICTURES = os.environ.get("TEST_PICTURES", "")  # a folder: what the pages look like is kept there
+
+
+@pytest.fixture
+def ada(browser: Browser, base_url: str) -> Iterator[Visit]:
+    make_user(Role.BUILDERS, Role.OPERATORS, username="ada")
+    person = visit(browser, base_url)
+    person.log_in("ada")
+    yield person
+    person.page.context.close()
+    assert person.mishaps == []
+
+
+def press(page: Page, role: Any, name: str) -> None:
+    """Presses something with the keyboard."""
+    page.get_by_role(role, name=name, exact=True).focus()
+    page.keyboard.press("Enter")
+
+
+def verdicts(page: Page) -> dict[str, str | None]:
+    """How each step ended, as the page has it."""
+    return {
+        str(step.get_attribute("data-ca-step")): step.get_attribute("data-verdict")
+        for step in page.locator("[data-ca-step]").all()
+    }
+
+
+def test_from_publishing_to_a_tested_connection_with_the_keyboard_alone(ada: Visit):
+    page = ada.page
+    copilot = make_copilot(name="News", access=Access.KEY)
+    ada.go(f"/admin/copilot_admin/copilot/publish/?id={copilot.pk}")
+    press(page, "button", "Publish")
+    press(page, "link", "Next: connect it to Workspace")
+    expect(page.get_by_role("heading", name="Connect News to Workspace")).to_be_visible()
+    expect(page.get_by_label("Address of this server", exact=True)).to_have_value(ada.base_url)
+
+    press(page, "button", "Make a key for this copilot")
+    made = page.get_by_label("The new key", exact=True).input_value()
+    assert identify(made).copilot_ids == frozenset({copilot.pk})
+    assert ada.grave_findings() == []
+
+    press(page, "button", "Test the connection")
+    expect(page.get_by_role("status").get_by_text("Done.")).to_have_text(
+        "Done. Good: 10. To know: 1. To mend: 0."
+    )
+    assert verdicts(page) == {name.value: "good" for name in StepName} | {"address": "warn"}
+    expect(page.get_by_role("button", name="Test the connection")).to_be_focused()
+    expect(page.get_by_label("The new key", exact=True)).to_have_value(made)
+    assert ada.grave_findings() == []
+    assert Run.objects.count() == 3
+    assert not Conversation.objects.of_callers().exists()
+    assert EndpointKey.objects.count() == 1
+
+
+def test_a_test_is_done_anew_once_something_is_mended(ada: Visit):
+    page = ada.page
+    copilot = make_published(enabled=False)
+    ada.go(f"/admin/connect/{copilot.pk}/")
+    press(page, "button", "Test the connection")
+    live = page.locator("[data-ca-step=live]")
+    expect(page.get_by_role("status").get_by_text("Done.")).to_be_visible()
+    expect(live).to_contain_text("Switched off: it answers nobody and is in no list.")
+    assert ada.grave_findings() == []
+    Copilot.objects.update(enabled=True)
+    page.get_by_label("Another page to test with").focus()
+    page.keyboard.type("https://mine.example")
+    page.keyboard.press("Enter")
+    expect(live).to_have_attribute("data-verdict", "good")
+    expect(page.locator("[data-ca-step=origins]")).to_contain_text("it is not an allowed origin")
+    expect(page.get_by_role("status").get_by_text("Done.")).to_contain_text("To mend: 1.")
+
+
+def test_without_scripts_the_page_comes_back_with_all_results(browser: Browser, base_url: str):
+    make_user(Role.BUILDERS, username="bea")
+    bea = visit(browser, base_url, java_script_enabled=False)
+    bea.log_in("bea")
+    bea.go(f"/admin/connect/{make_published().pk}/")
+    bea.page.get_by_role("button", name="Test the connection").click()
+    expect(bea.page.get_by_role("status").get_by_text("Done.")).to_have_text(
+        "Done. Good: 10. To know: 1. To mend: 0."
+    )
+    bea.page.context.close()
+    assert bea.mishaps == []
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_page_fits_and_can_be_read(
+    browser: Browser, base_url: str, look: dict[str, Any], request: pytest.FixtureRequest
+):
+    make_user(is_superuser=True, username="ida")
+    ida = visit(browser, base_url, **look)
+    ida.log_in("ida")
+    copilot = make_published(access=Access.KEY, name="News of the day")
+    ida.go(f"/admin/connect/{copilot.pk}/")
+    press(ida.page, "button", "Test the connection")
+    expect(ida.page.get_by_role("status").get_by_text("Done.")).to_be_visible()
+    ida.unfold()
+    assert ida.grave_findings() == []
+    assert ida.overflow() <= 0
+    if PICTURES:
+        name = f"connect-{request.node.callspec.id.replace(' ', '-')}.png"
+        ida.page.screenshot(path=Path(PICTURES) / name, full_page=True)
+    ida.page.set_viewport_size(PHONE)
+    assert ida.overflow() <= 0
+    ida.page.context.close()
+    assert ida.mishaps == []

@@ -1,0 +1,292 @@
+"""The page in which a copilot is edited: its tabs, its drawer, and the panel that acts at once."""
+
+from collections.abc import Iterator
+
+from django.contrib.sessions.models import Session
+from playwright.sync_api import Browser, Page, expect
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.copilots.model_lists import keep_models
+from copilot_admin.models import Copilot, EndpointKey
+from tests.browser.visits import PHONE, Visit, visit
+from tests.factories import make_copilot, make_provider, make_published, make_user
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+FORM = "/admin/copilot_admin/copilot/{}/change/"
+FOCUSED = "document.activeElement.id"
+
+
+@pytest.fixture
+def ada(browser: Browser, base_url: str) -> Iterator[Visit]:
+    make_user(Role.BUILDERS, username="ada")
+    person = visit(browser, base_url)
+    person.log_in("ada")
+    yield person
+    person.page.context.close()
+    assert person.mishaps == []
+
+
+def test_the_tabs_are_walked_with_the_keyboard_and_kept_while_saving(ada: Visit) -> None:
+    copilot = make_copilot()
+    page = ada.page
+    ada.go(FORM.format(copilot.pk))
+    page.get_by_role("tab", name="Basics").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="Features")).to_be_focused()
+    expect(page.get_by_label("Selected widgets")).to_be_visible()
+    expect(page.get_by_label("System prompt")).to_be_hidden()
+    page.keyboard.press("End")
+    expect(page.get_by_role("button", name="Add a question")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_label("System prompt")).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("Draft saved.")).to_be_visible()
+    expect(page.get_by_role("tab", name="Steps and starters", selected=True)).to_be_visible()
+    assert page.url.endswith("/change/#conversation")
+
+
+def test_what_is_wrong_is_counted_on_its_tab_and_has_the_focus(ada: Visit) -> None:
+    page = ada.page
+    ada.go(FORM.format(make_copilot().pk))
+    ada.tab("Basics")
+    page.get_by_label("Temperature").fill("9")
+    ada.tab("Steps and starters")
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_role("tab", name="Basics 1 to mend", selected=True)).to_be_visible()
+    expect(page.get_by_label("Temperature")).to_be_focused()
+    row = page.locator(".ca-sticky-row").bounding_box()
+    field = page.get_by_label("Temperature").bounding_box()
+    assert row
+    assert field
+    assert field["y"] + field["height"] <= row["y"]
+
+
+def test_an_address_leads_to_a_field_wherever_it_stands(ada: Visit) -> None:
+    copilot = make_copilot()
+    ada.go(FORM.format(copilot.pk) + "#id_max_client_calls")
+    expect(ada.page.get_by_label("Most calls of Workspace")).to_be_focused()
+    ada.page.evaluate("location.hash = 'id_top_p'")
+    expect(ada.page.get_by_label("Top p")).to_be_focused()
+
+
+def test_what_acts_at_once_leaves_what_is_typed(ada: Visit) -> None:
+    copilot = make_published()
+    page = ada.page
+    ada.go(FORM.format(copilot.pk))
+    page.get_by_label("Description").first.fill("Half a thought")
+    page.get_by_text("Switch, access and logging").click()
+    page.get_by_label("Switched on").uncheck()
+    page.get_by_role("button", name="Apply now").click()
+    expect(page.get_by_role("heading", name="People will notice this.")).to_be_focused()
+    assert ada.grave_findings() == []
+    page.get_by_role("link", name="Leave it as it was").click()
+    expect(page.get_by_text("Live, exactly as its draft is.")).to_be_visible()
+
+    page.get_by_text("Switch, access and logging").click()
+    page.get_by_label("Switched on").uncheck()
+    page.get_by_role("button", name="Apply now").click()
+    page.get_by_role("button", name="Yes, do it now").click()
+    expect(page.get_by_text("Done. It acts from now on.")).to_be_visible()
+    assert not Copilot.objects.published().exists()
+    expect(page.get_by_label("Description").first).to_have_value("Half a thought")
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_text("Draft saved.")).to_be_visible()
+    assert Copilot.objects.get().description == "Half a thought"
+
+
+def test_where_it_is_narrow_the_preview_is_a_drawer(ada: Visit) -> None:
+    page = ada.page
+    page.set_viewport_size(PHONE)
+    ada.go(FORM.format(make_copilot(name="Prices").pk))
+    preview = page.locator("#preview")
+    expect(preview).to_be_hidden()
+    page.get_by_role("button", name="Preview and try").click()
+    expect(preview).to_be_visible()
+    assert ada.grave_findings() == []
+    assert ada.overflow() <= 0
+    page.get_by_role("button", name="Close", exact=True).click()
+    expect(preview).to_be_hidden()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(preview).to_be_visible()
+    expect(page.get_by_role("button", name="Preview and try")).to_be_hidden()
+
+
+def test_an_expired_log_in_loses_nothing(ada: Visit) -> None:
+    copilot = make_copilot()
+    page = ada.page
+    ada.go(FORM.format(copilot.pk))
+    page.get_by_label("Description").first.fill("Half a thought")
+    Session.objects.all().delete()
+    page.get_by_role("button", name="Save draft").click()
+    dialog = page.get_by_role("dialog", name="You were logged out")
+    expect(dialog.get_by_label("Username")).to_have_value("ada")
+    assert ada.grave_findings() == []
+    dialog.get_by_label("Password").fill("wrong")
+    page.keyboard.press("Enter")
+    expect(dialog.get_by_role("alert")).to_contain_text("Please enter the correct username")
+    dialog.get_by_label("Password").fill("secret")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Draft saved.")).to_be_visible()
+    copilot.refresh_from_db()
+    assert copilot.description == "Half a thought"
+
+
+def test_a_server_that_is_away_loses_nothing(ada: Visit) -> None:
+    copilot = make_copilot()
+    page = ada.page
+    ada.go(FORM.format(copilot.pk))
+    page.get_by_label("Description").first.fill("Half a thought")
+    page.route("**/jsi18n/", lambda route: route.abort())
+    page.get_by_role("button", name="Save draft").click()
+    dialog = page.get_by_role("dialog", name="The server does not answer")
+    expect(dialog.get_by_label("Password")).to_be_hidden()
+    dialog.get_by_role("button", name="Try again").click()
+    expect(dialog).to_be_visible()
+    page.unroute("**/jsi18n/")
+    dialog.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("Draft saved.")).to_be_visible()
+    copilot.refresh_from_db()
+    assert copilot.description == "Half a thought"
+    ada.mishaps.clear()  # the console says that the request failed
+
+
+def kept(page: Page) -> None:
+    """Waits until the browser has a copy of what was typed."""
+    expect(page.locator("form[data-ca-kept]")).to_have_count(1)
+
+
+def copies(page: Page) -> list[str]:
+    found: list[str] = page.evaluate("Object.keys(localStorage)")
+    return [name for name in found if name.startswith("copilot-admin-copy:")]
+
+
+def test_what_a_closed_tab_held_is_offered_again(ada: Visit) -> None:
+    copilot = make_copilot(starters=["One?"])
+    page = ada.page
+    ada.go(FORM.format(copilot.pk))
+    expect(page.get_by_text("Edits that you never saved")).to_be_hidden()
+    page.get_by_label("Description").first.fill("Half a thought")
+    ada.tab("Steps and starters")
+    page.get_by_role("button", name="Add a question").click()
+    page.keyboard.type("Two?")
+    kept(page)
+    page.on("dialog", lambda dialog: dialog.accept())
+    ada.go("/admin/")
+    ada.go(FORM.format(copilot.pk))
+    expect(page.get_by_text("Edits that you never saved")).to_be_visible()
+    assert ada.grave_findings() == []
+    page.get_by_role("button", name="Bring them back").click()
+    expect(page.get_by_label("Description").first).to_have_value("Half a thought")
+    expect(page.get_by_text("Unsaved edits")).to_be_visible()
+    assert Copilot.objects.get().description == ""
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_text("Draft saved.")).to_be_visible()
+    assert Copilot.objects.get().starters == ["One?", "Two?"]
+    ada.go(FORM.format(copilot.pk))
+    expect(page.get_by_label("Description").first).to_have_value("Half a thought")
+    expect(page.get_by_text("Edits that you never saved")).to_be_hidden()
+    assert copies(page) == []
+
+
+def test_a_copy_that_is_thrown_away_is_gone(ada: Visit) -> None:
+    page = ada.page
+    ada.go("/admin/copilot_admin/copilot/add/")
+    page.get_by_label("Name").first.fill("Half a name")
+    kept(page)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    page.get_by_role("button", name="Throw them away").click()
+    page.reload()
+    expect(page.get_by_text("Edits that you never saved")).to_be_hidden()
+    assert copies(page) == []
+
+
+def test_an_image_that_would_be_refused_is_refused_before_it_is_sent(ada: Visit) -> None:
+    page = ada.page
+    ada.go(FORM.format(make_copilot().pk))
+    upload = page.get_by_label("Upload an image")
+    large = {"name": "a.png", "mimeType": "image/png", "buffer": b"x" * (1024 * 1024 + 1)}
+    upload.set_input_files(large)  # type: ignore[arg-type]  # as Playwright documents it
+    expect(page.get_by_role("alert")).to_have_text(
+        "This image has more than 1 MB. Choose a smaller one."
+    )
+    assert upload.input_value() == ""
+    upload.set_input_files({"name": "a.gif", "mimeType": "image/gif", "buffer": b"GIF89a"})
+    expect(page.get_by_role("alert")).to_have_text(
+        "This is no PNG, JPEG or WebP file. Choose another."
+    )
+    upload.set_input_files({"name": "a.png", "mimeType": "image/png", "buffer": b"x"})
+    expect(page.get_by_role("alert")).to_have_count(0)
+    assert upload.input_value() != ""
+
+
+def test_a_provider_is_tried_as_its_form_stands(browser: Browser, base_url: str) -> None:
+    make_user(Role.OPERATORS, username="olga")
+    olga = visit(browser, base_url)
+    olga.log_in("olga")
+    page = olga.page
+    olga.go("/admin/copilot_admin/provider/add/")
+    page.get_by_label("Kind").select_option("rehearsal")
+    page.get_by_label("API key").fill("sk-typed")
+    page.get_by_role("button", name="Test").click()
+    expect(page.get_by_role("status").get_by_text("Working:")).to_be_visible()
+    page.get_by_role("button", name="Fetch models").click()
+    expect(page.locator("#provider-trial .ca-tags")).to_contain_text("rehearsal")
+    expect(page.get_by_label("API key")).to_have_value("sk-typed")
+    assert olga.grave_findings() == []
+    page.context.close()
+    assert olga.mishaps == []
+
+
+def test_models_that_were_fetched_are_offered_when_their_provider_is_chosen(ada: Visit) -> None:
+    page = ada.page
+    first, second = make_provider(name="First"), make_provider(name="Second")
+    keep_models(second.pk, ("m-known",))
+    ada.go(FORM.format(make_copilot(provider=first).pk))
+    page.get_by_label("Provider").select_option(label="Second")
+    expect(page.locator("#id_model_list option")).to_have_attribute("value", "m-known")
+
+
+def test_of_500_copilots_a_key_finds_its_own_by_typing(browser: Browser, base_url: str) -> None:
+    make_user(Role.OPERATORS, username="olga")
+    provider = make_provider()
+    Copilot.objects.bulk_create(
+        Copilot(name=f"Desk {number:03}", slug=f"desk-{number:03}", provider=provider, model="m")
+        for number in range(500)
+    )
+    olga = visit(browser, base_url)
+    olga.log_in("olga")
+    page = olga.page
+    olga.go("/admin/copilot_admin/endpointkey/add/")
+    page.get_by_label("Name").fill("Desk")
+    copilots = page.get_by_role("combobox", name="Copilots")
+    copilots.fill("DESK 4")
+    expect(page.get_by_role("option")).to_have_count(20)
+    expect(page.get_by_text("There are more: go on typing.")).to_be_visible()
+    assert olga.grave_findings() == []
+    copilots.press_sequentially("12")
+    page.keyboard.press("Enter")
+    copilots.fill("desk 007")
+    page.get_by_role("option", name="Desk 007").click()
+    page.get_by_role("button", name="Remove Desk 412").click()
+    copilots.fill("nothing like it")
+    expect(page.get_by_text("Nothing matches.")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.set_viewport_size(PHONE)
+    assert olga.overflow() <= 0
+    page.get_by_role("button", name="Make the key").click()
+    expect(page.get_by_label("The new key")).to_be_visible()
+    assert [one.name for one in EndpointKey.objects.get().copilots.all()] == ["Desk 007"]
+
+    eve = visit(browser, base_url)
+    make_user(Role.REVIEWERS, username="eve")
+    eve.log_in("eve")
+    eve.go("/admin/copilot_admin/conversation/")
+    eve.page.get_by_role("searchbox", name="Search: copilot").fill("desk 33")
+    expect(eve.page.locator("#changelist-filter .ca-filter-many li:visible")).to_have_count(10)
+    assert eve.grave_findings() == []
+    eve.page.context.close()
+    page.context.close()
+    assert (olga.mishaps, eve.mishaps) == ([], [])

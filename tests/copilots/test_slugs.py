@@ -1,0 +1,44 @@
+"""Slugs: from a name in any script, free, and never longer than an address takes."""
+
+import pytest
+
+from copilot_admin.copilots.slugs import LONGEST, free_slug, slug_of
+from copilot_admin.models.copilots import SLUG
+from tests.factories import make_copilot
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("News Reader", "news-reader"),
+        ("  Éclair -- Øresund & Straße 2 ", "eclair-oresund-strasse-2"),
+        ("\uff26\uff35LL width", "full-width"),
+        ("\u0130stanbul I\u015f\u0131k", "istanbul-isik"),
+        ("Đồng", "dong"),
+        ("x" * 59 + " y", "x" * 59),
+        ("x" * 80, "x" * 60),
+        ("Новости 24", "24"),
+    ],
+)
+def test_a_slug_is_like_its_name(name: str, slug: str) -> None:
+    assert slug_of(name) == slug
+    SLUG(slug)
+
+
+@pytest.mark.parametrize("name", ["市场简报", "Новости", "أخبار", "🙂", "!", " "])
+def test_a_name_without_latin_letters_has_a_slug_of_its_own(name: str) -> None:
+    slug = slug_of(name)
+    SLUG(slug)
+    assert slug.startswith("copilot-")
+    assert slug != slug_of(name + name)
+
+
+@pytest.mark.django_db
+def test_a_slug_that_is_taken_gets_a_number() -> None:
+    longest = "s" * LONGEST
+    for slug in ("news", "news-2", longest, "t" * 57 + "-aa", "t" * 57):
+        make_copilot(slug=slug)
+    assert free_slug("new") == "new"
+    assert free_slug("news") == "news-3"
+    assert free_slug(longest) == "s" * 58 + "-2"
+    assert free_slug("t" * 57 + "-aa") == "t" * 57 + "-2"

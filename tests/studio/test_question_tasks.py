@@ -1,0 +1,209 @@
+"""Saved questions are asked in the background: each once, taken up again, stopped at will."""
+
+from datetime import timedelta
+import threading
+
+from django.core.management import call_command
+from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
+import pytest
+
+from copilot_admin.answering.open_run import start_draining, stop_draining
+from copilot_admin.answering.run import CRASHED
+from copilot_admin.models import AnswerState, Copilot, Judgement, SavedAnswer, SavedQuestion, Side
+from copilot_admin.storage.writer import WRITER
+from copilot_admin.studio import question_queue, question_runs, question_tasks
+from copilot_admin.studio.question_queue import (
+    Progress,
+    claim,
+    outcome_of,
+    progress_of,
+    queue,
+    stop,
+)
+from copilot_admin.studio.question_tasks import ask_in_background, resume_questions
+from copilot_admin.upkeep import background
+from copilot_admin.upkeep.background import BACKGROUND
+from copilot_admin.upkeep.deletion import mark
+from tests.engine.scripted import stalled, text
+from tests.factories import make_copilot, make_published, make_saved, make_user
+from tests.studio.questions import script
+from tests.waiting import HANGS_SECONDS, eventually
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+IN_DATABASE = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+BOTH = (Side.DRAFT, Side.LIVE)
+
+
+@pytest.fixture(autouse=True)
+def _background_is_open() -> None:
+    background.start()
+
+
+def ask(copilot: Copilot, sides: tuple[Side, ...] = (Side.DRAFT,)) -> int:
+    questions = list(SavedQuestion.objects.filter(copilot=copilot))
+    return ask_in_background(copilot.pk, questions, sides, user_id=make_user().pk)
+
+
+def idle() -> None:
+    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+
+
+def test_every_question_is_asked_of_both_sides_and_the_answers_are_kept():
+    copilot = make_published()
+    for number in range(5):
+        make_saved(copilot, f"Question {number}?", expectation={"contains": "question"})
+    assert ask(copilot, BOTH) == 10
+    idle()
+    rows = SavedAnswer.objects.filter(question__copilot=copilot)
+    assert progress_of(copilot.pk) == Progress(total=10, unfinished=0)
+    assert progress_of(copilot.pk).done == 10
+    assert {row.side: row.version_number for row in rows} == {"draft": 0, "live": 1}
+    assert all(row.text and row.trace_id and row.answered_at for row in rows)
+    assert {row.judgement for row in rows} <= {Judgement.AS_EXPECTED, Judgement.NOT_AS_EXPECTED}
+
+
+def test_an_answer_stays_until_the_next_one_is_whole(monkeypatch):
+    copilot = make_copilot()
+    saved = make_saved(copilot)
+    script(monkeypatch, text("First."))
+    ask(copilot)
+    idle()
+    queue([saved], [Side.DRAFT], user_id=None)
+    waiting = SavedAnswer.objects.get()
+    assert (waiting.state, waiting.text) == (AnswerState.WAITING, "First.")
+    stop(copilot.pk)
+    stopped = SavedAnswer.objects.get()
+    assert (stopped.state, stopped.text) == (AnswerState.DONE, "First.")
+
+
+def test_what_waits_already_is_not_queued_twice_and_nobody_claims_it_twice():
+    copilot = make_copilot()
+    saved = [make_saved(copilot), make_saved(copilot)]
+    assert queue(saved, BOTH, user_id=None) == 4
+    assert queue(saved, BOTH, user_id=None) == 0
+    first, rest = claim(copilot.pk, 3), claim(copilot.pk, 3)
+    assert [(one.question, one.side) for one in (*first, *rest)] == [
+        (question, side) for question in saved for side in BOTH
+    ]
+    assert claim(copilot.pk, 3) == ()
+
+
+def test_stopping_ends_those_that_are_being_asked(monkeypatch):
+    monkeypatch.setattr(question_tasks, "LOOK_SECONDS", 0.01)
+    copilot = make_copilot()
+    make_saved(copilot)
+    provider = script(monkeypatch, stalled("It "))
+    ask(copilot)
+    assert eventually(lambda: provider.open == 1)
+    stop(copilot.pk)
+    idle()
+    assert provider.open == 0
+    assert not SavedAnswer.objects.exists()
+
+
+def test_what_another_process_left_is_taken_up(monkeypatch):
+    copilot = make_copilot()
+    saved = make_saved(copilot)
+    queue([saved], BOTH, user_id=None)
+    claim(copilot.pk, 1)
+    WRITER.submit(resume_questions).result(HANGS_SECONDS)
+    idle()
+    assert progress_of(copilot.pk).unfinished == 2
+    SavedAnswer.objects.update(claimed_at=timezone.now() - timedelta(minutes=1))
+    WRITER.submit(resume_questions).result(HANGS_SECONDS)
+    idle()
+    assert progress_of(copilot.pk).unfinished == 0
+
+
+def test_what_waits_for_a_worker_is_not_given_to_another(settings):
+    settings.TASKS = IN_DATABASE
+    copilot = make_copilot()
+    queue([make_saved(copilot)], [Side.DRAFT], user_id=None)
+    for _ in range(2):
+        SavedAnswer.objects.update(claimed_at=timezone.now() - timedelta(minutes=1))
+        resume_questions()
+    assert DBTaskResult.objects.ready().count() == 1
+
+
+def test_a_worker_asks_until_nothing_waits(settings):
+    settings.TASKS, settings.BACKGROUND = IN_DATABASE, "database"
+    copilot = make_published()
+    for _ in range(question_tasks.AT_ONCE):
+        make_saved(copilot)
+    assert ask(copilot, BOTH) == 6
+    assert progress_of(copilot.pk).unfinished == 6
+    call_command("worker", batch=True, interval=0, startup_delay=False, verbosity=0)
+    assert progress_of(copilot.pk).unfinished == 0
+
+
+def test_while_the_server_drains_questions_wait_for_the_next_one():
+    copilot = make_copilot()
+    make_saved(copilot)
+    start_draining()
+    try:
+        ask(copilot)
+        idle()
+    finally:
+        stop_draining()
+    row = SavedAnswer.objects.get()
+    assert (row.state, row.answered_at) == (AnswerState.WAITING, None)
+
+
+def test_what_breaks_is_said_of_its_question_alone(monkeypatch, caplog):
+    copilot = make_copilot()
+    make_saved(copilot, "breaks")
+    make_saved(copilot, "works")
+
+    async def judge(asked, expected, answerer):
+        if "breaks" in asked.answer.text:
+            raise KeyError
+        return question_runs.Verdict(Judgement.ANSWERED, "")
+
+    monkeypatch.setattr(question_runs, "judge", judge)
+    ask(copilot)
+    idle()
+    rows = {row.question.question: row for row in SavedAnswer.objects.select_related("question")}
+    assert (rows["breaks"].judgement, rows["breaks"].reason) == (Judgement.UNDECIDED, CRASHED)
+    assert rows["works"].judgement == Judgement.ANSWERED
+    assert "saved question" in caplog.text
+
+
+def test_a_copilot_on_its_way_out_is_not_asked():
+    copilot = make_copilot()
+    queue([make_saved(copilot)], [Side.DRAFT], user_id=None)
+    mark([copilot.pk])
+    assert claim(copilot.pk, 1) == ()
+
+
+def test_no_more_are_asked_at_once_than_is_said(monkeypatch):
+    copilot = make_copilot()
+    for _ in range(question_tasks.AT_ONCE + 2):
+        make_saved(copilot)
+    seen, lock, most = set(), threading.Lock(), []
+    whole = question_queue.claim
+
+    def claiming(copilot_id, number):
+        found = whole(copilot_id, number)
+        with lock:
+            seen.update(found and [one.answer_id for one in found])
+            most.append(len(found))
+        return found
+
+    monkeypatch.setattr(question_tasks, "claim", claiming)
+    ask(copilot)
+    idle()
+    assert most == [question_tasks.AT_ONCE, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("judgements", "outcome"),
+    [
+        ([], Judgement.UNDECIDED),
+        (["answered", "as-expected"], Judgement.AS_EXPECTED),
+        (["as-expected", "not-as-expected"], Judgement.NOT_AS_EXPECTED),
+        (["not-as-expected", "undecided"], Judgement.UNDECIDED),
+    ],
+)
+def test_the_worst_answer_decides(judgements, outcome):
+    assert outcome_of(judgements) == outcome
