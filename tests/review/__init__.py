@@ -1,0 +1,1 @@
+"""Reviewers find, judge, learn from and export what happened."""
