@@ -9,6 +9,7 @@ from pytest_django import DjangoDbBlocker
 from copilot_admin.asgi import application
 from copilot_admin.config.roles import Role
 from copilot_admin.edge.guesses import GUESSES
+from copilot_admin.journal import JOURNAL
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.upkeep.background import BACKGROUND
 from tests.factories import make_user
@@ -21,6 +22,12 @@ from tests.workspace.model_server import ModelServer, model_server
 def _no_keys_were_guessed() -> None:
     """The wrong keys of other tests are no reason to refuse one."""
     GUESSES.forget()
+
+
+@pytest.fixture(autouse=True)
+def _writes_succeeded() -> None:
+    """A write that failed in another test is no reason why the server should not be ready."""
+    JOURNAL._is_failing = False
 
 
 @pytest.fixture(autouse=True)

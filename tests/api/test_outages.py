@@ -55,12 +55,6 @@ PLACES: tuple[tuple[str, str, Any], ...] = (
 )
 
 
-@pytest.fixture(autouse=True)
-def _the_journal_writes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever failed in a test before this one."""
-    monkeypatch.setattr(JOURNAL, "_is_failing", False)
-
-
 @pytest.fixture(params=[OperationalError, InterfaceError])
 def away(request) -> Iterator[pytest.MonkeyPatch]:
     """A database that gives no connection, until it is mended."""
