@@ -1,77 +1,92 @@
 """Runs the tests on SQLite, and those that are about a database on PostgreSQL too.
 
-`python -m tests` is `make test`. With `--enforce` too little coverage is a failure. With
-`--nightly` nothing is left out: what is marked `nightly`, many more examples of Hypothesis, and on
-PostgreSQL all that has a database.
+`python -m tests` is `make test`. With `--enforce` too little coverage is a failure, and a test that
+fails among the others is tried once more by itself: if it passes, it is named at the end for
+somebody to mend. With `--nightly` nothing is left out (what is marked `nightly`, many more examples
+of Hypothesis, on PostgreSQL all that has a database), and nothing is tried twice.
 """
 
+from collections.abc import Sequence
 import os
 from pathlib import Path
-import subprocess
 import sys
 import tempfile
 
+from tests.measured import MEASURED_FOLDER, Measured, share, together
 from tests.ready_tables import TABLES_FOLDER
 from tests.services import DATABASE_URL, missing
 from tests.side_by_side import Command, run
+from tests.unsteady import Pass, once_more
 
 MOST_WORKERS = 4  # more start-ups than they save on a suite of this size
 WITHOUT_DATABASE = ("protocol", "engine", "browser", "benchmarks", "mutants")
-# To measure takes a third of the time. These go ways that the tests of the rooms have measured, or
-# compare costs, or run the product in other processes.
+# These go ways that the tests of the rooms have measured, or compare costs, or run the product in
+# other processes.
 NOT_MEASURED = tuple(
     f"tests/{name}"
     for name in ("browser", "docs", "benchmarks", "mutants", "engine/test_straight_lines.py")
 )
-FLOORS = {"protocol/*": 95, "copilot_admin/engine/*": 95, "": 90}  # per cent, with branches
-COVERAGE = (sys.executable, "-m", "coverage")
+FLOORS = {"protocol/": 95, "copilot_admin/engine/": 95, "": 90}  # per cent, with branches
 ALL_OF_IT = ("--hypothesis-profile", "nightly")
 
 
 def main(arguments: list[str]) -> int:
     """Runs everything; returns the status of the process."""
-    nightly = "--nightly" in arguments
-    subprocess.run([*COVERAGE, "erase"], check=True)
+    nightly, enforce = "--nightly" in arguments, "--enforce" in arguments
     without = missing("postgres")
     if without:
         print(f"PostgreSQL tests: not run. {without}.", flush=True)
-    unmeasured, measured = _on_sqlite(nightly)
-    # One after the other: a browser that has to wait for four processes on two cores gives up.
-    beside = [*([] if without else [_on_postgres(nightly=nightly)]), unmeasured]
-    with tempfile.TemporaryDirectory() as tables:
-        os.environ[TABLES_FOLDER] = tables  # every process of the passes finds it
-        failed = run(beside) + run([measured])
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[TABLES_FOLDER] = os.environ[MEASURED_FOLDER] = folder  # for all that starts
+        passes = Path(folder)
+        unmeasured, measured = _on_sqlite(passes, nightly=nightly)
+        first = [] if without else [_on_postgres(passes, nightly=nightly)]
+        # As many lanes as the smallest machine has cores: a browser that has to wait gives up.
+        failed = _run([[unmeasured], [*first, measured]], twice=enforce and not nightly)
+        covered = together(passes)
     if without and os.environ.get("REQUIRE_ALL"):
         failed.append("tests on PostgreSQL")
-    low = [_coverage(pattern, floor) for pattern, floor in FLOORS.items()]
-    if "--enforce" in arguments and any(low):
+    low = [_is_low(covered, part, floor) for part, floor in FLOORS.items()]
+    if enforce and any(low):
         failed.append("coverage")
     print(f"FAILED: {', '.join(failed)}" if failed else "All tests passed.")
     return int(bool(failed))
 
 
-def _on_postgres(*, nightly: bool) -> Command:
+def _run(lanes: Sequence[Sequence[Pass]], *, twice: bool) -> list[str]:
+    """Runs passes beside each other; returns the names of those that failed."""
+    failed = run([[one.command for one in lane] for lane in lanes])
+    again = [one for lane in lanes for one in lane if one.command.name in failed]
+    return [one.command.name for one in again if not (twice and once_more(one))]
+
+
+def _on_postgres(folder: Path, *, nightly: bool) -> Pass:
     if nightly:
         rooms = [f"--ignore=tests/{room}" for room in WITHOUT_DATABASE]
         options = [*ALL_OF_IT, *rooms, *_several()]
     else:
         options = ["-m", "database and not nightly", *_about_databases()]
-    return _pytest("tests on PostgreSQL", *options, database_url=DATABASE_URL)
+    return _pass("tests on PostgreSQL", folder / "postgresql", options, database_url=DATABASE_URL)
 
 
-def _on_sqlite(nightly: bool) -> tuple[Command, Command]:
+def _on_sqlite(folder: Path, *, nightly: bool) -> tuple[Pass, Pass]:
     """Those that nothing is measured of, and all the others."""
     options = ALL_OF_IT if nightly else ("-m", "not nightly")
-    measured = [*options, *(f"--ignore={path}" for path in NOT_MEASURED), "--cov", "--cov-report="]
+    measured = ["-p", "tests.measuring", *(f"--ignore={path}" for path in NOT_MEASURED)]
     return (
-        _pytest("tests on SQLite that measure no coverage", *options, *NOT_MEASURED),
-        _pytest("tests on SQLite", *measured, *_several()),
+        _pass(
+            "tests on SQLite that measure no coverage",
+            folder / "unmeasured",
+            [*options, *NOT_MEASURED],
+        ),
+        _pass("tests on SQLite", folder / "measured", [*options, *measured, *_several()]),
     )
 
 
 def _several() -> list[str]:
     """So many workers, of which none waits while another has tests left."""
-    return ["-n", str(min(os.cpu_count() or 1, MOST_WORKERS)), "--dist", "worksteal"]
+    workers = min((os.cpu_count() or 1) - 1, MOST_WORKERS)  # the browser's lane has the other core
+    return ["-n", str(workers), "--dist", "worksteal"] if workers > 1 else []
 
 
 def _about_databases() -> list[str]:
@@ -80,23 +95,18 @@ def _about_databases() -> list[str]:
     return [str(file) for file in files if "mark.database" in file.read_text(encoding="utf-8")]
 
 
-def _pytest(name: str, *options: str, database_url: str = "") -> Command:
-    command = [sys.executable, "-m", "pytest", *options, "-q"]
-    return Command(name, command, {"DATABASE_URL": database_url})
+def _pass(name: str, cache: Path, options: Sequence[str], *, database_url: str = "") -> Pass:
+    kept = ["-o", f"cache_dir={cache}"]
+    # SlipCover's own plugin starts where its command does; ours is `tests/measuring.py`.
+    command = [sys.executable, "-m", "pytest", "-p", "no:slipcover", *kept, *options, "-q"]
+    return Pass(Command(name, command, {"DATABASE_URL": database_url}), cache)
 
 
-def _coverage(pattern: str, floor: int) -> bool:
+def _is_low(measured: Measured, part: str, floor: int) -> bool:
     """Prints the coverage of a part; returns whether it is below its floor."""
-    only = [f"--include={pattern}"] if pattern else []
-    report = subprocess.run(
-        [*COVERAGE, "report", "--format=total", "--precision=1", *only],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    measured = float(report.stdout or 0)
-    print(f"coverage of {pattern or 'everything'}: {measured} % (floor {floor} %)")
-    return measured < floor
+    covered = share(measured, part)
+    print(f"coverage of {part or 'everything'}: {covered:.1f} % (floor {floor} %)")
+    return covered < floor
 
 
 if __name__ == "__main__":

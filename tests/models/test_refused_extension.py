@@ -14,7 +14,8 @@ import pytest
 from copilot_admin.settings import BASE_DIR
 from tests import services
 
-pytestmark = [pytest.mark.postgres, pytest.mark.database]
+# All tables are made anew by a command, which takes as long as five hundred of the other tests.
+pytestmark = [pytest.mark.postgres, pytest.mark.database, pytest.mark.nightly]
 
 SEARCHED = """
 import json, django

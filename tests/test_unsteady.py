@@ -1,0 +1,61 @@
+"""A test that fails among the others is tried by itself, unless that says nothing."""
+
+from pathlib import Path
+import subprocess
+import sys
+
+import pytest
+
+from tests.side_by_side import Command
+from tests.unsteady import MOST, Pass, once_more
+
+SETTLED = "def test_settled(): pass\n"
+FAILS_ONCE = """
+from pathlib import Path
+def test_{number}():
+    there = Path(__file__).with_name("{number}")
+    was_there = there.exists()
+    there.touch()
+    assert was_there
+"""
+
+
+@pytest.fixture
+def run_of(tmp_path):
+    """A run of some tests, which has been made and has failed."""
+
+    def make(tests: str) -> Pass:
+        (tmp_path / "pytest.ini").write_text("[pytest]")
+        (tmp_path / "test_them.py").write_text(tests)
+        options = ("-p", "no:django", "-p", "no:slipcover", "-p", "no:randomly", "-q")
+        cache = ("-o", f"cache_dir={tmp_path / 'cache'}", f"--rootdir={tmp_path}")
+        command = [sys.executable, "-m", "pytest", *options, *cache, str(tmp_path)]
+        assert subprocess.run(command, capture_output=True).returncode != 0
+        return Pass(Command("some tests", command), Path(tmp_path / "cache"))
+
+    return make
+
+
+def fail_once(number: int) -> str:
+    return "".join(FAILS_ONCE.format(number=one) for one in range(number))
+
+
+def test_what_passes_by_itself_is_named(run_of, capsys):
+    assert once_more(run_of(SETTLED + fail_once(MOST)))
+    printed = capsys.readouterr().out
+    assert "== some tests, by themselves: passed\n" in printed
+    names = "".join(f"  test_them.py::test_{one}\n" for one in range(MOST))
+    assert printed.endswith(f"UNSTEADY, to be mended:\n{names}")
+
+
+def test_what_fails_again_has_failed(run_of):
+    assert not once_more(run_of(SETTLED + fail_once(1) + "def test_wrong(): assert False\n"))
+
+
+def test_many_failures_are_no_accident(run_of, capsys):
+    assert not once_more(run_of(fail_once(MOST + 1)))
+    assert capsys.readouterr().out == ""
+
+
+def test_a_run_that_broke_has_failed(run_of):
+    assert not once_more(run_of("raise SystemExit(3)\n"))
