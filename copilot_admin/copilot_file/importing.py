@@ -161,6 +161,9 @@ def _faults(
     if Copilot.objects.filter(slug=entry.slug, deletion_requested_at__isnull=False).exists():
         sentence = f"the copilot '{entry.slug}' is being deleted. Import it when it is gone."
         faults.append(FileFault(f"{path}.slug", sentence))
+    if Copilot.objects.exclude(archived_at=None).filter(slug=entry.slug).exists():
+        sentence = f"the copilot '{entry.slug}' is in the archive. Restore it first."
+        faults.append(FileFault(f"{path}.slug", sentence))
     slugs = [other.slug for other in file.copilots]
     namesake = Copilot.objects.filter(name__iexact=entry.name).exclude(slug__in=slugs).first()
     if namesake is not None:

@@ -133,6 +133,7 @@ def standing_of(copilot: Copilot) -> Standing:
     left = copilot.conversations.count() if copilot.is_being_deleted else None
     return standing(
         conversations_left=left,
+        is_archived=copilot.is_archived,
         enabled=copilot.enabled,
         is_live=copilot.live is not None,
         has_changes=copilot.live is not None and has_changes(copilot),

@@ -146,7 +146,7 @@ def restore(version: CopilotVersion) -> None:
     """Makes the draft of a copilot what a version says; nothing is published.
 
     Raises:
-        NotPublishable: The copilot is being deleted.
+        NotPublishable: The copilot is being deleted, or in the archive.
     """
     with transaction.atomic():
         draft = _locked(version.copilot_id)
@@ -159,6 +159,9 @@ def _locked(copilot_id: int) -> Copilot:
     copilot = Copilot.objects.select_for_update(of=("self",)).get(pk=copilot_id)
     if copilot.is_being_deleted:
         raise NotPublishable(copilot, (error("name", _("This copilot is being deleted.")),))
+    if copilot.is_archived:
+        sentence = _("This copilot is in the archive. Restore it first.")
+        raise NotPublishable(copilot, (error("name", sentence),))
     return copilot
 
 

@@ -12,6 +12,7 @@ class CopilotState(StrEnum):
     """The states that the list tells apart, most urgent first."""
 
     DELETED = "deleted"
+    ARCHIVED = "archived"
     BROKEN = "broken"
     DISABLED = "disabled"
     DRAFT = "draft"
@@ -31,6 +32,9 @@ class StandingWords:
 WORDS = {
     CopilotState.DELETED: StandingWords(
         _("Being deleted"), _("Off for good; its transcripts are being deleted."), "muted"
+    ),
+    CopilotState.ARCHIVED: StandingWords(
+        _("Archived"), _("Put away: it answers nobody until it is restored."), "muted"
     ),
     CopilotState.BROKEN: StandingWords(
         _("Broken"), _("Published, but it cannot answer as it is configured."), "bad"
@@ -75,6 +79,7 @@ def standing(
     has_changes: bool,
     problem: str,
     conversations_left: int | None = None,
+    is_archived: bool = False,
 ) -> Standing:
     """Decides the state of a copilot.
 
@@ -84,9 +89,12 @@ def standing(
         has_changes: Whether the draft differs from that version.
         problem: Why the live version cannot answer or be listed; empty when it can.
         conversations_left: Of a copilot that is being deleted; None when it is not.
+        is_archived: Whether it was put away.
     """
     if conversations_left is not None:
         return Standing(state=CopilotState.DELETED, problem=_left(conversations_left))
+    if is_archived:
+        return Standing(state=CopilotState.ARCHIVED)
     if not is_live:
         return Standing(state=CopilotState.DRAFT)
     if not enabled:

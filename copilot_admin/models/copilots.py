@@ -93,6 +93,10 @@ def call_limits() -> "list[Mapping[str, Json]]":
 class CopilotQuerySet(models.QuerySet["Copilot"]):
     """Look-ups of copilots."""
 
+    def in_use(self) -> Self:
+        """Copilots that are not in the archive."""
+        return self.filter(archived_at=None)
+
     def published(self) -> Self:
         """Copilots that answer: switched on, with a published version."""
         return self.filter(enabled=True, live__isnull=False).select_related("live__provider")
@@ -102,7 +106,7 @@ class Copilot(models.Model):
     """The draft of a copilot, the switches that act at once, and the version that is live.
 
     Only what `CopilotVersion.document` holds answers questions; editing changes the draft.
-    `enabled`, `access`, `limits`, `logging` and `retention_days` are not versioned.
+    `enabled`, `access`, `limits`, `logging`, `retention_days` and `tags` are not versioned.
     """
 
     slug = models.CharField(_("slug"), max_length=60, unique=True, validators=[SLUG])
@@ -165,6 +169,7 @@ class Copilot(models.Model):
         _("logging"), max_length=10, choices=Logging.choices, default=Logging.EVERYTHING
     )
     retention_days = models.PositiveIntegerField(_("retention in days"), null=True, blank=True)
+    tags = models.JSONField(_("tags"), default=list, blank=True)
 
     live = models.ForeignKey(
         "CopilotVersion",
@@ -177,6 +182,7 @@ class Copilot(models.Model):
     )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
+    archived_at = models.DateTimeField(null=True, editable=False)  # out of sight, restorable
     # Deleting takes a while: what belongs to the copilot goes in short batches, then the row.
     deletion_requested_at = models.DateTimeField(null=True, editable=False)
     deletion_moved_at = models.DateTimeField(null=True, editable=False)  # when a batch last went
@@ -198,6 +204,11 @@ class Copilot(models.Model):
                 name="copilot_being_deleted_is_off",
                 violation_error_message=_("This copilot is being deleted."),
             ),
+            models.CheckConstraint(
+                condition=Q(archived_at=None) | Q(enabled=False),
+                name="copilot_in_the_archive_is_off",
+                violation_error_message=_("This copilot is in the archive."),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -207,6 +218,11 @@ class Copilot(models.Model):
     def is_being_deleted(self) -> bool:
         """Whether it is on its way out: it answers nobody, and nobody may change it."""
         return self.deletion_requested_at is not None
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether it was put away: it answers nobody, and nobody changes it before it is back."""
+        return self.archived_at is not None
 
 
 class CopilotVersion(models.Model):

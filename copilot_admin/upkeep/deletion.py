@@ -48,7 +48,11 @@ def mark(copilot_ids: Collection[int]) -> None:
     """Takes copilots off at once; what belongs to them is deleted from now on."""
     now = timezone.now()
     Copilot.objects.filter(pk__in=copilot_ids, deletion_requested_at=None).update(
-        enabled=False, live=None, deletion_requested_at=now, deletion_moved_at=now
+        enabled=False,
+        archived_at=None,
+        live=None,
+        deletion_requested_at=now,
+        deletion_moved_at=now,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
@@ -24,7 +24,7 @@ from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.common.widgets import Searched
 from copilot_admin.admin.frame.site import site
-from copilot_admin.models import EndpointKey
+from copilot_admin.models import Copilot, EndpointKey
 
 
 class KeyState(StrEnum):
@@ -67,6 +67,14 @@ class KeyForm(KeyModelForm):
         model = EndpointKey
         fields: ClassVar[list[str]] = ["name", "copilots", "expires_at"]
         widgets: ClassVar[dict[str, type[forms.Widget]]] = {"copilots": Searched}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # What is in the archive is not offered, but a key that has it keeps it.
+        kept = self.instance.copilots.values_list("pk") if self.instance.pk else ()
+        offered = Copilot.objects.filter(Q(archived_at=None) | Q(pk__in=kept)).order_by("name")
+        if "copilots" in self.fields:
+            self.fields["copilots"].queryset = offered  # type: ignore[attr-defined]  # of models
 
     def clean_copilots(self) -> Any:
         """Never turns a key for some copilots into one for every copilot."""

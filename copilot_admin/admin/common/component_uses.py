@@ -17,9 +17,9 @@ class Use:
 
 
 def uses() -> Mapping[str, Sequence[Use]]:
-    """The copilots that use a component, by its name; one query."""
+    """The copilots that use a component, by its name, without the archive; one query."""
     found: dict[str, list[Use]] = defaultdict(list)
-    rows = Copilot.objects.order_by("name", "pk").values_list("pk", "name", "components")
+    rows = Copilot.objects.in_use().order_by("name", "pk").values_list("pk", "name", "components")
     for pk, name, components in rows.exclude(components=[]):
         for row in components:
             use = Use(copilot_id=pk, copilot=name, version=row["version"])

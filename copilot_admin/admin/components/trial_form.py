@@ -45,7 +45,7 @@ class TrialForm(forms.Form):
     )
     copilot = forms.ModelChoiceField(
         label=_("Copilot"),
-        queryset=Copilot.objects.select_related("provider").order_by("name"),
+        queryset=Copilot.objects.in_use().select_related("provider").order_by("name"),
         required=False,
         empty_label=_("None: there is no model to ask"),
         help_text=_("Lends its provider and model, as its draft has them."),
@@ -140,5 +140,7 @@ def initial_of(component: type[Component], number: int) -> dict[str, Any]:
     sample = component.samples[number] if number < len(component.samples) else {}
     return {
         "arguments": layout(sample_arguments(sample)),
-        "copilot": Copilot.objects.order_by("name").first() if MODEL in component.uses else None,
+        "copilot": Copilot.objects.in_use().order_by("name").first()
+        if MODEL in component.uses
+        else None,
     }

@@ -69,7 +69,7 @@ def copilot_for(request: HttpRequest, pk: int, *, permission: str) -> Copilot:
         permission == VIEW and request.user.has_perm(MAKE_KEY)
     ):
         raise PermissionDenied
-    rows = Copilot.objects.select_related("provider", "live__provider")
+    rows = Copilot.objects.in_use().select_related("provider", "live__provider")
     return get_object_or_404(rows, pk=pk, deletion_requested_at=None)
 
 

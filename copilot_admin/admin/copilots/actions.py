@@ -10,7 +10,9 @@ from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from copilot_admin.admin.copilots.archive import ArchiveViews
 from copilot_admin.admin.copilots.copies import duplicate
+from copilot_admin.admin.copilots.tags import TagViews
 from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.copilots.at_once import consequences, switched
 from copilot_admin.models import Copilot
@@ -41,6 +43,33 @@ def duplicate_chosen(
     return HttpResponseRedirect(model_admin.change_url(copies[0])) if len(copies) == 1 else None
 
 
+@admin.action(description=_("Archive…"), permissions=["change"])
+def archive_chosen(
+    model_admin: ArchiveViews, request: HttpRequest, queryset: QuerySet[Copilot]
+) -> HttpResponse | None:
+    """Puts copilots away; where one is live, a page says first what people will notice."""
+    if queryset.filter(enabled=True, live__isnull=False).exists():
+        return HttpResponseRedirect(model_admin.archive_url(queryset.values_list("pk", flat=True)))
+    model_admin.put_away(request, queryset.values_list("pk", flat=True))
+    return None
+
+
+@admin.action(description=_("Restore"), permissions=["change"])
+def restore_chosen(
+    model_admin: ArchiveViews, request: HttpRequest, queryset: QuerySet[Copilot]
+) -> None:
+    """Brings copilots back from the archive, switched off."""
+    model_admin.bring_back(request, queryset.values_list("pk", flat=True))
+
+
+@admin.action(description=_("Tags…"), permissions=["change"])
+def tag_chosen(
+    model_admin: TagViews, request: HttpRequest, queryset: QuerySet[Copilot]
+) -> HttpResponse:
+    """Goes to the page that gives several copilots tags, or takes them away."""
+    return HttpResponseRedirect(model_admin.tags_url(queryset.values_list("pk", flat=True)))
+
+
 @admin.action(description=_("Enable"), permissions=["change"])
 def enable_chosen(
     model_admin: CopilotViews, request: HttpRequest, queryset: QuerySet[Copilot]
@@ -64,7 +93,9 @@ def _switch(
     *,
     enabled: bool,
 ) -> HttpResponse | None:
-    changed = list(queryset.exclude(enabled=enabled).filter(deletion_requested_at=None))
+    changed = list(
+        queryset.exclude(enabled=enabled).filter(archived_at=None, deletion_requested_at=None)
+    )
     if "sure" not in request.POST and any(copilot.live_id for copilot in changed):
         return _ask(model_admin, request, changed, enabled=enabled)
     with transaction.atomic():

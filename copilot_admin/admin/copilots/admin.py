@@ -17,32 +17,44 @@ from copilot_admin.admin.common.fieldsets import without
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.copilots import actions
+from copilot_admin.admin.copilots.archive import ArchiveViews
 from copilot_admin.admin.copilots.at_once import AtOnceViews
 from copilot_admin.admin.copilots.deletion import deletion_of, revoke_keys_of
 from copilot_admin.admin.copilots.draft_inputs import AT_ONCE, sections
-from copilot_admin.admin.copilots.filters import StateFilter
+from copilot_admin.admin.copilots.filters import StateFilter, TagFilter
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.kept_copy import forget_copy
 from copilot_admin.admin.copilots.page import page_context
 from copilot_admin.admin.copilots.questions import QuestionViews
+from copilot_admin.admin.copilots.tags import TagViews
 from copilot_admin.admin.copilots.templates import TemplateViews
 from copilot_admin.admin.copilots.versions import VersionViews
 from copilot_admin.admin.frame.site import site
 from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.fields.table import IN_FORM
 from copilot_admin.copilots.publishing import problems
+from copilot_admin.copilots.standing import CopilotState
 from copilot_admin.copilots.uploaded_images import random_name
 from copilot_admin.models import Access, Copilot
 from copilot_admin.upkeep.tasks import delete_in_background
 
 FIELDSETS = sections()
+# What may be done with copilots of the archive; deletion besides.
+OF_THE_ARCHIVE = ("restore_chosen", "duplicate_chosen")
 # What somebody who may look but not change is shown: not what would be shown as JSON.
 VIEW_ONLY = [field.column for field in IN_FORM if field.is_plain]
 
 
 @admin.register(Copilot, site=site)
 class CopilotAdmin(
-    GuardedLookups, NoPopups, AtOnceViews, TemplateViews, QuestionViews, VersionViews
+    GuardedLookups,
+    NoPopups,
+    AtOnceViews,
+    ArchiveViews,
+    TagViews,
+    TemplateViews,
+    QuestionViews,
+    VersionViews,
 ):
     """The pages of copilots."""
 
@@ -51,7 +63,7 @@ class CopilotAdmin(
     change_list_template = "admin/copilot_admin/copilot/change_list.html"
     list_display = ("card", "state", "model", "who_may_ask", "last_published")
     list_display_links = None
-    list_filter = (StateFilter, "access", "provider")
+    list_filter = (StateFilter, TagFilter, "access", "provider")
     list_select_related = ("provider", "live", "live__provider")
     list_per_page = 50
     search_fields = ("name", "slug", "description", "model")
@@ -67,11 +79,14 @@ class CopilotAdmin(
         actions.duplicate_chosen,
         actions.enable_chosen,
         actions.disable_chosen,
+        actions.tag_chosen,
+        actions.archive_chosen,
+        actions.restore_chosen,
     ]
 
     @admin.display(description=gettext_lazy("Copilot"), ordering="name")
     def card(self, copilot: Copilot) -> SafeString:
-        """Image, name and slug."""
+        """Image, name, slug and tags."""
         return render_to_string(
             "admin/copilot_admin/copilot/list_card.html",
             {"copilot": copilot, "url": self.change_url(copilot), "image": self.image_of(copilot)},
@@ -108,7 +123,7 @@ class CopilotAdmin(
             path("<int:pk>/image/", wrap(self.image_view), name="copilot_admin_copilot_image"),
         ]
         pages = self.template_urls() + self.version_urls() + self.question_urls()
-        ours = pages + self.at_once_urls() + own
+        ours = pages + self.at_once_urls() + self.archive_urls() + self.tag_urls() + own
         return ours + super().get_urls()
 
     def get_fieldsets(self, request: HttpRequest, obj: Copilot | None = None) -> Any:
@@ -122,10 +137,17 @@ class CopilotAdmin(
         return without(FIELDSETS, *absent, *(AT_ONCE if obj else ()))
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """The actions of the list, with deletion last, where nobody takes it by mistake."""
+        """What may be done with copilots in use, or with those of the archive.
+
+        Deletion is offered in the archive alone, and last, where nobody takes it by mistake.
+        """
         found = super().get_actions(request)
         deletion = found.pop("delete_selected", None)
-        return found | ({"delete_selected": deletion} if deletion else {})
+        if request.GET.get("state") != CopilotState.ARCHIVED:
+            found.pop("restore_chosen", None)
+            return found
+        kept = {name: one for name, one in found.items() if name in OF_THE_ARCHIVE}
+        return kept | ({"delete_selected": deletion} if deletion else {})
 
     def save_model(
         self, request: HttpRequest, obj: Copilot, form: CopilotForm, change: bool
@@ -150,7 +172,11 @@ class CopilotAdmin(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         """Adds the state of the draft, the preview and the versions."""
-        context |= page_context(self, context["adminform"], context["original"])
+        copilot = context["original"]
+        context |= page_context(self, context["adminform"], copilot)
+        context["may_restore"] = (
+            copilot is not None and copilot.is_archived and self.has_change_permission(request)
+        )
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
@@ -158,9 +184,9 @@ class CopilotAdmin(
         return deletion_of(objs, user=request.user)
 
     def has_change_permission(self, request: HttpRequest, obj: Copilot | None = None) -> bool:
-        """Nobody changes a copilot that is on its way out."""
-        is_going = obj is not None and obj.is_being_deleted
-        return not is_going and super().has_change_permission(request, obj)
+        """Nobody changes a copilot that is on its way out, or in the archive."""
+        is_off = obj is not None and (obj.is_being_deleted or obj.is_archived)
+        return not is_off and super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Copilot | None = None) -> bool:
         """Nobody deletes a copilot twice."""

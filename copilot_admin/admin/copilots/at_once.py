@@ -25,6 +25,7 @@ from copilot_admin.admin.copilots.draft_inputs import (
 from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.copilots.at_once import Switched, consequences, keys_of, switched
 from copilot_admin.copilots.drafts import standing_of
+from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Copilot
 
 FOLDER = "admin/copilot_admin/copilot"
@@ -123,6 +124,9 @@ def panel_of(copilot: Copilot) -> dict[str, Any]:
         "may_turn": True,
         "standing": standing_of(copilot),
         "sentences": now.sentences,
+        "tags": copilot.tags,
+        "tags_typed": ", ".join(copilot.tags),
+        "known_tags": known_tags(Copilot.objects.in_use()),
         "form": AtOnceForm(instance=copilot, initial={"before": stamp(now)}),
     }
 

@@ -15,7 +15,7 @@ def duplicate(copilot: Copilot) -> Copilot:
     copy.pk = None
     copy._state.adding = True
     copy.live = None
-    copy.deletion_requested_at = copy.deletion_moved_at = None
+    copy.archived_at = copy.deletion_requested_at = copy.deletion_moved_at = None
     copy.name = _free_name(copilot.name)
     copy.slug = free_slug(copilot.slug[:LONGEST_ORIGINAL].rstrip("-") + "-copy")
     copy.save()

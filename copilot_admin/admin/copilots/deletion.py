@@ -19,7 +19,7 @@ def deletion_of(
     """What Django's confirmation page shows: things, counts, missing permissions, obstacles.
 
     Conversations are evidence: with them a copilot is deleted only by somebody who may delete
-    conversations. Anybody else is told to disable it.
+    conversations. Anybody else is told to leave it in the archive.
     """
     things: list[Any] = []
     obstacles: list[str] = []
@@ -60,10 +60,10 @@ def revoke_keys_of(copilot_ids: Sequence[int]) -> None:
 
 def _kept_for_review(copilot: Copilot, conversations: int) -> str:
     sentence = ngettext(
-        "“%(name)s” has one conversation that reviewers may need. Disable it instead, or ask an "
-        "administrator.",
-        "“%(name)s” has %(count)d conversations that reviewers may need. Disable it instead, or "
-        "ask an administrator.",
+        "“%(name)s” has one conversation that reviewers may need. Leave it in the archive, or ask "
+        "an administrator.",
+        "“%(name)s” has %(count)d conversations that reviewers may need. Leave it in the archive, "
+        "or ask an administrator.",
         conversations,
     )
     return sentence % {"name": copilot, "count": conversations}

@@ -1,4 +1,7 @@
-"""The filter of the copilot list by state."""
+"""The filters of the copilot list: by state, which keeps the archive apart, and by tag."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -6,30 +9,66 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.copilots.drafts import standing_of
-from copilot_admin.copilots.standing import WORDS
+from copilot_admin.copilots.standing import WORDS, CopilotState
+from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.models import Copilot
+
+if TYPE_CHECKING:
+    from django.contrib.admin.views.main import ChangeList
+
+    from copilot_admin.models.copilots import CopilotQuerySet
 
 
 class StateFilter(admin.SimpleListFilter):
-    """A filter of the list by state: live, changed, draft, broken or off.
+    """A filter of the list by state; what is in the archive is shown only where it is asked for.
 
     Whether a copilot is broken or changed is no column: it is asked of each. A server has some
-    dozens of copilots, so this stays a matter of milliseconds.
+    hundreds of copilots, so this stays a matter of milliseconds.
     """
 
     title = _("state")
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        """The states in words."""
-        return [(state.value, str(words.label)) for state, words in WORDS.items()]
+        """The states in words; the archive last."""
+        states = [state for state in WORDS if state is not CopilotState.ARCHIVED]
+        return [
+            (state.value, str(WORDS[state].label)) for state in (*states, CopilotState.ARCHIVED)
+        ]
+
+    def choices(self, changelist: "ChangeList") -> Iterator[Any]:
+        """The usual choices; the first of them says what it means here."""
+        first, *others = super().choices(changelist)
+        yield {**first, "display": _("All but the archive")}
+        yield from others
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Copilot]) -> QuerySet[Copilot]:
+        """The copilots in the chosen state."""
+        wanted = self.value()
+        if wanted == CopilotState.ARCHIVED:
+            return queryset.exclude(archived_at=None)
+        in_use = queryset.filter(archived_at=None)
+        if wanted is None:
+            return in_use
+        rows = in_use.select_related("provider", "live", "live__provider")
+        return in_use.filter(pk__in=[row.pk for row in rows if standing_of(row).state == wanted])
+
+
+class TagFilter(admin.SimpleListFilter):
+    """A filter of the list by tag."""
+
+    title = _("tag")
+    parameter_name = "tag"
+
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
+        """The tags of copilots in use; none: there is no such filter."""
+        return [(found.tag, found.tag) for found in known_tags(Copilot.objects.in_use())]
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[Copilot]
     ) -> QuerySet[Copilot] | None:
-        """The copilots in the chosen state."""
+        """The copilots with the chosen tag."""
         wanted = self.value()
         if wanted is None:
             return None
-        rows = queryset.select_related("provider", "live", "live__provider")
-        return queryset.filter(pk__in=[row.pk for row in rows if standing_of(row).state == wanted])
+        return tagged(cast("CopilotQuerySet", queryset), wanted)

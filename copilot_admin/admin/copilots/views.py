@@ -166,7 +166,9 @@ class CopilotViews(CopilotModelAdmin):
 
     def _chosen(self, request: HttpRequest) -> list[Copilot]:
         ids = [number_in(value) for value in request.GET.getlist("id")]
-        rows = self.get_queryset(request).filter(pk__in=ids, deletion_requested_at=None)
+        rows = self.get_queryset(request).filter(
+            pk__in=ids, archived_at=None, deletion_requested_at=None
+        )
         rows = rows.select_related("provider", "live")
         found = list(rows.order_by("name"))
         if not found:

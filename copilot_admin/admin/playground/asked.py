@@ -49,7 +49,7 @@ def query_of_form(
 
 
 def _draft(request: HttpRequest, pk: int) -> Copilot:
-    copilot = Copilot.objects.filter(pk=pk, deletion_requested_at=None).first()
+    copilot = Copilot.objects.in_use().filter(pk=pk, deletion_requested_at=None).first()
     if copilot is None:
         raise NotFound(_("This copilot is gone."))
     with transaction.atomic():  # the form locks the row while it looks for other editors

@@ -19,7 +19,7 @@ def save(request: HttpRequest, pk: int) -> JsonResponse:
     """Keeps a question with what it brings; says where it is, or why it is not kept."""
     if not request.user.has_perm(CHANGE):
         return _refusal(_("You may not change copilots. Log in again, then save."), status=403)
-    copilot = Copilot.objects.filter(pk=pk, deletion_requested_at=None).first()
+    copilot = Copilot.objects.in_use().filter(pk=pk, deletion_requested_at=None).first()
     if copilot is None:
         return _refusal(_("This copilot is gone."), status=404)
     try:

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models import Conversation, Copilot
@@ -24,9 +25,14 @@ class CopilotFilter(admin.SimpleListFilter):
     parameter_name = "copilot"
 
     def lookups(self, request: HttpRequest, model_admin: object) -> Iterable[tuple[str, str]]:
-        """All copilots, used or not: asking the log which were used would read all of it."""
-        rows = Copilot.objects.order_by("name").values_list("pk", "name")[:MOST_COPILOTS]
-        return [(str(pk), name) for pk, name in rows]
+        """All copilots, used or not, the archive last: asking the log would read all of it."""
+        rows = Copilot.objects.order_by(F("archived_at").asc(nulls_first=True), "name")
+        found = rows.values_list("pk", "name", "archived_at")[:MOST_COPILOTS]
+        archived = gettext("%(name)s (archived)")
+        return [
+            (str(pk), archived % {"name": name} if archived_at else name)
+            for pk, name, archived_at in found
+        ]
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[Conversation]

@@ -366,6 +366,7 @@ DRAFT_FIELDS: tuple[DraftField, ...] = (
         editor=Choice(options.LOGGING),
         is_versioned=False,
     ),
+    DraftField(key="tags", label=_("Tags"), file=values.Tags, file_default=[], is_versioned=False),
     DraftField(key="retention_days", file=values.Unbuilt, is_versioned=False, is_built=False),
 )
 

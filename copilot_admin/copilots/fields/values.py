@@ -22,6 +22,8 @@ from copilot_admin.engine.values.spec import (
 from protocol.features import FEATURES
 
 IMAGE_DATA_START = "data:image/"
+MOST_TAGS = 20
+LONGEST_TAG = 40  # characters: what a column of the list shows whole
 
 
 def one_of(choices: type[Enum]) -> Any:
@@ -87,6 +89,27 @@ def _is_label(label: str) -> bool:
 def _html_sources(sources: list[str]) -> list[str]:
     refuse_repeated(sources, what="address")
     return sources
+
+
+def tag_fault(tag: str) -> str | Promise:
+    """What is wrong with a tag; nothing when it is right."""
+    if "," in tag or tag != " ".join(tag.split()) or not tag.isprintable():
+        return _("a tag is a few words on one line, without commas: rates desk.")
+    if not 0 < len(tag) <= LONGEST_TAG:
+        return _("a tag has 1 to %(longest)d characters.") % {"longest": LONGEST_TAG}
+    return turning_sign_fault(tag)
+
+
+def _tag(tag: str) -> str:
+    wrong = tag_fault(tag)
+    if wrong:
+        raise fault(str(wrong))
+    return tag
+
+
+def _tags(tags: list[str]) -> list[str]:
+    refuse_repeated([tag.casefold() for tag in tags], what="tag")
+    return tags
 
 
 def _image(image: str) -> str:
@@ -180,6 +203,8 @@ HtmlSources = Annotated[
     list[Annotated[str, StringConstraints(max_length=200), AfterValidator(_html_source)]],
     AfterValidator(_html_sources),
 ]
+Tag = Annotated[str, AfterValidator(_tag)]
+Tags = Annotated[list[Tag], Field(max_length=MOST_TAGS), AfterValidator(_tags)]
 ClientCalls = Annotated[int, Field(ge=1, le=HIGHEST_CALL_LIMIT)]
 CallLimits = Annotated[list[CallLimitEntry], _each_once("function", "function")]
 DataTokens = Annotated[int, Field(ge=LEAST_DATA_TOKENS)]

@@ -9,6 +9,7 @@ import pytest
 
 from copilot_admin.admin.copilots.copies import duplicate
 from copilot_admin.config.roles import Role
+from copilot_admin.copilots.archive import put_away
 from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.standing import CopilotState, standing
 from copilot_admin.models import Conversation, Copilot
@@ -18,6 +19,7 @@ from tests.factories import make_copilot, make_key, make_provider, make_publishe
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 LIST = "/admin/copilot_admin/copilot/"
+ARCHIVE = f"{LIST}?state=archived"
 
 
 @pytest.fixture
@@ -41,14 +43,19 @@ def make_changed(**changes: Any) -> Copilot:
     return copilot
 
 
+def make_archived(**changes: Any) -> Copilot:
+    [copilot] = put_away([make_published(**changes).pk])
+    return copilot
+
+
 def names_in(response: Any) -> list[str]:
     return [copilot.name for copilot in response.context["cl"].result_list]
 
 
-def act(client: Client, action: str, *copilots: Copilot, **more: str) -> Any:
+def act(client: Client, action: str, *copilots: Copilot, to: str = LIST, **more: str) -> Any:
     ids = [copilot.pk for copilot in copilots]
     data = {"action": action, "_selected_action": ids, **more}
-    return client.post(LIST, data, follow=True)
+    return client.post(to, data, follow=True)
 
 
 @pytest.mark.parametrize(
@@ -57,6 +64,8 @@ def act(client: Client, action: str, *copilots: Copilot, **more: str) -> Any:
         ({"is_live": False, "enabled": True}, CopilotState.DRAFT),
         ({"is_live": False, "enabled": False}, CopilotState.DRAFT),
         ({"enabled": False, "problem": "x"}, CopilotState.DISABLED),
+        ({"is_archived": True, "problem": "x"}, CopilotState.ARCHIVED),
+        ({"is_archived": True, "conversations_left": 1}, CopilotState.DELETED),
         ({"problem": "x", "has_changes": True}, CopilotState.BROKEN),
         ({"has_changes": True}, CopilotState.CHANGED),
         ({}, CopilotState.PUBLISHED),
@@ -98,6 +107,7 @@ def test_the_list_is_filtered_by_state(builder: Client, state: CopilotState) -> 
     make_broken(name="broken")
     make_published(name="disabled", enabled=False)
     mark([make_published(name="deleted").pk])
+    put_away([make_published(name="archived").pk])
     assert names_in(builder.get(LIST, {"state": state.value})) == [state.value]
 
 
@@ -172,12 +182,12 @@ def test_publishing_several_asks_first_and_names_what_goes_live(builder: Client)
 
 
 def test_deleting_asks_first_in_numbers(builder: Client) -> None:
-    copilot = make_published(name="News")
-    page = act(builder, "delete_selected", copilot).content.decode()
+    copilot = make_archived(name="News")
+    page = act(builder, "delete_selected", copilot, to=ARCHIVE).content.decode()
     assert "Copilots: 1" in page
     assert "Versions: 1" in page
-    assert Copilot.objects.exists()
-    act(builder, "delete_selected", copilot, post="yes")
+    assert not Copilot.objects.get().is_being_deleted
+    act(builder, "delete_selected", copilot, to=ARCHIVE, post="yes")
     assert Copilot.objects.get().is_being_deleted
 
 
@@ -189,19 +199,19 @@ def make_conversation(copilot: Copilot) -> Conversation:
 
 
 def test_a_copilot_with_conversations_is_not_deleted_by_a_builder(builder: Client) -> None:
-    copilot = make_published(name="News")
+    copilot = make_archived(name="News")
     make_conversation(copilot)
     url = reverse("admin:copilot_admin_copilot_delete", args=[copilot.pk])
     page = builder.get(url).content.decode()
-    assert "“News” has one conversation that reviewers may need. Disable it instead" in page
+    assert "“News” has one conversation that reviewers may need. Leave it in the archive" in page
     builder.post(url, {"post": "yes"})
-    act(builder, "delete_selected", copilot, post="yes")
-    assert Copilot.objects.filter(pk=copilot.pk).exists()
+    act(builder, "delete_selected", copilot, to=ARCHIVE, post="yes")
+    assert not Copilot.objects.get(pk=copilot.pk).is_being_deleted
 
 
 def test_an_administrator_deletes_a_copilot_with_its_conversations(client: Client) -> None:
     client.force_login(make_user(is_superuser=True))
-    copilot = make_published()
+    copilot = make_archived()
     make_conversation(copilot)
     url = reverse("admin:copilot_admin_copilot_delete", args=[copilot.pk])
     assert "Transcripts: 1" in client.get(url).content.decode()
@@ -236,7 +246,7 @@ def test_nobody_edits_enables_publishes_or_deletes_a_copilot_that_is_being_delet
 
 
 def test_a_key_for_a_deleted_copilot_alone_opens_nothing_else(builder: Client) -> None:
-    gone, stays = make_copilot(), make_copilot()
+    gone, stays = make_archived(), make_copilot()
     narrow, _ = make_key("narrow", copilots=(gone,))
     wide, _ = make_key("wide", copilots=(gone, stays))
     everything, _ = make_key("everything")

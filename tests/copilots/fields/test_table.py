@@ -46,6 +46,7 @@ EXAMPLES: dict[str, Any] = {
     "data_messages": {"merge": False},
     "client_call_limits": [{"function": "execute_agent_tool", "most": 6}],
     "starters": ["What moved?"],
+    "tags": ["rates desk", "ÖPNV"],
 }
 BUILT = [field for field in DRAFT_FIELDS if field.is_built]
 NOT_READ_BY_THE_ENGINE = {"image", "starters"}  # Workspace and people are shown them
@@ -144,6 +145,7 @@ def test_what_acts_at_once_is_in_no_version() -> None:
         "limits",
         "logging",
         "retention_days",
+        "tags",
     }
     assert {field.key for field in AT_ONCE}.isdisjoint(document())
 
@@ -195,7 +197,7 @@ def test_whoever_may_only_look_is_shown_nothing_that_is_stored_as_json() -> None
 COMMON_WORDS = {
     *("access", "citations", "components", "data", "description", "enabled", "features", "image"),
     *("images", "limits", "logging", "model", "models", "name", "parameters", "provider", "slug"),
-    *("steps", "tools"),
+    *("steps", "tags", "tools"),
 }
 # Where code does something with a field that no row can say. A new field belongs here only if
 # it brings such behaviour.

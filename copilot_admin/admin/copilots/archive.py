@@ -1,0 +1,133 @@
+"""Putting copilots away and bringing them back: the page that asks, and what is said afterwards."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseNotAllowed,
+    HttpResponseRedirect,
+)
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from copilot_admin.admin.common.use import Use, use_of_the_week
+from copilot_admin.admin.copilots.views import CopilotViews, number_in
+from copilot_admin.copilots.archive import bring_back, put_away
+from copilot_admin.models import Copilot
+
+FOLDER = "admin/copilot_admin/copilot"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaving:
+    """A copilot on the page that asks whether to put it away."""
+
+    copilot: Copilot
+    use: Use
+
+    @property
+    def is_noticed(self) -> bool:
+        """Whether people can ask it now."""
+        return self.copilot.enabled and self.copilot.live_id is not None
+
+
+class ArchiveViews(CopilotViews):
+    """The pages of the archive; whoever may change a copilot may put it away."""
+
+    def archive_urls(self) -> list[URLPattern]:
+        """The addresses of putting away and of bringing back."""
+        wrap = self.admin_site.admin_view
+        return [
+            path("archive/", wrap(self.archive_view), name="copilot_admin_copilot_archive"),
+            path(
+                "<int:pk>/back/",
+                wrap(self.bring_back_view),
+                name="copilot_admin_copilot_bring_back",
+            ),
+        ]
+
+    def archive_url(self, ids: Iterable[int]) -> str:
+        """Where putting these away is asked about."""
+        query = urlencode([("id", pk) for pk in ids])
+        return f"{reverse('admin:copilot_admin_copilot_archive')}?{query}"
+
+    def archive_view(self, request: HttpRequest) -> HttpResponseBase:
+        """Says what would be noticed; a POST puts the copilots away."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        ids = [number_in(value) for value in request.GET.getlist("id")]
+        rows = self.get_queryset(request).filter(
+            pk__in=ids, archived_at=None, deletion_requested_at=None
+        )
+        copilots = list(rows.order_by("name"))
+        if not copilots:
+            raise Http404
+        if request.method == "POST":
+            self.put_away(request, [copilot.pk for copilot in copilots])
+            return HttpResponseRedirect(reverse("admin:copilot_admin_copilot_changelist"))
+        use = use_of_the_week([copilot.pk for copilot in copilots])
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": _("Archive"),
+            "leaving": [Leaving(copilot=one, use=use.get(one.pk, Use())) for one in copilots],
+        }
+        return render(request, f"{FOLDER}/archive.html", context)
+
+    def bring_back_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
+        """Brings one back and goes to its page."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        self.bring_back(request, [pk])
+        return HttpResponseRedirect(reverse("admin:copilot_admin_copilot_change", args=[pk]))
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
+    ) -> HttpResponse:
+        """Deletes what is in the archive; for anything else it asks whether to put it there."""
+        copilot = self.get_object(request, object_id)
+        if copilot and self.has_delete_permission(request, copilot) and not copilot.is_archived:
+            text = _("Copilots are deleted from the archive. Put this one there first.")
+            messages.info(request, text)
+            return HttpResponseRedirect(self.archive_url([copilot.pk]))
+        return super().delete_view(request, object_id, extra_context)
+
+    def put_away(self, request: HttpRequest, ids: Iterable[int]) -> None:
+        """Puts copilots away, and says where they are."""
+        gone = put_away(list(ids))
+        for copilot in gone:
+            self.log_change(request, copilot, "Put into the archive.")
+        text = ngettext(
+            "“%(name)s” is in the archive.", "%(count)d copilots are in the archive.", len(gone)
+        ) % {"count": len(gone), "name": gone[0].name if gone else ""}
+        address = f"{reverse('admin:copilot_admin_copilot_changelist')}?state=archived"
+        link = format_html('<a href="{}">{}</a>', address, _("Show the archive"))
+        messages.success(request, format_html("{} {}", text, link))
+
+    def bring_back(self, request: HttpRequest, ids: Iterable[int]) -> None:
+        """Brings copilots back, and says how they stand."""
+        back = bring_back(list(ids))
+        for copilot in back:
+            self.log_change(request, copilot, "Restored from the archive.")
+        if not back:
+            messages.info(request, _("Nothing was in the archive any more."))
+            return
+        text = ngettext(
+            "“%(name)s” is back, switched off. Switch it on when people may ask it again.",
+            "%(count)d copilots are back, switched off. Switch them on when people may ask them "
+            "again.",
+            len(back),
+        )
+        messages.success(request, text % {"count": len(back), "name": back[0].name})

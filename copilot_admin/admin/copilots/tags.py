@@ -1,0 +1,121 @@
+"""Tags in the admin: of one copilot, beside its switches, and of several at once."""
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from copilot_admin.admin.copilots.at_once import panel_of
+from copilot_admin.admin.copilots.views import CopilotViews, number_in
+from copilot_admin.copilots.tags import give_tags, known_tags, tags_in, with_tags
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import Copilot
+
+FOLDER = "admin/copilot_admin/copilot"
+
+
+class TagViews(CopilotViews):
+    """The page of tags; whoever may change a copilot may tag it."""
+
+    def tag_urls(self) -> list[URLPattern]:
+        """Its address."""
+        wrap = self.admin_site.admin_view
+        return [path("tags/", wrap(self.tags_view), name="copilot_admin_copilot_tags")]
+
+    def tags_url(self, ids: Iterable[int]) -> str:
+        """Where these are tagged."""
+        query = urlencode([("id", pk) for pk in ids])
+        return f"{reverse('admin:copilot_admin_copilot_tags')}?{query}"
+
+    def tags_view(self, request: HttpRequest) -> HttpResponseBase:
+        """Asks for tags; a POST with `tags` sets those of one, with `add` and `remove` of several."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        ids = [number_in(value) for value in request.GET.getlist("id")]
+        rows = self.get_queryset(request).filter(
+            pk__in=ids, archived_at=None, deletion_requested_at=None
+        )
+        copilots = list(rows.order_by("name"))
+        if not copilots:
+            raise Http404
+        fault = ""
+        if request.method == "POST":
+            try:
+                said = self._tag(request, [copilot.pk for copilot in copilots])
+            except ConfigurationError as error:
+                fault = error.public
+            else:
+                return self._done(request, copilots, said)
+        if "part" in request.GET:
+            return self._panel(request, copilots[0].pk, fault=fault)
+        return self._tags_page(request, copilots, fault=fault)
+
+    def _done(self, request: HttpRequest, copilots: list[Copilot], said: str) -> HttpResponseBase:
+        if "part" in request.GET:
+            return self._panel(request, copilots[0].pk, done=said)
+        messages.success(request, said)
+        return HttpResponseRedirect(self._after(copilots))
+
+    def _panel(self, request: HttpRequest, pk: int, **said: str) -> HttpResponseBase:
+        rows = self.get_queryset(request).select_related("provider", "live__provider")
+        panel = panel_of(rows.get(pk=pk))
+        typed = {"tags_typed": request.POST.get("tags", "")} if said.get("fault") else {}
+        told = {"done": said.get("done", ""), "tag_fault": said.get("fault", "")}
+        return render(request, f"{FOLDER}/at_once.html", {**panel, **told, **typed})
+
+    def _tag(self, request: HttpRequest, ids: list[int]) -> str:
+        """Tags copilots, and says what that changed."""
+        known = [found.tag for found in known_tags(Copilot.objects.in_use())]
+        named = {
+            key: tags_in(request.POST.get(key, ""), known=known)
+            for key in ("tags", "add", "remove")
+        }
+        changed = 0
+        with transaction.atomic():
+            for copilot in Copilot.objects.select_for_update().filter(pk__in=ids):
+                before = [] if "tags" in request.POST else copilot.tags
+                wanted = with_tags(
+                    before, add=[*named["tags"], *named["add"]], remove=named["remove"]
+                )
+                if give_tags(copilot, wanted):
+                    changed += 1
+                    self.log_change(request, copilot, [{"changed": {"fields": [str(_("tags"))]}}])
+        text = ngettext(
+            "The tags of one copilot were changed.",
+            "The tags of %(count)d copilots were changed.",
+            changed,
+        )
+        return text % {"count": changed} if changed else _("Nothing was changed.")
+
+    def _after(self, copilots: list[Copilot]) -> str:
+        if len(copilots) == 1:
+            return self.change_url(copilots[0])
+        return reverse("admin:copilot_admin_copilot_changelist")
+
+    def _tags_page(
+        self, request: HttpRequest, copilots: list[Copilot], *, fault: str
+    ) -> HttpResponseBase:
+        is_one = len(copilots) == 1
+        context: dict[str, Any] = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": _("Tags"),
+            "copilots": copilots,
+            "is_one": is_one,
+            "typed": request.POST.get("tags", ", ".join(copilots[0].tags) if is_one else ""),
+            "typed_add": request.POST.get("add", ""),
+            "typed_remove": request.POST.get("remove", ""),
+            "known": known_tags(Copilot.objects.in_use()),
+            "fault": fault,
+            "back": self._after(copilots),
+        }
+        return render(request, f"{FOLDER}/tags.html", context, status=422 if fault else 200)

@@ -1,0 +1,43 @@
+"""The archive: copilots that are put away, and come back when somebody wants them."""
+
+from collections.abc import Collection
+
+from django.db import transaction
+from django.utils import timezone
+
+from copilot_admin.models import Copilot
+
+
+def put_away(ids: Collection[int]) -> list[Copilot]:
+    """Puts copilots into the archive: they answer nobody from now on, and lists leave them out.
+
+    Draft, versions, questions, keys and transcripts stay as they are.
+
+    Returns:
+        Those that were not there yet.
+    """
+    with transaction.atomic():
+        rows = Copilot.objects.in_use().filter(pk__in=ids, deletion_requested_at=None)
+        found = list(rows.select_for_update(of=("self",)).order_by("name"))
+        now = timezone.now()
+        for copilot in found:
+            copilot.enabled, copilot.archived_at = False, now
+            copilot.save(update_fields=["enabled", "archived_at"])
+    return found
+
+
+def bring_back(ids: Collection[int]) -> list[Copilot]:
+    """Takes copilots out of the archive, switched off: nobody notices before they are switched on.
+
+    Returns:
+        Those that were there.
+    """
+    with transaction.atomic():
+        rows = Copilot.objects.exclude(archived_at=None).filter(
+            pk__in=ids, deletion_requested_at=None
+        )
+        found = list(rows.select_for_update(of=("self",)).order_by("name"))
+        for copilot in found:
+            copilot.archived_at = None
+            copilot.save(update_fields=["archived_at"])
+    return found

@@ -1,0 +1,95 @@
+"""Tags: words by which people keep copilots apart; they are part of no version and act at once."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from copilot_admin.copilots.fields.values import MOST_TAGS, tag_fault
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import Copilot
+from copilot_admin.models.copilots import CopilotQuerySet
+
+
+@dataclass(frozen=True, slots=True)
+class TagCount:
+    """A tag and how many copilots have it."""
+
+    tag: str
+    copilots: int
+
+
+def tags_in(text: str, *, known: Iterable[str] = ()) -> list[str]:
+    """The tags that somebody typed with commas between them, each once.
+
+    Args:
+        text: What was typed.
+        known: Tags there are: one that differs in its capitals alone is written like it.
+
+    Raises:
+        ConfigurationError: One cannot be a tag, or there are too many.
+    """
+    spelled = {tag.casefold(): tag for tag in known}
+    found: dict[str, str] = {}
+    for part in text.replace("\n", ",").split(","):
+        tag = " ".join(part.split())
+        if not tag:
+            continue
+        wrong = tag_fault(tag)
+        if wrong:
+            raise ConfigurationError(f"“{tag[:60]}”: {wrong}")
+        found.setdefault(tag.casefold(), spelled.get(tag.casefold(), tag))
+    return _few(list(found.values()))
+
+
+def with_tags(
+    tags: Sequence[str], *, add: Sequence[str] = (), remove: Sequence[str] = ()
+) -> list[str]:
+    """Tags with some more and some less; who is named twice is taken away.
+
+    Raises:
+        ConfigurationError: There would be too many.
+    """
+    gone = {tag.casefold() for tag in remove}
+    found = {tag.casefold(): tag for tag in reversed([*tags, *add])}
+    return _few([tag for key, tag in reversed(found.items()) if key not in gone])
+
+
+def known_tags(copilots: CopilotQuerySet) -> list[TagCount]:
+    """The tags of some copilots, in alphabetical order; one query.
+
+    A copilot's tags are one column: a server has some hundreds of copilots, whose tags are read in a
+    millisecond, and both databases read them alike.
+    """
+    spelled: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for tags in copilots.order_by("pk").values_list("tags", flat=True):
+        for tag in tags:
+            spelled.setdefault(tag.casefold(), tag)
+            counts[tag.casefold()] += 1
+    return [TagCount(spelled[key], counts[key]) for key in sorted(counts)]
+
+
+def tagged(copilots: CopilotQuerySet, tag: str) -> CopilotQuerySet:
+    """Those of some copilots that have a tag, in any capitals."""
+    wanted = tag.casefold()
+    rows = copilots.order_by("pk").values_list("pk", "tags")
+    having = [pk for pk, tags in rows if wanted in map(str.casefold, tags)]
+    return copilots.filter(pk__in=having)
+
+
+def give_tags(copilot: Copilot, tags: Sequence[str]) -> bool:
+    """Makes these the tags of a copilot; says whether that changed anything."""
+    changed = copilot.tags != list(tags)
+    if changed:
+        copilot.tags = list(tags)
+        copilot.save(update_fields=["tags"])
+    return changed
+
+
+def _few(tags: list[str]) -> list[str]:
+    if len(tags) > MOST_TAGS:
+        sentence = _("A copilot has %(most)d tags at most.") % {"most": MOST_TAGS}
+        raise ConfigurationError(sentence)
+    return tags

@@ -1,0 +1,202 @@
+"""The archive: what is put away is out of sight, and comes back switched off."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.test import Client
+from django.utils import timezone
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.copilot_file.faults import BadCopilotFile
+from copilot_admin.copilot_file.importing import import_values
+from copilot_admin.copilots.archive import bring_back, put_away
+from copilot_admin.copilots.live import live_copilots
+from copilot_admin.copilots.publishing import NotPublishable, publish, restore
+from copilot_admin.models import Conversation, Copilot, DailyUsage
+from copilot_admin.upkeep.deletion import mark
+from tests.admin.pages import messages_of
+from tests.factories import make_copilot, make_key, make_published, make_user
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+LIST = "/admin/copilot_admin/copilot/"
+ARCHIVE = f"{LIST}?state=archived"
+
+
+@pytest.fixture
+def builder(client: Client) -> Client:
+    client.force_login(make_user(Role.BUILDERS))
+    return client
+
+
+def names_in(response: Any) -> list[str]:
+    return [copilot.name for copilot in response.context["cl"].result_list]
+
+
+def act(client: Client, action: str, *copilots: Copilot, to: str = LIST) -> Any:
+    ids = [copilot.pk for copilot in copilots]
+    return client.post(to, {"action": action, "_selected_action": ids}, follow=True)
+
+
+def test_what_is_live_is_asked_about_before_it_is_put_away(builder: Client) -> None:
+    copilot = make_published(name="News")
+    DailyUsage.objects.create(copilot=copilot, day=timezone.now().date(), runs=3, errors=1)
+    old = timezone.now().date() - timedelta(days=7)
+    DailyUsage.objects.create(copilot=copilot, day=old, runs=90)
+    response = act(builder, "archive_chosen", copilot)
+    page = response.content.decode()
+    assert response.redirect_chain[-1][0] == f"{LIST}archive/?id={copilot.pk}"
+    assert "Archive News?" in page
+    assert "It was asked 3 questions in seven days." in page
+    assert not Copilot.objects.get().is_archived
+    done = builder.post(f"{LIST}archive/?id={copilot.pk}", follow=True)
+    assert messages_of(done) == [
+        f'“News” is in the archive. <a href="{ARCHIVE}">Show the archive</a>'
+    ]
+    assert (names_in(done), names_in(builder.get(ARCHIVE))) == ([], ["News"])
+    assert live_copilots([copilot.pk]) == ()
+    assert "Put into the archive." in builder.get(f"{LIST}{copilot.pk}/history/").content.decode()
+
+
+def test_what_nobody_can_ask_is_put_away_without_a_question(builder: Client) -> None:
+    draft, off = make_copilot(name="Draft"), make_published(enabled=False)
+    assert "nobody can ask it now." in builder.get(f"{LIST}archive/?id={draft.pk}").content.decode()
+    response = act(builder, "archive_chosen", draft, off)
+    assert messages_of(response)[0].startswith("2 copilots are in the archive.")
+    assert not Copilot.objects.in_use().exists()
+
+
+def test_several_come_back_switched_off(builder: Client) -> None:
+    one, other = make_published(name="One"), make_copilot(name="Other")
+    put_away([one.pk, other.pk])
+    response = act(builder, "restore_chosen", one, other, to=ARCHIVE)
+    assert messages_of(response) == [
+        "2 copilots are back, switched off. Switch them on when people may ask them again."
+    ]
+    rows = Copilot.objects.in_use().order_by("name").values_list("name", "enabled", "live")
+    assert list(rows) == [("One", False, one.live_id), ("Other", False, None)]
+
+
+def test_the_page_of_an_archived_copilot_offers_to_restore_it_and_nothing_else(
+    builder: Client,
+) -> None:
+    copilot = make_published(name="News")
+    put_away([copilot.pk])
+    page = builder.get(f"{LIST}{copilot.pk}/change/").content.decode()
+    assert "Put away: it answers nobody until it is restored." in page
+    assert 'name="_save"' not in page
+    assert builder.post(f"{LIST}{copilot.pk}/change/", {"name": "Other"}).status_code == 403
+    assert builder.post(f"{LIST}{copilot.pk}/now/", {"now-enabled": "on"}).status_code == 403
+    assert builder.get(f"{LIST}publish/?id={copilot.pk}").status_code == 404
+    assert builder.get(f"{LIST}tags/?id={copilot.pk}").status_code == 404
+    assert builder.get(f"/admin/connect/{copilot.pk}/").status_code == 404
+    assert builder.get(f"{LIST}{copilot.pk}/back/").status_code == 405
+    response = builder.post(f"{LIST}{copilot.pk}/back/", follow=True)
+    assert messages_of(response) == [
+        "“News” is back, switched off. Switch it on when people may ask it again."
+    ]
+    assert 'name="_save"' in response.content.decode()
+    again = builder.post(f"{LIST}{copilot.pk}/back/", follow=True)
+    assert messages_of(again) == ["Nothing was in the archive any more."]
+
+
+def test_actions_that_do_not_fit_the_archive_are_not_there(builder: Client) -> None:
+    copilot = make_published()
+    usual = set(dict(builder.get(LIST).context["action_form"].fields["action"].choices))
+    assert {"archive_chosen", "enable_chosen"} <= usual
+    assert not {"restore_chosen", "delete_selected"} & usual
+    put_away([copilot.pk])
+    kept = dict(builder.get(ARCHIVE).context["action_form"].fields["action"].choices)
+    assert {"restore_chosen", "delete_selected"} <= set(kept)
+    assert not {"archive_chosen", "enable_chosen", "publish_chosen", "tag_chosen"} & set(kept)
+
+
+def test_a_copilot_in_use_is_not_deleted_before_it_is_in_the_archive(builder: Client) -> None:
+    copilot = make_copilot()
+    response = builder.post(f"{LIST}{copilot.pk}/delete/", {"post": "yes"}, follow=True)
+    assert response.redirect_chain[-1][0] == f"{LIST}archive/?id={copilot.pk}"
+    assert messages_of(response) == [
+        "Copilots are deleted from the archive. Put this one there first."
+    ]
+    assert not Copilot.objects.get().is_being_deleted
+    put_away([copilot.pk])
+    builder.post(f"{LIST}{copilot.pk}/delete/", {"post": "yes"})
+    found = Copilot.objects.get()
+    assert (found.is_being_deleted, found.is_archived) == (True, False)
+    assert names_in(builder.get(LIST)) == [found.name]
+
+
+def test_two_people_who_archive_at_once_do_it_once(builder: Client) -> None:
+    copilot = make_published()
+    address = f"{LIST}archive/?id={copilot.pk}"
+    assert builder.post(address).status_code == 302
+    assert builder.post(address).status_code == 404
+    assert [put_away([copilot.pk]), len(bring_back([copilot.pk])), bring_back([copilot.pk])] == [
+        [],
+        1,
+        [],
+    ]
+
+
+def test_nothing_that_is_being_deleted_is_archived_or_restored() -> None:
+    copilot = make_published()
+    mark([copilot.pk])
+    assert (put_away([copilot.pk]), bring_back([copilot.pk])) == ([], [])
+
+
+def test_the_database_knows_that_what_is_archived_is_off() -> None:
+    copilot = make_published()
+    put_away([copilot.pk])
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Copilot.objects.update(enabled=True)
+
+
+def test_what_is_archived_is_neither_published_nor_brought_back_to_a_version_nor_imported() -> None:
+    copilot = make_published(slug="news")
+    put_away([copilot.pk])
+    assert copilot.live is not None
+    with pytest.raises(NotPublishable, match="in the archive"):
+        publish(copilot, user=None)
+    with pytest.raises(NotPublishable, match="in the archive"):
+        restore(copilot.live)
+    entry = {"slug": "news", "name": "N", "provider": copilot.provider.name, "model": "m"}
+    with pytest.raises(BadCopilotFile) as caught:
+        import_values({"format": 1, "copilots": [entry]}, default_access="key")
+    assert str(caught.value) == (
+        "copilots[0].slug: the copilot 'news' is in the archive. Restore it first."
+    )
+
+
+def test_start_page_and_pickers_leave_it_out_and_its_transcripts_stay(client: Client) -> None:
+    client.force_login(make_user(is_superuser=True))
+    copilot = make_published(name="Newsroom")
+    now = timezone.now()
+    conversation = Conversation.objects.create(
+        copilot=copilot, principal="anonymous", first_at=now, last_at=now, title="Why?"
+    )
+    put_away([copilot.pk])
+    assert client.get("/admin/").context["tiles"] == []
+    assert "Newsroom" not in client.get("/admin/copilot_admin/endpointkey/add/").content.decode()
+    transcripts = "/admin/copilot_admin/conversation/"
+    assert "Newsroom (archived)" in client.get(transcripts).content.decode()
+    assert "Why?" in client.get(f"{transcripts}{conversation.pk}/change/").content.decode()
+
+
+def test_a_key_keeps_a_copilot_that_is_archived(client: Client) -> None:
+    client.force_login(make_user(is_superuser=True))
+    gone, stays = make_published(name="Gone"), make_published(name="Stays")
+    key, _ = make_key(copilots=(gone, stays))
+    put_away([gone.pk])
+    address = f"/admin/copilot_admin/endpointkey/{key.pk}/change/"
+    assert "Gone" in client.get(address).content.decode()
+    client.post(address, {"name": "Desk", "copilots": [gone.pk, stays.pk], "expires_at": ""})
+    assert set(key.copilots.all()) == {gone, stays}
+
+
+def test_strangers_to_copilots_put_nothing_away(client: Client) -> None:
+    client.force_login(make_user(Role.REVIEWERS))
+    copilot = make_published()
+    assert client.post(f"{LIST}archive/?id={copilot.pk}").status_code == 403
+    put_away([copilot.pk])
+    assert client.post(f"{LIST}{copilot.pk}/back/").status_code == 403
