@@ -1,6 +1,6 @@
 """The start page: what there is, what happened last, what to do next; and the rail."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.test import Client
@@ -8,7 +8,9 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.admin.frame.navigation import navigation
+from copilot_admin.admin.frame.start_page import cards_to_show
 from copilot_admin.config.roles import Role
+from copilot_admin.copilots.standing import CopilotState
 from copilot_admin.models import Conversation, Copilot, DailyUsage
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
@@ -25,14 +27,22 @@ def titles(client: Client) -> list[str]:
 
 
 @pytest.mark.django_db
-def test_a_fresh_server_leads_to_a_provider_then_to_a_copilot(client: Client) -> None:
+def test_an_empty_server_shows_one_way(client: Client) -> None:
     login(client, is_superuser=True)
-    assert titles(client) == ["Add a provider"]
-    make_provider()
-    assert titles(client) == ["Make your first copilot"]
+    assert titles(client) == []
     page = client.get(START).content.decode()
     assert "There is no copilot yet." in page
+    assert page.count('class="button') == 1
+    assert 'href="/admin/copilot_admin/copilot/templates/">Begin with a template</a>' in page
     assert "Nobody has asked anything yet." in page
+
+
+@pytest.mark.django_db
+def test_an_operator_is_led_to_a_provider(client: Client) -> None:
+    login(client, Role.OPERATORS)
+    assert titles(client) == ["Add a provider"]
+    make_provider()
+    assert titles(client) == []
 
 
 @pytest.mark.django_db
@@ -101,7 +111,65 @@ def test_more_copilots_than_tiles_lead_to_the_list(client: Client) -> None:
         make_copilot()
     response = client.get(START)
     assert len(response.context["tiles"]) == 12
-    assert "All copilots" in response.content.decode()
+    assert "All 13 copilots" in response.content.decode()
+
+
+def shown(states: str, *, most: int = 6, used: str = "") -> str:
+    """The cards that are shown, by the first letters of states; a later one was changed later."""
+    by_letter = {state.value[0]: state for state in CopilotState if state.value != "disabled"}
+    day = datetime(2026, 1, 1, tzinfo=UTC)
+    rows = [
+        (number, by_letter[letter], day + timedelta(days=number))
+        for number, letter in enumerate(states)
+    ]
+    questions = {int(number): 5 for number in used}
+    return "".join(map(str, cards_to_show(rows, questions=questions, most=most)))
+
+
+# b: broken, c: changed, p: published
+@pytest.mark.parametrize(
+    ("states", "used", "expected"),
+    [
+        ("", "", ""),
+        ("ppb", "0", "201"),  # broken first, then what is used
+        ("cccccccpp", "", "654387"),  # what is unfinished leaves room for what people use
+        ("ccccccccc", "", "876543"),  # unless there is nothing else
+        ("cpppppppp", "1", "018765"),
+        ("bbbbbbbbp", "", "765432"),  # more broken ones than there is room for
+    ],
+)
+def test_the_cards_that_are_shown(states: str, used: str, expected: str) -> None:
+    assert shown(states, used=used) == expected
+
+
+@pytest.mark.django_db
+def test_the_start_page_is_narrowed_to_a_tag(client: Client) -> None:
+    login(client, Role.BUILDERS)
+    make_copilot(name="One", tags=["Rates & FX"])
+    make_copilot(name="Other", tags=["<b>", "rates & fx"])
+    make_copilot(name="Third")
+    response = client.get(START, {"tag": "Rates & FX"})
+    assert sorted(str(tile.copilot) for tile in response.context["tiles"]) == ["One", "Other"]
+    page = response.content.decode()
+    assert '<a class="ca-tag" href="?tag=%3Cb%3E" dir="auto">&lt;b&gt; ' in page
+    assert 'aria-current="true" href="?tag=Rates%20%26%20FX"' in page
+    assert "No copilot has this tag." in client.get(START, {"tag": "nobody"}).content.decode()
+
+
+@pytest.mark.django_db
+def test_the_start_page_costs_the_same_however_many_copilots_there_are(
+    client: Client, django_assert_max_num_queries: Any
+) -> None:
+    login(client, is_superuser=True)
+    make_published(tags=["a"])
+    client.get(START)
+    with django_assert_max_num_queries(14) as few:
+        client.get(START)
+    for number in range(20):
+        make_published(tags=[f"tag {number}"])
+    with django_assert_max_num_queries(len(few.captured_queries)):
+        page = client.get(START)
+    assert len(page.content) < 60_000
 
 
 @pytest.mark.django_db
