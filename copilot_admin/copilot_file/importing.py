@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, transaction
 
@@ -20,7 +21,7 @@ from copilot_admin.copilots.fields.values import IMAGE_DATA_START
 from copilot_admin.copilots.providers import forget_key_if_moved
 from copilot_admin.copilots.publishing import NotPublishable, apply_document, publish
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Copilot, Provider
+from copilot_admin.models import Access, Copilot, Provider
 from protocol.json import Json
 
 
@@ -51,11 +52,17 @@ class ImportedChange:
     published: int | None = None
 
 
+def usual_access() -> Access:
+    """Who may ask a copilot whose file does not say so."""
+    return Access.KEY if settings.PRODUCTION else Access.OPEN
+
+
 @dataclass(slots=True)
 class _Import:
     """One import on its way: the pictures to store, and where each entry stands in the file."""
 
     default_access: str
+    may_change_providers: bool = True
     providers: dict[str, Provider] = field(default_factory=dict)
     pictures: dict[str, bytes] = field(default_factory=dict)
 
@@ -96,26 +103,59 @@ def import_values(
     publishing: bool = False,
     dry_run: bool = False,
     user: AbstractBaseUser | None = None,
+    may_change_providers: bool = True,
+    keeping_images: bool = True,
 ) -> tuple[ImportedChange, ...]:
-    """Like `import_file`, for a file that has been read into plain values."""
+    """Like `import_file`, for a file that has been read into plain values.
+
+    Args:
+        values: As `loading.load` gives them.
+        default_access: As there.
+        publishing: As there.
+        dry_run: As there.
+        user: As there.
+        may_change_providers: Whether whoever imports may say where keys are sent. Else a provider
+            of the file is taken only where it is here as it is there.
+        keeping_images: Whether the files of pictures are stored: not where the caller's transaction
+            is a trial.
+
+    Raises:
+        BadCopilotFile: With every fault; nothing was changed.
+    """
     file = validate(values)
-    work = _Import(default_access=default_access)
+    work = _Import(default_access=default_access, may_change_providers=may_change_providers)
     try:
         with transaction.atomic():
             changes = _carry_out(file, work, user=user, publishing=publishing)
             transaction.set_rollback(dry_run)
-            if not dry_run:
+            if keeping_images and not dry_run:
                 for picture in work.pictures.values():
                     images.keep(picture)
     except IntegrityError as error:
-        sentence = "Two copilots exchange their names. Import them one after the other."
-        raise BadCopilotFile([FileFault("copilots", sentence)]) from error
+        raise BadCopilotFile([FileFault("copilots", _why_refused(file))]) from error
     return changes
+
+
+def _why_refused(file: CopilotFile) -> str:
+    """Why the database took no row of a file: within it, or by what others did meanwhile."""
+    names = {entry.slug: entry.name.lower() for entry in file.copilots}
+    here = Copilot.objects.filter(slug__in=names).values_list("slug", "name")
+    holders = {name.lower(): slug for slug, name in here}
+    if any(holders.get(name, slug) != slug for slug, name in names.items()):
+        return "Two copilots exchange their names. Import them one after the other."
+    return "Somebody else made one of them at the same moment. Import once more."
 
 
 def _carry_out(
     file: CopilotFile, work: _Import, *, user: AbstractBaseUser | None, publishing: bool
 ) -> tuple[ImportedChange, ...]:
+    faults = [
+        fault
+        for index, one in enumerate(file.providers)
+        for fault in _provider_faults(one, work, index=index)
+    ]
+    if faults:
+        raise BadCopilotFile(faults)
     changes = [_take_provider(entry, work) for entry in file.providers]
     faults = [
         fault
@@ -129,16 +169,38 @@ def _carry_out(
     return tuple(changes)
 
 
+def _provider_faults(entry: ProviderEntry, work: _Import, *, index: int) -> list[FileFault]:
+    """Where somebody who may not change providers would."""
+    row = Provider.objects.filter(name__iexact=entry.name).first()
+    is_here = row is not None and provider_entry(row) == _as_written(entry)
+    if work.may_change_providers or is_here:
+        return []
+    sentence = (
+        "you may not add or change providers, and it is not here like this. Leave it out of the "
+        "file to use the one that is here, or ask an operator to import it."
+    )
+    return [FileFault(f"providers[{index}]", sentence)]
+
+
+def _as_written(entry: ProviderEntry) -> dict[str, Any]:
+    """The entry that a provider made of this one would have."""
+    return provider_entry(_filled(Provider(), entry))
+
+
+def _filled(row: Provider, entry: ProviderEntry) -> Provider:
+    row.name, row.kind, row.base_url = entry.name, entry.kind, entry.base_url
+    row.api_key_env = entry.api_key_env
+    row.timeouts = entry.timeout_s.model_dump(exclude_none=True)
+    row.tool_calling = entry.tool_calling
+    return row
+
+
 def _take_provider(entry: ProviderEntry, work: _Import) -> ImportedChange:
     row = Provider.objects.filter(name__iexact=entry.name).first()
     before = provider_entry(row) if row else {}
     row = row or Provider()
     forget_key_if_moved(row, entry.base_url)
-    row.name, row.kind, row.base_url = entry.name, entry.kind, entry.base_url
-    row.api_key_env = entry.api_key_env
-    row.timeouts = entry.timeout_s.model_dump(exclude_none=True)
-    row.tool_calling = entry.tool_calling
-    after = provider_entry(row)
+    after = provider_entry(_filled(row, entry))
     if before != after:
         row.save()
     work.providers[row.name.lower()] = row
@@ -195,7 +257,8 @@ def _take_copilot(
     publishing: bool,
     index: int,
 ) -> ImportedChange:
-    row = Copilot.objects.select_related("provider", "live").filter(slug=entry.slug).first()
+    rows = Copilot.objects.select_related("provider", "live").filter(slug=entry.slug)
+    row = rows.select_for_update(of=("self",)).first()
     before = _state(row) if row else {}
     row = row or Copilot(slug=entry.slug)
     _fill(row, entry, work)

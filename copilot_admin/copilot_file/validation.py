@@ -9,7 +9,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault, path_of
-from copilot_admin.copilot_file.schema import CopilotFile
+from copilot_admin.copilot_file.schema import FORMAT, CopilotFile
 from copilot_admin.copilots.fields.shape import Shape
 
 KEY_WORDS = frozenset({"api_key", "key", "secret", "token", "password"})
@@ -60,6 +60,8 @@ def _sentence(error: ErrorDetails, path: tuple[int | str, ...], whole: type[Shap
             return error["msg"]
         case "extra_forbidden":
             return _unknown_key(path, whole)
+        case "literal_error" if path == ("format",):
+            return _other_format(error["input"])
         case "literal_error":
             return f"{_shown(error['input'])} is not possible. Use {context['expected']}."
         case "string_pattern_mismatch":
@@ -72,6 +74,15 @@ def _sentence(error: ErrorDetails, path: tuple[int | str, ...], whole: type[Shap
             return _TYPES[kind]
         case _:
             return f"{_shown(error['input'])} does not fit. {error['msg']}."
+
+
+def _other_format(found: object) -> str:
+    if isinstance(found, int) and found > FORMAT:
+        return (
+            f"the file is of format {found}, which a newer release wrote; this one reads format "
+            f"{FORMAT}. Upgrade this server, or export the copilots from one as old as it."
+        )
+    return f"{_shown(found)} is not possible. Write format: {FORMAT}."
 
 
 def _unknown_key(path: tuple[int | str, ...], whole: type[Shape]) -> str:

@@ -121,3 +121,18 @@ def _origin(url: str) -> tuple[str, str]:
 
 def _place(provider: Provider) -> SealedPlace:
     return SealedPlace(table="provider", row=str(provider.pk), field="api_key")
+
+
+def unset_keys() -> tuple[str, ...]:
+    """What the server needs in its environment, a sentence each, as far as this process can tell."""
+    return tuple(
+        filter(None, map(_unset_key, Provider.objects.exclude(api_key_env="").order_by("name")))
+    )
+
+
+def _unset_key(provider: Provider) -> str:
+    try:
+        api_key_of(provider)
+    except KeyVariableUnset as error:
+        return error.public
+    return ""

@@ -81,7 +81,7 @@ def tagged(copilots: CopilotQuerySet, tag: str) -> CopilotQuerySet:
 
 def give_tags(copilot: Copilot, tags: Sequence[str]) -> bool:
     """Makes these the tags of a copilot; says whether that changed anything."""
-    changed = copilot.tags != list(tags)
+    changed = bool(copilot.tags != list(tags))
     if changed:
         copilot.tags = list(tags)
         copilot.save(update_fields=["tags"])

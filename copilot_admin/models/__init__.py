@@ -1,4 +1,4 @@
-"""The schema: copilots, providers, keys, saved questions, transcripts, calls of components.
+"""The schema: copilots, providers, keys, saved questions, files to import, transcripts, calls of components.
 
 Doors: what is named here, `access.digest_of` for who looks a key up, `copilots` and `transcripts` for
 their limits and names, and `fields` for migrations.
@@ -14,6 +14,7 @@ from copilot_admin.models.copilots import (
     Provider,
     VersionProvider,
 )
+from copilot_admin.models.imports import PendingImport
 from copilot_admin.models.questions import (
     AnswerState,
     Judgement,
@@ -68,6 +69,7 @@ __all__ = [
     "NodeKind",
     "NodeRole",
     "Outcome",
+    "PendingImport",
     "Provider",
     "ReviewState",
     "Run",

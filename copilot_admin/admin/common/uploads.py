@@ -10,6 +10,12 @@ from django.utils.translation import gettext as _
 from copilot_admin.edge.form_bodies import TOO_LARGE_TYPE
 
 
+class SeveralFiles(forms.FileInput):
+    """An input that takes several files."""
+
+    allow_multiple_selected = True
+
+
 class UploadField(forms.FileField):
     """A file; of one that the edge left out, nothing has come but its name."""
 
@@ -25,3 +31,14 @@ class UploadField(forms.FileField):
                 params={"megabytes": megabytes},
             )
         return super().to_python(data)
+
+
+class UploadsField(UploadField):
+    """Several files; each as `UploadField` takes one."""
+
+    widget = SeveralFiles
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        """The files that were sent, if all were sent whole."""
+        clean = super().clean
+        return [clean(one, initial) for one in data or [None]]

@@ -23,6 +23,7 @@ from copilot_admin.admin.copilots.deletion import deletion_of, revoke_keys_of
 from copilot_admin.admin.copilots.draft_inputs import AT_ONCE, sections
 from copilot_admin.admin.copilots.filters import StateFilter, TagFilter
 from copilot_admin.admin.copilots.form import CopilotForm
+from copilot_admin.admin.copilots.imports import ImportViews
 from copilot_admin.admin.copilots.kept_copy import forget_copy
 from copilot_admin.admin.copilots.page import page_context
 from copilot_admin.admin.copilots.questions import QuestionViews
@@ -52,6 +53,7 @@ class CopilotAdmin(
     AtOnceViews,
     ArchiveViews,
     TagViews,
+    ImportViews,
     TemplateViews,
     QuestionViews,
     VersionViews,
@@ -123,7 +125,8 @@ class CopilotAdmin(
             path("<int:pk>/image/", wrap(self.image_view), name="copilot_admin_copilot_image"),
         ]
         pages = self.template_urls() + self.version_urls() + self.question_urls()
-        ours = pages + self.at_once_urls() + self.archive_urls() + self.tag_urls() + own
+        ours = pages + self.at_once_urls() + self.archive_urls() + self.tag_urls()
+        ours += self.import_urls() + own
         return ours + super().get_urls()
 
     def get_fieldsets(self, request: HttpRequest, obj: Copilot | None = None) -> Any:

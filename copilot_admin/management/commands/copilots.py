@@ -7,17 +7,16 @@ from pathlib import Path
 import sys
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from copilot_admin.copilot_file.exporting import export_file
-from copilot_admin.copilot_file.importing import ImportedChange, import_file
+from copilot_admin.copilot_file.importing import ImportedChange, import_file, usual_access
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilot_file.templates import Switched, make_copilot, template_named, templates
 from copilot_admin.copilot_file.yaml_writing import write_yaml
-from copilot_admin.copilots.providers import api_key_of
-from copilot_admin.errors import ConfigurationError, KeyVariableUnset
-from copilot_admin.models import Access, Copilot, Judgement, Provider, Side
+from copilot_admin.copilots.providers import unset_keys
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import Copilot, Judgement, Provider, Side
 from copilot_admin.studio.question_check import check_questions, line_of, told
 from copilot_admin.studio.question_queue import outcome_of
 
@@ -133,7 +132,7 @@ class Command(BaseCommand):
         copilot = make_copilot(
             chosen,
             slug=slug,
-            access=_default_access(),
+            access=usual_access(),
             provider=row,
             model=model,
             switched=Switched(switched_model, switched_provider) if switched_model else None,
@@ -155,7 +154,7 @@ class Command(BaseCommand):
         data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
         changes = import_file(
             data,
-            default_access=_default_access(),
+            default_access=usual_access(),
             publishing=publish,
             dry_run=dry_run,
         )
@@ -164,27 +163,14 @@ class Command(BaseCommand):
         if dry_run:
             self.stdout.write("Nothing was changed (--dry-run).")
             return
-        for sentence in _keys_to_set():
+        for sentence in unset_keys():
             self.stderr.write(sentence)
-
-
-def _default_access() -> Access:
-    return Access.KEY if settings.PRODUCTION else Access.OPEN
 
 
 def _listed() -> Iterator[str]:
     width = max(map(len, templates()))
     for template in templates().values():
         yield f"{template.slug:{width}}  {template.summary}"
-
-
-def _keys_to_set() -> Iterator[str]:
-    """What the server needs in its environment, as far as this process can tell."""
-    for provider in Provider.objects.exclude(api_key_env="").order_by("name"):
-        try:
-            api_key_of(provider)
-        except KeyVariableUnset as error:
-            yield error.public
 
 
 def _lines(change: ImportedChange) -> Iterator[str]:

@@ -1,0 +1,120 @@
+"""What an import does, as the page shows it before and after."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
+import hashlib
+import json
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from copilot_admin.copilot_file.bundles import FileChange
+from copilot_admin.copilot_file.importing import Difference, Effect
+from copilot_admin.copilots.drafts import FieldChange, in_words, label_of
+from copilot_admin.copilots.fields.table import AT_ONCE, BY_KEY
+from copilot_admin.studio.changes import MarkedChange, marked
+
+MOST_COMPARED = 50  # rows whose fields are shown: comparing texts word by word takes its time
+LABELS: Mapping[str, str | Promise] = {
+    "base_url": _("Base URL"),
+    "api_key_env": _("Key variable"),
+    "kind": _("Kind"),
+    "questions": _("Saved questions"),
+    "slug": _("Slug"),
+    "timeout_s": _("Timeouts"),
+    "tool_calling": _("Tool calling"),
+}
+EFFECTS: Mapping[Effect, tuple[str | Promise, str]] = {
+    Effect.CREATED: (_("New"), "good"),
+    Effect.CHANGED: (_("Changes"), "warn"),
+    Effect.UNCHANGED: (_("Stays as it is"), "muted"),
+}
+_AT_ONCE_KEYS = frozenset(one.key for one in AT_ONCE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedRow:
+    """What becomes of a provider or copilot.
+
+    Attributes:
+        url: Of its page, where it has one.
+        changes: Its fields; of those beyond the first rows, none, and `n_changes` tells.
+        at_once: The fields that act without publishing, of a copilot that is there already.
+        published: The number of the version that is made of it.
+    """
+
+    name: str
+    file: str
+    label: str | Promise
+    tone: str
+    url: str = ""
+    changes: Sequence[MarkedChange] = field(default=())
+    n_changes: int = 0
+    at_once: str = ""
+    published: int | None = None
+
+
+def planned(changes: Iterable[FileChange], *, urls: Mapping[str, str]) -> list[PlannedRow]:
+    """The rows of an import, what changes first.
+
+    Args:
+        changes: What the import does.
+        urls: Pages, by the names of the changes.
+    """
+    order = [Effect.CHANGED, Effect.CREATED, Effect.UNCHANGED]
+    ranked = sorted(changes, key=lambda one: order.index(one.change.effect))
+    return [_row(one, urls, is_compared=at < MOST_COMPARED) for at, one in enumerate(ranked)]
+
+
+def digest_of(changes: Iterable[FileChange]) -> str:
+    """What an import does in a few characters: to notice that it would do something else by now."""
+    told = [
+        [one.file, one.change.name, one.change.effect, one.change.published, *map(astuple, fields)]
+        for one in changes
+        for fields in [one.change.differences]
+    ]
+    return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()
+
+
+def _row(one: FileChange, urls: Mapping[str, str], *, is_compared: bool) -> PlannedRow:
+    change = one.change
+    label, tone = EFFECTS[change.effect]
+    told = [each for each in map(_told, change.differences) if each.before or each.after]
+    acting = [each.key for each in change.differences if each.key in _AT_ONCE_KEYS]
+    is_changed = change.effect is Effect.CHANGED
+    return PlannedRow(
+        name=change.name,
+        file=one.file,
+        label=label,
+        tone=tone,
+        url=urls.get(change.name, ""),
+        changes=marked(told) if is_compared else (),
+        n_changes=len(told),
+        at_once=", ".join(map(_label, acting)) if is_changed else "",
+        published=change.published,
+    )
+
+
+def _told(difference: Difference) -> FieldChange:
+    return FieldChange(
+        label=_label(difference.key),
+        before=_words(difference.key, difference.before),
+        after=_words(difference.key, difference.after),
+    )
+
+
+def _label(key: str) -> str:
+    return str(LABELS[key]) if key in LABELS else label_of(key)
+
+
+def _words(key: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if key == "questions":
+        text = ngettext("%(count)d question", "%(count)d questions", len(value))
+        lines = [text % {"count": len(value)}, *(str(row["question"]) for row in value)]
+        return "\n".join(lines) if value else ""
+    row = BY_KEY.get(key)
+    return row.in_words(value) if row and row.in_words else in_words(value)

@@ -1,0 +1,209 @@
+"""Import: copilot files are sent, what they would do is shown field by field, then it is done."""
+
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from copilot_admin.admin.common.uploads import SeveralFiles, UploadsField
+from copilot_admin.admin.copilots.import_plan import digest_of, planned
+from copilot_admin.admin.copilots.views import NO_ID, CopilotViews, person_of
+from copilot_admin.copilot_file.bundles import (
+    FileChange,
+    NamedFile,
+    ReadFile,
+    import_files,
+    read_files,
+)
+from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
+from copilot_admin.copilot_file.importing import Effect, usual_access
+from copilot_admin.copilots.providers import unset_keys
+from copilot_admin.models import Copilot, PendingImport
+
+FOLDER = "admin/copilot_admin/copilot"
+KEPT_FOR = timedelta(days=1)
+MOST_FAULTS = 200  # told on a page; whoever has more mends these first
+_COPILOT = "copilot "
+
+
+class ImportForm(forms.Form):
+    """The files to import."""
+
+    copilot_files = UploadsField(
+        label=gettext_lazy("Copilot files"),
+        widget=SeveralFiles(attrs={"accept": ".yaml,.yml,.json,.zip"}),
+        help_text=gettext_lazy(
+            "YAML or JSON as an export writes it, one or several, or a ZIP file of them."
+        ),
+    )
+
+
+class ImportViews(CopilotViews):
+    """The pages of the import; for whoever may add and change copilots."""
+
+    def import_urls(self) -> list[URLPattern]:
+        """The addresses of sending files and of looking at what they do."""
+        wrap = self.admin_site.admin_view
+        return [
+            path("import/", wrap(self.import_view), name="copilot_admin_copilot_import"),
+            path(
+                "import/<str:token>/",
+                wrap(self.plan_view),
+                name="copilot_admin_copilot_import_plan",
+            ),
+        ]
+
+    def has_import_permission(self, request: HttpRequest) -> bool:
+        """Who may import: a file makes copilots and changes them."""
+        return self.has_add_permission(request) and self.has_change_permission(request)
+
+    def import_view(self, request: HttpRequest) -> HttpResponseBase:
+        """Asks for files; a POST reads them and goes to what they would do."""
+        if not self.has_import_permission(request):
+            raise PermissionDenied
+        is_sent = request.method == "POST"
+        form = ImportForm(request.POST, request.FILES) if is_sent else ImportForm()
+        faults: tuple[FileFault, ...] = ()
+        if is_sent and form.is_valid():
+            sent = [
+                NamedFile(file.name, file.read()) for file in form.cleaned_data["copilot_files"]
+            ]
+            try:
+                return HttpResponseRedirect(
+                    _plan_url(_kept(request.user.pk or NO_ID, read_files(sent)))
+                )
+            except BadCopilotFile as error:
+                faults = error.faults
+        context = {"form": form, **_told(faults)}
+        return self._import_page(request, "import.html", **context)
+
+    def plan_view(self, request: HttpRequest, token: str) -> HttpResponseBase:
+        """Shows what the files would do now; a POST does it if it is still what was shown."""
+        if not self.has_import_permission(request):
+            raise PermissionDenied
+        pending = PendingImport.objects.filter(
+            token=token, user_id=request.user.pk or NO_ID
+        ).first()
+        if pending is None:
+            return self._import_page(request, "import.html", form=ImportForm(), is_gone=True)
+        files = [ReadFile(row["name"], row["values"]) for row in pending.files]
+        try:
+            if request.method == "POST":
+                return self._carry_out(request, files, pending)
+            return self._plan(request, files)
+        except BadCopilotFile as error:
+            context = {"files": files, **_told(error.faults)}
+            return self._import_page(request, "import_plan.html", **context)
+
+    def _carry_out(
+        self, request: HttpRequest, files: list[ReadFile], pending: PendingImport
+    ) -> HttpResponseBase:
+        publishing = "publish" in request.POST
+        with transaction.atomic():
+            changes = self._imported(request, files, publishing=publishing, dry_run=False)
+            is_as_shown = digest_of(changes) == request.POST.get("digest")
+            if is_as_shown:
+                pending.delete()
+                self._log(request, changes)
+            transaction.set_rollback(not is_as_shown)
+        if not is_as_shown:
+            return self._plan(request, files, publishing=publishing, is_other=True)
+        rows = _with_pages(changes)
+        keys = unset_keys() if request.user.has_perm("copilot_admin.view_provider") else ()
+        return self._import_page(request, "imported.html", rows=rows, keys_to_set=keys)
+
+    def _plan(
+        self,
+        request: HttpRequest,
+        files: list[ReadFile],
+        *,
+        publishing: bool | None = None,
+        is_other: bool = False,
+    ) -> HttpResponseBase:
+        if publishing is None:
+            publishing = "publish" in request.GET
+        changes = self._imported(request, files, publishing=publishing, dry_run=True)
+        return self._import_page(
+            request,
+            "import_plan.html",
+            rows=planned(changes, urls={}),
+            digest=digest_of(changes),
+            publishing=publishing,
+            does_anything=any(
+                one.change.effect is not Effect.UNCHANGED or one.change.published for one in changes
+            ),
+            is_other=is_other,
+            files=files,
+        )
+
+    def _imported(
+        self, request: HttpRequest, files: list[ReadFile], *, publishing: bool, dry_run: bool
+    ) -> tuple[FileChange, ...]:
+        may_change_providers = request.user.has_perms(
+            ["copilot_admin.add_provider", "copilot_admin.change_provider"]
+        )
+        return import_files(
+            files,
+            default_access=usual_access(),
+            publishing=publishing,
+            dry_run=dry_run,
+            user=person_of(request),
+            may_change_providers=may_change_providers,
+        )
+
+    def _log(self, request: HttpRequest, changes: tuple[FileChange, ...]) -> None:
+        by_slug = {copilot.slug: copilot for copilot in _copilots_of(changes)}
+        for one in changes:
+            copilot = by_slug.get(one.change.name.removeprefix(_COPILOT))
+            if copilot is None:
+                continue
+            if one.change.effect is Effect.CREATED:
+                self.log_addition(request, copilot, "Imported from a file.")
+            elif one.change.effect is Effect.CHANGED or one.change.published:
+                self.log_change(request, copilot, "Changed by an import.")
+
+    def _import_page(self, request: HttpRequest, name: str, **context: Any) -> HttpResponseBase:
+        common = self.admin_site.each_context(request)
+        found = {"opts": self.opts, "title": _("Import"), **context}
+        return render(request, f"{FOLDER}/{name}", {**common, **found})
+
+
+def _kept(user_id: int, files: list[ReadFile]) -> str:
+    """Keeps files that were read until somebody says yes to them; gives their token."""
+    PendingImport.objects.filter(sent_at__lt=timezone.now() - KEPT_FOR).delete()
+    with transaction.atomic():
+        PendingImport.objects.filter(user_id=user_id).delete()
+        rows = [{"name": file.name, "values": file.values} for file in files]
+        return PendingImport.objects.create(user_id=user_id, files=rows).token
+
+
+def _plan_url(token: str) -> str:
+    return reverse("admin:copilot_admin_copilot_import_plan", args=[token])
+
+
+def _told(faults: tuple[FileFault, ...]) -> dict[str, Any]:
+    return {"faults": faults[:MOST_FAULTS], "more_faults": max(len(faults) - MOST_FAULTS, 0)}
+
+
+def _copilots_of(changes: tuple[FileChange, ...]) -> list[Copilot]:
+    names = [one.change.name for one in changes if one.change.name.startswith(_COPILOT)]
+    return list(Copilot.objects.filter(slug__in=[name.removeprefix(_COPILOT) for name in names]))
+
+
+def _with_pages(changes: tuple[FileChange, ...]) -> list[Any]:
+    urls = {
+        f"{_COPILOT}{copilot.slug}": reverse(
+            "admin:copilot_admin_copilot_change", args=[copilot.pk]
+        )
+        for copilot in _copilots_of(changes)
+    }
+    return planned(changes, urls=urls)

@@ -1,0 +1,170 @@
+"""Several copilot files at once, also out of ZIP files: read as one, and carried out as one."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+import io
+from pathlib import PurePosixPath
+from typing import Any
+from zipfile import BadZipFile, ZipFile, ZipInfo
+import zlib
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
+from copilot_admin.copilot_file.importing import ImportedChange, import_values
+from copilot_admin.copilot_file.loading import MOST_BYTES, load
+from copilot_admin.copilot_file.validation import validate
+
+SUFFIXES = (".yaml", ".yml", ".json")
+MOST_FILES = 1000
+MOST_IN_ALL = 2 * MOST_BYTES  # of all files, unpacked: what one is read in is bounded by `load`
+_ZIP_START = b"PK\x03\x04"
+_IS_ENCRYPTED = 0x1
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """A file that somebody sent; `name` is for people, and may be anything."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file that was read into plain values."""
+
+    name: str
+    values: Any
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What an import does to a row, and which file says so."""
+
+    file: str
+    change: ImportedChange
+
+
+def read_files(sent: Iterable[NamedFile]) -> list[ReadFile]:
+    """Reads files, and those in ZIP files; all of them are checked as far as they can be alone.
+
+    Raises:
+        BadCopilotFile: With the faults of every file, each by the name of its file.
+    """
+    found: list[ReadFile] = []
+    faults: list[FileFault] = []
+    files = list(_unpacked(sent))
+    for file in files:
+        try:
+            values = load(file.data)
+            validate(values)
+        except BadCopilotFile as error:
+            faults += [_within(file.name, fault) for fault in error.faults]
+        else:
+            found.append(ReadFile(file.name, values))
+    faults += _repeated(found)
+    if not files:
+        faults.append(FileFault("", _("There is no copilot file in what you sent.")))
+    if faults:
+        raise BadCopilotFile(faults)
+    return found
+
+
+def import_files(
+    files: Sequence[ReadFile],
+    *,
+    default_access: str,
+    publishing: bool,
+    dry_run: bool,
+    user: AbstractBaseUser | None,
+    may_change_providers: bool,
+) -> tuple[FileChange, ...]:
+    """Carries out what files say, all of it or nothing; the arguments are those of `import_values`.
+
+    Raises:
+        BadCopilotFile: With every fault of the first file that has any; nothing was changed.
+    """
+    changes: list[FileChange] = []
+    with transaction.atomic():
+        for file in files:
+            try:
+                found = import_values(
+                    file.values,
+                    default_access=default_access,
+                    publishing=publishing,
+                    user=user,
+                    may_change_providers=may_change_providers,
+                    keeping_images=not dry_run,
+                )
+            except BadCopilotFile as error:
+                faults = [_within(file.name, fault) for fault in error.faults]
+                raise BadCopilotFile(faults) from error
+            changes += [FileChange(file.name, change) for change in found]
+        transaction.set_rollback(dry_run)
+    return tuple(changes)
+
+
+def _unpacked(sent: Iterable[NamedFile]) -> Iterator[NamedFile]:
+    left, count = MOST_IN_ALL, 0
+    for outer in sent:
+        for file in _in_zip(outer, left) if outer.data.startswith(_ZIP_START) else [outer]:
+            left, count = left - len(file.data), count + 1
+            if left < 0 or count > MOST_FILES:
+                sentence = _(
+                    "That is too much at once: %(files)d files and %(megabytes)d MB, unpacked, are "
+                    "the most. Send some of them, then the others."
+                ) % {"files": MOST_FILES, "megabytes": MOST_IN_ALL // 1024**2}
+                raise BadCopilotFile([FileFault("", sentence)])
+            yield file
+
+
+def _in_zip(outer: NamedFile, left: int) -> Iterator[NamedFile]:
+    try:
+        with ZipFile(io.BytesIO(outer.data)) as archive:
+            for info in archive.infolist():
+                if _is_wanted(info, outer.name):
+                    with archive.open(info) as file:
+                        data = file.read(min(left, MOST_BYTES) + 1)
+                    left -= len(data)
+                    yield NamedFile(f"{outer.name}: {info.filename}", data)
+    except (BadZipFile, zlib.error, NotImplementedError, EOFError, OSError) as error:
+        sentence = _("This ZIP file is damaged or packed in a way that cannot be read.")
+        raise BadCopilotFile([FileFault(outer.name, sentence)]) from error
+
+
+def _is_wanted(info: ZipInfo, outer: str) -> bool:
+    """Whether a file of a ZIP is a copilot file; what file managers leave in them is none."""
+    path = PurePosixPath(info.filename)
+    if info.is_dir() or "__MACOSX" in path.parts or path.name.startswith("."):
+        return False
+    if path.suffix.lower() not in SUFFIXES:
+        sentence = _("is no copilot file: their names end in .yaml, .yml or .json.")
+        raise BadCopilotFile([FileFault(f"{outer}: {info.filename}", sentence)])
+    if info.flag_bits & _IS_ENCRYPTED:
+        sentence = _("has a password. Pack it without one.")
+        raise BadCopilotFile([FileFault(f"{outer}: {info.filename}", sentence)])
+    return True
+
+
+def _repeated(files: Iterable[ReadFile]) -> list[FileFault]:
+    """Copilots that stand in more than one file: which of them is meant, nobody knows."""
+    slugs = [(str(entry["slug"]), file.name) for file in files for entry in _copilots(file.values)]
+    counts = Counter(slug for slug, _ in slugs)
+    return [
+        FileFault(name, _("the copilot '%(slug)s' is in more than one file.") % {"slug": slug})
+        for slug, name in slugs
+        if counts[slug] > 1
+    ]
+
+
+def _copilots(values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    found: Sequence[Mapping[str, Any]] = values.get("copilots", [])
+    return found
+
+
+def _within(name: str, fault: FileFault) -> FileFault:
+    return FileFault(f"{name}: {fault.path}" if fault.path else name, fault.sentence)

@@ -1,0 +1,33 @@
+"""Files that somebody sent and has not yet said yes to."""
+
+import secrets
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+
+from copilot_admin.models.fields import OrderedJsonField
+
+
+def _token() -> str:
+    return secrets.token_urlsafe(16)
+
+
+class PendingImport(models.Model):
+    """Copilot files that were read and checked, while the person who sent them looks at what they do.
+
+    One for a person: who sends others wants those. What nobody says yes to goes after a day.
+    """
+
+    token = models.CharField(max_length=32, unique=True, default=_token)
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
+    )
+    files: "models.Field[Any, Any]" = OrderedJsonField()  # [{"name": ..., "values": ...}]
+    sent_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        default_permissions = ()  # nobody looks at it but who sent it
+
+    def __str__(self) -> str:
+        return f"files of {self.user}"

@@ -1,0 +1,190 @@
+"""Several copilot files at once: what is read, what is refused, and that all or nothing is done."""
+
+import io
+from threading import Thread
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from django.db import connection
+import pytest
+
+from copilot_admin.copilot_file import bundles, importing
+from copilot_admin.copilot_file.bundles import NamedFile, import_files, read_files
+from copilot_admin.copilot_file.faults import BadCopilotFile
+from copilot_admin.copilot_file.importing import Effect, import_values
+from copilot_admin.copilot_file.loading import MOST_BYTES, as_json
+from copilot_admin.models import Copilot, Provider
+from tests.factories import make_provider
+
+
+def file_of(*slugs: str, name: str = "a.json", **more: Any) -> NamedFile:
+    copilots = [
+        {"slug": slug, "name": slug.upper(), "provider": "P", "model": "m", **more}
+        for slug in slugs
+    ]
+    return NamedFile(name, as_json({"format": 1, "copilots": copilots}).encode())
+
+
+def zipped(*files: NamedFile, name: str = "all.zip") -> NamedFile:
+    buffer = io.BytesIO()
+    with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
+        for file in files:
+            archive.writestr(file.name, file.data)
+    return NamedFile(name, buffer.getvalue())
+
+
+def faults_of(*sent: NamedFile) -> list[str]:
+    with pytest.raises(BadCopilotFile) as caught:
+        read_files(sent)
+    return [str(fault) for fault in caught.value.faults]
+
+
+def imported(*sent: NamedFile, **changes: Any) -> Any:
+    options: dict[str, Any] = {
+        "default_access": "key",
+        "publishing": False,
+        "dry_run": False,
+        "user": None,
+        "may_change_providers": True,
+        **changes,
+    }
+    return import_files(read_files(sent), **options)
+
+
+def test_files_and_those_in_zip_files_are_read_by_their_names() -> None:
+    rubbish = [NamedFile("__MACOSX/._b.yaml", b"x"), NamedFile(".DS_Store", b"x")]
+    found = read_files([file_of("a"), zipped(file_of("b", name="desk/b.yml"), *rubbish)])
+    assert [file.name for file in found] == ["a.json", "all.zip: desk/b.yml"]
+
+
+def test_every_fault_is_told_with_its_file() -> None:
+    wrong = NamedFile("wrong.yaml", b"format: 1\ncopilots:\n  - slug: x\n    api_key: abc\n")
+    newer = NamedFile("newer.yaml", b"format: 2\n")
+    assert faults_of(wrong, file_of("a"), newer) == [
+        "wrong.yaml: copilots[0].name: is missing.",
+        "wrong.yaml: copilots[0].provider: is missing.",
+        "wrong.yaml: copilots[0].model: is missing.",
+        "wrong.yaml: copilots[0].api_key: a file never holds a secret. Name a variable with "
+        "api_key_env.",
+        "newer.yaml: format: the file is of format 2, which a newer release wrote; this one reads "
+        "format 1. Upgrade this server, or export the copilots from one as old as it.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "sentence"),
+    [
+        (NamedFile("a.yaml", "format: 1".encode("utf-16")), "a.yaml: The file is not UTF-8"),
+        (NamedFile("a.yaml", b"format: 0\n"), "a.yaml: format: 0 is not possible. Write format: 1"),
+        (NamedFile("a.yaml", b"x" * (MOST_BYTES + 1)), "a.yaml: The file has 10485761 bytes"),
+        (NamedFile("a.yaml", b"p: " + b"x" * 5_000_000), "a.yaml: YAML may have 5000000 char"),
+        (NamedFile("a.zip", b"PK\x03\x04 and nothing"), "a.zip: This ZIP file is damaged"),
+        (zipped(NamedFile("run.exe", b"x")), "all.zip: run.exe: is no copilot file"),
+        (zipped(), "all.zip: The file is|There is no copilot file in what you sent."),
+        (zipped(NamedFile("x.yaml", b" " * 11_000_000)), "all.zip: x.yaml: The file has 10485761"),
+    ],
+)
+def test_what_cannot_be_read_is_said(file: NamedFile, sentence: str) -> None:
+    [told] = faults_of(file)
+    assert any(told.startswith(start) for start in sentence.split("|"))
+
+
+def test_a_zip_file_with_a_password_is_refused() -> None:
+    packed = bytearray(zipped(file_of("a")).data)
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        packed[packed.index(signature) + offset] |= 1
+    assert faults_of(NamedFile("a.zip", bytes(packed))) == [
+        "a.zip: a.json: has a password. Pack it without one."
+    ]
+
+
+@pytest.mark.parametrize(("name", "most"), [("MOST_FILES", 1), ("MOST_IN_ALL", 200)])
+def test_no_more_is_unpacked_than_is_promised(
+    monkeypatch: pytest.MonkeyPatch, name: str, most: int
+) -> None:
+    monkeypatch.setattr(bundles, name, most)
+    [told] = faults_of(zipped(file_of("a"), file_of("b", name="b.json")))
+    assert told.startswith("That is too much at once:")
+
+
+def test_a_copilot_in_two_files_is_refused() -> None:
+    assert faults_of(file_of("a"), file_of("b", "a", name="b.json")) == [
+        "a.json: the copilot 'a' is in more than one file.",
+        "b.json: the copilot 'a' is in more than one file.",
+    ]
+
+
+@pytest.mark.django_db
+def test_files_are_carried_out_together_or_not_at_all() -> None:
+    make_provider(name="P")
+    [change] = imported(file_of("a"), dry_run=True)
+    assert (change.file, change.change.name, change.change.effect) == (
+        "a.json",
+        "copilot a",
+        Effect.CREATED,
+    )
+    bad = file_of("b", name="b.json", image="data:image/png;base64,AAAA")
+    with pytest.raises(BadCopilotFile, match=r"^b.json: copilots\[0\].image: "):
+        imported(file_of("a"), bad)
+    assert not Copilot.objects.exists()
+    imported(file_of("a"), file_of("c", name="c.json"))
+    assert list(Copilot.objects.values_list("slug", flat=True).order_by("slug")) == ["a", "c"]
+
+
+@pytest.mark.django_db
+def test_who_may_not_change_providers_takes_those_that_are_here() -> None:
+    here = {"name": "P", "kind": "rehearsal", "api_key_env": "COPILOT_KEY_A"}
+    make_provider(**here)
+    import_values(
+        {"format": 1, "providers": [here]}, default_access="key", may_change_providers=False
+    )
+    for other in ({**here, "api_key_env": "COPILOT_KEY_B"}, {**here, "name": "Q"}):
+        with pytest.raises(BadCopilotFile, match=r"^providers\[0\]: you may not add or change"):
+            import_values(
+                {"format": 1, "providers": [other]},
+                default_access="key",
+                may_change_providers=False,
+            )
+    assert Provider.objects.get().api_key_env == "COPILOT_KEY_A"
+
+
+@pytest.mark.django_db
+def test_who_makes_the_same_copilot_meanwhile_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    provider = make_provider(name="P")
+    fill = importing._fill
+
+    def late(row: Copilot, *rest: Any) -> None:
+        Copilot.objects.create(slug="a", name="Other", model="m", provider=provider)
+        fill(row, *rest)
+
+    monkeypatch.setattr(importing, "_fill", late)
+    with pytest.raises(BadCopilotFile, match="Somebody else made one of them at the same moment"):
+        imported(file_of("a"))
+    assert not Copilot.objects.exists()
+
+
+@pytest.mark.database
+@pytest.mark.django_db(transaction=True)
+def test_two_imports_of_the_same_slug_at_once_leave_one_whole_copilot() -> None:
+    make_provider(name="P")
+    told: list[str] = []
+
+    def run(description: str) -> None:
+        try:
+            [one] = imported(file_of("a", description=description))
+            told.append(one.change.effect)
+        except BadCopilotFile as error:
+            told.append(str(error))
+        finally:
+            connection.close()
+
+    threads = [Thread(target=run, args=(text,)) for text in ("first", "second")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert Copilot.objects.get().description in ("first", "second")
+    once_more = (
+        "a.json: copilots: Somebody else made one of them at the same moment. Import once more."
+    )
+    assert sorted(told) in (sorted(["created", "changed"]), sorted(["created", once_more]))
