@@ -16,13 +16,16 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, Provider
 
 
-def export_file(slugs: Sequence[str] = (), *, live: bool = False) -> dict[str, Any]:
+def export_file(
+    slugs: Sequence[str] = (), *, live: bool = False, with_providers: bool = True
+) -> dict[str, Any]:
     """A copilot file as plain values.
 
     Args:
-        slugs: Of the copilots; none: all of them.
+        slugs: Of the copilots; none: all but those of the archive.
         live: What answers now instead of the draft. Without slugs, copilots that were never
             published are left out.
+        with_providers: Whether the file says where their models are; else it names providers only.
 
     Raises:
         ConfigurationError: A slug is unknown, or has no published version though `live`.
@@ -31,11 +34,10 @@ def export_file(slugs: Sequence[str] = (), *, live: bool = False) -> dict[str, A
     providers = {
         provider.pk: provider for row in copilots for provider in _providers(row, live=live)
     }
+    told = sorted(providers.values(), key=lambda one: one.name) if with_providers else []
     return {
         "format": FORMAT,
-        "providers": [
-            provider_entry(row) for row in sorted(providers.values(), key=lambda one: one.name)
-        ],
+        "providers": [provider_entry(row) for row in told],
         "copilots": [copilot_entry(row, live=live) for row in copilots],
     }
 
@@ -78,7 +80,8 @@ def provider_entry(provider: Provider) -> dict[str, Any]:
 def _chosen(slugs: Sequence[str], *, live: bool) -> list[Copilot]:
     rows = Copilot.objects.select_related("provider", "live__provider").order_by("slug")
     if not slugs:
-        return list(rows.exclude(live=None) if live else rows)
+        in_use = rows.filter(archived_at=None)
+        return list(in_use.exclude(live=None) if live else in_use)
     found = {row.slug: row for row in rows.filter(slug__in=slugs)}
     for slug in slugs:
         if slug not in found:

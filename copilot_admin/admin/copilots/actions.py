@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 
 from copilot_admin.admin.copilots.archive import ArchiveViews
 from copilot_admin.admin.copilots.copies import duplicate
+from copilot_admin.admin.copilots.exports import ExportViews
 from copilot_admin.admin.copilots.tags import TagViews
 from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.copilots.at_once import consequences, switched
@@ -68,6 +69,14 @@ def tag_chosen(
 ) -> HttpResponse:
     """Goes to the page that gives several copilots tags, or takes them away."""
     return HttpResponseRedirect(model_admin.tags_url(queryset.values_list("pk", flat=True)))
+
+
+@admin.action(description=_("Export…"), permissions=["view"])
+def export_chosen(
+    model_admin: ExportViews, request: HttpRequest, queryset: QuerySet[Copilot]
+) -> HttpResponse:
+    """Goes to the page that gives copilots as files."""
+    return HttpResponseRedirect(model_admin.export_url(queryset.values_list("pk", flat=True)))
 
 
 @admin.action(description=_("Enable"), permissions=["change"])

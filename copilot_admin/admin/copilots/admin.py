@@ -21,6 +21,7 @@ from copilot_admin.admin.copilots.archive import ArchiveViews
 from copilot_admin.admin.copilots.at_once import AtOnceViews
 from copilot_admin.admin.copilots.deletion import deletion_of, revoke_keys_of
 from copilot_admin.admin.copilots.draft_inputs import AT_ONCE, sections
+from copilot_admin.admin.copilots.exports import ExportViews
 from copilot_admin.admin.copilots.filters import StateFilter, TagFilter
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.imports import ImportViews
@@ -41,7 +42,7 @@ from copilot_admin.upkeep.tasks import delete_in_background
 
 FIELDSETS = sections()
 # What may be done with copilots of the archive; deletion besides.
-OF_THE_ARCHIVE = ("restore_chosen", "duplicate_chosen")
+OF_THE_ARCHIVE = ("restore_chosen", "duplicate_chosen", "export_chosen")
 # What somebody who may look but not change is shown: not what would be shown as JSON.
 VIEW_ONLY = [field.column for field in IN_FORM if field.is_plain]
 
@@ -54,6 +55,7 @@ class CopilotAdmin(
     ArchiveViews,
     TagViews,
     ImportViews,
+    ExportViews,
     TemplateViews,
     QuestionViews,
     VersionViews,
@@ -82,6 +84,7 @@ class CopilotAdmin(
         actions.enable_chosen,
         actions.disable_chosen,
         actions.tag_chosen,
+        actions.export_chosen,
         actions.archive_chosen,
         actions.restore_chosen,
     ]
@@ -126,7 +129,7 @@ class CopilotAdmin(
         ]
         pages = self.template_urls() + self.version_urls() + self.question_urls()
         ours = pages + self.at_once_urls() + self.archive_urls() + self.tag_urls()
-        ours += self.import_urls() + own
+        ours += self.import_urls() + self.export_urls() + own
         return ours + super().get_urls()
 
     def get_fieldsets(self, request: HttpRequest, obj: Copilot | None = None) -> Any:

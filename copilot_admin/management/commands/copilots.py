@@ -47,7 +47,7 @@ class Command(BaseCommand):
         """Declares `export`, `import`, `templates`, `new` and `check`."""
         actions = parser.add_subparsers(dest="action", required=True)
         export = actions.add_parser("export", help="writes a copilot file; never a secret")
-        export.add_argument("slugs", metavar="SLUG", nargs="*", help="default: all copilots")
+        export.add_argument("slugs", metavar="SLUG", nargs="*", help="default: all but the archive")
         export.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
         export.add_argument("--live", action="store_true", help="what answers now, not the draft")
         imports = actions.add_parser("import", help="creates or updates copilots by slug")

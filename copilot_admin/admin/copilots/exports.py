@@ -1,0 +1,141 @@
+"""Export: copilots are chosen by search and tag, and downloaded as one file or as a ZIP of them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+import io
+from typing import Any
+from urllib.parse import urlencode
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from copilot_admin.admin.copilots.views import CopilotViews, number_in
+from copilot_admin.copilot_file.exporting import export_file
+from copilot_admin.copilot_file.loading import as_json
+from copilot_admin.copilot_file.yaml_writing import write_yaml
+from copilot_admin.copilots.tags import known_tags, tagged
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import Copilot
+from copilot_admin.models.copilots import CopilotQuerySet
+
+FOLDER = "admin/copilot_admin/copilot"
+WRITERS = {"yaml": write_yaml, "json": as_json}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What somebody wants to take along.
+
+    Attributes:
+        slugs: Of the copilots.
+        live: What answers now instead of the drafts.
+        suffix: `yaml` or `json`.
+        each: A file for each, in a ZIP file; else one file.
+    """
+
+    slugs: tuple[str, ...]
+    live: bool
+    suffix: str
+    each: bool
+
+
+class ExportViews(CopilotViews):
+    """The page of the export, for whoever may see copilots."""
+
+    def export_urls(self) -> list[URLPattern]:
+        """Its address."""
+        wrap = self.admin_site.admin_view
+        return [path("export/", wrap(self.export_view), name="copilot_admin_copilot_export")]
+
+    def export_url(self, ids: Iterable[int]) -> str:
+        """Where these are chosen for an export."""
+        query = urlencode([("id", pk) for pk in ids])
+        return f"{reverse('admin:copilot_admin_copilot_export')}?{query}"
+
+    def export_view(self, request: HttpRequest) -> HttpResponseBase:
+        """Offers copilots to choose from; a POST gives the file."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        if request.method != "POST":
+            return self._export_page(request)
+        wish = _wish(request)
+        if not wish.slugs:
+            return self._export_page(request, fault=_("Choose at least one copilot."))
+        # Where models are, and in which variable a key is, concerns those who see providers alone.
+        with_providers = request.user.has_perm("copilot_admin.view_provider")
+        try:
+            return _download(wish, with_providers=with_providers)
+        except ConfigurationError as error:
+            return self._export_page(request, fault=error.public)
+
+    def _export_page(self, request: HttpRequest, *, fault: str = "") -> HttpResponseBase:
+        in_use = Copilot.objects.in_use()
+        asked, tag = request.GET.get("q", "").strip(), request.GET.get("tag", "")
+        ids = [number_in(value) for value in request.GET.getlist("id")]
+        rows = Copilot.objects.filter(pk__in=ids) if ids else in_use
+        rows = _found(rows.filter(deletion_requested_at=None), asked=asked, tag=tag)
+        context: dict[str, Any] = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": _("Export"),
+            "copilots": rows.order_by("name").values("slug", "name", "tags", "live_id"),
+            "chosen": set(request.POST.getlist("slug")) if request.method == "POST" else None,
+            "tags": [] if ids else known_tags(in_use),
+            "tag": tag,
+            "q": asked,
+            "ids": ids,
+            "fault": fault,
+        }
+        return render(request, f"{FOLDER}/export.html", context)
+
+
+def _found(rows: CopilotQuerySet, *, asked: str, tag: str) -> CopilotQuerySet:
+    if asked:
+        rows = rows.filter(Q(name__icontains=asked) | Q(slug__icontains=asked))
+    return tagged(rows, tag) if tag else rows
+
+
+def _wish(request: HttpRequest) -> Wish:
+    suffix = request.POST.get("format", "yaml")
+    return Wish(
+        slugs=tuple(request.POST.getlist("slug")),
+        live=request.POST.get("what") == "live",
+        suffix=suffix if suffix in WRITERS else "yaml",
+        each=request.POST.get("files") == "each",
+    )
+
+
+def _download(wish: Wish, *, with_providers: bool) -> HttpResponse:
+    """The file that somebody wants.
+
+    Raises:
+        ConfigurationError: A copilot is gone, or has no live version though that is wanted.
+    """
+    write = WRITERS[wish.suffix]
+    day = f"{timezone.now():%Y-%m-%d}"
+    if not wish.each:
+        text = write(export_file(wish.slugs, live=wish.live, with_providers=with_providers))
+        return _attached(
+            text.encode(), f"copilots-{day}.{wish.suffix}", "text/plain; charset=utf-8"
+        )
+    buffer = io.BytesIO()
+    with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
+        for slug in dict.fromkeys(wish.slugs):
+            values = export_file([slug], live=wish.live, with_providers=with_providers)
+            archive.writestr(f"{slug}.{wish.suffix}", write(values))
+    return _attached(buffer.getvalue(), f"copilots-{day}.zip", "application/zip")
+
+
+def _attached(data: bytes, name: str, media_type: str) -> HttpResponse:
+    response = HttpResponse(data, content_type=media_type)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cache-Control"] = "no-store"
+    return response
