@@ -113,7 +113,7 @@ class CopilotAdmin(
     def last_published(self, copilot: Copilot) -> SafeString | str:
         """Version and day of what is live."""
         if copilot.live is None:
-            return "-"
+            return _("never")
         return render_to_string(
             "admin/copilot_admin/copilot/published.html", {"version": copilot.live}
         )

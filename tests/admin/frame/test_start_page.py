@@ -7,8 +7,8 @@ from django.test import Client
 from django.utils import timezone
 import pytest
 
+from copilot_admin.admin.frame.cards import cards_to_show
 from copilot_admin.admin.frame.navigation import navigation
-from copilot_admin.admin.frame.start_page import cards_to_show
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.standing import CopilotState
 from copilot_admin.models import Conversation, Copilot, DailyUsage
@@ -63,6 +63,18 @@ def test_what_needs_a_hand_is_named_with_the_place_to_do_it(client: Client) -> N
     }
     page = client.get(START).content.decode()
     assert f"/admin/copilot_admin/copilot/{draft.pk}/change/" in page
+
+
+@pytest.mark.django_db
+def test_several_that_need_the_same_are_one_step(client: Client) -> None:
+    login(client, Role.BUILDERS)
+    make_copilot()
+    make_copilot()
+    [step] = client.get(START).context["steps"]
+    assert (str(step.title), step.url) == (
+        "2 copilots are only drafts",
+        "/admin/copilot_admin/copilot/?state=draft",
+    )
 
 
 @pytest.mark.django_db
