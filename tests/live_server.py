@@ -16,6 +16,7 @@ from copilot_admin.edge.asgi_types import App
 from copilot_admin.engine.files.file_processes import WORKERS
 from copilot_admin.server import housekeeping
 from copilot_admin.server.http_protocol import BoundedHeads
+from copilot_admin.upkeep import background
 from tests.waiting import HANGS_SECONDS, eventually
 
 
@@ -28,7 +29,7 @@ class LiveServer:
 
     def is_idle(self) -> bool:
         """Whether all that was asked is answered, or its asker gone, and nothing goes on."""
-        return not self.requests and not RUNNING and not CALLS
+        return not (self.requests or RUNNING or CALLS) and background.is_idle()
 
 
 class _FileProcesses:

@@ -54,7 +54,7 @@ async def start() -> None:
     _alone.enter_context(sole_server_of_this_process())
     stop_draining()
     begin_anew()
-    background.start()
+    background.start(asyncio.get_running_loop())
     drain_on_signal()
     await asyncio.to_thread(WORKERS.start)  # so that the first file finds it ready
     # What they stand on takes 0.7 s of CPU to load. On a busy machine that is longer than a question
@@ -81,6 +81,7 @@ async def stop() -> None:
     await asyncio.gather(*_tasks, return_exceptions=True)
     _tasks.clear()
     await interrupt_all()
+    await background.leave()  # it gives back what it asks for; the writer still takes it
     await stop_all()
     await aclose_all()
     await JOURNAL.close()

@@ -75,23 +75,38 @@ def queue(
         return rows.update(state=AnswerState.WAITING, claimed_at=now, asked_by=user_id)
 
 
-def claim(copilot_id: int, most: int) -> tuple[Claimed, ...]:
-    """Takes the next answers that a copilot waits for; each is given to one caller only."""
+def claim(copilot_id: int, *, at_once: int) -> Claimed | None:
+    """Takes the next answer that a copilot waits for; it is given to one caller only.
+
+    Args:
+        copilot_id: Whose.
+        at_once: Answers of a copilot that may be asked for at the same time, by whomever.
+
+    Returns:
+        None where nothing waits, or where others ask for as many already: they go on.
+    """
+    answers = SavedAnswer.objects.filter(question__copilot_id=copilot_id)
+    alive = timezone.now() - STALLED
+    if answers.filter(state=AnswerState.ASKING, claimed_at__gte=alive).count() >= at_once:
+        return None
     waiting = (
-        SavedAnswer.objects.filter(question__copilot_id=copilot_id, state=AnswerState.WAITING)
+        answers.filter(state=AnswerState.WAITING)
         .exclude(question__copilot__deletion_requested_at__isnull=False)
         .select_related("question__copilot__provider")
         .order_by("question__position", "question_id", "side")
     )
-    return tuple(
-        Claimed(
-            answer_id=row.pk, question=row.question, side=Side(row.side), user_id=row.asked_by_id
-        )
-        for row in waiting[:most]
-        if SavedAnswer.objects.filter(pk=row.pk, state=AnswerState.WAITING).update(
+    while (row := waiting.first()) is not None:
+        mine = SavedAnswer.objects.filter(pk=row.pk, state=AnswerState.WAITING).update(
             state=AnswerState.ASKING, claimed_at=timezone.now()
         )
-    )
+        if mine:
+            return Claimed(
+                answer_id=row.pk,
+                question=row.question,
+                side=Side(row.side),
+                user_id=row.asked_by_id,
+            )
+    return None
 
 
 def keep(claimed: Claimed, asked: Asked, verdict: Verdict, source: Source) -> bool:
@@ -123,18 +138,20 @@ def keep(claimed: Claimed, asked: Asked, verdict: Verdict, source: Source) -> bo
 
 def give_back(answer_ids: Collection[int]) -> None:
     """Lets answers wait again that could not be got now."""
-    rows = SavedAnswer.objects.filter(pk__in=answer_ids, state=AnswerState.ASKING)
-    rows.update(state=AnswerState.WAITING, claimed_at=timezone.now())
+    if answer_ids:
+        rows = SavedAnswer.objects.filter(pk__in=answer_ids, state=AnswerState.ASKING)
+        rows.update(state=AnswerState.WAITING, claimed_at=timezone.now())
 
 
-def sign_of_life(answer_ids: Collection[int]) -> frozenset[int]:
-    """Says that somebody asks.
+def sign_of_life(copilot_id: int, answer_ids: Collection[int]) -> frozenset[int]:
+    """Says that somebody asks for these answers of a copilot, and will for those that wait.
 
     Returns:
         The answers that are still wanted.
     """
     now = timezone.now()
-    SavedAnswer.objects.filter(state=AnswerState.WAITING).update(claimed_at=now)
+    waiting = SavedAnswer.objects.filter(question__copilot_id=copilot_id, state=AnswerState.WAITING)
+    waiting.update(claimed_at=now)
     wanted = SavedAnswer.objects.filter(pk__in=answer_ids, state=AnswerState.ASKING)
     wanted.update(claimed_at=now)
     return frozenset(wanted.values_list("pk", flat=True))

@@ -1,12 +1,11 @@
-"""Tasks in the background of this process: one thread, which ends with the process.
+"""Tasks in the background of this process: one thread for what works, its loop for what waits.
 
 What a task has to do stands in the database, so one that is cut short is taken up again.
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from contextlib import suppress
 from functools import partial
 import logging
 import threading
@@ -20,12 +19,13 @@ from django_tasks.base import Task, TaskResult, TaskResultStatus
 from copilot_admin.engine.providers.registry import aclose_all
 from copilot_admin.storage.database_thread import DatabaseThread, JournalDown
 
-LOOK_SECONDS = 0.5  # between two looks whether the process is on its way down
+LEAVE_SECONDS = 1.0  # to put away what was begun, when the process is on its way down
 
 T = TypeVar("T")
 BACKGROUND = DatabaseThread("background-tasks", capacity=1000)
 _stopping = threading.Event()
 _server_loop: list[asyncio.AbstractEventLoop] = []  # of the server in this process, if there is one
+_waiting: set[asyncio.Task[Any]] = set()  # what goes on in it
 logger = logging.getLogger(__name__)
 
 
@@ -61,12 +61,14 @@ def _log_failure(done: "Future[Any]") -> None:
         logger.error("a background task failed", exc_info=error)
 
 
-def start() -> None:
-    """Lets tasks be done (again, in a process that stopped before)."""
+def start(server_loop: asyncio.AbstractEventLoop | None = None) -> None:
+    """Lets tasks be done (again, in a process that stopped before).
+
+    Args:
+        server_loop: Of the server that this process is; None: it is a worker or a command.
+    """
     _stopping.clear()
-    _server_loop.clear()
-    with suppress(RuntimeError):  # no loop: the process is no server
-        _server_loop.append(asyncio.get_running_loop())
+    _server_loop[:] = [] if server_loop is None else [server_loop]
 
 
 def stop(*, timeout: float) -> bool:
@@ -76,9 +78,22 @@ def stop(*, timeout: float) -> bool:
         Whether that was done in time.
     """
     _stopping.set()
-    is_done = BACKGROUND.stop(timeout=timeout)
     _server_loop.clear()  # it ends too
-    return is_done
+    return BACKGROUND.stop(timeout=timeout)
+
+
+async def leave() -> None:
+    """Ends what waits in the loop, a moment after the answers for which it waits."""
+    if _waiting:
+        _done, late = await asyncio.wait(_waiting, timeout=LEAVE_SECONDS)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+
+
+def is_idle() -> bool:
+    """Whether nothing waits in the loop of the server."""
+    return not _waiting
 
 
 def pause(seconds: float) -> bool:
@@ -90,26 +105,37 @@ def pause(seconds: float) -> bool:
     return not _stopping.wait(seconds)
 
 
-def in_loop(work: Coroutine[Any, Any, T]) -> T:
-    """Does what has to wait for others in the server's event loop, as if somebody had asked for it.
+def is_server() -> bool:
+    """Whether this process has an event loop that goes on when a task is done."""
+    return bool(_server_loop)
 
-    A worker and a command have none: there it gets a loop of its own. Call it in a thread.
+
+def beside(begin: Callable[[], asyncio.Task[Any]]) -> None:
+    """Lets the server's event loop do what mostly waits for others; the thread goes on at once.
+
+    Args:
+        begin: Starts the work; called in the loop.
 
     Raises:
-        JournalDown: The process is on its way down, and the work was cut short.
+        JournalDown: The server is on its way down.
     """
     if not _server_loop:
-        return asyncio.run(_with_connections_closed(work))
-    doing = asyncio.run_coroutine_threadsafe(work, _server_loop[0])
-    while True:
-        try:
-            return doing.result(LOOK_SECONDS)
-        except TimeoutError:
-            if doing.done():
-                raise
-            if _stopping.is_set():
-                doing.cancel()
-                raise JournalDown from None
+        raise JournalDown
+    try:
+        _server_loop[0].call_soon_threadsafe(_keep, begin)
+    except RuntimeError as error:  # the loop is closed
+        raise JournalDown from error
+
+
+def _keep(begin: Callable[[], asyncio.Task[Any]]) -> None:
+    task = begin()
+    _waiting.add(task)
+    task.add_done_callback(_waiting.discard)
+
+
+def in_loop(work: Coroutine[Any, Any, T]) -> T:
+    """Does what waits for others in a loop of its own: in a worker, a command. Call it in a thread."""
+    return asyncio.run(_with_connections_closed(work))
 
 
 async def _with_connections_closed(work: Coroutine[Any, Any, T]) -> T:

@@ -1,9 +1,9 @@
 """Saved questions are asked in the background: each once, taken up again, stopped at will."""
 
 from datetime import timedelta
-import threading
 
 from django.core.management import call_command
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 import pytest
@@ -11,8 +11,9 @@ import pytest
 from copilot_admin.answering.open_run import start_draining, stop_draining
 from copilot_admin.answering.run import CRASHED
 from copilot_admin.models import AnswerState, Copilot, Judgement, SavedAnswer, SavedQuestion, Side
-from copilot_admin.storage.writer import WRITER
-from copilot_admin.studio import question_queue, question_runs, question_tasks
+from copilot_admin.storage.database_thread import DatabaseThread
+from copilot_admin.storage.writer import WRITER, Writer
+from copilot_admin.studio import question_asker, question_runs
 from copilot_admin.studio.question_queue import (
     Progress,
     claim,
@@ -82,15 +83,15 @@ def test_what_waits_already_is_not_queued_twice_and_nobody_claims_it_twice():
     saved = [make_saved(copilot), make_saved(copilot)]
     assert queue(saved, BOTH, user_id=None) == 4
     assert queue(saved, BOTH, user_id=None) == 0
-    first, rest = claim(copilot.pk, 3), claim(copilot.pk, 3)
-    assert [(one.question, one.side) for one in (*first, *rest)] == [
+    claimed = [claim(copilot.pk, at_once=9) for _ in range(4)]
+    assert [one and (one.question, one.side) for one in claimed] == [
         (question, side) for question in saved for side in BOTH
     ]
-    assert claim(copilot.pk, 3) == ()
+    assert claim(copilot.pk, at_once=9) is None
 
 
 def test_stopping_ends_those_that_are_being_asked(monkeypatch):
-    monkeypatch.setattr(question_tasks, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(question_asker, "LOOK_SECONDS", 0.01)
     copilot = make_copilot()
     make_saved(copilot)
     provider = script(monkeypatch, stalled("It "))
@@ -106,7 +107,7 @@ def test_what_another_process_left_is_taken_up(monkeypatch):
     copilot = make_copilot()
     saved = make_saved(copilot)
     queue([saved], BOTH, user_id=None)
-    claim(copilot.pk, 1)
+    claim(copilot.pk, at_once=1)
     WRITER.submit(resume_questions).result(HANGS_SECONDS)
     idle()
     assert progress_of(copilot.pk).unfinished == 2
@@ -129,7 +130,7 @@ def test_what_waits_for_a_worker_is_not_given_to_another(settings):
 def test_a_worker_asks_until_nothing_waits(settings):
     settings.TASKS, settings.BACKGROUND = IN_DATABASE, "database"
     copilot = make_published()
-    for _ in range(question_tasks.AT_ONCE):
+    for _ in range(question_asker.AT_ONCE):
         make_saved(copilot)
     assert ask(copilot, BOTH) == 6
     assert progress_of(copilot.pk).unfinished == 6
@@ -173,27 +174,90 @@ def test_a_copilot_on_its_way_out_is_not_asked():
     copilot = make_copilot()
     queue([make_saved(copilot)], [Side.DRAFT], user_id=None)
     mark([copilot.pk])
-    assert claim(copilot.pk, 1) == ()
+    assert claim(copilot.pk, at_once=1) is None
 
 
-def test_no_more_are_asked_at_once_than_is_said(monkeypatch):
+def test_no_more_of_a_copilot_are_claimed_at_once_than_is_said_unless_they_are_left():
     copilot = make_copilot()
-    for _ in range(question_tasks.AT_ONCE + 2):
+    queue([make_saved(copilot) for _ in range(4)], [Side.DRAFT], user_id=None)
+    assert [claim(copilot.pk, at_once=2) is None for _ in range(3)] == [False, False, True]
+    SavedAnswer.objects.update(claimed_at=timezone.now() - timedelta(minutes=1))
+    assert claim(copilot.pk, at_once=2) is not None
+
+
+@pytest.mark.parametrize("failing", ["target_of", "keep"])
+def test_after_a_hiccup_it_is_asked_again_by_itself(monkeypatch, failing):
+    monkeypatch.setattr(question_asker, "PAUSES", (0.0,) * 3)
+    copilot = make_copilot()
+    for _ in range(2):
         make_saved(copilot)
-    seen, lock, most = set(), threading.Lock(), []
-    whole = question_queue.claim
+    whole, failures = getattr(question_asker, failing), iter((OperationalError, InterfaceError))
 
-    def claiming(copilot_id, number):
-        found = whole(copilot_id, number)
-        with lock:
-            seen.update(found and [one.answer_id for one in found])
-            most.append(len(found))
-        return found
+    def failing_twice(*arguments):
+        if (error := next(failures, None)) is not None:
+            raise error("locked")
+        return whole(*arguments)
 
-    monkeypatch.setattr(question_tasks, "claim", claiming)
+    monkeypatch.setattr(question_asker, failing, failing_twice)
+    monkeypatch.setattr(Writer, "submit", DatabaseThread.submit)  # it tries by itself as well
     ask(copilot)
     idle()
-    assert most == [question_tasks.AT_ONCE, 2, 0]
+    assert progress_of(copilot.pk) == Progress(total=2, unfinished=0)
+    assert set(SavedAnswer.objects.values_list("judgement", flat=True)) == {Judgement.ANSWERED}
+
+
+def test_what_fails_for_long_is_left_to_others(monkeypatch, caplog):
+    monkeypatch.setattr(question_asker, "PAUSES", (0.0,) * 2)
+    copilot = make_copilot()
+    make_saved(copilot)
+    tries = []
+
+    def failing(*arguments):
+        tries.append(arguments)
+        raise OperationalError("locked")
+
+    monkeypatch.setattr(question_asker, "target_of", failing)
+    ask(copilot)
+    idle()
+    assert SavedAnswer.objects.get().state == AnswerState.WAITING
+    assert 3 <= len(tries) <= 3 * question_asker.AT_ONCE
+    assert "saved questions wait for now" in caplog.text
+
+
+def test_a_draft_that_breaks_the_asking_is_said_of_its_questions(monkeypatch):
+    copilot = make_copilot()
+    make_saved(copilot)
+    monkeypatch.setattr(question_asker, "target_of", lambda *arguments: {}["nothing"])
+    ask(copilot)
+    idle()
+    row = SavedAnswer.objects.get()
+    assert (row.state, row.reason) == (AnswerState.DONE, CRASHED)
+
+
+def test_signs_of_life_go_on_after_one_failed_and_are_of_one_copilot_alone(monkeypatch):
+    monkeypatch.setattr(question_asker, "LOOK_SECONDS", 0.01)
+    copilot, other = make_copilot(), make_copilot()
+    make_saved(copilot)
+    queue([make_saved(other)], [Side.DRAFT], user_id=None)
+    long_ago = timezone.now() - timedelta(minutes=1)
+    SavedAnswer.objects.update(claimed_at=long_ago)
+    whole, failures = question_asker.sign_of_life, iter([OperationalError])
+
+    def failing_once(*arguments):
+        if (error := next(failures, None)) is not None:
+            raise error("locked")
+        return whole(*arguments)
+
+    monkeypatch.setattr(question_asker, "sign_of_life", failing_once)
+    provider = script(monkeypatch, stalled("It "))
+    ask(copilot)
+    assert eventually(lambda: provider.open == 1)
+    mine = SavedAnswer.objects.filter(question__copilot=copilot)
+    mine.update(claimed_at=long_ago)
+    assert eventually(lambda: mine.get().claimed_at > long_ago)
+    assert SavedAnswer.objects.get(question__copilot=other).claimed_at == long_ago
+    stop(copilot.pk)
+    idle()
 
 
 @pytest.mark.parametrize(

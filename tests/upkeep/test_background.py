@@ -1,14 +1,14 @@
 """What has to wait for others is done in the loop of the server, or in one of its own."""
 
 import asyncio
-from concurrent.futures import Future
-from functools import partial
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
 from copilot_admin.storage.database_thread import JournalDown
 from copilot_admin.upkeep import background
-from copilot_admin.upkeep.background import BACKGROUND, in_loop
+from copilot_admin.upkeep.background import BACKGROUND, beside, in_loop
 from tests.waiting import HANGS_SECONDS
 
 
@@ -16,49 +16,60 @@ async def here() -> asyncio.AbstractEventLoop:
     return asyncio.get_running_loop()
 
 
-async def timeout() -> None:
-    raise TimeoutError("of the work")
+@asynccontextmanager
+async def serving() -> AsyncIterator[None]:
+    background.start(asyncio.get_running_loop())
+    yield
+    await background.leave()
+    assert await asyncio.to_thread(background.stop, timeout=HANGS_SECONDS)
 
 
-async def forever(begun: "Future[None]", ended: "Future[None]") -> None:
-    try:
-        begun.set_result(None)
-        await asyncio.Event().wait()
-    finally:
-        ended.set_result(None)
-
-
-def test_a_server_does_it_in_its_own_loop_and_other_processes_in_one_that_ends():
-    async def serve() -> bool:
-        background.start()
-        found = await asyncio.to_thread(lambda: in_loop(here()))
-        stopped = await asyncio.to_thread(background.stop, timeout=HANGS_SECONDS)
-        return found is asyncio.get_running_loop() and stopped
-
-    assert asyncio.run(serve())
+def test_a_worker_does_it_in_a_loop_that_ends():
+    background.start()
+    assert not background.is_server()
     assert in_loop(here()).is_closed()
 
 
-def test_an_error_of_the_work_is_not_taken_for_waiting():
+def test_the_thread_goes_on_while_the_loop_of_the_server_waits():
     async def serve() -> None:
-        background.start()
-        await asyncio.to_thread(lambda: in_loop(timeout()))
+        async with serving():
+            begun, go_on = asyncio.Event(), asyncio.Event()
 
-    with pytest.raises(TimeoutError, match="of the work"):
-        asyncio.run(serve())
+            async def work() -> None:
+                begun.set()
+                await go_on.wait()
+
+            loop = asyncio.get_running_loop()
+            BACKGROUND.submit(lambda: beside(lambda: loop.create_task(work())))
+            await begun.wait()
+            assert BACKGROUND.submit(lambda: "done").result(HANGS_SECONDS) == "done"
+            assert (background.is_server(), background.is_idle()) == (True, False)
+            go_on.set()
+        assert (background.is_server(), background.is_idle()) == (False, True)
+
+    asyncio.run(serve())
 
 
-def test_a_server_that_stops_does_not_wait_for_it(monkeypatch):
-    monkeypatch.setattr(background, "LOOK_SECONDS", 0.01)
-    begun: Future[None] = Future()
-    ended: Future[None] = Future()
+def test_a_server_that_stops_does_not_wait_for_long(monkeypatch):
+    monkeypatch.setattr(background, "LEAVE_SECONDS", 0.01)
 
-    async def serve() -> BaseException | None:
-        background.start()
-        doing = BACKGROUND.submit(partial(lambda: in_loop(forever(begun, ended))))
-        await asyncio.wrap_future(begun)
-        assert await asyncio.to_thread(background.stop, timeout=HANGS_SECONDS)
-        await asyncio.wrap_future(ended)
-        return doing.exception()
+    async def serve() -> bool:
+        loop = asyncio.get_running_loop()
+        async with serving():
+            forever = asyncio.Event().wait()
+            beside(lambda: loop.create_task(forever))
+            await asyncio.sleep(0)
+            assert not background.is_idle()
+        return background.is_idle()
 
-    assert isinstance(asyncio.run(serve()), JournalDown)
+    assert asyncio.run(serve())
+
+
+def test_a_server_that_is_gone_takes_nothing():
+    background.start()
+    with pytest.raises(JournalDown):
+        beside(lambda: pytest.fail("it has begun"))
+    background.start(in_loop(here()))
+    with pytest.raises(JournalDown):
+        beside(lambda: pytest.fail("it has begun"))
+    background.start()
