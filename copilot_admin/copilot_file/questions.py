@@ -8,6 +8,11 @@ from pydantic import ValidationError
 from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.copilot_file.validation import faults_of
 from copilot_admin.copilots.questions.entry import MOST_QUESTIONS, QuestionEntry
+from copilot_admin.copilots.questions.expectation import (
+    Expectation,
+    ExpectationEntry,
+    expectation_in,
+)
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, SavedQuestion
 
@@ -22,6 +27,18 @@ def read_question(row: object) -> QuestionEntry:
         return QuestionEntry.model_validate(row)
     except ValidationError as error:
         raise BadCopilotFile(faults_of(error, QuestionEntry)) from error
+
+
+def read_expectation(row: Mapping[str, Any]) -> Expectation | None:
+    """What a row says of the answer; None where nothing is expected.
+
+    Raises:
+        BadCopilotFile: With every fault.
+    """
+    try:
+        return expectation_in(row)
+    except ValidationError as error:
+        raise BadCopilotFile(faults_of(error, ExpectationEntry)) from error
 
 
 def row_of(saved: SavedQuestion) -> dict[str, Any]:

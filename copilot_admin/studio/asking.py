@@ -5,7 +5,7 @@ has them.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,7 +23,8 @@ from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.copilots.questions.entry import QuestionEntry
 from copilot_admin.errors import Unavailable
 from copilot_admin.ids import new_ids
-from copilot_admin.models import Logging, Outcome, Run
+from copilot_admin.models import Event, EventType, Logging, Outcome, Run
+from copilot_admin.storage.blobs import load
 from copilot_admin.storage.writer import READER
 from copilot_admin.studio.expectations import GivenAnswer
 from copilot_admin.studio.simulated_workspace import first_messages, request_of, result_messages
@@ -58,6 +59,16 @@ class Asked:
     trace_id: str
     failure: str = ""
     figures: Figures = Figures()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kept:
+    """What the journal has of a question: how its last request ended, why, and of all of them."""
+
+    ended: str = ""
+    why: str = ""
+    figures: Figures = Figures()
+    called: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -97,16 +108,16 @@ async def ask(live: LiveCopilot, caller: Caller, entry: QuestionEntry) -> Asked:
         failure = error.public
     except EventTooLarge:
         failure = _("The answer holds more than can be read at once.")
-    ended, why, figures = await READER.run(partial(_read, tuple(chat.runs)))
-    if ended == Outcome.INTERRUPTED:
-        raise Interrupted(why)
+    kept = await READER.run(partial(_read, tuple(chat.runs)))
+    if kept.ended == Outcome.INTERRUPTED:
+        raise Interrupted(kept.why)
     return Asked(
         answer=GivenAnswer(
-            text=chat.text, cited=frozenset(chat.cited), called=frozenset(chat.called)
+            text=chat.text, cited=frozenset(chat.cited), called=kept.called | chat.called
         ),
         trace_id=chat.trace_id,
-        failure=failure or ("" if ended in ANSWERED else why),
-        figures=figures,
+        failure=failure or ("" if kept.ended in ANSWERED else kept.why),
+        figures=kept.figures,
     )
 
 
@@ -156,15 +167,31 @@ def _take(chat: _Chat, name: str, data: Mapping[str, Any]) -> Mapping[str, Any] 
     return None
 
 
-def _read(run_ids: tuple[UUID, ...]) -> tuple[str, str, Figures]:
-    """How the last request ended, why, and what all of them took; reads the database."""
+def _read(run_ids: tuple[UUID, ...]) -> _Kept:
+    """What the journal has of some requests; reads the database."""
     runs = list(Run.objects.filter(pk__in=run_ids).order_by("started_at"))
     if not runs:
-        return "", "", Figures()
+        return _Kept()
     figures = Figures(
         ttft_ms=runs[-1].ttft_ms,
         ms=sum(run.ms or 0 for run in runs),
         input_tokens=sum(run.input_tokens for run in runs),
         output_tokens=sum(run.output_tokens for run in runs),
     )
-    return runs[-1].outcome, runs[-1].error, figures
+    return _Kept(
+        ended=runs[-1].outcome,
+        why=runs[-1].error,
+        figures=figures,
+        called=frozenset(_called_on_the_server(run_ids)),
+    )
+
+
+def _called_on_the_server(run_ids: tuple[UUID, ...]) -> Iterator[str]:
+    """The names of the tools and components that ran here."""
+    calls = Event.objects.filter(run__in=run_ids, type__in=(EventType.TOOL, EventType.COMPONENT))
+    kept = list(calls.values_list("payload", "blob_id"))
+    large = load(sha for _payload, sha in kept if sha)
+    for payload, sha in kept:
+        content = large.get(sha) if sha else payload
+        if isinstance(content, Mapping):
+            yield str(content["name"])

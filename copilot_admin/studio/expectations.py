@@ -30,7 +30,7 @@ class GivenAnswer:
 
     Attributes:
         cited: All names of each source that is cited: its uuid, its id and its name.
-        called: The functions of Workspace that were called.
+        called: The functions of Workspace, the tools and the components that were called.
     """
 
     text: str

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import aclosing
+from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 
@@ -11,10 +12,11 @@ from copilot_admin.engine.components.inputs import ModelDoor
 from copilot_admin.engine.llm.retries import Pace
 from copilot_admin.errors import RunError
 from copilot_admin.models import Judgement
-from copilot_admin.studio.asking import Asked
+from copilot_admin.studio.asking import Asked, Figures
 from copilot_admin.studio.expectations import LONGEST_REASON, Verdict, verdict_of_judge, verdict_on
 
 JUDGE_SECONDS = 60.0
+LONGEST_READ = 8 * LONGEST_REASON  # the tokens stand at the end of a stream
 LONGEST_JUDGED = 20_000  # characters of an answer; a judge's context is that of a small model
 _PROMPT = """\
 Judge an answer by one statement about it. Begin with the word YES when the statement is true of \
@@ -31,8 +33,25 @@ stands in the answer.
 """
 
 
-async def judge(asked: Asked, expected: Expectation | None, answerer: Answerer | None) -> Verdict:
-    """What became of an answer.
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of an answer, and the tokens that it took to find out."""
+
+    verdict: Verdict
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def added_to(self, figures: Figures) -> Figures:
+        """What answer and judge took together."""
+        return replace(
+            figures,
+            input_tokens=figures.input_tokens + self.input_tokens,
+            output_tokens=figures.output_tokens + self.output_tokens,
+        )
+
+
+async def judge(asked: Asked, expected: Expectation | None, answerer: Answerer | None) -> Judged:
+    """Finds out what became of an answer.
 
     Args:
         asked: What came of the question.
@@ -40,38 +59,48 @@ async def judge(asked: Asked, expected: Expectation | None, answerer: Answerer |
         answerer: Whose model judges, where one has to.
     """
     if asked.failure:
-        return Verdict(Judgement.UNDECIDED, asked.failure)
+        return Judged(Verdict(Judgement.UNDECIDED, asked.failure))
     if expected is None:
-        return Verdict(Judgement.ANSWERED, "")
+        return Judged(Verdict(Judgement.ANSWERED, ""))
     verdict = verdict_on(expected, asked.answer)
     if verdict is not None:
-        return verdict
+        return Judged(verdict)
     if answerer is None:
-        return Verdict(Judgement.UNDECIDED, _("There is no model that could judge."))
-    try:
-        async with asyncio.timeout(JUDGE_SECONDS):
-            return verdict_of_judge(await _said(answerer, expected.text, asked.answer.text))
-    except RunError as error:
-        return Verdict(Judgement.UNDECIDED, error.public)
-    except TimeoutError:
-        return Verdict(Judgement.UNDECIDED, _("The judging model took too long."))
+        return Judged(Verdict(Judgement.UNDECIDED, _("There is no model that could judge.")))
+    door = _door(answerer)
+    verdict = await _verdict_through(door, expected.text, asked.answer.text)
+    taken = door.usage
+    return Judged(verdict, taken.get("prompt_tokens", 0), taken.get("completion_tokens", 0))
 
 
-async def _said(answerer: Answerer, statement: str, answer: str) -> str:
-    """What the model says, as far as it is read."""
+def _door(answerer: Answerer) -> ModelDoor:
     spec = answerer.spec
-    door = ModelDoor(
+    return ModelDoor(
         answerer.provider,
         model=spec.model,
         timeouts=spec.provider.timeouts,
         parameters=spec.parameters,
         pace=Pace(),
     )
+
+
+async def _verdict_through(door: ModelDoor, statement: str, answer: str) -> Verdict:
+    try:
+        async with asyncio.timeout(JUDGE_SECONDS):
+            return verdict_of_judge(await _said(door, statement, answer))
+    except RunError as error:
+        return Verdict(Judgement.UNDECIDED, error.public)
+    except TimeoutError:
+        return Verdict(Judgement.UNDECIDED, _("The judging model took too long."))
+
+
+async def _said(door: ModelDoor, statement: str, answer: str) -> str:
+    """What the model says, as far as it is kept."""
     prompt = _PROMPT.format(statement=statement, answer=answer[:LONGEST_JUDGED])
     text = ""
     async with aclosing(door.ask(prompt)) as pieces:
         async for piece in pieces:
             text += piece
-            if len(text) > LONGEST_REASON:
+            if len(text) > LONGEST_READ:
                 break
     return text

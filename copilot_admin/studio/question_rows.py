@@ -1,16 +1,20 @@
 """The saved questions of a copilot as a list shows them: what is expected, and both answers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from django.db.models import Prefetch
+from django.db.models.functions import Left
 from django.utils.translation import gettext as _
 
-from copilot_admin.copilot_file.questions import read_question, row_of
+from copilot_admin.copilot_file.questions import read_expectation
 from copilot_admin.copilots.questions.expectation import Expectation, ExpectationKind
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import AnswerState, Copilot, SavedAnswer, SavedQuestion, Side
 from copilot_admin.studio.differences import Part, differences, shortened
-from copilot_admin.studio.question_runs import digest_of_draft
+from copilot_admin.studio.question_fares import Sources, sources_of, that_differ
+
+SHOWN = 2000  # characters of an answer in the list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,11 +22,12 @@ class AnswerCell:
     """The newest answer of a side.
 
     Attributes:
+        text: Its beginning.
         is_old: The question, the draft or the live version has changed since.
-        is_awaited: Another one is on its way.
     """
 
     answer: SavedAnswer
+    text: str
     is_old: bool
 
     @property
@@ -41,8 +46,8 @@ class QuestionRow:
     """A question in the list.
 
     Attributes:
-        fault: Why it cannot be asked; empty when it can.
-        parts: What the draft says otherwise than what is live; empty unless both have answered.
+        fault: Why its answers cannot be judged; empty when they can.
+        differs: Whether the draft says otherwise than what is live; both have answered.
     """
 
     question: SavedQuestion
@@ -50,20 +55,17 @@ class QuestionRow:
     fault: str
     draft: AnswerCell | None
     live: AnswerCell | None
-    parts: tuple[Part, ...]
+    differs: bool
 
 
 def question_rows(copilot: Copilot) -> Iterator[QuestionRow]:
-    """The questions of a copilot in their order; reads the database."""
-    digest = digest_of_draft(copilot)
-    questions = SavedQuestion.objects.filter(copilot=copilot).prefetch_related("answers")
-    for question in questions:
-        cells = {
-            answer.side: AnswerCell(
-                answer=answer, is_old=_is_old(copilot, question, answer, digest=digest)
-            )
-            for answer in question.answers.all()
-        }
+    """The questions of a copilot in their order, without what they bring; reads the database."""
+    sources = sources_of(copilot)
+    shown = SavedAnswer.objects.defer("text").annotate(shown=Left("text", SHOWN + 1))
+    questions = SavedQuestion.objects.filter(copilot=copilot).defer("body")
+    differing = that_differ(copilot.pk)
+    for question in questions.prefetch_related(Prefetch("answers", queryset=shown)):
+        cells = {answer.side: _cell(question, answer, sources) for answer in question.answers.all()}
         expected, fault = _expected(question)
         yield QuestionRow(
             question=question,
@@ -71,8 +73,17 @@ def question_rows(copilot: Copilot) -> Iterator[QuestionRow]:
             fault=fault,
             draft=cells.get(Side.DRAFT),
             live=cells.get(Side.LIVE),
-            parts=_parts(cells),
+            differs=question.pk in differing,
         )
+
+
+def answer_differences(saved: SavedQuestion) -> tuple[Part, ...]:
+    """What the draft says otherwise than what is live; nothing unless both have answered."""
+    answers = SavedAnswer.objects.filter(question=saved, answered_at__isnull=False)
+    texts = dict(answers.values_list("side", "text"))
+    if len(texts) < len(Side):
+        return ()
+    return shortened(differences(texts[Side.LIVE], texts[Side.DRAFT]))
 
 
 def words_of(expected: Expectation) -> str:
@@ -97,24 +108,21 @@ def words_of(expected: Expectation) -> str:
 
 
 def _expected(question: SavedQuestion) -> tuple[str, str]:
-    """What is expected, and why the question cannot be asked."""
+    """What is expected, and why the answers cannot be judged."""
     try:
-        entry = read_question(row_of(question))
+        expected = read_expectation(question.expectation)
     except ConfigurationError as error:
         return "", error.public
-    return (words_of(entry.expect.value()) if entry.expect else ""), ""
+    return (words_of(expected) if expected else ""), ""
 
 
-def _is_old(copilot: Copilot, question: SavedQuestion, answer: SavedAnswer, *, digest: str) -> bool:
-    if answer.answered_at is None or answer.answered_at < question.updated_at:
-        return True
-    if answer.side == Side.DRAFT:
-        return answer.digest != digest
-    return copilot.live is None or answer.version_number != copilot.live.number
-
-
-def _parts(cells: Mapping[str, AnswerCell]) -> tuple[Part, ...]:
-    draft, live = cells.get(Side.DRAFT), cells.get(Side.LIVE)
-    if draft is None or live is None or not (draft.is_there and live.is_there):
-        return ()
-    return shortened(differences(live.answer.text, draft.answer.text))
+def _cell(question: SavedQuestion, answer: SavedAnswer, sources: Sources) -> AnswerCell:
+    text: str = answer.shown  # type: ignore[attr-defined]  # an annotation
+    is_new = sources.are_of(
+        answer.side,
+        digest=answer.digest,
+        number=answer.version_number,
+        answered_at=answer.answered_at,
+        changed_at=question.updated_at,
+    )
+    return AnswerCell(answer=answer, text=text, is_old=not is_new)

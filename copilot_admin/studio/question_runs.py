@@ -1,7 +1,7 @@
 """Saved questions made ready, asked and judged."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import hashlib
 import json
 
@@ -82,8 +82,9 @@ async def result_of(saved: SavedQuestion, target: Target, caller: Caller) -> Res
         return without_answer(target.problem, target.source)
     asked = await ask(target.live, caller, entry)
     expected = entry.expect.value() if entry.expect else None
-    verdict = await judge(asked, expected, target.live.answerer)
-    return Result(asked=asked, verdict=verdict, source=target.source)
+    judged = await judge(asked, expected, target.live.answerer)
+    asked = replace(asked, figures=judged.added_to(asked.figures))
+    return Result(asked=asked, verdict=judged.verdict, source=target.source)
 
 
 def without_answer(problem: str, source: Source = NOBODY) -> Result:

@@ -3,6 +3,7 @@
 import pytest
 
 from copilot_admin.answering.open_run import start_draining, stop_draining
+from copilot_admin.engine.values.model_call import Finish, TextDelta, Usage
 from copilot_admin.errors import ProviderRefused, Unavailable
 from copilot_admin.models import (
     Conversation,
@@ -18,7 +19,7 @@ from copilot_admin.studio.expectations import Verdict
 from copilot_admin.studio.question_queue import Source
 from copilot_admin.studio.question_runs import Result, digest_of_draft, result_of, target_of, trying
 from copilot_admin.upkeep.background import in_loop
-from tests.engine.scripted import broken, stalled, text
+from tests.engine.scripted import Step, broken, call, stalled, text
 from tests.factories import make_copilot, make_published, make_saved
 from tests.studio.questions import PRICES, script
 
@@ -104,6 +105,23 @@ def test_a_model_judges_by_a_sentence(monkeypatch):
     prompt = provider.calls[1].messages[0].text
     assert "<statement>\nIt greets.\n</statement>" in prompt
     assert "<answer>\nGood day.\n</answer>" in prompt
+
+
+def test_the_tokens_of_the_judge_count(monkeypatch):
+    judging_step = Step((TextDelta("YES"), Usage(input_tokens=40, output_tokens=2), Finish("stop")))
+    answering = Step((TextDelta("Hi."), Usage(input_tokens=10, output_tokens=1), Finish("stop")))
+    script(monkeypatch, answering, judging_step)
+    figures = asked(make_saved(make_copilot(), expectation={"judged": "It greets."})).asked.figures
+    assert (figures.input_tokens, figures.output_tokens) == (50, 3)
+
+
+@pytest.mark.parametrize("rows", [1, 2000])
+def test_tools_of_the_server_count_as_called(monkeypatch, rows):
+    table = [{"day": number, "close": "1" * 100} for number in range(rows)]
+    script(monkeypatch, call("table", name="Prices", description="All", rows=table), text("There."))
+    copilot = make_copilot(tools=["table"])
+    result = asked(make_saved(copilot, expectation={"calls": "table"}))
+    assert result.verdict == Verdict(Judgement.AS_EXPECTED, "The function was called.")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from copilot_admin.models import AnswerState, Copilot, Judgement, SavedAnswer, S
 from copilot_admin.storage.database_thread import DatabaseThread
 from copilot_admin.storage.writer import WRITER, Writer
 from copilot_admin.studio import question_asker, question_runs
+from copilot_admin.studio.expectations import Verdict
+from copilot_admin.studio.judging import Judged
 from copilot_admin.studio.question_queue import (
     Progress,
     claim,
@@ -159,7 +161,7 @@ def test_what_breaks_is_said_of_its_question_alone(monkeypatch, caplog):
     async def judge(asked, expected, answerer):
         if "breaks" in asked.answer.text:
             raise KeyError
-        return question_runs.Verdict(Judgement.ANSWERED, "")
+        return Judged(Verdict(Judgement.ANSWERED, ""))
 
     monkeypatch.setattr(question_runs, "judge", judge)
     ask(copilot)

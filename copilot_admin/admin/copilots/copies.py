@@ -2,6 +2,9 @@
 
 from itertools import count
 
+from django.db import transaction
+
+from copilot_admin.copilots.questions.order import copy_questions
 from copilot_admin.copilots.slugs import LONGEST, free_slug
 from copilot_admin.models import Copilot
 
@@ -10,7 +13,7 @@ LONGEST_ORIGINAL = LONGEST - len("-copy")
 
 
 def duplicate(copilot: Copilot) -> Copilot:
-    """A draft with the same content and a name and slug of its own, never published."""
+    """A draft with the same content and questions, a name and slug of its own, never published."""
     copy = Copilot.objects.get(pk=copilot.pk)
     copy.pk = None
     copy._state.adding = True
@@ -18,7 +21,9 @@ def duplicate(copilot: Copilot) -> Copilot:
     copy.archived_at = copy.deletion_requested_at = copy.deletion_moved_at = None
     copy.name = _free_name(copilot.name)
     copy.slug = free_slug(copilot.slug[:LONGEST_ORIGINAL].rstrip("-") + "-copy")
-    copy.save()
+    with transaction.atomic():
+        copy.save()
+        copy_questions(copilot, to=copy)
     return copy
 
 

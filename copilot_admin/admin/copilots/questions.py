@@ -1,6 +1,8 @@
 """The pages of a copilot's saved questions: the list with both answers, asking, editing."""
 
+from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -14,9 +16,11 @@ from django.utils.translation import ngettext
 from copilot_admin.admin.copilots.questions_form import QuestionForm
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
 from copilot_admin.copilot_file.loading import as_json
+from copilot_admin.copilots.questions.order import move_question
 from copilot_admin.models import Copilot, SavedQuestion, Side
+from copilot_admin.studio.question_fares import fares_of
 from copilot_admin.studio.question_queue import progress_of, stop
-from copilot_admin.studio.question_rows import question_rows
+from copilot_admin.studio.question_rows import answer_differences, question_rows
 from copilot_admin.studio.question_tasks import ask_in_background
 
 FOLDER = "admin/copilot_admin/copilot"
@@ -35,7 +39,14 @@ class QuestionViews(CopilotViews):
             path(f"{base}/rows/", wrap(self.question_rows_view), name=f"{name}_rows"),
             path(f"{base}/ask/", wrap(self.ask_questions_view), name=f"{name}_ask"),
             path(f"{base}/stop/", wrap(self.stop_questions_view), name=f"{name}_stop"),
+            path(f"{base}/fares/", wrap(self.question_fares_view), name=f"{name}_fares"),
             path(f"{base}/<int:number>/", wrap(self.question_view), name=name),
+            path(f"{base}/<int:number>/move/", wrap(self.move_view), name=f"{name}_move"),
+            path(
+                f"{base}/<int:number>/differences/",
+                wrap(self.differences_view),
+                name=f"{name}_differences",
+            ),
         ]
 
     def questions_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
@@ -47,31 +58,54 @@ class QuestionViews(CopilotViews):
         """The list alone, for a page that watches how far asking has come."""
         copilot = self._asked(request, pk)
         context = {"copilot": copilot, **self._rows(request, copilot)}
-        response = render(request, f"{FOLDER}/question_rows.html", context)
-        response["Cache-Control"] = "no-store"
-        return response
+        return _part(render(request, f"{FOLDER}/question_rows.html", context))
+
+    def question_fares_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
+        """How the questions fare, for the page that asks before publishing."""
+        copilot = self._asked(request, pk)
+        context = {"copilot": copilot, "fares": fares_of([copilot])[copilot.pk]}
+        return _part(render(request, f"{FOLDER}/question_fares.html", context))
+
+    def differences_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
+        """What the draft answers otherwise than what is live, with marked words."""
+        copilot = self._asked(request, pk)
+        saved = get_object_or_404(SavedQuestion.objects.defer("body"), copilot=copilot, pk=number)
+        context = {"copilot": copilot, "saved": saved, "parts": answer_differences(saved)}
+        if "part" in request.GET:
+            return _part(render(request, f"{FOLDER}/answer_differences.html", context))
+        return self._question_page(request, "question_differences", copilot, context)
 
     def ask_questions_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
-        """Has all questions asked, or one of them."""
+        """Has all questions asked, or one of them, or those whose answers are missing or old."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         copilot = self._asked(request, pk, changing=True)
-        questions = SavedQuestion.objects.filter(copilot=copilot)
-        if number := number_in(request.POST.get("question")):
-            questions = questions.filter(pk=number)
-        sides = [side for side in Side if request.POST.get("side") in (side, "both")]
-        awaited = ask_in_background(copilot.pk, list(questions), sides, user_id=request.user.pk)
+        user_id = request.user.pk
+        awaited = sum(
+            ask_in_background(copilot.pk, questions, [side], user_id=user_id)
+            for side, questions in _wanted(request, copilot)
+        )
         text = ngettext("%(count)d answer is awaited.", "%(count)d answers are awaited.", awaited)
-        messages.info(request, text % {"count": awaited})
-        return HttpResponseRedirect(reverse(LIST, args=[pk]))
+        return self._done(request, copilot, text % {"count": awaited})
 
     def stop_questions_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """Asks nothing more; the answers that there are stay."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        stop(self._asked(request, pk, changing=True).pk)
-        messages.info(request, _("Nothing more is asked. The answers that there are stay."))
-        return HttpResponseRedirect(reverse(LIST, args=[pk]))
+        copilot = self._asked(request, pk, changing=True)
+        stop(copilot.pk)
+        text = _("Nothing more is asked. The answers that there are stay.")
+        return self._done(request, copilot, text)
+
+    def move_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
+        """Moves a question up or down among the others."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        copilot = self._asked(request, pk, changing=True)
+        saved = get_object_or_404(SavedQuestion.objects.defer("body"), copilot=copilot, pk=number)
+        place = move_question(saved, by=-1 if request.POST.get("way") == "up" else 1)
+        text = _("Now at position %(position)d.") % {"position": place}
+        return self._done(request, copilot, text, anchor=f"#question-{saved.pk}")
 
     def question_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
         """One question: its words and its expectation are edited, or it is deleted."""
@@ -97,6 +131,21 @@ class QuestionViews(CopilotViews):
             "may_read": request.user.has_perm("copilot_admin.view_conversation"),
         }
 
+    def _done(
+        self, request: HttpRequest, copilot: Copilot, text: str, *, anchor: str = ""
+    ) -> HttpResponseBase:
+        """Says what was done, and leads back; to a script it says so and gives what is new."""
+        if "part" in request.GET:
+            of_list = request.GET["part"] == "rows"
+            view = self.question_rows_view if of_list else self.question_fares_view
+            response = view(request, copilot.pk)
+            response["X-Said"] = quote(text)
+            return response
+        messages.info(request, text)
+        publishing = request.POST.get("next") == "publish"
+        back = self.publish_url([copilot.pk]) if publishing else reverse(LIST, args=[copilot.pk])
+        return HttpResponseRedirect(back + anchor)
+
     def _asked(self, request: HttpRequest, pk: int, *, changing: bool = False) -> Copilot:
         rows = self.get_queryset(request).select_related("provider", "live")
         copilot = get_object_or_404(rows, pk=pk)
@@ -115,3 +164,25 @@ class QuestionViews(CopilotViews):
             "title": _("Saved questions"),
         }
         return render(request, f"{FOLDER}/{name}.html", common | context)
+
+
+def _wanted(request: HttpRequest, copilot: Copilot) -> Iterator[tuple[Side, list[SavedQuestion]]]:
+    """Each side with the questions that it is to be asked."""
+    questions = SavedQuestion.objects.filter(copilot=copilot).defer("body")
+    wanted = request.POST.get("side")
+    if wanted == "old":
+        fares = fares_of([copilot])[copilot.pk]
+        for side in Side:
+            yield side, list(questions.filter(pk__in=fares.lacking(side)))
+        return
+    if number := number_in(request.POST.get("question")):
+        questions = questions.filter(pk=number)
+    for side in Side:
+        if wanted in (side, "both"):
+            yield side, list(questions)
+
+
+def _part(response: HttpResponse) -> HttpResponse:
+    """A piece of a page, which is another one a moment later."""
+    response["Cache-Control"] = "no-store"
+    return response

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.copilots.copies import duplicate
-from copilot_admin.admin.copilots.views import CopilotViews, number_in, person_of
+from copilot_admin.admin.copilots.views import CopilotViews, number_in, person_of, with_next
 from copilot_admin.copilots.publishing import (
     NotPublishable,
     document_of,
@@ -122,7 +122,8 @@ class VersionViews(CopilotViews):
                 "Version %(made)d is live and says what version %(number)d said. The draft has not "
                 "changed."
             )
-            messages.success(request, text % {"made": made.number, "number": number})
+            sentence = text % {"made": made.number, "number": number}
+            messages.success(request, with_next(sentence, copilot))
         return HttpResponseRedirect(reverse(f"{NAME}_versions", args=[pk]))
 
     def _restore(

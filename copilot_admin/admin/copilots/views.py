@@ -36,6 +36,7 @@ from copilot_admin.copilots.remote_images import fetch_copies, stored_image
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot, Provider
 from copilot_admin.studio.changes import MarkedChange, marked, proposed_note
+from copilot_admin.studio.question_fares import Fares, fares_of
 
 NO_ID = 0  # no row has it
 
@@ -45,6 +46,7 @@ class PublishCard:
     """A draft on the page that asks before it is published."""
 
     draft: Draft
+    fares: Fares
 
     @property
     def checklist(self) -> Checklist:
@@ -103,12 +105,13 @@ class CopilotViews(CopilotModelAdmin):
         drafts = drafts_of(self._chosen(request))
         if request.method == "POST":
             return self._publish(request, drafts)
+        fares = fares_of([draft.copilot for draft in drafts])
         context = {
             **self.admin_site.each_context(request),
             "title": _("Publish"),
             "opts": self.opts,
             "drafts": drafts,
-            "cards": [PublishCard(draft) for draft in drafts],
+            "cards": [PublishCard(draft, fares[draft.copilot.pk]) for draft in drafts],
             "ready": [draft for draft in drafts if draft.may_go_live],
         }
         return render(request, "admin/copilot_admin/copilot/publish.html", context)
@@ -203,11 +206,11 @@ class CopilotViews(CopilotModelAdmin):
             self.log_change(request, draft.copilot, f"Published version {version.number}.")
             text = _("“%(name)s” is live: version %(number)d answers from the next question on.")
             messages.success(
-                request, _with_next(text % {**name, "number": version.number}, draft.copilot)
+                request, with_next(text % {**name, "number": version.number}, draft.copilot)
             )
 
 
-def _with_next(sentence: str, copilot: Copilot) -> SafeString:
+def with_next(sentence: str, copilot: Copilot) -> SafeString:
     """A sentence with the way on from it: a copilot that is live has to be added in Workspace."""
     return format_html(
         '{} <a href="{}">{}</a>',

@@ -3,13 +3,19 @@
 from datetime import timedelta
 from typing import Any
 
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 import pytest
 
+from copilot_admin.admin.copilots.copies import duplicate
 from copilot_admin.config.roles import Role
+from copilot_admin.copilot_file.questions import rows_of
+from copilot_admin.copilots.questions.order import move_question
 from copilot_admin.models import AnswerState, Copilot, Judgement, SavedAnswer, SavedQuestion, Side
+from copilot_admin.studio.question_fares import fares_of
 from copilot_admin.studio.question_runs import digest_of_draft
 from copilot_admin.upkeep import background
 from copilot_admin.upkeep.background import BACKGROUND
@@ -63,9 +69,163 @@ def test_draft_and_live_stand_side_by_side_with_marked_differences(builder):
     answer(saved, Side.DRAFT, "It is <5>.", digest=digest_of_draft(copilot))
     page = text_of(builder, url("s", copilot.pk))
     assert "It has the number 5, give or take 1." in page
-    assert "It is <del>four</del><ins>&lt;5&gt;</ins>." in page
+    assert "It is &lt;5&gt;." in page
     assert page.count(">As expected</span>") == 2
     assert "has changed since" not in page
+    address = url("_differences", copilot.pk, saved.pk)
+    assert address in page
+    for marked in (text_of(builder, address), text_of(builder, f"{address}?part=1")):
+        assert "It is <del>four</del><ins>&lt;5&gt;</ins>." in marked
+
+
+def test_what_is_the_same_or_not_answered_by_both_has_no_differences(builder):
+    copilot = make_published()
+    same, alone = make_saved(copilot, "Same?"), make_saved(copilot, "Alone?")
+    for side in Side:
+        answer(same, side, "It is four.")
+    answer(alone, Side.DRAFT, "It is four.")
+    assert "What the draft says otherwise" not in text_of(builder, url("s", copilot.pk))
+    marked = text_of(builder, url("_differences", copilot.pk, alone.pk))
+    assert "The draft and what is live have not both answered." in marked
+
+
+def test_the_list_reads_nothing_that_it_does_not_show(builder):
+    copilot = make_published()
+    for number in range(2):
+        saved = make_saved(copilot, f"{number}?", body={"widgets": [WIDGET]})
+        for side in Side:
+            answer(saved, side, "word " * 4000)
+    page = text_of(builder, url("_rows", copilot.pk))
+    assert page.count("word ") < 2 * 2 * 500
+    with CaptureQueriesContext(connection) as few:
+        builder.get(url("_rows", copilot.pk))
+    assert not [query for query in few if '"body"' in query["sql"]]
+    for number in range(5):
+        answer(make_saved(copilot, f"{number} more?"), Side.DRAFT, "x")
+    with CaptureQueriesContext(connection) as many:
+        builder.get(url("_rows", copilot.pk))
+    assert len(many) == len(few)
+
+
+def questions_of(copilot: Copilot) -> list[str]:
+    return [saved.question for saved in SavedQuestion.objects.filter(copilot=copilot)]
+
+
+def test_a_question_is_moved_and_its_answers_stay_new(builder):
+    copilot = make_copilot()
+    first, *_rest, last = [make_saved(copilot, f"{number}?") for number in range(3)]
+    answer(last, Side.DRAFT, "a", digest=digest_of_draft(copilot), answered_at=timezone.now())
+    response = builder.post(url("_move", copilot.pk, last.pk), {"way": "up"}, follow=True)
+    assert messages_of(response) == ["Now at position 2."]
+    assert questions_of(copilot) == ["0?", "2?", "1?"]
+    assert "has changed since" not in response.content.decode()
+    builder.post(url("_move", copilot.pk, first.pk), {"way": "up"})
+    builder.post(url("_move", copilot.pk, first.pk), {"way": "down"})
+    assert questions_of(copilot) == ["2?", "0?", "1?"]
+    builder.post(url("_move", copilot.pk, last.pk + 99), {"way": "down"})
+    assert builder.get(url("_move", copilot.pk, last.pk)).status_code == 405
+    assert questions_of(copilot) == ["2?", "0?", "1?"]
+
+
+def test_questions_at_one_place_are_moved_apart():
+    copilot = make_copilot()
+    saved = [make_saved(copilot, f"{number}?", position=7) for number in range(3)]
+    assert move_question(saved[0], by=1) == 2
+    assert questions_of(copilot) == ["1?", "0?", "2?"]
+    assert move_question(saved[2], by=-9) == 1
+    assert questions_of(copilot) == ["2?", "1?", "0?"]
+
+
+def test_a_copy_has_the_questions_without_the_answers(builder):
+    copilot = make_copilot(name="Reader")
+    make_saved(copilot, body={"widgets": [WIDGET]}, answered=Side.DRAFT)
+    make_saved(copilot, "Two?", expectation={"lacks": "x"})
+    copied = rows_of(duplicate(copilot))
+    assert copied == rows_of(copilot)
+    assert len(copied) == 2
+    assert SavedAnswer.objects.count() == 1
+
+
+def publish_page(client: Client, *copilots: Copilot) -> str:
+    query = "&".join(f"id={copilot.pk}" for copilot in copilots)
+    return text_of(client, f"{reverse('admin:copilot_admin_copilot_publish')}?{query}")
+
+
+def test_the_page_before_publishing_says_how_many_answer_differently(builder):
+    copilot, other = make_published(), make_copilot()
+    Copilot.objects.filter(pk=copilot.pk).update(system_prompt="New")
+    copilot.refresh_from_db()
+    new = {"digest": digest_of_draft(copilot)}
+    texts = ["same", "other", "<b>"]
+    outcomes = [Judgement.AS_EXPECTED, Judgement.NOT_AS_EXPECTED, Judgement.UNDECIDED]
+    for text, judgement in zip(texts, outcomes, strict=True):
+        saved = make_saved(copilot)
+        answer(saved, Side.LIVE, "same", version_number=1)
+        answer(saved, Side.DRAFT, text, judgement=judgement, **new)
+    page = publish_page(builder, copilot, other)
+    assert "2 of 3 questions are answered differently." in page
+    assert "1 answer as expected" in page
+    assert "1 answer not as expected" in page
+    assert "1 could not be found out" in page
+    assert "Ask now" not in page
+    assert "No question is saved with this copilot." in page
+
+
+def test_old_and_missing_answers_are_counted_as_such_and_asked_at_a_push(builder):
+    copilot = make_published()
+    old, missing, new = (make_saved(copilot, f"{number}?") for number in range(3))
+    answer(old, Side.LIVE, "a", version_number=1)
+    answer(old, Side.DRAFT, "b", digest="before")
+    answer(new, Side.LIVE, "a", version_number=1)
+    answer(new, Side.DRAFT, "a", digest=digest_of_draft(copilot))
+    page = publish_page(builder, copilot)
+    assert "0 of 1 question is answered differently." in page
+    assert "2 of 3 were not asked of the draft and of what is live, as they stand." in page
+    post = {"side": "old", "next": "publish"}
+    response = builder.post(url("_ask", copilot.pk), post, follow=True)
+    assert messages_of(response) == ["3 answers are awaited."]
+    assert response.resolver_match.url_name == "copilot_admin_copilot_publish"
+    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    page = publish_page(builder, copilot)
+    assert "of 3 questions are answered differently." in page
+    assert "Ask now" not in page
+    assert SavedAnswer.objects.filter(question=missing).count() == 2
+
+
+def test_before_the_first_version_only_the_draft_is_asked(builder):
+    copilot = make_copilot()
+    saved = make_saved(copilot)
+    page = publish_page(builder, copilot)
+    assert "1 of 1 was not asked of the draft as it stands." in page
+    response = builder.post(f"{url('_ask', copilot.pk)}?part=fares", {"side": "old"})
+    assert response.headers["X-Said"] == "1%20answer%20is%20awaited."
+    assert 'data-unfinished="' in response.content.decode()
+    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    assert [row.side for row in saved.answers.all()] == [Side.DRAFT]
+    fares = text_of(builder, url("_fares", copilot.pk))
+    assert "answered differently" not in fares
+    assert "Ask now" not in fares
+
+
+def test_questions_that_are_being_asked_are_shown_and_stopped_before_publishing(builder):
+    copilot = make_copilot()
+    answer(make_saved(copilot), Side.DRAFT, "", state=AnswerState.WAITING, answered_at=None)
+    assert "1 question is being asked…" in publish_page(builder, copilot)
+    response = builder.post(f"{url('_stop', copilot.pk)}?part=fares")
+    assert "Ask now" in response.content.decode()
+    rows = builder.post(f"{url('_stop', copilot.pk)}?part=rows").content.decode()
+    assert "Ask the draft" in rows
+
+
+def test_how_many_copilots_are_published_changes_no_number_of_queries(builder):
+    copilots = [make_copilot() for _ in range(3)]
+    for copilot in copilots:
+        answer(make_saved(copilot), Side.DRAFT, "a")
+    with CaptureQueriesContext(connection) as one:
+        fares_of(Copilot.objects.select_related("provider", "live")[:1])
+    with CaptureQueriesContext(connection) as all:
+        fares_of(Copilot.objects.select_related("provider", "live"))
+    assert len(all) == len(one)
 
 
 def test_an_answer_is_old_when_question_draft_or_version_changed(builder):
@@ -135,6 +295,7 @@ def test_looking_asks_for_no_change(client):
     for name, ids in (
         ("_ask", [copilot.pk]),
         ("_stop", [copilot.pk]),
+        ("_move", [copilot.pk, saved.pk]),
         ("", [copilot.pk, saved.pk]),
     ):
         assert client.post(url(name, *ids)).status_code == 403
