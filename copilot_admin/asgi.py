@@ -15,6 +15,7 @@ from django.conf import settings  # noqa: E402
 from copilot_admin.answering.oversized_bodies import record_oversized  # noqa: E402
 from copilot_admin.answering.watching import websocket_urlpatterns  # noqa: E402
 from copilot_admin.api.questions import Questions  # noqa: E402
+from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS  # noqa: E402
 from copilot_admin.edge.asgi_types import App  # noqa: E402
 from copilot_admin.edge.bodies import BodyLimits  # noqa: E402
 from copilot_admin.edge.cors import Cors  # noqa: E402
@@ -48,7 +49,7 @@ def _build() -> App:
     app = BodyLimits(app, max_bytes=settings.MAX_BODY_BYTES, on_refusal=record_oversized)
     app = HeaderLimits(app)
     app = RequestIds(app)
-    app = Cors(app, origins=settings.CORS_ORIGINS, extra_headers=settings.CORS_HEADERS)
+    app = Cors(app, origins=ALLOWED_ORIGINS, extra_headers=settings.CORS_HEADERS)
     app = SecurityHeaders(app)
     app = WithoutStraySlashes(app)
     app = WithoutClientRootPath(app)

@@ -52,6 +52,7 @@ ALLOWED_HOSTS = origins.allowed_hosts(
     production=PRODUCTION,
 )
 CORS_ORIGINS = origins.exact_origins(env.items("CORS_ORIGINS", default=origins.WORKSPACE_ORIGINS))
+CORS_PINNED = bool(env.text("CORS_ORIGINS"))  # then nobody allows more of them in the admin
 CORS_HEADERS = env.items("COPILOT_CORS_HEADERS")
 USER_EMAIL_HEADER = env.text("COPILOT_USER_EMAIL_HEADER")
 FORWARDED_ALLOW_IPS = env.text("FORWARDED_ALLOW_IPS", "127.0.0.1")  # read by uvicorn itself

@@ -54,7 +54,7 @@ def exact_origins(origins: tuple[str, ...]) -> tuple[str, ...]:
     """
     for origin in origins:
         parts = urlsplit(origin)
-        if parts.scheme not in _WEB or not parts.netloc or origin != _origin(origin):
+        if parts.scheme not in _WEB or not _is_host(parts.netloc) or origin != _origin(origin):
             raise BadSetting(
                 f"CORS_ORIGINS holds {origin!r}. Write each origin as scheme://host or "
                 "scheme://host:port in lower case, without a path and without wildcards."
@@ -74,6 +74,13 @@ def web_address(name: str, url: str, *, production: bool) -> str:
     if production and parts.scheme == "http" and parts.hostname not in {"localhost", "127.0.0.1"}:
         raise BadSetting(f"{name} is {url!r}. Production needs https.")
     return url.rstrip("/")
+
+
+def _is_host(netloc: str) -> bool:
+    """Whether browsers would write it so: other scripts as Punycode, and never a user."""
+    return (
+        bool(netloc) and netloc.isascii() and netloc.isprintable() and not set(netloc) & set(" @")
+    )
 
 
 def _origin(text: str) -> str:

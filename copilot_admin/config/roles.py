@@ -30,6 +30,8 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         "copilot_admin.view_endpointkey",
         "copilot_admin.add_endpointkey",
         "copilot_admin.change_endpointkey",
+        "copilot_admin.add_allowedorigin",
+        "copilot_admin.delete_allowedorigin",
         "auth.view_user",
         "auth.add_user",
         "auth.change_user",

@@ -7,6 +7,7 @@ cookies. Source: https://fetch.spec.whatwg.org/#http-cors-protocol
 
 from collections.abc import Collection, Iterable
 
+from copilot_admin.edge.allowed_origins import AllowedOrigins
 from copilot_admin.edge.asgi_types import (
     App,
     Headers,
@@ -27,17 +28,17 @@ class Cors:
     """ASGI middleware that answers preflights and marks answers for allowed origins."""
 
     def __init__(
-        self, app: App, *, origins: Collection[str], extra_headers: Collection[str] = ()
+        self, app: App, *, origins: AllowedOrigins, extra_headers: Collection[str] = ()
     ) -> None:
-        """Allows exactly these origins.
+        """Allows exactly the origins that are allowed at the moment of a request.
 
         Args:
             app: What answers everything but preflights.
-            origins: Scheme, host and port, exactly as browsers write them.
+            origins: Those that are.
             extra_headers: Names of request headers allowed besides the usual ones.
         """
         self.app = app
-        self.origins = frozenset(origin.encode() for origin in origins)
+        self.origins = origins
         self.allowed_headers = ", ".join((*ALLOWED_HEADERS, *extra_headers)).encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,10 +1,10 @@
-"""The schema: copilots, providers, keys, saved questions, files to import, transcripts, calls of components.
+"""The schema: copilots and who may ask them, saved questions, transcripts, calls of components.
 
 Doors: what is named here, `access.digest_of` for who looks a key up, `copilots` and `transcripts` for
 their limits and names, and `fields` for migrations.
 """
 
-from copilot_admin.models.access import EndpointKey
+from copilot_admin.models.access import AllowedOrigin, EndpointKey
 from copilot_admin.models.components import CallStatus, ComponentCall
 from copilot_admin.models.copilots import (
     Access,
@@ -47,6 +47,7 @@ from copilot_admin.models.transcripts import (
 __all__ = [
     "OTHER_EVENT",
     "Access",
+    "AllowedOrigin",
     "AnswerState",
     "Blob",
     "BlobPart",

@@ -1,4 +1,4 @@
-"""Endpoint keys: who may ask which copilot."""
+"""Endpoint keys and origins: who may ask which copilot, and the pages of which servers may."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -6,6 +6,7 @@ import hashlib
 import secrets
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -20,6 +21,27 @@ SHOWN_CHARACTERS = 12
 def digest_of(key: str) -> str:
     """The stored form of a key. 256 random bits need no slow hash."""
     return hashlib.sha256(key.encode()).hexdigest()
+
+
+LONGEST_ORIGIN = 200  # characters; a host name has 253 at most, and real ones some dozens
+
+
+class AllowedOrigin(models.Model):
+    """A web origin whose pages may call the API, besides those of the deployment."""
+
+    origin = models.CharField(_("origin"), max_length=LONGEST_ORIGIN, unique=True)
+    allowed_at = models.DateTimeField(_("allowed"), auto_now_add=True)
+    allowed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        verbose_name = _("allowed origin")
+        verbose_name_plural = _("allowed origins")
+        ordering = ["origin"]
+
+    def __str__(self) -> str:
+        return self.origin
 
 
 class EndpointKeyQuerySet(models.QuerySet["EndpointKey"]):

@@ -18,6 +18,7 @@ from copilot_admin.answering.open_run import (
 from copilot_admin.answering.run import RUNNING
 from copilot_admin.answering.tasks import spawn
 from copilot_admin.component_calls.call import stop_all
+from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
 from copilot_admin.engine.documents.registry import data_types
 from copilot_admin.engine.files.file_processes import WORKERS
 from copilot_admin.engine.providers.registry import aclose_all, provider_kinds
@@ -66,6 +67,7 @@ async def start() -> None:
         SPOOL.clean()
         await WRITER.run(replay_spool)
         await WRITER.run(_reap_at_start)
+        await WRITER.run(ALLOWED_ORIGINS.read)
     except db.Error as error:
         raise ConfigurationError(sentence_of(error)) from error
     spare_what_stays()
@@ -133,6 +135,7 @@ async def replay() -> None:
 DUTIES: tuple[Duty, ...] = (
     end_revoked,
     end_deleted,
+    ALLOWED_ORIGINS.look_after,
     JOURNAL.look_after,
     FULL_COLLECTIONS.look_after,
     reap_dead,

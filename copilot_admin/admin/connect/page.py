@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
@@ -16,6 +15,7 @@ from copilot_admin.admin.frame.site import site
 from copilot_admin.config.env import BadSetting
 from copilot_admin.config.origins import exact_origins
 from copilot_admin.copilots.at_once import keys_of
+from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
 from copilot_admin.edge.public_address import base_url
 from copilot_admin.models import Access, Copilot
 from copilot_admin.studio.connection.setup import problem_of
@@ -24,7 +24,10 @@ from copilot_admin.studio.connection.values import Result, Verdict
 
 VIEW = "copilot_admin.view_copilot"
 CHANGE = "copilot_admin.change_copilot"
+ALLOW_ORIGIN = "copilot_admin.add_allowedorigin"
+FORBID_ORIGIN = "copilot_admin.delete_allowedorigin"
 MAKE_KEY = "copilot_admin.add_endpointkey"
+FOLDER = "admin/copilot_admin/connect"
 EXAMPLE_ORIGIN = "https://workspace.example.com"
 LABELS: Mapping[Verdict, str | Promise] = {
     Verdict.GOOD: gettext_lazy("Good"),
@@ -91,11 +94,21 @@ def page_context(
     copilot: Copilot,
     *,
     origin: AskedOrigin = AskedOrigin(),
+    wanted: AskedOrigin = AskedOrigin(),
     results: Mapping[StepName, Result] | None = None,
 ) -> dict[str, Any]:
-    """What the template of the page needs."""
+    """What the template of the page needs.
+
+    Args:
+        request: Of the page.
+        copilot: Whose page it is.
+        origin: The page that the test was asked to look at besides.
+        wanted: The page that somebody wanted to allow.
+        results: Of the test, where it was done.
+    """
     user = request.user
-    origins = tuple(settings.CORS_ORIGINS)
+    origins = ALLOWED_ORIGINS.given
+    added = ALLOWED_ORIGINS.added()
     found = results or {}
     return {
         **site.each_context(request),
@@ -109,7 +122,12 @@ def page_context(
         "may_view": user.has_perm(VIEW),
         "may_test": user.has_perm(CHANGE),
         "origins": origins,
-        "cors_line": cors_line(origins, origin),
+        "added": added,
+        "is_pinned": ALLOWED_ORIGINS.is_pinned,
+        "may_allow": user.has_perm(ALLOW_ORIGIN),
+        "may_forbid": user.has_perm(FORBID_ORIGIN),
+        "wanted": wanted,
+        "cors_line": cors_line(origins, wanted if wanted.text else origin),
         "origin": origin,
         "rows": [StepRow(name=name, result=found.get(name)) for name in StepName],
         "counts": _counts(found.values()) if found else None,

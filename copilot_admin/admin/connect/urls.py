@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from copilot_admin.admin.connect.origins import allow, forbid
 from copilot_admin.admin.connect.views import make_key, page, test
 from copilot_admin.admin.frame.site import site
 
@@ -9,5 +10,7 @@ app_name = "connect"
 urlpatterns = [
     path("<int:pk>/", site.admin_view(page), name="page"),
     path("<int:pk>/key/", site.admin_view(make_key), name="key"),
+    path("<int:pk>/allow/", site.admin_view(allow), name="allow"),
+    path("<int:pk>/forbid/", site.admin_view(forbid), name="forbid"),
     path("<int:pk>/test/", site.admin_view(test), name="test"),
 ]

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from copilot_admin.admin.connect.page import (
     CHANGE,
+    FOLDER,
     MAKE_KEY,
     VIEW,
     StepRow,
@@ -27,7 +28,6 @@ from copilot_admin.studio.connection.setup import setup_of
 from copilot_admin.studio.connection.steps import StepName, run_step
 from copilot_admin.studio.connection.values import Result, Setup
 
-FOLDER = "admin/copilot_admin/connect"
 LONGEST_NAME = 100  # of a key
 
 

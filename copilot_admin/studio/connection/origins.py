@@ -49,7 +49,7 @@ async def origins(setup: Setup, ask: Ask) -> Result:
 
 def _mend(setup: Setup) -> str:
     if setup.extra_origin and setup.extra_origin not in setup.origins:
-        text = _("Start the server with the line above, which allows %(origin)s.")
+        text = _("Have %(origin)s allowed in “The pages that may ask” above.")
         return text % {"origin": setup.extra_origin}
     return _(
         "Let the proxy pass OPTIONS on, and the headers that begin with Access-Control; it must add "

@@ -7,7 +7,8 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.callers import identify
-from copilot_admin.models import Access, Copilot, EndpointKey
+from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
+from copilot_admin.models import Access, AllowedOrigin, Copilot, EndpointKey
 from tests.admin.pages import messages_of, submit
 from tests.factories import make_copilot, make_key, make_published, make_user
 
@@ -37,8 +38,24 @@ def test_the_page_says_the_address_and_the_origins():
     assert f'id="connect-address" class="ca-mono" value="{PUBLIC}"' in html
     assert "no key is needed" in html
     assert '<li class="ca-mono">https://pro.openbb.co</li>' in html
+    assert "An operator can allow another page" in html
+
+
+def test_where_the_environment_names_the_origins_its_line_is_shown(monkeypatch):
+    monkeypatch.setattr(ALLOWED_ORIGINS, "is_pinned", True)
+    AllowedOrigin.objects.create(origin="https://forgotten.example")
+    copilot = make_published()
+    client = browser(Role.OPERATORS)
+    html = text_of(client, copilot)
     assert 'value="CORS_ORIGINS=https://pro.openbb.co,' in html
     assert ',https://workspace.example.com"' in html
+    assert "forgotten.example" not in html
+    assert 'id="allow-form"' not in html
+    answer = client.post(url("allow", copilot), {"allowed": "https://mine.example"})
+    assert (answer.status_code, answer.context["wanted"].fault) == (
+        400,
+        "The environment of this server names all origins with CORS_ORIGINS.",
+    )
 
 
 def test_the_address_is_that_of_the_request_without_a_setting():

@@ -1,0 +1,128 @@
+"""An operator allows the pages of more origins; it acts at once, and no further than it may."""
+
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
+from django.contrib.admin.models import LogEntry
+from django.test import Client
+from django.urls import reverse
+import pytest
+
+from copilot_admin.admin.connect import origins
+from copilot_admin.config.roles import Role
+from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
+from copilot_admin.models import AllowedOrigin, Copilot
+from tests.admin.pages import messages_of
+from tests.factories import make_published, make_user
+from tests.waiting import HANGS_SECONDS
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+MINE = "https://mine.example:8443"
+
+
+@pytest.fixture(autouse=True)
+def _forgotten_afterwards() -> Iterator[None]:
+    yield
+    AllowedOrigin.objects.all().delete()
+    ALLOWED_ORIGINS.read()
+
+
+@pytest.fixture
+def copilot(transactional_db: None) -> Copilot:
+    return make_published()
+
+
+@pytest.fixture
+def operator(client: Client, copilot: Copilot) -> Client:
+    client.force_login(make_user(Role.OPERATORS))
+    return client
+
+
+def url(name: str, copilot: Copilot) -> str:
+    return reverse(f"connect:{name}", args=[copilot.pk])
+
+
+def test_an_origin_is_allowed_shown_and_taken_away_at_once(operator: Client, copilot: Copilot):
+    assert MINE.encode() not in ALLOWED_ORIGINS
+    for _again in range(2):
+        response = operator.post(url("allow", copilot), {"allowed": f" {MINE}/ "}, follow=True)
+        assert messages_of(response) == [f"Pages of {MINE} may ask from now on."]
+        assert MINE in response.content.decode()
+    assert MINE.encode() in ALLOWED_ORIGINS
+    response = operator.post(url("forbid", copilot), {"origin": MINE}, follow=True)
+    assert messages_of(response) == [f"Pages of {MINE} may not ask any more."]
+    assert MINE.encode() not in ALLOWED_ORIGINS
+    assert [entry.action_flag for entry in LogEntry.objects.order_by("pk")] == [1, 3]
+    assert operator.post(url("forbid", copilot), {"origin": MINE}).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("typed", "fault"),
+    [
+        ("", "Write the origin of the page first."),
+        ("mine.example", "Write scheme and host"),
+        ("https://*.example", "Write scheme and host"),
+        ("https://user@mine.example", "Write scheme and host"),
+        ("https://müller.example", "Write scheme and host"),
+        ("https://mine example", "Write scheme and host"),
+        ("null", "Write scheme and host"),
+        ("javascript:alert(1)", "Write scheme and host"),
+        ("https://pro.openbb.co", "It is allowed already."),
+        ('https://"><script>alert(1)</script>', "Write scheme and host"),
+    ],
+)
+def test_what_cannot_be_allowed_is_said_beside_it_and_stays_typed(
+    operator: Client, copilot: Copilot, typed: str, fault: str
+):
+    response = operator.post(url("allow", copilot), {"allowed": typed})
+    assert response.status_code == 400
+    assert response.context["wanted"].fault.startswith(fault)
+    assert response.context["wanted"].text == typed
+    assert "<script>alert" not in response.content.decode()
+    assert not AllowedOrigin.objects.exists()
+
+
+def test_there_is_a_most_of_them(operator: Client, copilot: Copilot, monkeypatch):
+    monkeypatch.setattr(origins, "MOST_ORIGINS", 1)
+    operator.post(url("allow", copilot), {"allowed": MINE})
+    response = operator.post(url("allow", copilot), {"allowed": "https://other.example"})
+    assert response.context["wanted"].fault == "1 origins are the most. Take one away first."
+
+
+@pytest.mark.parametrize("role", [Role.BUILDERS, Role.REVIEWERS])
+def test_nobody_else_allows_or_takes_away(client: Client, copilot: Copilot, role: str):
+    client.force_login(make_user(role))
+    AllowedOrigin.objects.create(origin=MINE)
+    assert client.post(url("allow", copilot), {"allowed": "https://b.example"}).status_code == 403
+    assert client.post(url("forbid", copilot), {"origin": MINE}).status_code == 403
+    assert list(ALLOWED_ORIGINS.added()) == [MINE]
+
+
+def test_what_another_process_allowed_is_taken_over_and_costs_requests_nothing(
+    django_assert_num_queries,
+):
+    AllowedOrigin.objects.create(origin=MINE)
+    assert MINE.encode() not in ALLOWED_ORIGINS
+    ALLOWED_ORIGINS.read()
+    with django_assert_num_queries(0):
+        assert MINE.encode() in ALLOWED_ORIGINS
+        assert b"https://pro.openbb.co" in ALLOWED_ORIGINS
+        assert None not in ALLOWED_ORIGINS
+
+
+def test_the_server_answers_the_preflight_of_an_origin_that_was_just_allowed(
+    operator: Client, copilot: Copilot, service_url: str
+):
+    asked = {"Origin": MINE, "Access-Control-Request-Method": "POST"}
+
+    def allowed() -> str | None:
+        line = HTTPConnection(urlsplit(service_url).netloc, timeout=HANGS_SECONDS)
+        line.request("OPTIONS", "/agents.json", headers=asked)
+        origin = line.getresponse().getheader("Access-Control-Allow-Origin")
+        line.close()
+        return origin
+
+    assert allowed() is None
+    operator.post(url("allow", copilot), {"allowed": MINE})
+    assert allowed() == MINE
