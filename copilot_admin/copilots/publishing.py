@@ -14,7 +14,9 @@ from copilot_admin.copilots.checklist.facts import facts_of
 from copilot_admin.copilots.checklist.finding import Finding, error
 from copilot_admin.copilots.checklist.subject import Facts
 from copilot_admin.copilots.fields.table import VERSIONED
+from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.copilots.switched_providers import keep, up_to_date
+from copilot_admin.engine.values.document import spec_from_document
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
 from copilot_admin.models.copilots import LONGEST_NOTE
@@ -77,6 +79,25 @@ def document_today(version: CopilotVersion) -> dict[str, Json]:
     }
 
 
+def check_known(version: CopilotVersion) -> None:
+    """Sees that a draft can hold all that a version says; a newer release may have made it.
+
+    Raises:
+        ConfigurationError: It says something that this release does not know.
+    """
+    known = {field.key for field in VERSIONED}
+    unknown = ", ".join(sorted(version.document.keys() - known))
+    sentence = _("Version %(number)d was made by another release.") % {"number": version.number}
+    if unknown:
+        more = _("This one does not know: %(names)s. Nothing was changed.") % {"names": unknown}
+        raise ConfigurationError(f"{sentence} {more}")
+    try:
+        spec_from_document("version", version.document, provider_spec(version.provider))
+    except ConfigurationError as error:
+        more = _("This one cannot read all that it says. Nothing was changed.")
+        raise ConfigurationError(f"{sentence} {more}") from error
+
+
 def checklist(copilot: Copilot, facts: Facts | None = None) -> tuple[Finding, ...]:
     """What a builder should know before a draft is published, the gravest first.
 
@@ -131,9 +152,11 @@ def publish_again(
 
     Raises:
         NotPublishable: It has problems by now: a tool or a provider is gone.
+        ConfigurationError: Another release made it, and this one does not know all that it says.
     """
     with transaction.atomic():
         copilot = _locked(version.copilot_id)
+        check_known(version)
         again = copy(copilot)
         apply_document(again, document_today(version), provider=version.provider)
         if not has_changes(again):
@@ -147,9 +170,11 @@ def restore(version: CopilotVersion) -> None:
 
     Raises:
         NotPublishable: The copilot is being deleted, or in the archive.
+        ConfigurationError: Another release made it, and this one does not know all that it says.
     """
     with transaction.atomic():
         draft = _locked(version.copilot_id)
+        check_known(version)
         apply_document(draft, document_today(version), provider=version.provider)
         draft.save()
 

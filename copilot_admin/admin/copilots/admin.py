@@ -30,6 +30,7 @@ from copilot_admin.admin.copilots.page import page_context
 from copilot_admin.admin.copilots.questions import QuestionViews
 from copilot_admin.admin.copilots.tags import TagViews
 from copilot_admin.admin.copilots.templates import TemplateViews
+from copilot_admin.admin.copilots.version_in_form import VersionInForm, taken_in
 from copilot_admin.admin.copilots.versions import VersionViews
 from copilot_admin.admin.frame.site import site
 from copilot_admin.copilots.drafts import standing_of
@@ -58,6 +59,7 @@ class CopilotAdmin(
     ExportViews,
     TemplateViews,
     QuestionViews,
+    VersionInForm,
     VersionViews,
 ):
     """The pages of copilots."""
@@ -183,6 +185,7 @@ class CopilotAdmin(
         context["may_restore"] = (
             copilot is not None and copilot.is_archived and self.has_change_permission(request)
         )
+        context["taken"] = taken_in(request)
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:

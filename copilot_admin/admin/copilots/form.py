@@ -28,6 +28,7 @@ from copilot_admin.admin.copilots.draft_inputs import (
 )
 from copilot_admin.admin.copilots.edit_lock import EditLock
 from copilot_admin.admin.copilots.rows import ParameterRow
+from copilot_admin.admin.copilots.version_image import VersionImage
 from copilot_admin.copilots.fields.directions import turning_sign_fault
 from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.copilots.slugs import free_slug, slug_of
@@ -50,7 +51,7 @@ class TableInputs:
     declared_fields: ClassVar[dict[str, forms.Field]] = inputs_of_the_table()
 
 
-class CopilotForm(TableInputs, EditLock, CopilotModelForm):
+class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
     """Every field of a copilot's draft; of a new one also the switches that act at once.
 
     Written out here are the inputs of which several make one field of the draft.
@@ -204,6 +205,7 @@ class CopilotForm(TableInputs, EditLock, CopilotModelForm):
         }
         for name in TableInputs.declared_fields.keys() & values.keys():
             setattr(copilot, name, values[name])
+        self.take_image()
         if values.get("remove_image"):
             copilot.image = ""
         return super().save(commit=commit)

@@ -21,13 +21,14 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.admin.copilots.copies import duplicate
 from copilot_admin.admin.copilots.views import CopilotViews, number_in, person_of, with_next
 from copilot_admin.copilots.publishing import (
-    NotPublishable,
+    check_known,
     document_of,
     document_today,
     has_changes,
     publish_again,
     restore,
 )
+from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion
 from copilot_admin.studio.changes import marked_changes
 from copilot_admin.studio.versions import version_of, version_page
@@ -111,7 +112,7 @@ class VersionViews(CopilotViews):
         copilot = self._copilot(request, pk, changing=True)
         try:
             made = publish_again(_version(copilot, number), user=person_of(request))
-        except NotPublishable as error:
+        except ConfigurationError as error:
             messages.error(request, error.public)
             return HttpResponseRedirect(reverse(f"{NAME}_versions", args=[pk]))
         if made is None:
@@ -129,6 +130,11 @@ class VersionViews(CopilotViews):
     def _restore(
         self, request: HttpRequest, copilot: Copilot, version: CopilotVersion
     ) -> HttpResponseBase:
+        try:
+            check_known(version)
+        except ConfigurationError as error:
+            messages.error(request, error.public)
+            return HttpResponseRedirect(reverse(f"{NAME}_versions", args=[copilot.pk]))
         if "keep" in request.POST and self.has_add_permission(request):
             copy = duplicate(copilot)
             self.log_addition(request, copy, [{"added": {}}])
