@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from copilot_admin.errors import NotFound
-from copilot_admin.models import Conversation, Feedback, FeedbackSource, Logging, Run
+from copilot_admin.models import Conversation, Feedback, FeedbackSource, Logging, Run, Turn
 from protocol.markers import strip_markers
 from protocol.redaction import redact_text
 from protocol.storable import clean_text
@@ -70,12 +70,16 @@ def record(judgement: Judgement, *, judged: Judged) -> None:
     if judged.logging is Logging.NOTHING:
         return
     run = _run_of(judgement, judged)
-    if run is None or run.turn_id is None or run.conversation_id is None:
+    if run is None or run.turn is None:
         raise NotFound("No answer like this is known, so there is nothing to judge.")
-    keep = judged.logging is Logging.EVERYTHING
-    comment = redact_text(judgement.user_comment)[:LONGEST_COMMENT] if keep else ""
+    keep(judgement, turn=run.turn, with_comment=judged.logging is Logging.EVERYTHING)
+
+
+def keep(judgement: Judgement, *, turn: Turn, with_comment: bool = True) -> None:
+    """Puts a judgement to a turn, instead of an earlier one, and counts its conversation anew."""
+    comment = redact_text(judgement.user_comment)[:LONGEST_COMMENT] if with_comment else ""
     Feedback.objects.update_or_create(
-        turn_id=run.turn_id,
+        turn=turn,
         source=FeedbackSource.END_USER,
         defaults={
             "value": 1 if judgement.vote == "thumbs_up" else -1,
@@ -83,7 +87,7 @@ def record(judgement: Judgement, *, judged: Judged) -> None:
             "comment": comment,
         },
     )
-    _count(run.conversation_id)
+    _count(turn.conversation_id)
 
 
 def _run_of(judgement: Judgement, judged: Judged) -> Run | None:

@@ -1,4 +1,4 @@
-"""A draft that nobody published, made ready to answer whoever writes it."""
+"""A draft that nobody published, or a version, made ready to answer whoever makes the copilot."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -9,7 +9,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import Answerer, LiveCopilot, answerer_of
 from copilot_admin.copilots.publishing import document_of
-from copilot_admin.copilots.switched_providers import found_by, named_in
+from copilot_admin.copilots.switched_providers import found_by, named_in, of_version
 from copilot_admin.engine.values.model_call import (
     Alive,
     Delta,
@@ -17,7 +17,7 @@ from copilot_admin.engine.values.model_call import (
     ModelProvider,
 )
 from copilot_admin.errors import ConfigurationError, RunError
-from copilot_admin.models import Copilot, Logging
+from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider
 from copilot_admin.models.transcripts import PLAYGROUND
 
 Witness = Callable[[ModelCall], None]
@@ -54,26 +54,59 @@ def draft_in_trial(copilot: Copilot, *, tell: Witness) -> LiveCopilot:
         copilot: The draft, saved or not; its row exists.
         tell: Told of each request to the model. It is called in the event loop.
     """
+
+    def ready() -> Answerer:
+        others = found_by(named_in(copilot.custom_features))
+        return answerer_of(copilot.slug, document_of(copilot), copilot.provider, others=others)
+
+    return _in_trial(copilot, None, ready, tell)
+
+
+def version_in_trial(version: CopilotVersion, *, tell: Witness) -> LiveCopilot:
+    """A version of any age as it answers, or would; reads the database, changes nothing.
+
+    Args:
+        version: With its copilot and its provider.
+        tell: As of a draft.
+    """
+    slug = version.copilot.slug
+
+    def ready() -> Answerer:
+        others = of_version(version.pk)
+        return answerer_of(slug, version.document, version.provider, others=others)
+
+    return _in_trial(version.copilot, version, ready, tell)
+
+
+def with_model(copilot: Copilot, *, provider: Provider, model: str) -> Copilot:
+    """Lets one model answer for a draft, whatever its users may pick or switch; saves nothing."""
+    copilot.provider = provider
+    copilot.model = model
+    copilot.model_choices = []
+    copilot.custom_features = [
+        {name: value for name, value in row.items() if name not in ("model", "provider")}
+        for row in copilot.custom_features
+    ]
+    return copilot
+
+
+def _in_trial(
+    copilot: Copilot, version: CopilotVersion | None, ready: Callable[[], Answerer], tell: Witness
+) -> LiveCopilot:
     answerer, problem = None, ""
     try:
-        answerer = _answerer(copilot, tell)
+        answerer = _told(ready(), tell)
     except (ConfigurationError, RunError) as error:
         problem = error.public
     return LiveCopilot(
         id=copilot.pk,
         slug=copilot.slug,
-        version_id=None,
-        version_number=0,
+        version_id=version.pk if version else None,
+        version_number=version.number if version else 0,
         logging=Logging.EVERYTHING,  # it is the builder's own question, and he wants to read it
         answerer=answerer,
         problem=problem,
     )
-
-
-def _answerer(copilot: Copilot, tell: Witness) -> Answerer:
-    others = found_by(named_in(copilot.custom_features))
-    made = answerer_of(copilot.slug, document_of(copilot), copilot.provider, others=others)
-    return _told(made, tell)
 
 
 def _told(answerer: Answerer, tell: Witness) -> Answerer:

@@ -107,6 +107,7 @@ def _thumbs(ids: Sequence[int]) -> tuple[Counts, Counts]:
     """What users thought of answers, by version; a question of several requests counts once."""
     rows = (
         Feedback.objects.filter(source=FeedbackSource.END_USER, turn__runs__copilot_version__in=ids)
+        .exclude(turn__conversation__principal__startswith=PLAYGROUND)
         .order_by()
         .values_list("turn__runs__copilot_version")
         .annotate(

@@ -2,6 +2,8 @@
 
 from django.urls import path
 
+from copilot_admin.admin.playground.choices import choices
+from copilot_admin.admin.playground.judging import judge
 from copilot_admin.admin.playground.saving import save
 from copilot_admin.admin.playground.views import answer, ask
 
@@ -9,5 +11,7 @@ app_name = "playground"
 urlpatterns = [
     path("<int:pk>/ask/", ask, name="ask"),
     path("<int:pk>/answer/", answer, name="answer"),
+    path("<int:pk>/choices/", choices, name="choices"),
+    path("<int:pk>/judge/", judge, name="judge"),
     path("<int:pk>/save/", save, name="save"),
 ]

@@ -20,6 +20,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from copilot_admin.admin.playground.asked import query_of_form
+from copilot_admin.admin.playground.figures import figures_of
 from copilot_admin.admin.playground.told import told_event
 from copilot_admin.admin.transcripts.facts import facts_of, latest_turn
 from copilot_admin.admin.transcripts.page import part_of
@@ -29,7 +30,7 @@ from copilot_admin.edge.asgi_types import error_body
 from copilot_admin.edge.event_streams import EventStreamResponse
 from copilot_admin.engine.values.model_call import ModelCall
 from copilot_admin.errors import Forbidden, RequestError, Unauthorized
-from copilot_admin.models import Conversation
+from copilot_admin.models import Conversation, Feedback, FeedbackSource
 from copilot_admin.reading import read_conversation
 from copilot_admin.studio.playground import builder
 
@@ -38,7 +39,7 @@ CHANGE = "copilot_admin.change_copilot"
 
 @require_POST
 async def ask(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Asks the draft as the form has it; streams what Workspace would be sent, and more."""
+    """Asks the draft as the form has it, or a version; streams what Workspace would be sent, and more."""
     told: deque[ModelCall] = deque()
     try:
         user = await _builder(request)
@@ -70,9 +71,18 @@ def answer(request: HttpRequest, pk: int) -> HttpResponse:
         "conversation": conversation,
         "facts": facts_of(conversation),
         "answer": part.answers[-1],
+        "figures": figures_of(part.answers[-1]),
+        "turn": turn,
+        "judged": _judged(turn),
         "may_read": request.user.has_perm("copilot_admin.view_conversation"),
     }
     return render(request, "admin/copilot_admin/playground/answer.html", context)
+
+
+def _judged(turn: int | None) -> int | None:
+    """The thumb that an answer has: 1, -1, or None."""
+    given = Feedback.objects.filter(turn=turn, source=FeedbackSource.END_USER)
+    return given.values_list("value", flat=True).first()
 
 
 async def _builder(request: HttpRequest) -> AbstractUser:

@@ -6,14 +6,30 @@ import { eventsOf } from "./stream.js";
 const MOST_LEGS = 16;
 
 export class Chat {
-  constructor({ workspace, send, show }) {
+  // `messages` is what was said before, where a chat goes on with what another one answered.
+  constructor({ workspace, send, show, messages = [] }) {
     this.id = newId();
-    this.messages = [];
+    this.messages = [...messages];
     this.workspace = workspace;
     this.send = send; // posts a query with the form as it stands
     this.show = show; // draws what comes, and asks a person for what the simulation cannot give
     this.results = new Map(); // by function, what a person answered
     this.running = null;
+    this.wasTaken = false; // whether the server took the newest question: its answer can be drawn
+  }
+
+  // The questions so far, as places in the messages.
+  get questions() {
+    return this.messages.flatMap(({ role }, index) => (role === "human" ? [index] : []));
+  }
+
+  textOf(turn) {
+    return this.messages[this.questions[turn]]?.content ?? "";
+  }
+
+  // Takes a question away, by its number, and everything after it.
+  cutAt(turn) {
+    this.messages.length = this.questions[turn] ?? this.messages.length;
   }
 
   // The last question as it is saved: with what was said before it, without calls and results.
@@ -29,16 +45,9 @@ export class Chat {
     };
   }
 
-  // Asks a question; one of an earlier place takes everything after it away.
-  async ask(question, { at = this.messages.length } = {}) {
-    this.messages.length = at;
+  async ask(question) {
     this.messages.push({ role: "human", content: question });
     await this.#answer();
-  }
-
-  async again() {
-    const last = this.messages.findLastIndex((message) => message.role === "human");
-    await this.ask(this.messages[last].content, { at: last });
   }
 
   stop() {
@@ -47,6 +56,7 @@ export class Chat {
 
   async #answer() {
     this.running = new AbortController();
+    this.wasTaken = false;
     const before = this.messages.length;
     try {
       for (let leg = 1; ; leg += 1) {
@@ -74,6 +84,7 @@ export class Chat {
     if (!response.ok) {
       throw Object.assign(new Error("refused"), { sentence: await sentenceOf(response) });
     }
+    this.wasTaken = true;
     let text = "";
     let call = null;
     for await (const event of eventsOf(response)) {

@@ -1,11 +1,13 @@
 // Draws a chat: text and steps as they come; then the server's drawing of the whole answer.
 
+import { button, cardOf, element, fold } from "./elements.js";
+
 export class Drawing {
-  constructor(panel) {
-    this.log = panel.querySelector("[data-play-log]");
-    this.calls = panel.querySelector("[data-play-calls]");
-    this.words = panel.querySelector("[data-play-words]").dataset;
-    this.answerUrl = panel.dataset.answerUrl;
+  constructor(box, { words, answerUrl }) {
+    this.log = box.querySelector("[data-play-log]");
+    this.calls = box.querySelector("[data-play-calls]");
+    this.words = words;
+    this.answerUrl = answerUrl;
   }
 
   clear() {
@@ -13,30 +15,33 @@ export class Drawing {
     this.calls.replaceChildren();
   }
 
-  // Begins a turn; `edit` is called when its question is to be asked in other words.
-  begin(question, edit) {
+  // Begins a turn, a question by its number; `edit` is called to ask it in other words.
+  begin(question, { turn, edit }) {
     this.turn = element("article", "ca-play-turn");
+    this.turn.dataset.turn = turn;
     const head = element("p", "ca-play-question", question);
     head.dir = "auto";
-    const button = element("button", "ca-plain-link", this.words.edit);
-    button.type = "button";
-    button.addEventListener("click", edit);
     this.live = element("div", "ca-play-live");
     this.text = element("p", "ca-play-text");
     this.text.dir = "auto";
     this.live.append(this.text);
-    this.turn.append(head, button, this.live);
+    this.turn.append(head, button("ca-plain-link", this.words.edit, edit), this.live);
     this.log.append(this.turn);
     this.events = [];
+    this.suggestions = [];
+    this.broke = "";
+    this.began = performance.now();
     this.calls.replaceChildren();
     this.#down();
   }
 
-  removeFrom(turn) {
-    while (this.log.lastElementChild && this.log.lastElementChild !== turn) {
-      this.log.lastElementChild.remove();
+  // Takes a question away, by its number, and everything after it.
+  cutAt(turn) {
+    for (const one of [...this.log.children]) {
+      if (Number(one.dataset.turn) >= turn) {
+        one.remove();
+      }
     }
-    turn.remove();
   }
 
   event({ name, data }) {
@@ -44,11 +49,14 @@ export class Drawing {
       this.calls.append(fold(`${this.words.model}: ${data.model}`, JSON.stringify(data, null, 2)));
       return;
     }
-    this.events.push(`${name} ${JSON.stringify(data)}`);
+    const ms = Math.round(performance.now() - this.began);
+    this.events.push(`${ms} ms ${name} ${JSON.stringify(data)}`);
     if (name === "copilotMessageChunk") {
       this.text.append(data.delta);
     } else if (name === "copilotStatusUpdate" && !data.hidden) {
-      this.live.insertBefore(element("p", "ca-play-step", data.message), this.text);
+      this.#step(data.message);
+    } else if (name === "copilotMessageArtifact") {
+      this.#step(`${this.words.shows} ${data.name}`); // the server draws it when all is there
     } else if (name === "copilotPromptSuggestions") {
       this.suggestions = data.suggestions;
     }
@@ -64,89 +72,47 @@ export class Drawing {
 
   // Asks the person for the result of a function; what he writes is what Workspace would send.
   asksFor(call, signal) {
-    const card = element("div", "ca-play-card");
-    card.append(element("p", "", `${this.words.asked} ${call.function}`));
-    card.append(element("pre", "ca-mono", JSON.stringify(call.input_arguments, null, 2)));
-    const box = element("textarea", "ca-mono");
-    box.rows = 3;
-    box.value = JSON.stringify({ status: "success", message: "Done" });
-    box.setAttribute("aria-label", this.words.given);
-    const answer = element("button", "button default", this.words.answer);
-    const refuse = element("button", "button", this.words.refuse);
-    answer.type = refuse.type = "button";
-    card.append(box, answer, refuse);
+    const { card, answered } = cardOf(call, { words: this.words, signal });
     this.live.append(card);
-    box.focus();
-    return new Promise((resolve, reject) => {
-      const done = (data) => {
-        card.querySelectorAll("button, textarea").forEach((one) => (one.disabled = true));
-        resolve(data);
-      };
-      answer.addEventListener("click", () => done([resultOf(box.value)]));
-      refuse.addEventListener("click", () =>
-        done([{ error_type: "unexpected_error", content: box.value }]),
-      );
-      signal.addEventListener("abort", () => {
-        card.remove();
-        reject(new DOMException("stopped", "AbortError"));
-      });
-    });
+    if (!document.activeElement?.closest(".ca-play-card")) {
+      card.querySelector("textarea").focus(); // unless the other column asks too
+    }
+    this.#down();
+    return answered;
   }
 
   fault(kind, sentence) {
     const note = element("p", "ca-note ca-note-warn", sentence || this.words[kind]);
     note.dir = "auto";
     this.turn.append(note);
-    this.failed = true;
+    this.broke = kind;
   }
 
-  // Puts the server's drawing in the place of what was streamed.
+  // Puts the server's drawing in the place of what was streamed. What was stopped stays as it is:
+  // the server may not have noticed yet.
   async finish(chat, suggest) {
+    const { turn, live, suggestions = [], broke } = this; // the next question may begin meanwhile
     this.calls.append(fold(this.words.events, this.events.join("\n")));
-    const response = await fetch(`${this.answerUrl}?chat=${chat.id}`).catch(() => null);
+    const isThere = chat.wasTaken && broke !== "stopped";
+    const address = `${this.answerUrl}?chat=${chat.id}`;
+    const response = isThere ? await fetch(address).catch(() => null) : null;
     if (response?.ok) {
       const drawn = new DOMParser().parseFromString(await response.text(), "text/html");
       const blocks = element("div", "ca-answer");
       blocks.append(...drawn.body.childNodes);
-      this.live.replaceWith(blocks);
+      live.replaceWith(blocks);
     }
-    for (const text of this.suggestions ?? []) {
-      const button = element("button", "ca-chip", text);
-      button.type = "button";
-      button.addEventListener("click", () => suggest(text));
-      this.turn.append(button);
-    }
-    this.suggestions = null;
+    turn.append(...suggestions.map((text) => button("ca-chip", text, () => suggest(text))));
     this.#down();
+  }
+
+  #step(text) {
+    const step = element("p", "ca-play-step", text);
+    step.dir = "auto";
+    this.live.insertBefore(step, this.text);
   }
 
   #down() {
     this.log.scrollTop = this.log.scrollHeight;
   }
-}
-
-function resultOf(text) {
-  const content = text.trim();
-  try {
-    const value = JSON.parse(content);
-    if (value && (value.status || value.items || value.error_type)) {
-      return value;
-    }
-  } catch {
-    // words are an answer too
-  }
-  return { items: [{ content, data_format: { data_type: "object", parse_as: "text" } }] };
-}
-
-function fold(title, text) {
-  const details = element("details", "ca-play-fold");
-  details.append(element("summary", "", title), element("pre", "ca-mono", text));
-  return details;
-}
-
-export function element(name, classes, text = "") {
-  const made = document.createElement(name);
-  made.className = classes;
-  made.textContent = text;
-  return made;
 }

@@ -1,8 +1,10 @@
-// The playground beside the form: what stands in its inputs, and what its buttons do.
+// The playground beside the form: one question box, and the one or two columns that it asks.
 
-import { Chat } from "./chat.js";
-import { Drawing, element } from "./drawing.js";
-import { PLACES, Workspace, fileOf } from "./workspace.js";
+import { Column } from "./column.js";
+import { element } from "./elements.js";
+import { keepOptions, simulate } from "./simulation.js";
+import { take } from "./taking.js";
+import { Workspace } from "./workspace.js";
 
 const panel = document.getElementById("playground");
 if (panel) {
@@ -13,34 +15,40 @@ async function open(panel) {
   const part = (name) => panel.querySelector(`[data-play-${name}]`);
   const form = panel.closest("form");
   const question = part("question");
-  const drawing = new Drawing(panel);
+  const words = part("words").dataset;
   const workspace = new Workspace(await (await fetch(panel.dataset.samplesUrl)).json());
-  let chat = start();
+  const { askUrl, answerUrl, judgeUrl } = panel.dataset;
+  const { caModelsUrl: modelsUrl } = document.querySelector("[data-ca-models-url]").dataset;
+  const urls = { askUrl, answerUrl, judgeUrl, modelsUrl };
+  const hub = { ...urls, words, workspace, form, typed, token, ask, edit, tell, take: makeDraft };
+  const columns = [new Column(part("column"), hub)];
+  let choices = null;
+  let opening = null; // the second column, while it comes
 
   // What is typed here is no part of the draft.
   for (const kind of ["input", "change"]) {
     panel.addEventListener(kind, (event) => event.stopPropagation());
   }
-  drawWidgets();
-  simulate("rows", "input", (field) => (workspace.rows = field.value));
-  simulate("tools", "input", (field) => (workspace.tools = field.value));
-  simulate("timezone", "input", (field) => (workspace.timezone = field.value.trim() || "UTC"));
-  simulate("files", "change", async (field) => {
-    workspace.files = await Promise.all([...field.files].map(fileOf));
-  });
-  keepOptions();
+  simulate(panel, { workspace, words });
+  keepOptions(document.getElementById("preview"), { workspace, ask });
 
   part("send").addEventListener("click", () => ask(question.value));
-  part("stop").addEventListener("click", () => chat.stop());
-  part("again").addEventListener("click", () => run(lastQuestion(), () => chat.again(), true));
+  part("stop").addEventListener("click", () => columns.forEach(({ chat }) => chat.stop()));
+  part("again").addEventListener("click", () => {
+    const turn = turns() - 1;
+    const text = columns[0].chat.textOf(turn);
+    columns.forEach((column) => column.cutAt(turn));
+    run(text);
+  });
   part("new").addEventListener("click", () => {
-    chat.stop();
-    chat = start();
-    drawing.clear();
+    columns.forEach((column) => column.restart());
     buttons();
     question.focus();
   });
   part("save").addEventListener("click", save);
+  part("two").addEventListener("click", () => {
+    opening = columns.length === 2 ? oneColumn() : twoColumns();
+  });
   question.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
@@ -48,154 +56,128 @@ async function open(panel) {
     }
   });
 
-  function start() {
-    return new Chat({ workspace, send, show: drawing });
-  }
-
-  function ask(text) {
-    if (text.trim() && !chat.running) {
+  async function ask(text) {
+    await opening;
+    if (text.trim() && !isRunning()) {
       question.value = "";
-      run(text, () => chat.ask(text));
+      run(text);
     }
   }
 
-  async function run(text, answer, replaces = false) {
-    if (replaces) {
-      drawing.removeFrom(drawing.turn);
-    }
-    const at = replaces ? chat.messages.lastIndexOf(human().at(-1)) : chat.messages.length;
-    drawing.begin(text, (event) => edit(event.target.closest("article"), at));
-    const answered = answer();
+  async function run(text) {
+    const turn = turns();
+    part("news").replaceChildren();
+    const running = columns.map((column) => column.run(turn, text, (chat) => chat.ask(text)));
     buttons();
-    await answered;
-    await drawing.finish(chat, ask);
+    await Promise.all(running);
     buttons();
   }
 
-  // Takes a question back into the composer; what came after it goes when it is asked.
-  function edit(turn, at) {
-    if (chat.running) {
+  // Takes a question back into the composer; what came after it goes, in every column.
+  function edit(turn) {
+    if (isRunning()) {
       return;
     }
-    question.value = chat.messages[at]?.content ?? "";
-    drawing.removeFrom(turn);
-    chat.messages.length = at;
+    question.value = columns[0].chat.textOf(turn);
+    columns.forEach((column) => column.cutAt(turn));
     buttons();
     question.focus();
   }
 
-  function send(query, { chat: id, signal }) {
+  // The second column goes on with what was said in the first.
+  async function twoColumns() {
+    choices ??= await chosen();
+    if (!choices || columns.length === 2) {
+      return;
+    }
+    const box = part("second").content.firstElementChild.cloneNode(true);
+    part("columns").append(box);
+    const second = new Column(box, hub);
+    columns.push(second);
+    columns.forEach((column) => column.offer(choices));
+    second.choose(choices.versions[0]?.value ?? "other");
+    second.restart(columns[0].chat.messages);
+    wide(true);
+    second.part("of").focus();
+  }
+
+  function oneColumn() {
+    const [second] = columns.splice(1);
+    second.chat.stop();
+    second.box.remove();
+    columns[0].offer(null);
+    wide(false);
+  }
+
+  function wide(isTwo) {
+    panel.classList.toggle("ca-play-two", isTwo);
+    part("two").setAttribute("aria-pressed", String(isTwo));
+    // Two logs that speak at once are understood by nobody: their ends are told instead.
+    columns.forEach(({ drawing }) => drawing.log.setAttribute("aria-live", isTwo ? "off" : "polite"));
+    buttons();
+  }
+
+  async function chosen() {
+    const response = await fetch(panel.dataset.choicesUrl).catch(() => null);
+    if (!response?.ok) {
+      part("note").textContent = words.failed;
+      return null;
+    }
+    return response.json();
+  }
+
+  function tell(column, broke) {
+    if (columns.length === 2) {
+      const said = broke ? words[broke] : words.answered;
+      part("news").append(element("span", "", `${column.name}: ${said} `));
+    }
+    buttons();
+  }
+
+  function makeDraft(column) {
+    take(column, { form, note: part("note"), words });
+  }
+
+  function typed() {
     const body = new FormData(form);
     body.delete("upload");
-    body.set("playground", JSON.stringify(query));
-    const headers = { "X-Trace-Id": id };
-    return fetch(panel.dataset.askUrl, { method: "POST", body, headers, signal });
+    return body;
+  }
+
+  function token() {
+    const body = new FormData();
+    body.set("csrfmiddlewaretoken", form.elements.csrfmiddlewaretoken.value);
+    return body;
   }
 
   // Keeps the last question with all that it brought.
   async function save() {
-    const body = new FormData();
-    body.set("csrfmiddlewaretoken", form.elements.csrfmiddlewaretoken.value);
-    body.set("question", JSON.stringify({ ...chat.lastQuestion(), ...workspace.saved }));
+    const body = token();
+    const asked = columns[0].chat.lastQuestion();
+    body.set("question", JSON.stringify({ ...asked, ...workspace.saved }));
     part("save").disabled = true;
     const response = await fetch(panel.dataset.saveUrl, { method: "POST", body }).catch(() => null);
     const said = await response?.json().catch(() => null);
     const link = element("a", "", said?.sentence);
     link.href = said?.url ?? "";
-    part("saved").replaceChildren(said?.url ? link : (said?.detail ?? drawing.words.failed));
+    part("note").replaceChildren(said?.url ? link : (said?.detail ?? words.failed));
     buttons();
   }
 
-  function human() {
-    return chat.messages.filter((message) => message.role === "human");
+  function turns() {
+    return columns[0].chat.questions.length;
   }
 
-  function lastQuestion() {
-    return human().at(-1).content;
+  function isRunning() {
+    return columns.some(({ chat }) => chat.running);
   }
 
   function buttons() {
-    part("send").disabled = Boolean(chat.running);
-    part("stop").hidden = !chat.running;
-    part("again").disabled = Boolean(chat.running) || !human().length;
-    part("new").disabled = !chat.messages.length;
-    part("save").disabled = Boolean(chat.running) || !human().length;
-  }
-
-  function drawWidgets() {
-    for (const { widget } of workspace.samples) {
-      const label = element("label", "ca-play-widget", widget.name);
-      const select = element("select", "");
-      select.append(...PLACES.map((place) => new Option(drawing.words[place], place)));
-      select.addEventListener("change", () => {
-        workspace.places.set(widget.widget_id, select.value);
-        look();
-      });
-      label.append(select);
-      part("widgets").append(label);
-    }
-  }
-
-  function simulate(name, kind, take) {
-    part(name).addEventListener(kind, async (event) => {
-      await take(event.target);
-      look();
-    });
-  }
-
-  function look() {
-    const { rows, tools } = workspace.faults;
-    const sentence = (!rows && drawing.words.rowsFault) || (!tools && drawing.words.toolsFault);
-    part("fault").hidden = !sentence;
-    part("fault").textContent = sentence || "";
-    part("count").textContent = workspace.count ? `(${workspace.count})` : "";
-  }
-
-  // The preview holds the copilot's own controls. It is drawn anew while somebody types, and what
-  // was chosen stays chosen.
-  function keepOptions() {
-    const preview = document.getElementById("preview");
-    preview.addEventListener("input", (event) => event.stopPropagation());
-    preview.addEventListener("change", (event) => {
-      event.stopPropagation();
-      const { caOption: key } = event.target.dataset;
-      if (key) {
-        workspace.options.set(key, valueOf(event.target));
-      } else if ("caModel" in event.target.dataset) {
-        workspace.model = event.target.value;
-      }
-    });
-    const restore = () => {
-      const keys = new Set();
-      for (const control of preview.querySelectorAll("[data-ca-option]")) {
-        const key = control.dataset.caOption;
-        keys.add(key);
-        if (workspace.options.has(key)) {
-          put(control, workspace.options.get(key));
-        } else {
-          workspace.options.set(key, valueOf(control));
-        }
-      }
-      [...workspace.options.keys()].filter((key) => !keys.has(key)).forEach((key) => workspace.options.delete(key));
-      const picker = preview.querySelector("[data-ca-model]");
-      workspace.model = picker ? workspace.model || picker.value : "";
-      if (picker) {
-        picker.value = workspace.model;
-      }
-    };
-    new MutationObserver(restore).observe(preview, { childList: true });
-    restore();
-  }
-}
-
-function valueOf(control) {
-  return control.type === "checkbox" ? control.checked : control.value;
-}
-
-function put(control, value) {
-  if (control.type === "checkbox") {
-    control.checked = value;
-  } else {
-    control.value = value;
+    part("send").disabled = isRunning();
+    part("stop").hidden = !isRunning();
+    part("two").disabled = isRunning();
+    part("again").disabled = isRunning() || !turns();
+    part("new").disabled = !turns();
+    part("save").disabled = isRunning() || !turns();
   }
 }

@@ -11,7 +11,10 @@ export class Workspace {
     this.samples = samples;
     this.places = new Map(); // by the widget's id; what is not in it is not there
     this.rows = "";
+    this.ownPlace = "primary";
+    this.ownChart = ""; // the kind of chart that they are; empty: a table
     this.tools = "";
+    this.skills = "";
     this.files = [];
     this.timezone = "UTC";
     this.options = new Map();
@@ -25,13 +28,14 @@ export class Workspace {
       widgets[this.places.get(widget.widget_id)]?.push(widget);
     }
     if (this.ownRows.length) {
-      widgets.primary.push(this.#ownWidget());
+      widgets[this.ownPlace]?.push(this.#ownWidget());
     }
     widgets.primary.push(...this.files.map((file) => widgetOfFile(file)));
     return {
       widgets,
       context: [],
       tools: listIn(this.tools),
+      ...(this.skills && { skills_catalog: listIn(this.skills) }),
       workspace_options: Object.fromEntries(this.options),
       ...(this.model && { model: this.model }),
       ...(isFirst && { timezone: this.timezone }),
@@ -44,9 +48,11 @@ export class Workspace {
       .map((sample) => ({ ...sample, place: this.places.get(sample.widget.widget_id) ?? "none" }))
       .filter(({ place }) => place !== "none")
       .map((sample) => savedWidget(sample));
-    if (this.ownRows.length) {
+    if (this.ownRows.length && this.ownPlace !== "none") {
       const { uuid, name, description, columns } = this.#ownWidget();
-      widgets.push({ id: "own_rows", uuid, name, description, columns, rows: this.ownRows });
+      const data = this.ownChart ? { items: this.#ownData().items } : { rows: this.ownRows };
+      const place = this.ownPlace;
+      widgets.push({ id: "own_rows", uuid, name, description, columns, place, ...data });
     }
     return {
       widgets,
@@ -63,12 +69,13 @@ export class Workspace {
   }
 
   get faults() {
-    return { rows: isList(this.rows), tools: isList(this.tools) };
+    return { rows: isList(this.rows), tools: isList(this.tools), skills: isList(this.skills) };
   }
 
   get count() {
     const placed = [...this.places.values()].filter((place) => place !== "none").length;
-    return placed + this.files.length + (this.ownRows.length ? 1 : 0);
+    const hasOwn = this.ownRows.length && this.ownPlace !== "none";
+    return placed + this.files.length + (hasOwn ? 1 : 0);
   }
 
   // The data of a function's result; null where a person has to say it.
@@ -92,9 +99,13 @@ export class Workspace {
       return { items: [{ content: file.content, data_format: formatOf(file.name) }] };
     }
     if (uuid === OWN_ROWS || id === "own_rows") {
-      return table(this.ownRows);
+      return this.#ownData();
     }
     return { error_type: "not_found", content: `There is no widget ${id}.` };
+  }
+
+  #ownData() {
+    return this.ownChart ? chart(this.ownRows, this.ownChart) : table(this.ownRows);
   }
 
   #ownWidget() {
@@ -164,6 +175,14 @@ function table(rows) {
       { content: JSON.stringify(rows), data_format: { data_type: "object", parse_as: "table" } },
     ],
   };
+}
+
+// The first column runs along, and every other one that has numbers is drawn.
+function chart(rows, chartType) {
+  const [xKey, ...others] = Object.keys(rows[0]);
+  const yKey = others.filter((key) => rows.some((row) => typeof row[key] === "number"));
+  const format = { data_type: "object", parse_as: "chart", chart_params: { chartType, xKey, yKey } };
+  return { items: [{ content: JSON.stringify(rows), data_format: format }] };
 }
 
 function text(content) {

@@ -1,0 +1,72 @@
+// The pieces that a chat is drawn with.
+
+export function element(name, classes, text = "") {
+  const made = document.createElement(name);
+  made.className = classes;
+  made.textContent = text;
+  return made;
+}
+
+export function button(classes, text, act) {
+  const made = element("button", classes, text);
+  made.type = "button";
+  made.addEventListener("click", act);
+  return made;
+}
+
+export function fold(title, text) {
+  const details = element("details", "ca-play-fold");
+  details.append(element("summary", "", title), element("pre", "ca-mono", text));
+  return details;
+}
+
+// A form for the result of a function; `answered` is what is written in it.
+export function cardOf(call, { words, signal }) {
+  const card = element("div", "ca-play-card");
+  card.append(element("p", "", `${words.asked} ${call.function}`));
+  card.append(element("pre", "ca-mono", JSON.stringify(call.input_arguments, null, 2)));
+  const box = element("textarea", "ca-mono");
+  box.rows = 3;
+  box.value = JSON.stringify(usualResult(call));
+  box.setAttribute("aria-label", words.given);
+  const answered = new Promise((resolve, reject) => {
+    const done = (data) => {
+      card.querySelectorAll("button, textarea").forEach((one) => (one.disabled = true));
+      resolve(data);
+    };
+    card.append(
+      box,
+      button("button default", words.answer, () => done([resultOf(box.value)])),
+      button("button", words.refuse, () =>
+        done([{ error_type: "unexpected_error", content: box.value }]),
+      ),
+    );
+    signal.addEventListener("abort", () => {
+      card.remove();
+      reject(new DOMException("stopped", "AbortError"));
+    });
+  });
+  return { card, answered };
+}
+
+// What Workspace mostly brings back, to begin with.
+function usualResult({ function: name, input_arguments: given }) {
+  if (name !== "get_skill_content") {
+    return { status: "success", message: "Done" };
+  }
+  const skill = { slug: given?.slug, contentMarkdown: "…", source: "model_selected" };
+  return { status: "success", data: { skill } };
+}
+
+function resultOf(text) {
+  const content = text.trim();
+  try {
+    const value = JSON.parse(content);
+    if (value && (value.status || value.items || value.error_type)) {
+      return value;
+    }
+  } catch {
+    // words are an answer too
+  }
+  return { items: [{ content, data_format: { data_type: "object", parse_as: "text" } }] };
+}
