@@ -3,13 +3,22 @@
 In comes a conversation, out come views of it; in comes a run, out comes its request. Doors: what is named here.
 """
 
-from copilot_admin.reading.conversations import read_conversation, read_request
+from copilot_admin.reading.conversations import (
+    read_conversation,
+    read_messages,
+    read_request,
+    read_turns,
+)
+from copilot_admin.reading.outline import read_outline
+from copilot_admin.reading.tree import Tree, read_tree
 from copilot_admin.reading.views import (
     CallView,
     ConversationView,
     EventView,
     MessageView,
+    OutlineView,
     RunView,
+    TurnOutline,
     TurnView,
     UsageView,
 )
@@ -19,9 +28,16 @@ __all__ = [
     "ConversationView",
     "EventView",
     "MessageView",
+    "OutlineView",
     "RunView",
+    "Tree",
+    "TurnOutline",
     "TurnView",
     "UsageView",
     "read_conversation",
+    "read_messages",
+    "read_outline",
     "read_request",
+    "read_tree",
+    "read_turns",
 ]

@@ -1,7 +1,7 @@
 """The rows of a conversation, read at once and put where they are looked for."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -17,10 +17,12 @@ from copilot_admin.models import (
     Run,
     Turn,
 )
+from copilot_admin.reading.tree import Tree
 from copilot_admin.storage import blobs
 from copilot_admin.threads.content import data_in
 from protocol.json import Json, JsonObject
 
+MOST_NAMED = 5_000  # ids in one query; of more messages all are read
 _STILL_RUNNING = Ending(outcome=Outcome.RUNNING, ms=0, ttft_ms=None)
 
 
@@ -51,58 +53,79 @@ class Rows:
         return value if isinstance(value, Mapping) else None
 
 
-def read_rows(conversation: Conversation, *, contents_of: int | None = None) -> Rows:
+def read_rows(
+    conversation: Conversation,
+    tree: Tree,
+    *,
+    turns: Collection[int] | None = None,
+    nodes: Collection[int] = (),
+    most: int | None = None,
+) -> Rows:
     """Reads a conversation with about ten queries, however long it is.
 
     Args:
         conversation: Which.
-        contents_of: The turn whose big contents are read; default: those of all.
+        tree: How it hangs together.
+        turns: The turns that are read; default: all.
+        nodes: Messages that are read besides.
+        most: Characters of one big thing; default: all of it.
     """
-    nodes = {
-        node.pk: node for node in Node.objects.filter(conversation=conversation).order_by("id")
-    }
+    runs = _runs(conversation, turns)
+    all_runs = [run for some in runs.values() for run in some]
+    wanted = None if turns is None else {*nodes, *_nodes_of(turns, tree, all_runs)}
+    found = _nodes(conversation, wanted)
     children: dict[int, list[Node]] = defaultdict(list)
-    for node in nodes.values():
+    for node in found.values():
         if node.parent_id is not None:
             children[node.parent_id].append(node)
-    runs = _runs(conversation)
-    all_runs = [run for some in runs.values() for run in some]
-    events = _events(conversation)
-    turns = list(Turn.objects.filter(conversation=conversation).order_by("id"))
-    wanted_nodes: Iterable[Node] = nodes.values()
-    wanted_runs: Iterable[Run] = all_runs
-    if contents_of is not None:
-        wanted_nodes = _nodes_of(contents_of, turns, nodes, children)
-        wanted_runs = runs[contents_of]
-    shas = {node.blob_id for node in wanted_nodes} | {
-        event.blob_id for run in wanted_runs for event in events[run.pk]
+    events = _events(conversation, turns)
+    shas = {node.blob_id for node in found.values()} | {
+        event.blob_id for some in events.values() for event in some
     }
     return Rows(
-        turns=turns,
-        nodes=nodes,
+        turns=tree.turns,
+        nodes=found,
         children=children,
         runs=runs,
         events=events,
         running=_running(all_runs),
-        feedback=_feedback(conversation),
-        contents=blobs.load(sha for sha in shas if sha),
+        feedback=_feedback(conversation, turns),
+        contents=blobs.load((sha for sha in shas if sha), most=most),
     )
 
 
-def _nodes_of(
-    turn_id: int, turns: Iterable[Turn], nodes: Mapping[int, Node], children: dict[int, list[Node]]
-) -> Iterator[Node]:
-    """The messages of a turn: from its question down to the next ones."""
-    asked = {turn.human_node_id: turn.pk for turn in turns}
-    waiting = [node for node in nodes.values() if asked.get(node.pk) == turn_id]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += [child for child in children.get(node.pk, ()) if child.pk not in asked]
+def _nodes(conversation: Conversation, wanted: Collection[int] | None) -> dict[int, Node]:
+    rows = Node.objects.filter(conversation=conversation).order_by("id")
+    if wanted is not None and len(wanted) <= MOST_NAMED:
+        rows = rows.filter(pk__in=wanted)
+    return {node.pk: node for node in rows if wanted is None or node.pk in wanted}
 
 
-def _runs(conversation: Conversation) -> dict[int, list[Run]]:
+def _nodes_of(turns: Collection[int], tree: Tree, runs: Iterable[Run]) -> Iterator[int]:
+    """The messages of some turns: what leads to the question, and all down to the next ones."""
+    children: dict[int, list[int]] = defaultdict(list)
+    for node, parent in tree.parents.items():
+        if parent is not None:
+            children[parent].append(node)
+    asked = [node for node, turn in tree.asked.items() if turn in turns]
+    ends = {one for run in runs for one in (run.input_leaf_id, run.output_node_id)}
+    for start in [*asked, *(one for one in ends if one is not None)]:
+        yield start
+        for one in tree.above(start):
+            if one in tree.asked:
+                break
+            yield one
+    while asked:
+        node = asked.pop()
+        below = [child for child in children[node] if child not in tree.asked]
+        yield from below
+        asked += below
+
+
+def _runs(conversation: Conversation, turns: Collection[int] | None) -> dict[int, list[Run]]:
     found = Run.objects.filter(conversation=conversation).select_related("copilot_version")
+    if turns is not None:
+        found = found.filter(turn__in=turns)
     runs: dict[int, list[Run]] = defaultdict(list)
     for run in found.defer("copilot_version__document").order_by("started_at", "id"):
         if run.turn_id is not None:
@@ -110,16 +133,20 @@ def _runs(conversation: Conversation) -> dict[int, list[Run]]:
     return runs
 
 
-def _feedback(conversation: Conversation) -> dict[int, list[Feedback]]:
+def _feedback(
+    conversation: Conversation, turns: Collection[int] | None
+) -> dict[int, list[Feedback]]:
     feedback: dict[int, list[Feedback]] = defaultdict(list)
-    for one in Feedback.objects.filter(turn__conversation=conversation).order_by("id"):
+    rows = Feedback.objects.filter(turn__conversation=conversation).order_by("id")
+    for one in rows if turns is None else rows.filter(turn__in=turns):
         feedback[one.turn_id].append(one)
     return feedback
 
 
-def _events(conversation: Conversation) -> dict[UUID, list[Event]]:
+def _events(conversation: Conversation, turns: Collection[int] | None) -> dict[UUID, list[Event]]:
     events: dict[UUID, list[Event]] = defaultdict(list)
-    for event in Event.objects.filter(run__conversation=conversation).order_by("run", "ord"):
+    rows = Event.objects.filter(run__conversation=conversation).order_by("run", "ord")
+    for event in rows if turns is None else rows.filter(run__turn__in=turns):
         events[event.run_id].append(event)
     return events
 

@@ -175,3 +175,43 @@ class ConversationView:
     id: int
     turns: tuple[TurnView, ...]
     history: tuple[MessageView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnOutline:
+    """A turn without its texts; `parent_id`, `level`, `branches` and `state` as of a `TurnView`.
+
+    Attributes:
+        head: The beginning of the question.
+        size: Characters of question and answers.
+        is_running: An answer is being written.
+        has_error: An answer ended otherwise than it should.
+        n_up: Thumbs up, `n_down` thumbs down, of whoever gave them.
+    """
+
+    id: int
+    parent_id: int | None
+    level: int
+    branches: int
+    started_at: datetime
+    state: str
+    head: str
+    size: int
+    is_running: bool
+    has_error: bool
+    n_up: int
+    n_down: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutlineView:
+    """A whole conversation without its texts.
+
+    Attributes:
+        turns: Depth first, as of a `ConversationView`.
+        rest: Ids of foreign messages after the last turn that no turn follows (rare).
+    """
+
+    id: int
+    turns: tuple[TurnOutline, ...]
+    rest: tuple[int, ...]

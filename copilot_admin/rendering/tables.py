@@ -8,6 +8,7 @@ from copilot_admin.rendering.text import cell_text, is_number, shortened
 from protocol.json import Json, JsonObject
 
 MOST_ROWS = 15  # of a table on the page of a conversation; a link leads to all of them
+ROWS_OF_A_PIECE = 500  # of a table that is read on
 MOST_COLUMNS = 60
 MOST_CELL = 300  # characters
 
@@ -25,7 +26,9 @@ class Table:
     """A table, or its beginning.
 
     Attributes:
+        first: Place of the first row among all, from 0.
         total_rows: Of the data; more than `len(rows)` when the table is cut.
+        goes_on: There are more than `total_rows`; nobody counted how many.
         hidden_columns: Columns that were left out.
     """
 
@@ -34,6 +37,8 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     total_rows: int
     hidden_columns: int
+    first: int = 0
+    goes_on: bool = False
 
     @property
     def heads(self) -> tuple[Cell, ...]:
@@ -43,7 +48,32 @@ class Table:
     @property
     def is_cut(self) -> bool:
         """Whether there are rows that are not shown."""
-        return len(self.rows) < self.total_rows
+        return len(self.rows) < self.total_rows or self.goes_on
+
+    @property
+    def first_number(self) -> int:
+        """The first row as people count."""
+        return self.first + 1
+
+    @property
+    def last(self) -> int:
+        """How many rows stand before the end of this piece."""
+        return self.first + len(self.rows)
+
+    @property
+    def goes_on_after(self) -> bool:
+        """Whether there are rows after this piece."""
+        return self.following > 0 or self.goes_on
+
+    @property
+    def fits_into_one_more(self) -> bool:
+        """Whether one piece more has all rows that follow."""
+        return self.following <= ROWS_OF_A_PIECE
+
+    @property
+    def following(self) -> int:
+        """How many rows are known to come after this piece."""
+        return self.total_rows - self.last
 
 
 def are_rows(value: Json) -> TypeGuard[Sequence[JsonObject]]:
@@ -63,6 +93,8 @@ def table_of(
     most_rows: int = MOST_ROWS,
     most_cell: int = MOST_CELL,
     columns: Sequence[str] | None = None,
+    first: int = 0,
+    goes_on: bool = False,
 ) -> Table:
     """Makes a table of rows.
 
@@ -70,10 +102,14 @@ def table_of(
         rows: Objects; a key that a row lacks is an empty cell.
         most_rows: How many rows are kept.
         most_cell: The longest text of a cell, in characters.
-        columns: In this order; default: all keys as the kept rows first name them.
+        columns: In this order; default: all keys as the rows up to the last kept one name them.
+        first: The row to begin with.
+        goes_on: These are only the beginning of the rows.
     """
-    kept = rows[:most_rows]
-    names = list(columns or dict.fromkeys(name for row in kept for name in row))
+    kept = rows[first : first + most_rows]
+    names = list(
+        columns or dict.fromkeys(name for row in rows[: first + most_rows] for name in row)
+    )
     shown = names[:MOST_COLUMNS]
     return Table(
         columns=tuple(shown),
@@ -81,6 +117,8 @@ def table_of(
         rows=tuple(tuple(_cell(row.get(name), most_cell) for name in shown) for row in kept),
         total_rows=len(rows),
         hidden_columns=len(names) - len(shown),
+        first=first,
+        goes_on=goes_on,
     )
 
 

@@ -8,6 +8,7 @@ grows by one element costs one run.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import islice
 import json
 from typing import TypeAlias
 import zlib
@@ -28,6 +29,8 @@ SHORTEST_RUN = 2  # so that runs of runs come to an end
 LONGEST_RUN = 64
 MOST_RUNS = 16
 QUICK = 3  # zlib level: twice as fast as the default, a tenth larger
+MOST_FOLLOWED = 64  # parts of one level of a value whose beginning is wanted
+LONGEST_ESCAPE = 12  # characters of JSON for one character
 ASKED_AT_ONCE = 500  # hashes in one query; SQLite takes 32,766 parameters
 
 Sha: TypeAlias = str
@@ -88,17 +91,42 @@ def save(packed: Iterable[Packed]) -> None:
         BlobPart.objects.bulk_create(edges, ignore_conflicts=True)
 
 
-def load(shas: Iterable[Sha]) -> dict[Sha, Json]:
-    """Reads values with all their parts; one query per level of parts, which are few."""
+class CutText(str):
+    """The beginning of a text."""
+
+    __slots__ = ()
+
+
+class CutList(list[Json]):
+    """The beginning of a list."""
+
+    __slots__ = ()
+
+
+def load(shas: Iterable[Sha], *, most: int | None = None) -> dict[Sha, Json]:
+    """Reads values with all their parts; one query per level of parts, which are few.
+
+    Args:
+        shas: Of the values.
+        most: Bytes of one part, and some thousand elements of a list, that are wanted: of what is
+            bigger only the beginning is unpacked, as a `CutText` or a `CutList`.
+    """
     roots = set(shas)
     read: dict[Sha, bytes] = {}
-    wanted = roots
+    wanted = {root: [root] for root in roots}
     while wanted:
-        found = dict(_read(wanted))
+        found = dict(_read({ref for refs in wanted.values() for ref in refs} - read.keys(), most))
         read |= found
-        wanted = {ref for data in found.values() for ref in _refs(data)} - read.keys()
+        below = {root: _below(refs, read, most) for root, refs in wanted.items()}
+        wanted = {root: refs for root, refs in below.items() if refs}
     whole: dict[Sha, Json] = {}
     return {sha: _value(sha, read, whole) for sha in roots if sha in read}
+
+
+def _below(refs: Iterable[Sha], read: Mapping[Sha, bytes], most: int | None) -> list[Sha]:
+    """The parts to which some refer, in their order; with a limit no more than the first ones."""
+    below = (ref for one in refs for ref in _refs(read.get(one, b"")))
+    return list(dict.fromkeys(below if most is None else islice(below, MOST_FOLLOWED)))
 
 
 def _cut(packed: Packed, value: Json, *, depth: int) -> Json:
@@ -152,22 +180,22 @@ def _keep(packed: Packed, value: Json) -> Sha:
 def _refs(data: bytes) -> Iterator[Sha]:
     if _DOLLAR_KEY not in data:
         return
-    waiting: list[Json] = [json.loads(data)]
+    waiting: list[Json] = [_parsed(data)]
     while waiting:
         value = waiting.pop()
         if isinstance(value, Mapping):
             if isinstance(ref := value.get(_REF), str):
                 yield ref
             else:
-                waiting.extend(value.values())
+                waiting.extend(reversed(list(value.values())))
         elif isinstance(value, list):
-            waiting.extend(value)
+            waiting.extend(reversed(value))
 
 
 def _value(sha: Sha, read: Mapping[Sha, bytes], whole: dict[Sha, Json]) -> Json:
     if sha not in whole:
         data = read.get(sha, b"null")
-        value: Json = json.loads(data)
+        value = _parsed(data)
         whole[sha] = _joined(value, read, whole) if _DOLLAR_KEY in data else value
     return whole[sha]
 
@@ -180,12 +208,45 @@ def _joined(value: Json, read: Mapping[Sha, bytes], whole: dict[Sha, Json]) -> J
     if isinstance(ref := value.get(_REF), str):
         return _value(ref, read, whole)
     if isinstance(runs := value.get(_LIST), list):
-        return [one for run in runs for one in _elements(_joined(run, read, whole))]
+        return _elements_of(runs, read, whole)
     return {key.removeprefix("$"): _joined(one, read, whole) for key, one in value.items()}
 
 
-def _elements(run: Json) -> Sequence[Json]:
-    return run if isinstance(run, list) else ()
+def _elements_of(
+    runs: Sequence[Json], read: Mapping[Sha, bytes], whole: dict[Sha, Json]
+) -> list[Json]:
+    """The elements of all runs, or of those before the first that was not read."""
+    elements: list[Json] = []
+    for run in runs:
+        ref = run.get(_REF) if isinstance(run, Mapping) else None
+        if isinstance(ref, str) and ref not in read:
+            return CutList(elements)
+        some = _joined(run, read, whole)
+        elements += some if isinstance(some, list) else ()
+        if isinstance(some, CutList):
+            return CutList(elements)
+    return elements
+
+
+def _parsed(data: bytes) -> Json:
+    """A part; where its end was not unpacked, the beginning of its text."""
+    try:
+        value: Json = json.loads(data)
+    except ValueError:
+        return CutText(_text_at_the_head(data.decode(errors="ignore")))
+    return value
+
+
+def _text_at_the_head(json_text: str) -> str:
+    """What stands in a JSON string without an end; the JSON itself of anything else."""
+    if not json_text.startswith('"'):
+        return json_text
+    for end in range(len(json_text), max(len(json_text) - LONGEST_ESCAPE, 0), -1):
+        try:
+            return str(json.loads(json_text[:end] + '"'))
+        except ValueError:  # it ends within an escape
+            continue
+    return ""
 
 
 def _missing(
@@ -220,11 +281,17 @@ def _held(shas: Iterable[Sha]) -> set[Sha]:
     return held
 
 
-def _read(shas: Iterable[Sha]) -> Iterator[tuple[Sha, bytes]]:
+def _read(shas: Iterable[Sha], most: int | None) -> Iterator[tuple[Sha, bytes]]:
     for some in _batches(shas):
         rows = Blob.objects.filter(sha256__in=some).values_list("sha256", "data")
         for sha, data in rows:
-            yield sha, zlib.decompress(bytes(data))
+            packed = bytes(data)
+            yield (
+                sha,
+                zlib.decompress(packed)
+                if most is None
+                else zlib.decompressobj().decompress(packed, most),
+            )
 
 
 def _batches(shas: Iterable[Sha]) -> Iterator[list[Sha]]:

@@ -115,3 +115,28 @@ def test_what_is_not_stored_is_not_found():
 
 def total() -> int:
     return sum(Blob.objects.values_list("size", flat=True))
+
+
+@pytest.mark.django_db
+def test_of_a_long_text_the_beginning_can_be_read():
+    text = 'é"\\\n\x01' * 20_000
+    sha = stored({"text": text, "small": [1, 2]})
+    for most in range(1000, 1012):
+        value = blobs.load([sha], most=most)[sha]
+        assert isinstance(value["text"], blobs.CutText)
+        assert text.startswith(value["text"])
+        assert most // 6 - 12 < len(value["text"]) < most
+        assert value["small"] == [1, 2]
+    assert type(blobs.load([sha])[sha]["text"]) is str
+
+
+@pytest.mark.django_db
+def test_of_a_long_list_the_first_elements_can_be_read():
+    rows = [{"place": place, "note": "x" * 90} for place in range(20_000)]
+    sha = stored({"rows": rows, "few": rows[:50]})
+    value = blobs.load([sha], most=64_000)[sha]
+    assert isinstance(value["rows"], blobs.CutList)
+    assert 15 < len(value["rows"]) < 5_000
+    assert value["rows"] == rows[: len(value["rows"])]
+    assert value["few"] == rows[:50]
+    assert type(value["few"]) is list

@@ -41,6 +41,7 @@ from copilot_admin.reading import CallView, EventView, MessageView
 from copilot_admin.rendering.charts import chart_of
 from copilot_admin.rendering.tables import are_rows, table_of
 from copilot_admin.rendering.text import cell_text
+from copilot_admin.storage.blobs import CutList
 from protocol.data import taken_apart
 from protocol.json import Json, JsonObject
 from protocol.plain_text import html_text
@@ -207,11 +208,18 @@ def _artifact(payload: JsonObject, key: str, room: Room) -> ArtifactBlock:
     raw, kind = payload.get("content"), text_in(payload, "type")
     chart, source = None, ""
     content = content_of(raw, key=key, room=room)
-    if kind == "chart" and are_rows(raw):
+    is_later = kind == "chart" and isinstance(raw, CutList)
+    if kind == "chart" and not is_later and are_rows(raw):
         chart = chart_of(object_in(payload, "chart_params"), raw)
         if chart is not None:
             columns = tuple(dict.fromkeys(chart.drawn_columns))
-            table = table_of(raw, most_rows=room.rows, most_cell=room.cell, columns=columns)
+            table = table_of(
+                raw,
+                most_rows=room.rows,
+                most_cell=room.cell,
+                columns=columns,
+                first=room.first,
+            )
             content = DataExcerpt(key=key, table=table, is_cut=table.is_cut)
     elif kind == "html" and isinstance(raw, str):
         source = raw[: room.text]
@@ -224,6 +232,7 @@ def _artifact(payload: JsonObject, key: str, room: Room) -> ArtifactBlock:
         description=text_in(payload, "description"),
         content=content,
         chart=chart,
+        is_later=is_later,
         source=source,
     )
 

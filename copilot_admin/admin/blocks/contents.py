@@ -1,27 +1,40 @@
 """Data of a conversation in the form in which it can be read: a table, or text."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 import json
+import re
 
-from copilot_admin.rendering.tables import MOST_CELL, MOST_ROWS, Table, are_rows, table_of
+from copilot_admin.rendering.tables import (
+    MOST_CELL,
+    MOST_ROWS,
+    ROWS_OF_A_PIECE,
+    Table,
+    are_rows,
+    table_of,
+)
 from copilot_admin.rendering.text import pretty_json
-from protocol.json import Json
+from copilot_admin.storage.blobs import CutList, CutText
+from protocol.json import Json, JsonObject
 
+_DECODER = json.JSONDecoder()
+_BEFORE_ROWS = re.compile(r'\s*(?:\{\s*"[^"\\]*"\s*:\s*)?\[\s*')
+_BETWEEN_ROWS = re.compile(r"\s*,?\s*")
 MOST_PARSED = 5_000_000  # characters of text that are tried as JSON: a big widget has 300 kB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """How much of one thing is shown."""
+    """How much of one thing is shown; a table from its row `first` on."""
 
     rows: int
     cell: int
     text: int
+    first: int = 0
 
 
 ON_THE_PAGE = Room(rows=MOST_ROWS, cell=MOST_CELL, text=4_000)
-ALONE = Room(rows=5_000, cell=5_000, text=1_000_000)
+ALONE = Room(rows=ROWS_OF_A_PIECE, cell=5_000, text=1_000_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,19 +70,23 @@ def content_of(value: Json, *, key: str, room: Room = ON_THE_PAGE) -> DataExcerp
     """
     value = _unpacked(value)
     if are_rows(value):
-        table = table_of(value, most_rows=room.rows, most_cell=room.cell)
+        goes_on = isinstance(value, CutList)
+        table = table_of(
+            value, most_rows=room.rows, most_cell=room.cell, first=room.first, goes_on=goes_on
+        )
         return DataExcerpt(key=key, table=table, is_cut=table.is_cut)
     if value is None or value == {} or value == []:
         return DataExcerpt(key=key)
     is_code = not isinstance(value, str)
     text = value if isinstance(value, str) else pretty_json(value)
-    return DataExcerpt(
-        key=key, text=text[: room.text], is_code=is_code, is_cut=len(text) > room.text
-    )
+    is_cut = len(text) > room.text or isinstance(value, CutText | CutList)
+    return DataExcerpt(key=key, text=text[: room.text], is_code=is_code, is_cut=is_cut)
 
 
 def _unpacked(value: Json) -> Json:
     """The JSON within a text; rows also out of an object that holds nothing else."""
+    if isinstance(value, CutText):
+        return CutList(_rows_at_the_head(value)) or value
     if isinstance(value, str) and len(value) <= MOST_PARSED and value.lstrip()[:1] in ("[", "{"):
         try:
             value = json.loads(value)
@@ -79,3 +96,16 @@ def _unpacked(value: Json) -> Json:
         (only,) = value.values()
         return only if are_rows(only) else value
     return value
+
+
+def _rows_at_the_head(text: str) -> Iterator[JsonObject]:
+    """The whole objects with which a list begins, alone or as the first value of an object."""
+    start = _BEFORE_ROWS.match(text)
+    at = start.end() if start else len(text)
+    while at < len(text) and text[at] == "{":
+        try:
+            row, at = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):  # cut within this row
+            return
+        yield row
+        at = _BETWEEN_ROWS.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing too

@@ -23,7 +23,7 @@ from copilot_admin.admin.playground.asked import query_of_form
 from copilot_admin.admin.playground.figures import figures_of
 from copilot_admin.admin.playground.told import told_event
 from copilot_admin.admin.transcripts.facts import facts_of, latest_turn
-from copilot_admin.admin.transcripts.page import part_of
+from copilot_admin.admin.transcripts.page import parts_of
 from copilot_admin.answering.open_run import frames, open_run
 from copilot_admin.answering.run import Stop
 from copilot_admin.edge.asgi_types import error_body
@@ -31,7 +31,7 @@ from copilot_admin.edge.event_streams import EventStreamResponse
 from copilot_admin.engine.values.model_call import ModelCall
 from copilot_admin.errors import Forbidden, RequestError, Unauthorized
 from copilot_admin.models import Conversation, Feedback, FeedbackSource
-from copilot_admin.reading import read_conversation
+from copilot_admin.reading import read_outline, read_tree, read_turns
 from copilot_admin.studio.playground import builder
 
 CHANGE = "copilot_admin.change_copilot"
@@ -64,14 +64,16 @@ def answer(request: HttpRequest, pk: int) -> HttpResponse:
         rows.select_related("copilot"), trace_id=request.GET.get("chat", "")
     )
     turn = latest_turn(conversation)
-    part = part_of(read_conversation(conversation, contents_of=turn), turn) if turn else None
-    if part is None or not part.answers:
+    tree = read_tree(conversation)
+    turns = read_turns(conversation, tree, {turn}) if turn else {}
+    parts = parts_of(read_outline(conversation, tree), turns)
+    if not parts or not parts[0].answers:
         raise Http404
     context = {
         "conversation": conversation,
         "facts": facts_of(conversation),
-        "answer": part.answers[-1],
-        "figures": figures_of(part.answers[-1]),
+        "answer": parts[0].answers[-1],
+        "figures": figures_of(parts[0].answers[-1]),
         "turn": turn,
         "judged": _judged(turn),
         "may_read": request.user.has_perm("copilot_admin.view_conversation"),

@@ -1,11 +1,11 @@
 """A conversation as its page shows it: the chosen path, turn by turn, answer by answer."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 
 from copilot_admin.admin.blocks.blocks import answered, blocks_of
-from copilot_admin.admin.blocks.contents import ALONE, ON_THE_PAGE, DataExcerpt
-from copilot_admin.admin.blocks.kinds import Answered, Block
+from copilot_admin.admin.blocks.contents import ALONE, ON_THE_PAGE, DataExcerpt, Room
+from copilot_admin.admin.blocks.kinds import Answered, ArtifactBlock, Block
 from copilot_admin.admin.transcripts.attempts import Attempt, attempts_of
 from copilot_admin.admin.transcripts.paths import (
     Children,
@@ -15,10 +15,17 @@ from copilot_admin.admin.transcripts.paths import (
     siblings_of,
 )
 from copilot_admin.models import Outcome, TurnState
-from copilot_admin.reading import ConversationView, MessageView, RunView, TurnView
+from copilot_admin.reading import MessageView, OutlineView, RunView, TurnOutline, TurnView
 
 # Formatting a million characters takes 0.5 s for prose and up to 10 s for texts of marks alone.
-MOST_FORMATTED_PER_PAGE = 300_000
+MOST_FORMATTED_PER_PAGE = 60_000
+MOST_AT_ONCE = 40_000  # characters; a window shows 3,000
+TURNS_AT_ONCE = 6
+BEFORE_THE_NAMED = 1  # a turn to see what went before the one that a link leads to
+MOST_HISTORY = 20  # foreign messages before a question
+MOST_PARTS = 200  # turns and placeholders; of longer conversations a link leads to the others
+# Characters of one thing: enough for what is shown of it, and unpacked within a millisecond.
+HEAD_OF_BIG_THINGS = 64_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,17 +69,34 @@ class TurnPart:
     """A turn on the page.
 
     Attributes:
+        outline: What is known of it without its texts.
+        turn: None for a placeholder: it is fetched when it comes into view.
         number: Place on the path, from 1.
         siblings: Other versions of its question.
         answers: Attempts at an answer; the last is the one that counts.
-        is_live: It is being answered, or the client is fetching data for it.
     """
 
-    turn: TurnView
+    outline: TurnOutline
+    turn: TurnView | None
     number: int
     siblings: Siblings | None
     answers: tuple[AttemptFacts, ...]
-    is_live: bool
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it may change by itself."""
+        is_open = self.outline.state in (TurnState.OPEN, TurnState.AWAITING_RESULT)
+        return is_open or self.outline.is_running
+
+    @property
+    def recent_history(self) -> tuple[MessageView, ...]:
+        """The foreign messages right before the question; the others have a page of their own."""
+        return self.turn.history[-MOST_HISTORY:] if self.turn else ()
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether its question was asked in several versions."""
+        return self.outline.branches > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +105,21 @@ class ConversationPage:
 
     Attributes:
         hidden_turns: Turns on other branches.
+        earlier: Turns before the first part that have not even a placeholder, `later` those
+            after the last one.
         history: Messages after the last turn that nothing follows.
     """
 
     parts: tuple[TurnPart, ...]
     history: tuple[MessageView, ...]
     hidden_turns: int
+    earlier: Sequence[TurnOutline]
+    later: Sequence[TurnOutline]
+
+    @property
+    def nearest_earlier(self) -> TurnOutline | None:
+        """The turn right before the first part."""
+        return self.earlier[-1] if self.earlier else None
 
     @property
     def is_live(self) -> bool:
@@ -94,64 +127,138 @@ class ConversationPage:
         return any(part.is_live for part in self.parts)
 
 
-def page_of(
-    view: ConversationView, *, through: int | None = None, all_branches: bool = False
-) -> ConversationPage:
-    """Decides what the page of a conversation shows.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Which turns a page has, and which of them it shows at once.
+
+    Attributes:
+        path: All turns to be read one after the other.
+        start: Place of the first part on the path, from 0; `end` is the place after the last.
+        shown: Ids of the turns that are not left for later.
+    """
+
+    outline: OutlineView
+    path: Sequence[TurnOutline]
+    start: int
+    end: int
+    shown: frozenset[int]
+
+
+def plan_of(
+    outline: OutlineView, *, through: int | None = None, all_branches: bool = False
+) -> Plan:
+    """Decides what the page of a conversation shows, before anything of it is read.
 
     Args:
-        view: The conversation.
-        through: A turn that has to be on it.
+        outline: The conversation.
+        through: A turn that has to be on it; the page begins there, and at the start without it.
         all_branches: Show every turn, depth first.
     """
-    turns = view.turns if all_branches else chosen_path(view.turns, through=through)
-    children = children_of(view.turns)
-    formatted = _within_budget(turns)
-    return ConversationPage(
-        parts=tuple(
-            _part(turn, children, number=number, formatted=turn.id in formatted)
-            for number, turn in enumerate(turns, start=1)
-        ),
-        history=view.history,
-        hidden_turns=len(view.turns) - len(turns),
+    path = outline.turns if all_branches else chosen_path(outline.turns, through=through)
+    named = next((place for place, turn in enumerate(path) if turn.id == through), 0)
+    start = max(0, min(named - MOST_PARTS // 2, len(path) - MOST_PARTS))
+    return Plan(
+        outline=outline,
+        path=path,
+        start=start,
+        end=min(start + MOST_PARTS, len(path)),
+        shown=frozenset(shown_at_once(path[max(named - BEFORE_THE_NAMED, 0) :])),
     )
 
 
-def part_of(view: ConversationView, turn_id: int) -> TurnPart | None:
-    """One turn as its page shows it; None when the conversation has no such turn."""
-    path = chosen_path(view.turns, through=turn_id)
-    children = children_of(view.turns)
-    for number, turn in enumerate(path, start=1):
-        if turn.id == turn_id:
-            return _part(turn, children, number=number, formatted=True)
+def shown_at_once(turns: Sequence[TurnOutline]) -> Iterator[int]:
+    """The first of some turns: as many as fill a window, fewer when they are long, but one."""
+    left = MOST_AT_ONCE
+    for turn in turns[:TURNS_AT_ONCE]:
+        yield turn.id
+        left -= turn.size
+        if left < 0:
+            return
+
+
+def page_of(
+    plan: Plan, turns: Mapping[int, TurnView], *, history: tuple[MessageView, ...] = ()
+) -> ConversationPage:
+    """The page, with those of its turns that have been read."""
+    children = children_of(plan.outline.turns)
+    formatted = _within_budget(turns.values())
+    return ConversationPage(
+        parts=tuple(
+            _part(
+                plan.path[place],
+                turns.get(plan.path[place].id),
+                children,
+                number=place + 1,
+                formatted=formatted,
+            )
+            for place in range(plan.start, plan.end)
+        ),
+        history=history,
+        hidden_turns=len(plan.outline.turns) - len(plan.path),
+        earlier=plan.path[: plan.start],
+        later=plan.path[plan.end :],
+    )
+
+
+def parts_of(
+    outline: OutlineView, turns: Mapping[int, TurnView], *, all_branches: bool = False
+) -> tuple[TurnPart, ...]:
+    """Some turns, each as its page shows it."""
+    children = children_of(outline.turns)
+    formatted = _within_budget(turns.values())
+    return tuple(
+        _part(
+            turn,
+            turns[turn.id],
+            children,
+            number=(place if all_branches else turn.level) + 1,
+            formatted=formatted,
+        )
+        for place, turn in enumerate(outline.turns)
+        if turn.id in turns
+    )
+
+
+def content_by_key(turn: TurnView, key: str, *, first: int = 0) -> DataExcerpt | None:
+    """All of a piece of data that a page shows the beginning of; a table from one row on."""
+    room = replace(ALONE, first=first)
+    for content in _contents(_alone(turn, key, room)):
+        if content.key == key:
+            return content
     return None
 
 
-def content_by_key(view: ConversationView, key: str) -> DataExcerpt | None:
-    """All of a piece of data that a page shows the beginning of."""
-    for turn in view.turns:
-        for run in turn.runs:
-            if not _may_hold(run, key):
-                continue
-            parts = [*blocks_of(run, room=ALONE, formatted=False)]
-            received = [answered(message, room=ALONE) for message in run.received]
-            for content in _contents((parts, received)):
-                if content.key == key:
-                    return content
-    return None
+def artifact_by_key(turn: TurnView, key: str) -> ArtifactBlock | None:
+    """An artifact that a page shows without its chart."""
+    blocks = (block for run in turn.runs if _may_hold(run, key) for block in blocks_of(run))
+    return next((one for one in blocks if isinstance(one, ArtifactBlock) and one.key == key), None)
 
 
-def _part(turn: TurnView, children: Children, *, number: int, formatted: bool) -> TurnPart:
+def _alone(turn: TurnView, key: str, room: Room) -> Iterator[object]:
+    for run in turn.runs:
+        if _may_hold(run, key):
+            yield tuple(blocks_of(run, room=room, formatted=False))
+            yield tuple(answered(message, room=room) for message in run.received)
+
+
+def _part(
+    outline: TurnOutline,
+    turn: TurnView | None,
+    children: Children,
+    *,
+    number: int,
+    formatted: Collection[int],
+) -> TurnPart:
+    attempts = attempts_of(turn.runs) if turn else ()
     return TurnPart(
+        outline=outline,
         turn=turn,
         number=number,
-        siblings=siblings_of(turn, children),
+        siblings=siblings_of(outline, children) if turn else None,
         answers=tuple(
-            _answer(attempt, number=place, formatted=formatted)
-            for place, attempt in enumerate(attempts_of(turn.runs), start=1)
+            _answer(attempt, number=place, formatted=outline.id in formatted)
+            for place, attempt in enumerate(attempts, start=1)
         ),
-        is_live=turn.state in (TurnState.OPEN, TurnState.AWAITING_RESULT)
-        or any(run.outcome == Outcome.RUNNING for run in turn.runs),
     )
 
 
@@ -171,10 +278,10 @@ def _answer(attempt: Attempt, *, number: int, formatted: bool) -> AttemptFacts:
     return AttemptFacts(number=number, legs=tuple(legs))
 
 
-def _within_budget(turns: Sequence[TurnView]) -> set[int]:
-    """The turns whose text is formatted: the newest ones, as far as the budget goes."""
+def _within_budget(turns: Iterable[TurnView]) -> set[int]:
+    """The turns whose text is formatted: the first ones, as far as the budget goes."""
     left, chosen = MOST_FORMATTED_PER_PAGE, set()
-    for turn in reversed(turns):
+    for turn in turns:
         left -= sum(len(run.answer) for run in turn.runs)
         if left < 0:
             break
@@ -192,7 +299,7 @@ def _may_hold(run: RunView, key: str) -> bool:
 def _contents(value: object) -> Iterator[DataExcerpt]:
     if isinstance(value, DataExcerpt):
         yield value
-    elif isinstance(value, list | tuple):
+    elif isinstance(value, list | tuple | Iterator):
         for one in value:
             yield from _contents(one)
     elif is_dataclass(value):

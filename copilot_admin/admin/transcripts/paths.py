@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from copilot_admin.reading import TurnView
+from copilot_admin.reading import TurnOutline
 
-Children: TypeAlias = Mapping[int | None, Sequence[TurnView]]
+Children: TypeAlias = Mapping[int | None, Sequence[TurnOutline]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class Siblings:
     later: int | None
 
 
-def chosen_path(turns: Sequence[TurnView], *, through: int | None = None) -> list[TurnView]:
+def chosen_path(turns: Sequence[TurnOutline], *, through: int | None = None) -> list[TurnOutline]:
     """One way from a first question to a last answer.
 
     Args:
@@ -28,7 +28,7 @@ def chosen_path(turns: Sequence[TurnView], *, through: int | None = None) -> lis
             newest version of each question is taken.
     """
     by_id = {turn.id: turn for turn in turns}
-    path: list[TurnView] = []
+    path: list[TurnOutline] = []
     turn = by_id.get(through) if through is not None else None
     while turn is not None:
         path.insert(0, turn)
@@ -41,15 +41,15 @@ def chosen_path(turns: Sequence[TurnView], *, through: int | None = None) -> lis
     return path
 
 
-def children_of(turns: Sequence[TurnView]) -> Children:
+def children_of(turns: Sequence[TurnOutline]) -> Children:
     """The turns that follow each turn, in the order in which they were asked."""
-    children: dict[int | None, list[TurnView]] = {}
+    children: dict[int | None, list[TurnOutline]] = {}
     for turn in turns:
         children.setdefault(turn.parent_id, []).append(turn)
     return children
 
 
-def siblings_of(turn: TurnView, children: Children) -> Siblings | None:
+def siblings_of(turn: TurnOutline, children: Children) -> Siblings | None:
     """The other versions of a turn's question; None when it was asked once."""
     versions = sorted(children.get(turn.parent_id, ()), key=lambda sibling: sibling.id)
     if len(versions) < 2:

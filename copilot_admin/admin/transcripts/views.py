@@ -14,10 +14,31 @@ from django.views.decorators.http import require_safe
 
 from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.facts import facts_of, latest_turn, live_turns
-from copilot_admin.admin.transcripts.page import content_by_key, page_of, part_of
+from copilot_admin.admin.transcripts.keys import turn_of_key
+from copilot_admin.admin.transcripts.page import (
+    HEAD_OF_BIG_THINGS,
+    TURNS_AT_ONCE,
+    artifact_by_key,
+    content_by_key,
+    page_of,
+    parts_of,
+    plan_of,
+    shown_at_once,
+)
 from copilot_admin.admin.transcripts.raw import MOST_SHOWN, raw_events, raw_messages
 from copilot_admin.models import Conversation
-from copilot_admin.reading import ConversationView, RunView, read_conversation, read_request
+from copilot_admin.reading import (
+    ConversationView,
+    RunView,
+    Tree,
+    TurnView,
+    read_conversation,
+    read_messages,
+    read_outline,
+    read_request,
+    read_tree,
+    read_turns,
+)
 from copilot_admin.rendering.text import pretty_json
 
 FOLDER = "admin/copilot_admin/conversation"
@@ -35,7 +56,13 @@ class TranscriptViews(ConversationModelAdmin):
         # Numbers and ids are plain texts: what is no id is asked for permission first, then a 404.
         name = "copilot_admin_conversation_{}".format
         own = [
+            path("<str:pk>/turns/", wrap(self.turns_view), name=name("turns")),
             path("<str:pk>/turns/<str:turn>/", wrap(self.turn_view), name=name("turn")),
+            path(
+                "<str:pk>/turns/<str:turn>/history/",
+                wrap(self.earlier_messages_view),
+                name=name("history_before"),
+            ),
             path("<str:pk>/state/", wrap(self.state_view), name=name("state")),
             path("<str:pk>/runs/<str:run>/", wrap(self.run_view), name=name("run")),
             path("<str:pk>/runs/<str:run>/request/", wrap(self.request_view), name=name("request")),
@@ -54,24 +81,48 @@ class TranscriptViews(ConversationModelAdmin):
         """The whole conversation, or one way through its branches."""
         conversation = self._conversation(request, object_id)
         all_branches = request.GET.get("branches") == "all"
-        page = page_of(
-            read_conversation(conversation),
+        tree = read_tree(conversation)
+        plan = plan_of(
+            read_outline(conversation, tree),
             through=number_in(request.GET.get("turn", "")),
             all_branches=all_branches,
         )
+        turns = read_turns(conversation, tree, plan.shown, most=HEAD_OF_BIG_THINGS)
+        page = page_of(plan, turns, history=read_messages(conversation, tree, plan.outline.rest))
         return self._page(request, "page.html", conversation, page=page, all_branches=all_branches)
+
+    @read_only
+    def turns_view(self, request: HttpRequest, pk: str) -> HttpResponse:
+        """Turns that come into view, as many of those that were asked for as are sent at once."""
+        conversation = self._conversation(request, pk)
+        asked = {number_in(one) for one in request.GET.get("ids", "").split(",")[:TURNS_AT_ONCE]}
+        tree = read_tree(conversation)
+        outline = read_outline(conversation, tree)
+        wanted = frozenset(shown_at_once([turn for turn in outline.turns if turn.id in asked]))
+        parts = parts_of(
+            outline,
+            read_turns(conversation, tree, wanted, most=HEAD_OF_BIG_THINGS),
+            all_branches=request.GET.get("branches") == "all",
+        )
+        context = {"parts": parts, "facts": facts_of(conversation), "conversation": conversation}
+        return render(request, f"{FOLDER}/turns_fragment.html", context)
 
     @read_only
     def turn_view(self, request: HttpRequest, pk: str, turn: str) -> HttpResponse:
         """One turn and the facts of its conversation, for a page that is open."""
         conversation = self._conversation(request, pk)
-        number = number_in(turn)
-        view = read_conversation(conversation, contents_of=number)
-        part = part_of(view, number) if number is not None else None
-        if part is None:
-            raise Http404
+        tree = read_tree(conversation)
+        view = _turn(conversation, tree, number_in(turn), most=HEAD_OF_BIG_THINGS)
+        (part,) = parts_of(read_outline(conversation, tree), {view.id: view})
         context = {"part": part, "facts": facts_of(conversation), "conversation": conversation}
         return render(request, f"{FOLDER}/turn_fragment.html", context)
+
+    @read_only
+    def earlier_messages_view(self, request: HttpRequest, pk: str, turn: str) -> HttpResponse:
+        """All foreign messages before a question."""
+        conversation = self._conversation(request, pk)
+        view = _turn(conversation, read_tree(conversation), number_in(turn))
+        return self._page(request, "history_page.html", conversation, messages=view.history)
 
     @read_only
     def state_view(self, request: HttpRequest, pk: str) -> HttpResponse:
@@ -111,7 +162,14 @@ class TranscriptViews(ConversationModelAdmin):
     def part_view(self, request: HttpRequest, pk: str, key: str) -> HttpResponse:
         """All of a piece of data that the page shows the beginning of."""
         conversation = self._conversation(request, pk)
-        content = content_by_key(read_conversation(conversation), key)
+        tree = read_tree(conversation)
+        turn = _turn(conversation, tree, turn_of_key(conversation, tree, key))
+        if "chart" in request.GET:
+            block = artifact_by_key(turn, key)
+            if block is not None:
+                drawn = {"block": block, "conversation": conversation}
+                return render(request, f"{FOLDER}/blocks/artifact.html", drawn)
+        content = content_by_key(turn, key, first=number_in(request.GET.get("from", "")) or 0)
         if content is None:
             raise Http404
         if "fragment" in request.GET:
@@ -147,6 +205,20 @@ class TranscriptViews(ConversationModelAdmin):
                 **context,
             },
         )
+
+
+def _turn(
+    conversation: Conversation, tree: Tree, turn: int | None, *, most: int | None = None
+) -> TurnView:
+    """Reads one turn.
+
+    Raises:
+        Http404: The conversation has none with this id.
+    """
+    found = {} if turn is None else read_turns(conversation, tree, {turn}, most=most)
+    for view in found.values():
+        return view
+    raise Http404
 
 
 def number_in(text: str) -> int | None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from typing import Any
 from uuid import UUID
 
@@ -10,15 +11,31 @@ from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.admin.transcripts.page import MOST_FORMATTED_PER_PAGE, page_of
+from copilot_admin.admin.transcripts.page import (
+    BEFORE_THE_NAMED,
+    MOST_FORMATTED_PER_PAGE,
+    TURNS_AT_ONCE,
+    page_of,
+    plan_of,
+)
 from copilot_admin.engine.values.engine_input import DataSeen
-from copilot_admin.models import Conversation, Event, EventType, Logging, Outcome, Run, Turn
-from copilot_admin.reading import read_conversation
+from copilot_admin.models import (
+    Conversation,
+    Event,
+    EventType,
+    Feedback,
+    Logging,
+    Outcome,
+    Run,
+    Turn,
+)
+from copilot_admin.reading import read_conversation, read_outline, read_tree, read_turns
 from protocol.events import ArtifactType
 from tests.admin.transcripts.transcript_rows import (
     PRICES,
     artifact,
     call,
+    chart,
     echo,
     long_conversation,
     results,
@@ -168,17 +185,9 @@ def test_a_turn_can_be_fetched_by_itself(reviewer: Browser):
 def test_a_turn_by_itself_is_the_turn_of_the_page(reviewer: Browser):
     conversation = rich_conversation()
     whole = read_conversation(conversation)
+    tree = read_tree(conversation)
     for turn in whole.turns:
-        alone = read_conversation(conversation, contents_of=turn.id)
-        assert next(one for one in alone.turns if one.id == turn.id) == turn
-
-
-def test_reading_one_turn_leaves_the_big_contents_of_others_out():
-    client = Client(trace_id="chat")
-    client.ask("One?").answer(artifact(ArtifactType.TABLE, PRICES * 20))
-    asked = client.ask("One?", ai(""), "Two?").answer("2")
-    view = read_conversation(asked.conversation, contents_of=asked.accepted.turn_id)
-    assert view.turns[0].runs[0].events[0].payload is None
+        assert read_turns(conversation, tree, {turn.id}) == {turn.id: turn}
 
 
 @pytest.mark.parametrize(
@@ -306,7 +315,7 @@ def test_a_long_raw_request_is_cut_on_the_page(reviewer: Browser):
 def test_a_cut_table_is_there_as_a_whole(reviewer: Browser):
     conversation = rich_conversation()
     page = text_of(reviewer.get(address(conversation)))
-    keys = re.findall(r'data-show-all href="([^"]*)"', page)
+    keys = re.findall(r'data-show-more [^>]*href="([^"]*)"', page)
     assert len(keys) == 3
     for key in keys:
         whole = text_of(reviewer.get(key))
@@ -358,7 +367,7 @@ def test_notes_tell_what_was_dropped(reviewer: Browser):
     assert "`widgets` was no list." in text_of(reviewer.get(address(asked.conversation)))
 
 
-def test_very_long_conversations_are_formatted_from_the_end():
+def test_long_answers_are_formatted_as_far_as_the_budget_of_a_page_goes():
     client = Client(trace_id="chat")
     long = "**x** " * (MOST_FORMATTED_PER_PAGE // 12)
     said: list[Any] = []
@@ -366,9 +375,131 @@ def test_very_long_conversations_are_formatted_from_the_end():
         said.append(human(f"{number}?"))
         asked = client.ask(*said).answer(long)
         said.append(ai(long))
-    page = page_of(read_conversation(asked.conversation))
+    tree = read_tree(asked.conversation)
+    turns = read_turns(asked.conversation, tree, [turn.pk for turn in tree.turns])
+    page = page_of(plan_of(read_outline(asked.conversation, tree)), turns)
     formatted = [part.answers[-1].legs[-1].blocks[0].formatted for part in page.parts]
-    assert formatted == [False, True, True] or formatted == [False, False, True]
+    assert formatted == [True, True, False]
+
+
+def shown(page: str) -> list[bool]:
+    """Of each turn on a page whether it is more than a placeholder."""
+    return ["data-later" not in head for head in re.findall(r"<article [^>]*>", page)]
+
+
+def test_a_page_has_the_first_turns_and_placeholders_of_the_others(reviewer: Browser):
+    conversation = long_conversation(60)
+    page = text_of(reviewer.get(address(conversation)))
+    assert shown(page) == [True] * TURNS_AT_ONCE + [False] * (60 - TURNS_AT_ONCE)
+    assert "Question 59?" in page
+    assert page.count("with some words to read") == TURNS_AT_ONCE
+    turns = list(Turn.objects.filter(conversation=conversation).order_by("id"))
+    named = text_of(reviewer.get(address(conversation, f"change/?turn={turns[30].pk}")))
+    first = 30 - BEFORE_THE_NAMED
+    expected = [first <= place < first + TURNS_AT_ONCE for place in range(60)]
+    assert shown(named) == expected
+
+
+def test_long_turns_come_one_by_one_and_a_longer_conversation_has_a_link_to_the_rest(
+    reviewer: Browser, monkeypatch: pytest.MonkeyPatch
+):
+    conversation = long_conversation(9)
+    turns = list(Turn.objects.filter(conversation=conversation).order_by("id"))
+    deciding = sys.modules[plan_of.__module__]
+    monkeypatch.setattr(deciding, "MOST_AT_ONCE", 10)
+    monkeypatch.setattr(deciding, "MOST_PARTS", 3)
+    page = text_of(reviewer.get(address(conversation, f"change/?turn={turns[4].pk}")))
+    assert shown(page) == [True, False, False]
+    assert f'href="?turn={turns[2].pk}#turn-{turns[2].pk}">3 earlier questions' in page
+    assert f'href="?turn={turns[6].pk}#turn-{turns[6].pk}">3 later questions' in page
+
+
+def test_placeholders_are_fetched_some_at_a_time(reviewer: Browser):
+    conversation = long_conversation(12)
+    turns = [turn.pk for turn in Turn.objects.filter(conversation=conversation).order_by("id")]
+    ids = ",".join(map(str, [*turns[3:], "x"]))
+    fragment = text_of(reviewer.get(address(conversation, f"turns/?ids={ids}")))
+    found = [int(pk) for pk in re.findall(r'<article [^>]*data-turn="(\d+)"', fragment)]
+    assert found == turns[3 : 3 + TURNS_AT_ONCE]
+    assert "Question 4</h2>" in fragment
+    assert text_of(reviewer.get(address(conversation, "turns/"))).strip() == ""
+    other = long_conversation(1)
+    assert text_of(reviewer.get(address(other, f"turns/?ids={turns[0]}"))).strip() == ""
+
+
+def test_a_placeholder_says_what_is_to_be_noticed_in_its_turn(reviewer: Browser):
+    client = Client(trace_id="chat")
+    said: list[Any] = []
+    for number in range(TURNS_AT_ONCE):
+        said.append(human(f"{number}?"))
+        client.ask(*said).answer("Fine")
+        said.append(ai("Fine"))
+    bad = client.ask(*said, "<b>Bad?</b>").answer("No", ended=ending(Outcome.FAILED))
+    Feedback.objects.create(turn_id=bad.accepted.turn_id, source="end_user", value=-1)
+    client.ask(*said, "Bad, and edited?").answer("Fine")
+    path = f"change/?turn={Turn.objects.earliest('id').pk}&branches=all"
+    page = text_of(reviewer.get(address(bad.conversation, path)))
+    *_, before, last = re.findall(r"<article [^>]*data-later[^>]*>", page)
+    assert [mark in before for mark in ("data-error", "data-thumb", "data-edited")] == [True] * 3
+    assert [mark in last for mark in ("data-error", "data-thumb", "data-edited")] == [
+        False,
+        False,
+        True,
+    ]
+    assert "&lt;b&gt;Bad?&lt;/b&gt;" in page
+
+
+def widget_of(rows: int) -> Conversation:
+    many = [{"day": day, "close": day * 1.5, "note": "words " * 10} for day in range(rows)]
+    asked_for = call(symbol="AAPL")
+    client = Client(trace_id=f"widget-{rows}")
+    client.ask("Prices?").answer(asked_for)
+    answer = ("Here.", artifact(ArtifactType.TABLE, many), chart("line", many, "close", x="day"))
+    received = results(asked_for, json.dumps(many))
+    return client.ask("Prices?", echo(asked_for), received).answer(*answer).conversation
+
+
+def test_of_big_data_the_page_reads_the_head(reviewer: Browser):
+    page = text_of(reviewer.get(address(widget_of(20_000))))
+    captions = re.findall(r"more than ([\d,]+) rows, the first 15 shown", page)
+    assert len(captions) == 3
+    assert all(15 < int(number.replace(",", "")) < 5_000 for number in captions)
+    assert page.count("<tr>") < 60
+    (drawing,) = re.findall(r'data-chart href="([^"]*)"', page)
+    drawn = text_of(reviewer.get(drawing))
+    assert '<svg class="ca-chart"' in drawn
+    assert drawn.count("<figure") == 1
+
+
+def test_a_big_table_is_read_in_pieces(reviewer: Browser):
+    page = text_of(reviewer.get(address(widget_of(1_200))))
+    pieces = [
+        link
+        for link in re.findall(r'data-show-more [^>]*href="([^"]*)"', page)
+        if "/parts/n" in link
+    ]
+    assert len(pieces) == 1
+    seen, place = 15, 15
+    while place:
+        piece = text_of(reviewer.get(f"{pieces[0]}?fragment&from={place}"))
+        seen += piece.count("<tr>") - 1
+        assert f'<td class="ca-number" dir="ltr">{place}</td>' in piece
+        place = int(next(iter(re.findall(r'data-from="(\d+)"', piece)), 0))
+    assert seen == 1_200
+    assert "501 to 1,000 shown" in text_of(reviewer.get(f"{pieces[0]}?from=500"))
+
+
+def test_many_messages_from_before_have_a_page_of_their_own(reviewer: Browser):
+    foreign = [
+        one for number in range(15) for one in (human(f"Old {number}?"), ai(f"Told {number}"))
+    ]
+    asked = Client(trace_id="chat").ask(*foreign, "New?").answer("Mine")
+    page = text_of(reviewer.get(address(asked.conversation)))
+    assert "30 messages from before this server" in page
+    assert "Told 4<" not in page
+    assert "Told 14<" in page
+    (link,) = re.findall(r'href="([^"]*/history/)"', page)
+    assert "Told 4<" in text_of(reviewer.get(link))
 
 
 def hostile_conversation(payload: str) -> Conversation:

@@ -1,13 +1,20 @@
-// j and k go from question to question, o folds and unfolds, ? says so.
+// The keys of the page: from question to question, to what is to be noticed, to the next conversation.
 
-export function startKeys(transcript) {
+export function startKeys(transcript, later) {
   const help = document.getElementById("keyboard-help");
   const button = document.querySelector("[data-help]");
   button.hidden = false;
   button.addEventListener("click", () => help.showModal());
+  const jump = (mark, step) => () => go(transcript, later, step, `[data-${mark}]`);
   const actions = {
-    j: () => go(transcript, 1),
-    k: () => go(transcript, -1),
+    j: jump("turn", 1),
+    k: jump("turn", -1),
+    t: jump("thumb", 1),
+    T: jump("thumb", -1),
+    e: jump("error", 1),
+    E: jump("error", -1),
+    d: jump("edited", 1),
+    D: jump("edited", -1),
     o: () => fold(current(transcript)),
     "?": () => help.showModal(),
   };
@@ -15,7 +22,7 @@ export function startKeys(transcript) {
     if (event.ctrlKey || event.metaKey || event.altKey || help.open || isTyping(event.target)) {
       return;
     }
-    const action = actions[event.key];
+    const action = actions[event.key] ?? pressed(event.key);
     if (action) {
       event.preventDefault();
       action();
@@ -23,8 +30,26 @@ export function startKeys(transcript) {
   });
 }
 
+// What has a key of its own in the page: links, buttons, choices; of a turn's, that of the current.
+function pressed(key) {
+  const named = [...document.querySelectorAll("[data-key]")].filter((one) => one.dataset.key === key);
+  const turn = current(document.getElementById("transcript"));
+  const element = named.find((one) => turn?.contains(one)) ?? named[0];
+  if (!element) {
+    return null;
+  }
+  return () => {
+    element.closest("details")?.setAttribute("open", "");
+    element.focus();
+    if (!("focusOnly" in element.dataset)) {
+      element.click();
+    }
+  };
+}
+
 function isTyping(element) {
-  return element.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(element.tagName);
+  const takesText = element.tagName === "INPUT" && !["checkbox", "radio"].includes(element.type);
+  return element.isContentEditable || takesText || ["TEXTAREA", "SELECT"].includes(element.tagName);
 }
 
 function turnsOf(transcript) {
@@ -37,15 +62,18 @@ function current(transcript) {
   return focused ?? turnsOf(transcript).find((turn) => turn.getBoundingClientRect().bottom > 80);
 }
 
-function go(transcript, step) {
+function go(transcript, later, step, mark) {
   const turns = turnsOf(transcript);
   const from = document.activeElement?.closest("[data-turn]");
   const here = turns.indexOf(current(transcript));
-  const to = turns[from ? here + step : step > 0 ? here : here - 1];
+  const first = from ? here + step : step > 0 ? here : here - 1;
+  const ahead = step > 0 ? turns.slice(Math.max(first, 0)) : turns.slice(0, first + 1).reverse();
+  const to = ahead.find((turn) => turn.matches(mark));
   if (to) {
-    to.focus({ preventScroll: true });
-    to.scrollIntoView({ block: "start" });
+    later.show(to);
     history.replaceState(null, "", `#${to.id}`);
+  } else if (mark !== "[data-turn]") {
+    document.getElementById("announcement").textContent = transcript.dataset.saidNone;
   }
 }
 

@@ -1,4 +1,5 @@
-// Loads what a page has only links to: raw requests when they are opened, whole tables when wanted.
+// Loads what a page has only links to: raw requests when they are opened; more of a table, whole texts
+// and charts of much data when wanted.
 
 export function startLoading(root) {
   root.addEventListener("toggle", (event) => {
@@ -9,9 +10,16 @@ export function startLoading(root) {
     }
   }, true);
   root.addEventListener("click", (event) => {
-    const link = event.target.closest("[data-show-all]");
-    if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
-      event.preventDefault();
+    const link = event.target.closest("[data-show-all], [data-show-more], [data-chart]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) {
+      return;
+    }
+    event.preventDefault();
+    if ("showMore" in link.dataset) {
+      append(link);
+    } else if ("chart" in link.dataset) {
+      loadInto(link.closest("figure"), link.href, () => location.assign(link.href));
+    } else {
       const content = link.closest(".ca-content");
       content.dataset.kept = "";
       loadInto(content, `${link.href}?fragment`, () => location.assign(link.href), true);
@@ -19,24 +27,52 @@ export function startLoading(root) {
   });
 }
 
+// The next rows of a table, under those that are there.
+async function append(link) {
+  const content = link.closest(".ca-content");
+  const [address] = link.href.split("?");
+  content.setAttribute("aria-busy", "true");
+  let fresh;
+  try {
+    fresh = await loaded(`${address}?fragment&from=${link.dataset.from}`);
+  } catch {
+    location.assign(link.href);
+    return;
+  } finally {
+    content.removeAttribute("aria-busy");
+  }
+  content.dataset.kept = "";
+  content.querySelector("tbody").append(...fresh.querySelectorAll("tbody > tr"));
+  const next = fresh.querySelector("[data-show-more]");
+  if (next) {
+    link.closest("p").replaceWith(next.closest("p"));
+  } else {
+    link.closest("p").remove();
+  }
+  content.querySelector("[tabindex]").focus({ preventScroll: true });
+}
+
+async function loaded(address) {
+  const response = await fetch(address, { redirect: "error" });
+  if (!response.ok) {
+    throw new Error(response.statusText);
+  }
+  return new DOMParser().parseFromString(await response.text(), "text/html").body.firstElementChild;
+}
+
 async function loadInto(place, address, failed, focus = false) {
   place.setAttribute("aria-busy", "true");
-  let html;
+  let fresh;
   try {
-    const response = await fetch(address, { redirect: "error" });
-    if (!response.ok) {
-      throw new Error(response.statusText);
-    }
-    html = await response.text();
+    fresh = await loaded(address);
   } catch {
     place.removeAttribute("aria-busy");
     failed();
     return;
   }
-  const loaded = new DOMParser().parseFromString(html, "text/html").body.firstElementChild;
-  loaded.dataset.kept = "";
-  place.replaceWith(loaded);
+  fresh.dataset.kept = "";
+  place.replaceWith(fresh);
   if (focus) {
-    loaded.querySelector("[tabindex]")?.focus();
+    fresh.querySelector("[tabindex]")?.focus();
   }
 }

@@ -2,6 +2,7 @@
 
 import { startCopying } from "./transcript-copy.js";
 import { startKeys } from "./transcript-keys.js";
+import { startLater } from "./transcript-later.js";
 import { startLive } from "./transcript-live.js";
 import { startLoading } from "./transcript-loading.js";
 
@@ -11,7 +12,8 @@ startCopying(document.body, transcript?.dataset.saidCopied ?? "");
 startLoading(document.body);
 if (transcript) {
   goToNamedTurn();
-  startKeys(transcript);
+  const later = startLater(transcript);
+  startKeys(transcript, later);
   if ("watch" in transcript.dataset) {
     startLive(transcript);
   }
