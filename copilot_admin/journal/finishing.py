@@ -6,6 +6,7 @@ from uuid import UUID
 
 from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.sealing import Sealed, WrittenMessage
+from copilot_admin.journal.search_index import index_answer
 from copilot_admin.journal.usage import CountedRun, count
 from copilot_admin.models import (
     Checkpoint,
@@ -122,6 +123,8 @@ def finish(sealed: Sealed) -> bool:
     _DROP_CHECKPOINTS(run_id=run.id)
     if run.turn_id is not None:
         _write_turn(run.turn_id, sealed)
+    if run.turn_id is not None and run.conversation_id is not None and sealed.keep_content:
+        index_answer(run.turn_id, run.conversation_id, sealed.text)
     if run.conversation_id is not None:
         _write_conversation(run.conversation_id, sealed)
     if not was_guessed:

@@ -34,6 +34,7 @@ from copilot_admin.models.transcripts import (
     EventType,
     Feedback,
     FeedbackSource,
+    Filling,
     Node,
     NodeKind,
     NodeRole,
@@ -42,6 +43,7 @@ from copilot_admin.models.transcripts import (
     Run,
     Turn,
     TurnState,
+    TurnText,
 )
 
 __all__ = [
@@ -64,6 +66,7 @@ __all__ = [
     "EventType",
     "Feedback",
     "FeedbackSource",
+    "Filling",
     "Judgement",
     "Logging",
     "Node",
@@ -79,5 +82,6 @@ __all__ = [
     "Side",
     "Turn",
     "TurnState",
+    "TurnText",
     "VersionProvider",
 ]

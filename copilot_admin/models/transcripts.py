@@ -4,8 +4,7 @@ Conversation > Node (the tree of messages) > Turn (a question and its answer) > 
 request) > Event. Big and repeated things are Blobs. Nodes are never changed once written.
 
 A foreign key has no index of its own (`db_index=False`) where another index begins with it. Those
-that remain are needed at a deletion, when the database looks for what refers to a row. The index of
-titles is PostgreSQL's alone and stands in its migration, `indexes`.
+that remain are needed at a deletion, when the database looks for what refers to a row.
 """
 
 from functools import reduce
@@ -254,7 +253,6 @@ class Turn(models.Model):
     cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
     ttft_ms = models.PositiveIntegerField(null=True)
     ms = models.PositiveIntegerField(default=0)
-    search_text = models.TextField(blank=True)
 
     class Meta:
         ordering = ["conversation", "id"]
@@ -268,6 +266,34 @@ class Turn(models.Model):
 
     def __str__(self) -> str:
         return f"turn {self.pk}"
+
+
+class TurnText(models.Model):
+    """What a search looks through: a question and its answers, folded (`storage.folding`) and bounded.
+
+    The index of its trigrams stands in its migration, `search`: of PostgreSQL one of pg_trgm, of
+    SQLite a table of FTS5 that triggers of this table keep. Whatever deletes a row here takes it along.
+    """
+
+    turn = models.OneToOneField(
+        Turn, primary_key=True, on_delete=models.CASCADE, related_name="search_text"
+    )
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="+")
+    text = models.TextField()
+
+    def __str__(self) -> str:
+        return f"text of turn {self.turn_id}"
+
+
+class Filling(models.Model):
+    """What is still to be written for rows that are older than a table or a column; gone when done."""
+
+    name = models.CharField(max_length=20, primary_key=True)
+    below = models.BigIntegerField()  # rows with smaller ids wait; the newest are done first
+    moved_at = models.DateTimeField(null=True)  # when a batch was last done
+
+    def __str__(self) -> str:
+        return f"{self.name} below {self.below}"
 
 
 class Run(models.Model):

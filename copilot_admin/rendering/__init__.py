@@ -1,5 +1,5 @@
 """Untrusted values as HTML and SVG: text, Markdown, tables and charts.
 
 In come strings and rows of strangers; out comes markup that runs nothing and fetches nothing.
-Doors: `text`, `markdown`, `tables`, `charts`.
+Doors: `text`, `markdown`, `tables`, `charts`, `marking`.
 """

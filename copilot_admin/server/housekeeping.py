@@ -35,7 +35,7 @@ from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.studio.question_tasks import resume_questions
 from copilot_admin.upkeep import background
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
-from copilot_admin.upkeep.tasks import resume_deletions
+from copilot_admin.upkeep.tasks import resume_deletions, resume_fillings
 
 STOP_SECONDS = 5.0
 
@@ -110,6 +110,11 @@ async def resume() -> None:
     await WRITER.run(resume_deletions)
 
 
+async def fill_old_rows() -> None:
+    """Writes what rows of an earlier release lack."""
+    await WRITER.run(resume_fillings)
+
+
 async def resume_asking() -> None:
     """Goes on with saved questions that another process left."""
     await WRITER.run(resume_questions)
@@ -142,6 +147,7 @@ DUTIES: tuple[Duty, ...] = (
     replay,
     resume,
     resume_asking,
+    fill_old_rows,
     _Sweeper().sweep,
 )
 

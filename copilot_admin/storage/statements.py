@@ -196,6 +196,7 @@ class Update(Statement):
         set: Sequence[str] = (),
         add: Sequence[str] = (),
         either: Sequence[str] = (),
+        append: Mapping[str, int] | None = None,
     ) -> None:
         """Prepares the statement.
 
@@ -205,10 +206,12 @@ class Update(Statement):
             set: Columns that become the value.
             add: Columns to which the value is added.
             either: Columns that are true if they, or the value, are true.
+            append: Columns of text to whose end the value goes, and the characters they may have.
         """
         super().__init__(model)
         self._where_names, self._set, self._add, self._either = where, set, add, either
-        self._order = (*set, *add, *either, *where)
+        self._append = append or {}
+        self._order = (*set, *add, *either, *self._append, *where)
 
     def __call__(self, **values: object) -> int:
         """Updates; every column of the statement needs its value.
@@ -228,6 +231,11 @@ class Update(Statement):
             *each(self._set, "{0} = %s"),
             *each(self._add, "{0} = {0} + %s"),
             *each(self._either, "{0} = ({0} OR %s)"),
+            *(
+                f"{column} = SUBSTR({column} || %s, 1, {most})"
+                for name, most in self._append.items()
+                for column in (self._column(name, database),)
+            ),
         ]
         where = self._where(self._where_names, database)
         return " ".join(

@@ -1,9 +1,13 @@
 """What the templates of transcripts say of numbers, outcomes and states."""
 
 from django import template
+from django.utils.html import conditional_escape
+from django.utils.safestring import SafeString
 
 from copilot_admin.admin.transcripts.words import ShownWords, outcome_words, state_words
 from copilot_admin.rendering import text
+from copilot_admin.rendering.marking import marked
+from copilot_admin.storage.folding import fold
 
 register = template.Library()
 
@@ -48,3 +52,21 @@ def as_cell(value: object) -> str:
 def as_json(value: object) -> str:
     """Any value as indented JSON."""
     return text.pretty_json(value)  # type: ignore[arg-type]  # JSON out of the database
+
+
+@register.simple_tag(takes_context=True)
+def with_marks(context: template.Context, value: object) -> SafeString:
+    """A text or safe HTML, with the words marked that were searched for on this page."""
+    safe = SafeString(conditional_escape(value))  # type: ignore[arg-type]  # it takes anything
+    phrases = context.get("phrases")
+    return marked(safe, phrases) if phrases else safe
+
+
+@register.simple_tag(takes_context=True)
+def says_them(context: template.Context, text: str) -> bool:
+    """Whether a text has one of the words that were searched for on this page."""
+    phrases = context.get("phrases")
+    if not phrases:
+        return False
+    folded = fold(text)
+    return any(phrase in folded for phrase in phrases)

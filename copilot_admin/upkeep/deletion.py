@@ -27,6 +27,7 @@ from copilot_admin.models import (
     SavedAnswer,
     SavedQuestion,
     Turn,
+    TurnText,
     VersionProvider,
 )
 from copilot_admin.storage.many import delete_rows
@@ -102,6 +103,7 @@ def _of_conversations(ids: Sequence[int]) -> Iterable[QuerySet[Any]]:
     yield Checkpoint.objects.filter(run__conversation_id__in=ids).order_by()
     yield Run.objects.filter(conversation_id__in=ids).order_by()
     yield Feedback.objects.filter(turn__conversation_id__in=ids).order_by()
+    yield TurnText.objects.filter(conversation_id__in=ids).order_by()
     yield Turn.objects.filter(conversation_id__in=ids).order_by()
     yield Node.objects.filter(conversation_id__in=ids).order_by("-depth", "-id")
     yield Conversation.objects.filter(pk__in=ids).order_by()

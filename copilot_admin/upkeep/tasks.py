@@ -20,8 +20,10 @@ from django_tasks_db.models import DBTaskResult
 
 from copilot_admin.errors import Unavailable
 from copilot_admin.storage.writer import WRITER
+from copilot_admin.upkeep import filling
 from copilot_admin.upkeep.background import pause
 from copilot_admin.upkeep.deletion import Step, claim_stalled, delete_batch, mark
+from copilot_admin.upkeep.filling import fill_batch
 from copilot_admin.upkeep.images import sweep_images
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
 
@@ -57,6 +59,21 @@ def sweep_blobs(after: str = "", in_round: int = 0, total: int = 0) -> None:
         sweep_blobs.enqueue(*astuple(last)[:3])
 
 
+@task
+def fill(name: str) -> None:
+    """Writes what older rows lack; where it stops early, housekeeping takes it up again."""
+    is_done = _in_turns(lambda: WRITER.submit(partial(fill_batch, name)).result(), bool)
+    if is_done is False:
+        fill.enqueue(name)
+
+
+def resume_fillings() -> None:
+    """Takes up what is to be filled and what has stopped, unless it waits for a worker."""
+    for name in filling.claim_stalled():
+        if not waits_for_worker(fill, name):
+            fill.enqueue(name)
+
+
 def delete_in_background(copilot_ids: Iterable[int]) -> None:
     """Has copilots deleted, which are off from now on; call it in a transaction."""
     ids = tuple(copilot_ids)
@@ -72,12 +89,12 @@ def resume_deletions() -> None:
             delete_copilot.enqueue(copilot_id)
 
 
-def waits_for_worker(work: Task[[int], None], copilot_id: int) -> bool:
-    """Whether a worker will do this for a copilot anyway; never where servers work themselves."""
+def waits_for_worker(work: Task[[T], None], what: T) -> bool:
+    """Whether a worker will do this anyway; never where servers work themselves."""
     if not isinstance(work.get_backend(), DatabaseBackend):
         return False
     waiting = DBTaskResult.objects.ready().filter(task_path=work.module_path)
-    return waiting.filter(args_kwargs__args=[copilot_id]).exists()
+    return waiting.filter(args_kwargs__args=[what]).exists()
 
 
 def _deleted(copilot_id: int) -> Step:

@@ -4,15 +4,11 @@ from collections.abc import Callable
 
 from django.db import connection
 from django.db.models import QuerySet
-from django.test import RequestFactory
-from django.utils import timezone
 import pytest
 
-from copilot_admin.admin.frame.site import site
 from copilot_admin.models import Conversation, Node, NodeRole, Outcome, Run
 from copilot_admin.upkeep.sweeping import without_referrer
 from tests.databases import IS_POSTGRESQL
-from tests.factories import make_published
 
 pytestmark = pytest.mark.django_db
 # SQLite names the indexes of constraints itself.
@@ -29,13 +25,6 @@ def plan(rows: QuerySet) -> str:
             for way in ("seqscan", "indexscan", "indexonlyscan"):
                 cursor.execute(f"SET LOCAL enable_{way} = off")
     return rows.explain()
-
-
-def searched(words: str) -> QuerySet:
-    """The search of the transcript list."""
-    admin = site.get_model_admin(Conversation)
-    request = RequestFactory().get("/")
-    return admin.get_search_results(request, Conversation.objects.order_by(), words)[0]
 
 
 def scans(text: str) -> bool:
@@ -68,23 +57,6 @@ def test_rows_are_found_by_their_index(question: Callable[[], QuerySet], index: 
     text = plan(question())
     assert index in text
     assert not scans(text)
-
-
-def test_the_search_of_titles_uses_words_and_trace_ids_on_postgresql() -> None:
-    text = plan(searched("dividend"))
-    if IS_POSTGRESQL:
-        assert "conversation_title_words" in text
-        assert "conversation_trace" in text
-    assert scans(text) is not IS_POSTGRESQL  # SQLite has no index for a part of a text
-
-
-def test_a_search_finds_a_part_of_a_title_and_a_whole_trace_id() -> None:
-    now = timezone.now()
-    same = {"copilot": make_published(), "principal": "p", "first_at": now, "last_at": now}
-    title = Conversation.objects.create(**same, title="Which DIVIDENDS?", trace_id="t-1")
-    assert set(searched("dividend")) == {title}
-    assert set(searched("t-1")) == {title}
-    assert not searched("t-").exists()
 
 
 def test_referrers_of_blobs_are_looked_up_and_never_read_whole() -> None:

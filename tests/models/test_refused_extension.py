@@ -20,20 +20,15 @@ pytestmark = [pytest.mark.postgres, pytest.mark.database, pytest.mark.nightly]
 SEARCHED = """
 import json, django
 django.setup()
-from django.contrib import admin
-from django.test import RequestFactory
-from copilot_admin.admin.transcripts.admin import ConversationAdmin
 from copilot_admin.models import Conversation
-from benchmarks.filling import fill
-from tests.factories import make_version
-fill(make_version(), 2)
-for one, title in zip(Conversation.objects.order_by("id"), ("Rates and bonds", "Oil")):
-    Conversation.objects.filter(pk=one.pk).update(title=title)
-page = ConversationAdmin(Conversation, admin.site)
-found, _ = page.get_search_results(
-    RequestFactory().get("/"), Conversation.objects.all(), "BOND"
-)
-print(json.dumps([one.title for one in found]))
+from copilot_admin.review.searching import search
+from copilot_admin.review.trigrams import reach
+from tests.journal.journaling import Client
+client = Client()
+for words in ("Rates and bonds", "Oil"):
+    client.ask(words).answer("Well.")
+page = search(Conversation.objects.order_by("-last_at", "-id"), ("bonds",), size=50)
+print(json.dumps([reach().value, [one.title for one in page.rows]]))
 """
 
 
@@ -69,18 +64,21 @@ def run(*arguments: str, environment: dict[str, str]) -> subprocess.CompletedPro
     return done
 
 
-def test_the_operator_is_told_and_titles_are_searched_without_their_index(environment):
+def test_the_operator_is_told_and_the_newest_are_searched_without_an_index(environment):
     migrated = run("manage.py", "migrate", "--verbosity", "0", environment=environment)
     (told,) = [line for line in migrated.stderr.splitlines() if "pg_trgm" in line]
     assert "WARNING copilot_admin.migrations PostgreSQL does not let this user install" in told
     mending = told.partition('"')[2].rpartition('"')[0]
-    assert json.loads(run("-c", SEARCHED, environment=environment).stdout) == ["Rates and bonds"]
+    assert json.loads(run("-c", SEARCHED, environment=environment).stdout) == [
+        "nothing",
+        ["Rates and bonds"],
+    ]
     administrators = urlsplit(services.DATABASE_URL)._replace(
         path=urlsplit(environment["DATABASE_URL"]).path
     )
     with psycopg.connect(administrators.geturl()) as own:
         own.execute(mending.encode())
         ((index,),) = own.execute(
-            "SELECT indexdef FROM pg_indexes WHERE indexname = 'conversation_title_words'"
+            "SELECT indexdef FROM pg_indexes WHERE indexname = 'turn_text_trigrams'"
         ).fetchall()
-    assert index.endswith("USING gin (upper((title)::text) gin_trgm_ops)")
+    assert index.endswith("USING gin (text gin_trgm_ops)")

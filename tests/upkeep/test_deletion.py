@@ -72,7 +72,7 @@ def everything():
     """How many rows each table of the journal has."""
     names = ("Conversation", "Node", "Turn", "Run", "Event", "Checkpoint", "Feedback", "Blob")
     names = (*names, "BlobPart", "DailyUsage", "ComponentCall", "CopilotVersion", "Copilot")
-    names = (*names, "SavedQuestion", "SavedAnswer")
+    names = (*names, "SavedQuestion", "SavedAnswer", "TurnText")
     return {name: getattr(models, name).objects.count() for name in names}
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
@@ -49,8 +50,8 @@ class ConversationAdmin(GuardedLookups, TranscriptViews):
     )
     list_select_related = ("copilot",)
     list_per_page = 50
-    search_fields = ("title", "trace_id__exact")
-    search_help_text = _("First question, or a whole trace id")
+    search_fields = ("title",)  # that there is a field; the list itself searches
+    search_help_text = _("Words, a “phrase”, or the id of a run, trace or conversation")
     show_facets = admin.ShowFacets.NEVER  # counts of each choice would read the whole log
     sortable_by = ()
     actions = None
@@ -98,6 +99,12 @@ class ConversationAdmin(GuardedLookups, TranscriptViews):
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[TranscriptList]:
         """The list, whose pages go by the last row seen and not by number."""
         return TranscriptList
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Conversation], search_term: str
+    ) -> tuple[QuerySet[Conversation], bool]:
+        """All rows: the list searches page by page."""
+        return queryset, False
 
     def has_view_permission(self, request: HttpRequest, obj: Conversation | None = None) -> bool:
         """Reading is a permission of its own; being allowed to judge does not bring it."""

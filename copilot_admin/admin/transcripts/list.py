@@ -1,13 +1,26 @@
 """Pages of the transcript list by key: the last page costs what the first costs."""
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 
+from copilot_admin.journal.search_index import MOST
 from copilot_admin.models import Conversation
+from copilot_admin.review.excerpts import excerpts
+from copilot_admin.review.phrases import Typed, read_typed
+from copilot_admin.review.searching import (
+    WALKED,
+    Bound,
+    found_by_id,
+    hits_in,
+    is_being_filled,
+    search,
+)
 
 OLDER, NEWER = "older", "newer"
 COUNTED = 1_000  # above it the list says "more than": counting a million rows takes a second
@@ -21,6 +34,9 @@ class TranscriptList(ChangeList):
     older_query: str | None = None
     newer_query: str | None = None
     is_bounded = False
+    bound: Bound | None = None
+    is_being_filled = False
+    walked, searched = WALKED, MOST
 
     def get_filters_params(self, params: Any = None) -> dict[str, Any]:
         """The filters; where the reader is in the list is none."""
@@ -37,7 +53,10 @@ class TranscriptList(ChangeList):
         newer = row_key(asked.get(NEWER, ""))
         older = None if newer else row_key(asked.get(OLDER, ""))
         size = self.list_per_page
-        found = list(_beside(self.queryset, newer=newer, older=older)[: size + 1])
+        typed = read_typed(self.query)
+        named = found_by_id(typed) if typed and not (newer or older) else {}
+        beside = _beside(self.queryset, newer=newer, older=older)
+        found = self._found(beside, typed, named)
         there_is_more, rows = len(found) > size, found[:size]
         if newer:
             rows.reverse()
@@ -46,13 +65,65 @@ class TranscriptList(ChangeList):
             has_older=bool(newer) or there_is_more,
             has_newer=there_is_more if newer else bool(older),
         )
-        counted = self.queryset.order_by()[: COUNTED + 1].count()
-        self.is_bounded = counted > COUNTED
-        self.result_list = rows
-        self.result_count = self.full_result_count = min(counted, COUNTED)
+        self._count(rows, named, is_searched=bool(typed))
+        self.result_list = [*self._rows_of(named), *(row for row in rows if row.pk not in named)]
+        self._point_at_hits(typed, named)
         self.show_full_result_count = self.show_admin_actions = False
         self.can_show_all = self.multi_page = False
         self.paginator = self.model_admin.get_paginator(request, self.queryset, size)
+
+    def url_for_result(self, result: Model) -> str:
+        """The page of a conversation, at the turn that was found and with the words marked."""
+        url = super().url_for_result(result)
+        turn = getattr(result, "found_turn", None)
+        if not self.query:
+            return url
+        if turn is None:
+            return f"{url}?{urlencode({'q': self.query})}"
+        return f"{url}?{urlencode({'turn': turn, 'q': self.query})}#turn-{turn}"
+
+    def _found(
+        self, beside: QuerySet[Conversation], typed: Typed, named: Mapping[int, int | None]
+    ) -> list[Conversation]:
+        """The rows on one side of a place, those alone in which the words were found."""
+        size = self.list_per_page
+        is_id = named and (typed.number is None)
+        if is_id or (typed and not typed.phrases):
+            return []
+        if not typed:
+            return list(beside[: size + 1])
+        page = search(beside, typed.phrases, size=size)
+        self.bound, self.is_being_filled = page.bound, is_being_filled()
+        return list(page.rows)
+
+    def _rows_of(self, named: Mapping[int, int | None]) -> list[Conversation]:
+        rows = self.root_queryset.select_related("copilot").filter(pk__in=named)
+        return list(rows.order_by("-last_at", "-id")) if named else []
+
+    def _count(
+        self, rows: Sequence[Conversation], named: Mapping[int, int | None], *, is_searched: bool
+    ) -> None:
+        """Counts as far as it is cheap: to count what a search finds would be to find all of it."""
+        if is_searched:
+            counted = len({*named, *(row.pk for row in rows)})
+            self.is_bounded = bool(self.older_query or self.newer_query)
+        else:
+            counted = self.queryset.order_by()[: COUNTED + 1].count()
+            self.is_bounded = counted > COUNTED
+        self.result_count = self.full_result_count = min(counted, COUNTED)
+
+    def _point_at_hits(self, typed: Typed, named: Mapping[int, int | None]) -> None:
+        """Says of each row in which turn the words are, and shows them."""
+        if not typed:
+            return
+        hits = hits_in([row.pk for row in self.result_list], typed.phrases)
+        words = excerpts([hit.turn_id for hit in hits.values()], typed.phrases)
+        for row in self.result_list:
+            hit = hits.get(row.pk)
+            row.found_by_id = row.pk in named
+            row.found_turn = named.get(row.pk) or (hit.turn_id if hit else None)
+            row.found_turns = hit.turns if hit else 0
+            row.excerpt = words.get(hit.turn_id, ()) if hit else ()
 
     def _link(self, rows: list[Conversation], *, has_older: bool, has_newer: bool) -> None:
         if rows and has_older:

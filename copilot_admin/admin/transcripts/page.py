@@ -63,6 +63,11 @@ class AttemptFacts:
         """The last run of the attempt."""
         return self.legs[-1].run
 
+    @property
+    def text(self) -> str:
+        """All that was said in it."""
+        return "\n".join(leg.run.answer for leg in self.legs)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnPart:

@@ -40,6 +40,7 @@ from copilot_admin.reading import (
     read_turns,
 )
 from copilot_admin.rendering.text import pretty_json
+from copilot_admin.review.phrases import read_typed
 
 FOLDER = "admin/copilot_admin/conversation"
 VIEW = "copilot_admin.view_conversation"
@@ -89,7 +90,9 @@ class TranscriptViews(ConversationModelAdmin):
         )
         turns = read_turns(conversation, tree, plan.shown, most=HEAD_OF_BIG_THINGS)
         page = page_of(plan, turns, history=read_messages(conversation, tree, plan.outline.rest))
-        return self._page(request, "page.html", conversation, page=page, all_branches=all_branches)
+        phrases = read_typed(request.GET.get("q", "")).phrases
+        context = {"page": page, "all_branches": all_branches, "phrases": phrases}
+        return self._page(request, "page.html", conversation, **context)
 
     @read_only
     def turns_view(self, request: HttpRequest, pk: str) -> HttpResponse:

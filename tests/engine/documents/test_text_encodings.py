@@ -18,9 +18,9 @@ TEXTS = {
     "French": "L'été dernier, les élèves ont mangé des crêpes à la crème brûlée.\n",
     "Spanish": "¿Qué pasó? El señor Muñoz compró más acciones.\n",
     "Polish": "Stopy wzrosły w czerwcu. Źródło: bank, żółć i gęś.\n",
-    "Turkish": "Merkez Bankası faizi yükseltti. Şirketlerin borçları çoğaldı, ışık.\n",  # noqa: RUF001  # its letters
+    "Turkish": "Merkez Bankası faizi yükseltti. Şirketlerin borçları çoğaldı, ışık.\n",  # its letters
     "Russian": "Ставки выросли в июне. Рынок ждёт решения банка.\n",
-    "Greek": "Τα επιτόκια αυξήθηκαν τον Ιούνιο.\n",  # noqa: RUF001  # its letters
+    "Greek": "Τα επιτόκια αυξήθηκαν τον Ιούνιο.\n",  # its letters
     "Arabic": "ارتفعت الأسعار في يونيو. السوق ينتظر قرار البنك.\n",
     "Hebrew": "הריבית עלתה ביוני. השוק ממתין להחלטה.\n",
     "Czech": "Sazby v červnu vzrostly. Příliš žluťoučký kůň úpěl ďábelské ódy.\n",
@@ -29,7 +29,7 @@ TEXTS = {
     "Portuguese": "As taxas subiram em junho. A decisão não é fácil, ação.\n",
     "Swedish": "Räntorna steg i juni. Åsa köpte fler aktier på börsen.\n",
     "Danish": "Renten steg i juni. Køb flere aktier på børsen, æblegrød.\n",
-    "Ukrainian": "Ставки зросли у червні. Ринок чекає рішення банку її.\n",  # noqa: RUF001  # its letters
+    "Ukrainian": "Ставки зросли у червні. Ринок чекає рішення банку її.\n",  # its letters
     "Thai": "อัตราดอกเบี้ยเพิ่มขึ้นในเดือนมิถุนายน\n",
     "Chinese": "利率在六月上升。市场等待央行的决定。\n",
     "Taiwanese": "利率在六月上升。市場等待央行的決定。\n",
@@ -118,8 +118,8 @@ def test_a_reading_that_has_a_sign_where_another_has_a_letter_is_a_guess():
 @pytest.mark.parametrize(
     "text",
     [
-        "“quoted” it’s – a test of plain words… 5 €, ±3 °C § 5\n",  # noqa: RUF001  # what people write
-        "5 µm ± 3 °C § 5 ½ ×\n",  # noqa: RUF001
+        "“quoted” it’s – a test of plain words… 5 €, ±3 °C § 5\n",  # what people write
+        "5 µm ± 3 °C § 5 ½ ×\n",
     ],
 )
 def test_signs_alone_are_read_as_those_of_windows(text):

@@ -33,7 +33,7 @@ def test_the_examples_of_the_docstrings_are_true(module):
         ("2 + 3 * 4", "14"),
         ("(2 + 3) * 4", "20"),
         ("8 / 4 / 2", "1"),
-        ("6 ÷ 2 × 3 − 1", "8"),  # noqa: RUF001  # the signs of print
+        ("6 ÷ 2 × 3 − 1", "8"),  # the signs of print
         ("2 ^ 3 ^ 2", "512"),
         ("2 ** 10", "1024"),
         ("2 ^ -1", "0.5"),

@@ -1,0 +1,72 @@
+"""Marks words in HTML that is safe already: its texts stay texts, its elements stay where they are."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from html import unescape
+import re
+
+from django.utils.safestring import SafeString
+
+from copilot_admin.storage.folding import fold, spans_of
+
+# Characters of one piece of HTML; a search looks at less. Beyond it nothing is marked.
+MOST_MARKED = 60_000
+_TOKEN = re.compile(r"""<(?:[^<>"']|"[^"]*"|'[^']*')*>|[^<]+|<""")
+_SIGN = re.compile(r"&(?:#\d+|#x[\da-fA-F]+|\w+);|.", re.DOTALL)
+# Elements inside of a line: a phrase may begin in one and end in another.
+_INLINE = re.compile(r"</?(?:a|b|code|del|em|i|s|span|strong)\b", re.IGNORECASE)
+
+Place = tuple[int, int]  # a token and a sign of it
+
+
+def marked(safe: SafeString, phrases: Sequence[str]) -> SafeString:
+    """Puts every phrase into `mark` elements, one for each text that it goes through.
+
+    Args:
+        safe: HTML that may be shown as it is.
+        phrases: Folded.
+    """
+    tokens: list[str] = _TOKEN.findall(safe)
+    shown, places = _signs(tokens)
+    folded = fold(shown)
+    if not any(phrase in folded for phrase in phrases):
+        return safe
+    hits: dict[int, set[int]] = defaultdict(set)
+    for start, end in spans_of(shown, phrases):
+        for place in filter(None, places[start:end]):
+            hits[place[0]].add(place[1])
+    for number, signs in hits.items():
+        tokens[number] = "".join(_with_marks(_SIGN.findall(tokens[number]), signs))
+    return SafeString("".join(tokens))  # what came was safe, and only marks were put between
+
+
+def _signs(tokens: Sequence[str]) -> tuple[str, list[Place | None]]:
+    """The text that a reader sees, and of each of its signs where it stands in the tokens."""
+    shown: list[str] = []
+    places: list[Place | None] = []
+    length = 0
+    for number, token in enumerate(tokens):
+        length += len(token)
+        if length > MOST_MARKED:
+            break
+        if token.startswith("<"):
+            if not _INLINE.match(token):  # a line ends
+                shown.append(" ")
+                places.append(None)
+            continue
+        for sign, written in enumerate(_SIGN.findall(token)):
+            seen = unescape(written)
+            shown.append(seen)
+            places += [(number, sign)] * len(seen)
+    return "".join(shown), places
+
+
+def _with_marks(signs: Sequence[str], hits: set[int]) -> Iterator[str]:
+    is_open = False
+    for number, sign in enumerate(signs):
+        if (number in hits) is not is_open:
+            yield "</mark>" if is_open else '<mark class="ca-hit">'
+            is_open = not is_open
+        yield sign
+    if is_open:
+        yield "</mark>"

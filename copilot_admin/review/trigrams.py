@@ -1,0 +1,105 @@
+"""Ask the databases' indexes of trigrams; see the migration `search`."""
+
+from collections.abc import Sequence
+from enum import Enum
+
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet, Value
+from django.db.models.expressions import RawSQL
+from django.db.models.functions import StrIndex
+
+from copilot_admin.models import TurnText
+from copilot_admin.review.phrases import has_trigram
+
+SQLITE_INDEX = "copilot_admin_turntext_trigrams"
+POSTGRESQL_INDEX = "turn_text_trigrams"
+MOST_TRIGRAMS = 40  # of a phrase; more find hardly less
+MOST_FOUND = 10_000  # turns; what is found more often is found among the newest conversations
+_KNOWN: dict[str, "Reach"] = {}
+
+
+class Reach(Enum):
+    """What the index can find here."""
+
+    NOTHING = "nothing"  # PostgreSQL without the extension
+    ASCII = "ascii"  # a PostgreSQL database of the locale C knows no other letters
+    ALL = "all"
+
+
+def reach() -> Reach:
+    """What the index can find; asked again only while there is none."""
+    if connection.vendor == "sqlite":
+        return Reach.ALL
+    name = str(connection.settings_dict["NAME"])
+    if name not in _KNOWN:
+        found = _reach_of_postgresql()
+        if found is Reach.NOTHING:
+            return found
+        _KNOWN[name] = found
+    return _KNOWN[name]
+
+
+def _reach_of_postgresql() -> Reach:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [POSTGRESQL_INDEX])
+        if not cursor.fetchone()[0]:
+            return Reach.NOTHING
+        cursor.execute("SELECT cardinality(show_trgm(%s)) > 0", ["日本語"])
+        return Reach.ALL if cursor.fetchone()[0] else Reach.ASCII
+
+
+def served_by(phrases: Sequence[str], index: Reach) -> list[str]:
+    """The phrases that the index can find."""
+    if index is Reach.NOTHING:
+        return []
+    beyond = index is Reach.ALL
+    return [phrase for phrase in phrases if has_trigram(phrase, beyond_ascii=beyond)]
+
+
+def having(texts: QuerySet[TurnText], phrases: Sequence[str]) -> QuerySet[TurnText]:
+    """The texts that have all the phrases; reads each of them."""
+    for place, phrase in enumerate(phrases):
+        name = f"at_{place}"
+        texts = texts.alias(**{name: StrIndex("text", Value(phrase))}).filter(**{f"{name}__gt": 0})
+    return texts
+
+
+def found_by_index(phrases: Sequence[str], served: Sequence[str]) -> QuerySet[TurnText]:
+    """The texts that have all the phrases, found by those that the index serves."""
+    if connection.vendor == "sqlite":
+        trigrams = RawSQL(  # noqa: S611  # a name of ours; what was typed is a parameter
+            f"SELECT rowid FROM {SQLITE_INDEX} WHERE {SQLITE_INDEX} MATCH %s",  # noqa: S608
+            [_match(served)],
+        )
+        return having(TurnText.objects.filter(pk__in=trigrams), phrases)
+    alike = Q()
+    for phrase in served:
+        alike &= Q(text__contains=phrase)
+    others = [phrase for phrase in phrases if phrase not in served]
+    return having(TurnText.objects.filter(alike), others)
+
+
+def conversations_found(phrases: Sequence[str], served: Sequence[str]) -> list[int]:
+    """The conversations with a turn that has all the phrases; of very many the newest turns'.
+
+    Returns:
+        Their ids; of more than `MOST_FOUND` turns one more than that.
+    """
+    with transaction.atomic():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                # It takes texts for short, and a walk along the order of the keys for fast.
+                for way in ("seqscan", "indexscan"):
+                    cursor.execute(f"SET LOCAL enable_{way} = off")
+        rows = found_by_index(phrases, served).order_by("-pk")
+        return list(rows.values_list("conversation_id", flat=True)[: MOST_FOUND + 1])
+
+
+def _match(phrases: Sequence[str]) -> str:
+    """What FTS5 is asked for: texts with all the trigrams of the phrases."""
+    trigrams = (
+        phrase[start : start + 3]
+        for phrase in phrases
+        for start in range(min(len(phrase) - 2, MOST_TRIGRAMS))
+    )
+    return " ".join('"{}"'.format(one.replace('"', '""')) for one in dict.fromkeys(trigrams))

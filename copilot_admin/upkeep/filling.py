@@ -1,0 +1,77 @@
+"""Write what older rows lack since a release brought it, in short batches; the newest rows first.
+
+How far it has come stands in `Filling` and is committed with each batch, so it goes on after a restart
+where it stopped, and a statement is never long enough for a timeout to cut.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+
+from django.db.models import Q
+from django.utils import timezone
+
+from copilot_admin.journal.search_index import (
+    SEARCH_FILLING,
+    answers_of,
+    beginning_of,
+    joined,
+)
+from copilot_admin.models import Filling, Turn, TurnText
+from copilot_admin.storage.many import InsertMany, delete_rows
+
+AT_ONCE = 50  # rows of a batch, some 30 ms: whoever waits for the writer waits no longer
+STALLED = timedelta(seconds=30)  # without a batch: whoever filled has stopped
+
+_TEXTS = InsertMany(TurnText, varying=("turn_id", "conversation_id", "text"))
+
+
+def fill_batch(name: str) -> bool:
+    """Does the next rows of a filling.
+
+    Returns:
+        Whether nothing is left.
+    """
+    filling = Filling.objects.filter(pk=name).select_for_update().first()
+    if filling is None:
+        return True
+    lowest = FILLINGS[name](filling.below)
+    if lowest is None:
+        filling.delete()
+        return True
+    filling.below, filling.moved_at = lowest, timezone.now()
+    filling.save()
+    return False
+
+
+def claim_stalled() -> list[str]:
+    """Fillings that nobody does at the moment; each is handed to one caller only."""
+    now = timezone.now()
+    stalled = Filling.objects.filter(Q(moved_at=None) | Q(moved_at__lt=now - STALLED))
+    return [
+        name
+        for name in stalled.values_list("pk", flat=True)
+        if stalled.filter(pk=name).update(moved_at=now)
+    ]
+
+
+def _fill_texts(below: int) -> int | None:
+    """Writes what is searched of the next turns; None when there are none."""
+    # An answer that ends meanwhile waits for these rows, and is added to the text afterwards.
+    turns = Turn.objects.filter(pk__lt=below).order_by("-pk").select_for_update(no_key=True)
+    ids = list(turns.values_list("pk", flat=True)[:AT_ONCE])
+    if not ids:
+        return None
+    asked = Turn.objects.filter(pk__in=ids).order_by("pk")
+    questions = asked.values_list("pk", "conversation_id", beginning_of("human_node__text"))
+    answers = answers_of(ids)
+    rows = [
+        (turn, conversation, text)
+        for turn, conversation, question in questions
+        if (text := joined(question or "", *answers.get(turn, ())))
+    ]
+    delete_rows(TurnText._meta.pk, ids)  # of an answer that ended since the release
+    _TEXTS(rows)
+    return ids[-1]
+
+
+FILLINGS: Mapping[str, Callable[[int], int | None]] = {SEARCH_FILLING: _fill_texts}

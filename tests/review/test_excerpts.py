@@ -1,0 +1,42 @@
+"""The words that were found, with what stands around them."""
+
+import pytest
+
+from copilot_admin.review.excerpts import AROUND, Piece, excerpt, excerpts
+from tests.journal.journaling import Client
+
+
+def test_an_excerpt_begins_before_the_first_hit_and_ends_after_it():
+    text = "a" * 100 + " Почему? " + "b" * 100
+    pieces = excerpt(text, ["почему"])
+    assert pieces == (
+        Piece("…"),
+        Piece("a" * (AROUND - 1) + " "),
+        Piece("Почему", is_hit=True),
+        Piece("? " + "b" * (AROUND - 2)),
+        Piece("…"),
+    )
+
+
+def test_all_words_within_the_excerpt_are_marked():
+    assert excerpt("Bonds and <b>", ["<b>", "bonds"]) == (
+        Piece("Bonds", is_hit=True),
+        Piece(" and "),
+        Piece("<b>", is_hit=True),
+    )
+
+
+def test_no_hit_is_no_excerpt():
+    assert excerpt("Bonds", ["shares"]) == ()
+
+
+@pytest.mark.django_db
+def test_the_question_comes_before_its_answers(django_assert_num_queries):
+    asked = Client().ask("Bonds?").answer("Bonds and shares")
+    turn = asked.accepted.turn_id
+    with django_assert_num_queries(2):
+        assert excerpts([turn], ["bonds"]) == {turn: (Piece("Bonds", is_hit=True), Piece("?"))}
+    shares = (Piece("Bonds and "), Piece("shares", is_hit=True))
+    assert excerpts([turn], ["shares"]) == {turn: shares}
+    assert excerpts([turn], ["oil"]) == {turn: ()}
+    assert excerpts([], ["oil"]) == {}
