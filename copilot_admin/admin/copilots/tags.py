@@ -54,12 +54,12 @@ class TagViews(CopilotViews):
             except ConfigurationError as error:
                 fault = error.public
             else:
-                return self._done(request, copilots, said)
+                return self._said(request, copilots, said)
         if "part" in request.GET:
             return self._panel(request, copilots[0].pk, fault=fault)
         return self._tags_page(request, copilots, fault=fault)
 
-    def _done(self, request: HttpRequest, copilots: list[Copilot], said: str) -> HttpResponseBase:
+    def _said(self, request: HttpRequest, copilots: list[Copilot], said: str) -> HttpResponseBase:
         if "part" in request.GET:
             return self._panel(request, copilots[0].pk, done=said)
         messages.success(request, said)

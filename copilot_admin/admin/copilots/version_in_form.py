@@ -2,7 +2,7 @@
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -74,7 +74,7 @@ class VersionInForm(CopilotViews):
             messages.error(request, error.public)
             typed = request.POST.copy()
             typed[LOOK] = "1"
-            shown.POST = typed
+            shown.POST = cast("Any", typed)  # what Django sets is not to be changed, a copy may be
         return shown
 
 

@@ -22,7 +22,7 @@ from tests.factories import make_copilot, make_provider, make_published, make_us
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 CLEAN = {"system_prompt": "Answer.", "description": "Reads.", "widget_data": "off"}
 BOTH = {"temperature": 1, "top_p": 1}
-QUERIES = 8  # session, user, permissions, drafts, providers of controls, keys
+QUERIES = 9  # session, user, permissions, drafts, providers of controls, keys, saved questions
 TOLD = "Temperature and top p are both set. Set one: some models refuse both."
 
 

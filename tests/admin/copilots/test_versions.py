@@ -122,6 +122,7 @@ def test_an_earlier_version_is_published_again_and_the_draft_stays(builder, copi
     response = builder.post(url("again", copilot.pk, 1), follow=True)
     assert messages_of(response) == [
         "Version 3 is live and says what version 1 said. The draft has not changed."
+        f' <a href="/admin/connect/{copilot.pk}/">Next: connect it to Workspace</a>'
     ]
     copilot.refresh_from_db()
     live = copilot.live
