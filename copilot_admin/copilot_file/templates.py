@@ -1,11 +1,13 @@
 """The built-in templates: copilots that somebody makes a copy of; one file each.
 
 A file has a `summary`, and a `copilot`: an entry of a copilot file without slug, provider and model,
-which are chosen when a copilot is made of it.
+which are chosen when a copilot is made of it. `icon` and `group` say how and where the gallery shows
+it, `sample` what an answer looks like, and `needs` what it wants besides what its switches say.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -28,6 +30,28 @@ class UnusableTemplate(ConfigurationError):
     """No copilot can be made like this; the text says what would do."""
 
 
+class Group(StrEnum):
+    """Where the gallery shows a template."""
+
+    READS = "reads"  # what the user has: widgets, files
+    SHOWS = "shows"  # answers in a form of their own
+    WORKS = "works"  # with options, tools and skills, or without anything
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleAnswer:
+    """What an answer looks like.
+
+    Attributes:
+        answer: Markdown.
+        chart: `chart_params` and `rows` of a chart that stands in it; empty: there is none.
+    """
+
+    question: str
+    answer: str
+    chart: Mapping[str, Any]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
     """A copilot to copy.
@@ -35,6 +59,8 @@ class Template:
     Attributes:
         switched_model: The key of the control that lets another model answer, which whoever
             copies it names; empty: there is none.
+        icon: A name of the sprite `templates/admin/includes/icons.html`.
+        more_needs: What it wants of the client that no switch of it says.
         model_picker: Users choose the model, among those that whoever copies it names.
     """
 
@@ -43,6 +69,10 @@ class Template:
     entry: Mapping[str, Any]
     switched_model: str = ""
     model_picker: bool = False
+    icon: str = "copilot"
+    group: Group = Group.WORKS
+    more_needs: tuple[str, ...] = ()
+    sample: SampleAnswer | None = None
 
     @property
     def name(self) -> str:
@@ -186,4 +216,18 @@ def _read(path: Path) -> Template:
         entry=values["copilot"],
         switched_model=str(values.get("switched_model", "")),
         model_picker=values.get("model_picker") is True,
+        icon=str(values.get("icon", "copilot")),
+        group=Group(values.get("group", Group.WORKS)),
+        more_needs=tuple(values.get("needs", ())),
+        sample=_sample(values.get("sample")),
+    )
+
+
+def _sample(values: Mapping[str, Any] | None) -> SampleAnswer | None:
+    if values is None:
+        return None
+    return SampleAnswer(
+        question=str(values["question"]),
+        answer=str(values["answer"]),
+        chart=values.get("chart", {}),
     )

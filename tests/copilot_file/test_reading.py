@@ -271,8 +271,8 @@ def test_all_faults_are_told_not_only_the_first():
     with pytest.raises(BadCopilotFile) as refused:
         validate({"format": 2, "providers": [{"kind": "x"}], "copilots": [{"slug": "A"}]})
     assert refused.value.public.splitlines() == [
-        "format: the file is of format 2, which a newer release wrote; this one reads format 1. Upgrade"
-        " this server, or export the copilots from one as old as it.",
+        "format: the file is of format 2, which a newer release wrote; this one reads format 1. "
+        "Upgrade this server, or export the copilots from one as old as it.",
         "providers[0].name: is missing.",
         f"providers[0].kind: there is no kind 'x'. Use one of: {', '.join(KINDS)}.",
         "copilots[0].slug: 'A' does not fit. Use lower-case letters and digits, with single "

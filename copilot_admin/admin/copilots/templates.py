@@ -1,5 +1,7 @@
 """New from template: a gallery of copilots to copy, and the few questions that a copy asks."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -10,12 +12,16 @@ from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import URLPattern, path
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.copilots.views import CopilotViews
+from copilot_admin.copilot_file.template_needs import needs_of
 from copilot_admin.copilot_file.templates import (
     REHEARSAL,
+    Group,
     Switched,
     Template,
     UnusableTemplate,
@@ -25,8 +31,47 @@ from copilot_admin.copilot_file.templates import (
 )
 from copilot_admin.copilots.slugs import free_slug
 from copilot_admin.models import Access, Copilot, Provider
+from copilot_admin.rendering.charts import Chart, chart_of
+from copilot_admin.rendering.markdown import safe_html
 
 FOLDER = "admin/copilot_admin/copilot"
+
+
+GROUPS: Mapping[Group, str | Promise] = {
+    Group.READS: gettext_lazy("Answers from what the user has"),
+    Group.SHOWS: gettext_lazy("Shows answers in a form of their own"),
+    Group.WORKS: gettext_lazy("Works with options, tools and skills, or with a question alone"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownTemplate:
+    """A template as people meet it.
+
+    Attributes:
+        needs: What it works with, in words.
+        answer: Of its sample, as HTML.
+        chart: Of its sample, drawn.
+    """
+
+    template: Template
+    needs: tuple[str, ...]
+    answer: SafeString | None = None
+    chart: Chart | None = None
+
+
+def shown_template(template: Template) -> ShownTemplate:
+    """What a template needs and what it answers, drawn."""
+    sample = template.sample
+    if sample is None:
+        return ShownTemplate(template=template, needs=needs_of(template))
+    drawn = chart_of(sample.chart["chart_params"], sample.chart["rows"]) if sample.chart else None
+    return ShownTemplate(
+        template=template,
+        needs=needs_of(template),
+        answer=safe_html(sample.answer),
+        chart=drawn,
+    )
 
 
 class TemplateForm(forms.Form):
@@ -114,7 +159,12 @@ class TemplateViews(CopilotViews):
 
     def gallery_view(self, request: HttpRequest) -> HttpResponseBase:
         """All templates, each with what it shows and what makes it."""
-        return self._page(request, "gallery.html", title=_("New from template"))
+        shown = [shown_template(template) for template in templates().values()]
+        groups = [
+            (words, [one for one in shown if one.template.group is group])
+            for group, words in GROUPS.items()
+        ]
+        return self._page(request, "gallery.html", title=_("New from template"), groups=groups)
 
     def template_view(self, request: HttpRequest, slug: str) -> HttpResponseBase:
         """Asks what the template leaves open; a POST makes the draft."""
@@ -133,7 +183,12 @@ class TemplateViews(CopilotViews):
             if copilot is not None:
                 return HttpResponseRedirect(self.change_url(copilot))
         return self._page(
-            request, "from_template.html", title=template.name, template=template, form=form
+            request,
+            "from_template.html",
+            title=template.name,
+            template=template,
+            shown=shown_template(template),
+            form=form,
         )
 
     def _made(self, request: HttpRequest, template: Template, form: TemplateForm) -> Copilot | None:
@@ -162,5 +217,4 @@ class TemplateViews(CopilotViews):
         if not self.has_add_permission(request):
             raise PermissionDenied
         everywhere = self.admin_site.each_context(request)
-        found = {"opts": self.opts, "templates": list(templates().values()), **context}
-        return render(request, f"{FOLDER}/{name}", {**everywhere, **found})
+        return render(request, f"{FOLDER}/{name}", {**everywhere, "opts": self.opts, **context})

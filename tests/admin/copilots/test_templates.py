@@ -3,8 +3,9 @@
 from django.test import Client
 import pytest
 
+from copilot_admin.admin.copilots import templates as views
 from copilot_admin.config.roles import Role
-from copilot_admin.copilot_file.templates import templates
+from copilot_admin.copilot_file.templates import Template, templates
 from copilot_admin.models import Access, Copilot
 from tests.admin.pages import submit
 from tests.factories import make_copilot, make_provider, make_user
@@ -27,6 +28,26 @@ def test_the_gallery_shows_every_template_with_what_makes_it(builder: Client) ->
         assert f'href="{GALLERY}{template.slug}/"' in page
         assert template.name in page
     assert "Made by the tool &quot;chart&quot;." in page
+
+
+def test_the_gallery_says_what_each_needs_and_shows_a_sample_answer(builder: Client) -> None:
+    page = builder.get(GALLERY).content.decode()
+    assert page.count("A sample answer</summary>") == len(templates())
+    assert "MCP servers that the user has connected" in page
+    assert "a question, nothing else" in page
+    assert "<strong>Performance.</strong>" in page
+    assert page.count('<svg class="ca-chart"') == 1
+    assert "What was the latest close?" in builder.get(CHARTS).content.decode()
+
+
+def test_a_template_with_nothing_but_a_copilot_is_shown_all_the_same(
+    builder: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = Template(slug="bare", summary="", entry={"name": "<b>Bare"})
+    monkeypatch.setattr(views, "templates", lambda: {"bare": bare})
+    page = builder.get(GALLERY).content.decode()
+    assert "&lt;b&gt;Bare" in page
+    assert "A sample answer" not in page
 
 
 def test_the_gallery_is_found_from_the_start_page_and_from_the_list(builder: Client) -> None:
