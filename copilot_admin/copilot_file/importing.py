@@ -1,6 +1,6 @@
 """Reads a copilot file into the database: all of it or nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -12,8 +12,9 @@ from django.db import IntegrityError, transaction
 from copilot_admin.copilot_file import images
 from copilot_admin.copilot_file.exporting import provider_entry
 from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
+from copilot_admin.copilot_file.import_known import Known, known_to
 from copilot_admin.copilot_file.loading import load
-from copilot_admin.copilot_file.questions import keep_questions, rows_of
+from copilot_admin.copilot_file.questions import keep_questions
 from copilot_admin.copilot_file.schema import CopilotEntry, CopilotFile, ProviderEntry
 from copilot_admin.copilot_file.validation import validate
 from copilot_admin.copilots.fields.table import AT_ONCE, DRAFT_FIELDS
@@ -57,14 +58,36 @@ def usual_access() -> Access:
     return Access.KEY if settings.PRODUCTION else Access.OPEN
 
 
-@dataclass(slots=True)
-class _Import:
-    """One import on its way: the pictures to store, and where each entry stands in the file."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """How files are to be imported.
+
+    Attributes:
+        default_access: Of copilots whose entry has no `access`.
+        publishing: Whether the copilots of the files are published too.
+        user: Who publishes; None for a command.
+        may_change_providers: Whether whoever imports may say where keys are sent. Else a provider
+            of a file is taken only where it is here as it is there.
+    """
 
     default_access: str
+    publishing: bool = False
+    user: AbstractBaseUser | None = None
     may_change_providers: bool = True
-    providers: dict[str, Provider] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Import:
+    """One import on its way, in a transaction: what is here, and the pictures to store."""
+
+    wish: Wish
+    known: Known
     pictures: dict[str, bytes] = field(default_factory=dict)
+
+    def keep_pictures(self) -> None:
+        """Stores the pictures; not where the transaction is only a trial."""
+        for picture in self.pictures.values():
+            images.keep(picture)
 
 
 def import_file(
@@ -103,37 +126,35 @@ def import_values(
     publishing: bool = False,
     dry_run: bool = False,
     user: AbstractBaseUser | None = None,
-    may_change_providers: bool = True,
-    keeping_images: bool = True,
 ) -> tuple[ImportedChange, ...]:
-    """Like `import_file`, for a file that has been read into plain values.
+    """Like `import_file`, for a file that has been read into plain values."""
+    file = validate(values)
+    wish = Wish(default_access=default_access, publishing=publishing, user=user)
+    with transaction.atomic():
+        work = begun([file], wish)
+        changes = carry_out(file, work)
+        transaction.set_rollback(dry_run)
+        if not dry_run:
+            work.keep_pictures()
+    return changes
 
-    Args:
-        values: As `loading.load` gives them.
-        default_access: As there.
-        publishing: As there.
-        dry_run: As there.
-        user: As there.
-        may_change_providers: Whether whoever imports may say where keys are sent. Else a provider
-            of the file is taken only where it is here as it is there.
-        keeping_images: Whether the files of pictures are stored: not where the caller's transaction
-            is a trial.
+
+def begun(files: Iterable[CopilotFile], wish: Wish) -> Import:
+    """An import of some files, which are carried out one after the other; call it in a transaction."""
+    return Import(wish, known_to([entry.slug for file in files for entry in file.copilots]))
+
+
+def carry_out(file: CopilotFile, work: Import) -> tuple[ImportedChange, ...]:
+    """Does what one file says.
 
     Raises:
-        BadCopilotFile: With every fault; nothing was changed.
+        BadCopilotFile: With every fault; nothing of this file was changed.
     """
-    file = validate(values)
-    work = _Import(default_access=default_access, may_change_providers=may_change_providers)
     try:
         with transaction.atomic():
-            changes = _carry_out(file, work, user=user, publishing=publishing)
-            transaction.set_rollback(dry_run)
-            if keeping_images and not dry_run:
-                for picture in work.pictures.values():
-                    images.keep(picture)
+            return _carried_out(file, work)
     except IntegrityError as error:
         raise BadCopilotFile([FileFault("copilots", _why_refused(file))]) from error
-    return changes
 
 
 def _why_refused(file: CopilotFile) -> str:
@@ -146,9 +167,7 @@ def _why_refused(file: CopilotFile) -> str:
     return "Somebody else made one of them at the same moment. Import once more."
 
 
-def _carry_out(
-    file: CopilotFile, work: _Import, *, user: AbstractBaseUser | None, publishing: bool
-) -> tuple[ImportedChange, ...]:
+def _carried_out(file: CopilotFile, work: Import) -> tuple[ImportedChange, ...]:
     faults = [
         fault
         for index, one in enumerate(file.providers)
@@ -160,20 +179,20 @@ def _carry_out(
     faults = [
         fault
         for index, entry in enumerate(file.copilots)
-        for fault in _faults(entry, file, work, index=index)
+        for fault in _faults(entry, work, index=index)
     ]
     if faults:
         raise BadCopilotFile(faults)
     for index, entry in enumerate(file.copilots):
-        changes.append(_take_copilot(entry, work, user=user, publishing=publishing, index=index))
+        changes.append(_take_copilot(entry, work, index=index))
     return tuple(changes)
 
 
-def _provider_faults(entry: ProviderEntry, work: _Import, *, index: int) -> list[FileFault]:
+def _provider_faults(entry: ProviderEntry, work: Import, *, index: int) -> list[FileFault]:
     """Where somebody who may not change providers would."""
-    row = Provider.objects.filter(name__iexact=entry.name).first()
+    row = work.known.provider(entry.name)
     is_here = row is not None and provider_entry(row) == _as_written(entry)
-    if work.may_change_providers or is_here:
+    if work.wish.may_change_providers or is_here:
         return []
     sentence = (
         "you may not add or change providers, and it is not here like this. Leave it out of the "
@@ -195,41 +214,39 @@ def _filled(row: Provider, entry: ProviderEntry) -> Provider:
     return row
 
 
-def _take_provider(entry: ProviderEntry, work: _Import) -> ImportedChange:
-    row = Provider.objects.filter(name__iexact=entry.name).first()
+def _take_provider(entry: ProviderEntry, work: Import) -> ImportedChange:
+    row = work.known.provider(entry.name)
     before = provider_entry(row) if row else {}
     row = row or Provider()
     forget_key_if_moved(row, entry.base_url)
     after = provider_entry(_filled(row, entry))
     if before != after:
         row.save()
-    work.providers[row.name.lower()] = row
+    work.known.providers[row.name.lower()] = row
     return ImportedChange(name=f"provider {row.name}", **_compared(before, after))
 
 
-def _faults(
-    entry: CopilotEntry, file: CopilotFile, work: _Import, *, index: int
-) -> list[FileFault]:
+def _faults(entry: CopilotEntry, work: Import, *, index: int) -> list[FileFault]:
     """What is wrong with an entry in the light of the database."""
     path = f"copilots[{index}]"
     faults = []
-    if _provider_named(entry.provider, work) is None:
+    if work.known.provider(entry.provider) is None:
         sentence = f"there is no provider '{entry.provider}', neither in the file nor here."
         faults.append(FileFault(f"{path}.provider", sentence))
     for number, feature in enumerate(entry.custom_features):
-        if feature.provider and _provider_named(feature.provider, work) is None:
+        if feature.provider and work.known.provider(feature.provider) is None:
             sentence = f"there is no provider '{feature.provider}', neither in the file nor here."
             faults.append(FileFault(f"{path}.custom_features[{number}].provider", sentence))
-    if Copilot.objects.filter(slug=entry.slug, deletion_requested_at__isnull=False).exists():
+    here = work.known.copilots.get(entry.slug)
+    if here is not None and here.is_being_deleted:
         sentence = f"the copilot '{entry.slug}' is being deleted. Import it when it is gone."
         faults.append(FileFault(f"{path}.slug", sentence))
-    if Copilot.objects.exclude(archived_at=None).filter(slug=entry.slug).exists():
+    if here is not None and here.is_archived:
         sentence = f"the copilot '{entry.slug}' is in the archive. Restore it first."
         faults.append(FileFault(f"{path}.slug", sentence))
-    slugs = [other.slug for other in file.copilots]
-    namesake = Copilot.objects.filter(name__iexact=entry.name).exclude(slug__in=slugs).first()
+    namesake = work.known.namesake(entry.name)
     if namesake is not None:
-        sentence = f"the copilot '{namesake.slug}' has this name. Choose another."
+        sentence = f"the copilot '{namesake}' has this name. Choose another."
         faults.append(FileFault(f"{path}.name", sentence))
     if entry.image.startswith(IMAGE_DATA_START):
         try:
@@ -239,60 +256,47 @@ def _faults(
     return faults
 
 
-def _provider_named(name: str, work: _Import) -> Provider | None:
-    name = name.lower()
-    if name not in work.providers:
-        row = Provider.objects.filter(name__iexact=name).first()
-        if row is None:
-            return None
-        work.providers[name] = row
-    return work.providers[name]
-
-
-def _take_copilot(
-    entry: CopilotEntry,
-    work: _Import,
-    *,
-    user: AbstractBaseUser | None,
-    publishing: bool,
-    index: int,
-) -> ImportedChange:
-    rows = Copilot.objects.select_related("provider", "live").filter(slug=entry.slug)
-    row = rows.select_for_update(of=("self",)).first()
+def _take_copilot(entry: CopilotEntry, work: Import, *, index: int) -> ImportedChange:
+    row = work.known.copilots.get(entry.slug)
     before = _state(row) if row else {}
     row = row or Copilot(slug=entry.slug)
     _fill(row, entry, work)
     after = _state(row)
     if before != after:
         row.save()
-    before, after = _with_questions(row, entry, before, after)
-    published = _publish(row, user=user, index=index) if publishing else None
+    before, after = _with_questions(row, entry, before, after, work)
+    published = _publish(row, user=work.wish.user, index=index) if work.wish.publishing else None
     return ImportedChange(
         name=f"copilot {row.slug}", published=published, **_compared(before, after)
     )
 
 
 def _with_questions(
-    row: Copilot, entry: CopilotEntry, before: dict[str, Any], after: dict[str, Any]
+    row: Copilot,
+    entry: CopilotEntry,
+    before: dict[str, Any],
+    after: dict[str, Any],
+    work: Import,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Keeps the questions of an entry that has any; what they were and are stands in the states."""
     if entry.questions is None:
         return before, after
-    was, rows = rows_of(row), [question.row() for question in entry.questions]
+    was = work.known.questions.get(row.pk, [])
+    rows = [question.row() for question in entry.questions]
     if was != rows:
         keep_questions(row, rows)
     return ({**before, "questions": was} if before else before), {**after, "questions": rows}
 
 
-def _fill(row: Copilot, entry: CopilotEntry, work: _Import) -> None:
+def _fill(row: Copilot, entry: CopilotEntry, work: Import) -> None:
     document = entry.document()
     picture = work.pictures.get(entry.slug)
     if picture is not None:
         document["image"] = images.name_of(picture)
-    provider = work.providers[entry.provider.lower()]
+    provider = work.known.providers[entry.provider.lower()]
     apply_document(row, document, provider=provider)
     switches = entry.switches()
-    switches["access"] = switches["access"] or work.default_access
+    switches["access"] = switches["access"] or work.wish.default_access
     for switch in AT_ONCE:
         switch.give(row, switches[switch.key])
 

@@ -11,7 +11,7 @@ import pytest
 from copilot_admin.copilot_file import bundles, importing
 from copilot_admin.copilot_file.bundles import NamedFile, import_files, read_files
 from copilot_admin.copilot_file.faults import BadCopilotFile
-from copilot_admin.copilot_file.importing import Effect, import_values
+from copilot_admin.copilot_file.importing import Effect, Wish
 from copilot_admin.copilot_file.loading import MOST_BYTES, as_json
 from copilot_admin.models import Copilot, Provider
 from tests.factories import make_provider
@@ -39,16 +39,10 @@ def faults_of(*sent: NamedFile) -> list[str]:
     return [str(fault) for fault in caught.value.faults]
 
 
-def imported(*sent: NamedFile, **changes: Any) -> Any:
-    options: dict[str, Any] = {
-        "default_access": "key",
-        "publishing": False,
-        "dry_run": False,
-        "user": None,
-        "may_change_providers": True,
-        **changes,
-    }
-    return import_files(read_files(sent), **options)
+def imported(*sent: NamedFile, dry_run: bool = False, **changes: Any) -> Any:
+    return import_files(
+        read_files(sent), Wish(**{"default_access": "key", **changes}), dry_run=dry_run
+    )
 
 
 def test_files_and_those_in_zip_files_are_read_by_their_names() -> None:
@@ -98,6 +92,13 @@ def test_a_zip_file_with_a_password_is_refused() -> None:
     ]
 
 
+def test_no_more_yaml_is_read_than_is_read_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundles, "MOST_YAML", 2048)
+    long = "#" + "x" * 1500
+    [told] = faults_of(NamedFile("a.yaml", long.encode()), NamedFile("b.yml", long.encode()))
+    assert told.startswith("This is 2 kB of YAML, which takes long to read; 2 kB are the most")
+
+
 @pytest.mark.parametrize(("name", "most"), [("MOST_FILES", 1), ("MOST_IN_ALL", 200)])
 def test_no_more_is_unpacked_than_is_promised(
     monkeypatch: pytest.MonkeyPatch, name: str, most: int
@@ -132,19 +133,29 @@ def test_files_are_carried_out_together_or_not_at_all() -> None:
 
 
 @pytest.mark.django_db
+def test_what_is_here_is_asked_for_once_however_many_files_there_are(
+    django_assert_max_num_queries: Any,
+) -> None:
+    make_provider(name="P")
+    files = [file_of(f"c{number}", name=f"{number}.json") for number in range(10)]
+    imported(*files)
+    with django_assert_max_num_queries(27):  # two for the savepoint of each file
+        imported(*files, dry_run=True)
+
+
+@pytest.mark.django_db
 def test_who_may_not_change_providers_takes_those_that_are_here() -> None:
     here = {"name": "P", "kind": "rehearsal", "api_key_env": "COPILOT_KEY_A"}
     make_provider(**here)
-    import_values(
-        {"format": 1, "providers": [here]}, default_access="key", may_change_providers=False
-    )
+
+    def send(provider: dict[str, str]) -> None:
+        text = as_json({"format": 1, "providers": [provider]})
+        imported(NamedFile("a.json", text.encode()), may_change_providers=False)
+
+    send(here)
     for other in ({**here, "api_key_env": "COPILOT_KEY_B"}, {**here, "name": "Q"}):
-        with pytest.raises(BadCopilotFile, match=r"^providers\[0\]: you may not add or change"):
-            import_values(
-                {"format": 1, "providers": [other]},
-                default_access="key",
-                may_change_providers=False,
-            )
+        with pytest.raises(BadCopilotFile, match=r"^a.json: providers\[0\]: you may not add or"):
+            send(other)
     assert Provider.objects.get().api_key_env == "COPILOT_KEY_A"
 
 

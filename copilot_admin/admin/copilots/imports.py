@@ -25,7 +25,7 @@ from copilot_admin.copilot_file.bundles import (
     read_files,
 )
 from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
-from copilot_admin.copilot_file.importing import Effect, usual_access
+from copilot_admin.copilot_file.importing import Effect, Wish, usual_access
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.models import Copilot, PendingImport
 
@@ -151,14 +151,13 @@ class ImportViews(CopilotViews):
         may_change_providers = request.user.has_perms(
             ["copilot_admin.add_provider", "copilot_admin.change_provider"]
         )
-        return import_files(
-            files,
+        wish = Wish(
             default_access=usual_access(),
             publishing=publishing,
-            dry_run=dry_run,
             user=person_of(request),
             may_change_providers=may_change_providers,
         )
+        return import_files(files, wish, dry_run=dry_run)
 
     def _log(self, request: HttpRequest, changes: tuple[FileChange, ...]) -> None:
         by_slug = {copilot.slug: copilot for copilot in _copilots_of(changes)}

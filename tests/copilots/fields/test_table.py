@@ -209,6 +209,7 @@ BEHAVIOUR = {
         "admin/copilots/prompt.py",
         "copilot_file/exporting.py",  # the providers that controls name
         "copilot_file/importing.py",
+        "copilot_file/template_needs.py",  # what a template asks of who uses it
         "copilot_file/templates.py",
         "copilots/cards.py",
         "copilots/publishing.py",
@@ -230,6 +231,7 @@ BEHAVIOUR = {
     "starters": {"admin/copilots/preview.py", "copilot_file/templates.py"},
     "stream_all_text": {"admin/components/trial.py"},  # as above
     "system_prompt": {"admin/copilots/page.py"},
+    "widget_data": {"copilot_file/template_needs.py"},
 }
 PRODUCT = BASE_DIR / "copilot_admin"
 # The table, the columns, the engine that does what a field says, and the checks, which name what
