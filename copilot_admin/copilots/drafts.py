@@ -106,7 +106,7 @@ def in_words(value: object) -> str:
         case list() | tuple():
             return "\n".join(in_words(item) for item in value)
         case _:
-            return str(value)
+            return str(value).replace("\r\n", "\n")  # drafts of older releases were kept so
 
 
 def label_of(name: str) -> str:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.component_words import first_sentence
 from copilot_admin.admin.common.generics import CopilotModelForm
+from copilot_admin.admin.common.newlines import with_plain_newlines
 from copilot_admin.admin.common.rows import RowsField
 from copilot_admin.admin.common.uploads import UploadField
 from copilot_admin.admin.common.widgets import DatalistInput, Switches
@@ -113,6 +114,7 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
         labels: ClassVar[dict[str, str | Promise]] = labels()
 
     def __init__(self, data: QueryDict | None = None, *args: Any, **kwargs: Any) -> None:
+        data = None if data is None else with_plain_newlines(data)
         makes_schema = data is not None and SCHEMA_BUTTON in data
         self.is_only_shown = makes_schema or (data is not None and LOOK in data)
         sent = with_schema(data) if data is not None and makes_schema else data

@@ -3,9 +3,11 @@
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from copilot_admin.admin.common.newlines import with_plain_newlines
 from copilot_admin.copilot_file.questions import fill, read_question, row_of
 from copilot_admin.copilots.questions.entry import LONGEST_QUESTION
 from copilot_admin.copilots.questions.expectation import LONGEST_EXPECTED, ExpectationKind
@@ -45,9 +47,10 @@ class QuestionForm(forms.Form):
         label=gettext_lazy("Tolerance of a number"), min_value=0, required=False
     )
 
-    def __init__(self, saved: SavedQuestion, data: Any = None) -> None:
+    def __init__(self, saved: SavedQuestion, data: QueryDict | None = None) -> None:
         self.saved = saved
-        super().__init__(data, initial={"question": saved.question, **_typed(saved)})
+        sent = None if data is None else with_plain_newlines(data)
+        super().__init__(sent, initial={"question": saved.question, **_typed(saved)})
 
     def clean(self) -> dict[str, Any]:
         """Reads the question as a file would be read."""

@@ -42,6 +42,15 @@ def row_errors(response: Any, name: str) -> list[dict[str, list[str]]]:
     return [dict(form.errors) for form in formset.forms]
 
 
+def test_lines_end_as_they_were_typed_and_not_as_a_browser_sends_them(builder: Client) -> None:
+    copilot = make_published(system_prompt="One.\nTwo.", starters=["A?"])
+    save(builder, copilot, system_prompt="One.\r\nTwo.\r\nThree.")
+    copilot.refresh_from_db()
+    assert copilot.system_prompt == "One.\nTwo.\nThree."
+    response = builder.get(f"{reverse('admin:copilot_admin_copilot_publish')}?id={copilot.pk}")
+    assert '<p dir="auto">One.\nTwo.<ins>\nThree.</ins></p>' in response.content.decode()
+
+
 def test_copilot_is_made_from_a_name_a_provider_and_a_model(builder: Client) -> None:
     provider = make_provider()
     response = submit(

@@ -121,8 +121,8 @@ def test_a_draft_that_says_the_same_has_nothing_to_take_back(builder, copilot):
 def test_an_earlier_version_is_published_again_and_the_draft_stays(builder, copilot):
     response = builder.post(url("again", copilot.pk, 1), follow=True)
     assert messages_of(response) == [
-        "Version 3 is live and says what version 1 said. The draft has not changed."
-        f' <a href="/admin/connect/{copilot.pk}/">Next: connect it to Workspace</a>'
+        "Version 3 is live and says what version 1 said. The draft has not changed. "
+        f'<a href="{reverse("connect:page", args=[copilot.pk])}">Next: connect it to Workspace</a>'
     ]
     copilot.refresh_from_db()
     live = copilot.live

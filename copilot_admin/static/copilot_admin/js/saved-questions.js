@@ -100,7 +100,7 @@ function focusLike(list, gone) {
     (gone.isConnected ? gone : null) ??
     (gone.id ? document.getElementById(gone.id) : null) ??
     (other[kind] ? document.getElementById(`${other[kind]}-${number}`) : null) ??
-    list.querySelector("button");
+    list.querySelector("button, a[href]");
   found?.focus();
 }
 
