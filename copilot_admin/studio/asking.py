@@ -5,7 +5,7 @@ has them.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -125,23 +125,17 @@ async def _all_legs(chat: _Chat) -> str:
     """Asks and carries out, until no function is called any more; says what failed, if anything."""
     messages = first_messages(chat.entry)
     for _leg_number in range(MOST_LEGS):
-        call = await _leg(chat, request_of(chat.entry, messages))
+        call = await _leg(chat, messages)
         if call is None:
             return ""
-        messages += result_messages(chat.entry, call)
+        # A question may bring 4 MB: what is made of them would hold up every other answer.
+        messages += await asyncio.to_thread(result_messages, chat.entry, call)
     return _("The copilot called functions %d times without an answer.") % MOST_LEGS
 
 
-async def _leg(chat: _Chat, request: JsonObject) -> Mapping[str, Any] | None:
+async def _leg(chat: _Chat, messages: Sequence[JsonObject]) -> Mapping[str, Any] | None:
     """One request; gives the function that it ended with."""
-    question = AdmittedQuery(
-        live=chat.live,
-        caller=chat.caller,
-        query=read(request, max_messages=settings.MAX_MESSAGES),
-        ids=new_ids(chat.trace_id.encode()),
-        size=len(encode_json(request)),
-    )
-    run = await open_run(question)
+    run = await open_run(await asyncio.to_thread(_admitted, chat, messages))
     chat.runs.append(run.id)
     decoder, call = Decoder(), None
     async with aclosing(frames(run)) as pieces:
@@ -149,6 +143,17 @@ async def _leg(chat: _Chat, request: JsonObject) -> Mapping[str, Any] | None:
             for name, data in decoder.feed(piece):
                 call = _take(chat, name, json.loads(data)) or call
     return call
+
+
+def _admitted(chat: _Chat, messages: Sequence[JsonObject]) -> AdmittedQuery:
+    request = request_of(chat.entry, messages)
+    return AdmittedQuery(
+        live=chat.live,
+        caller=chat.caller,
+        query=read(request, max_messages=settings.MAX_MESSAGES),
+        ids=new_ids(chat.trace_id.encode()),
+        size=len(encode_json(request)),
+    )
 
 
 def _take(chat: _Chat, name: str, data: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -1,5 +1,6 @@
 """Saved questions made ready, asked and judged."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 import hashlib
@@ -74,7 +75,7 @@ async def result_of(saved: SavedQuestion, target: Target, caller: Caller) -> Res
         Unavailable: It has to be asked again later.
     """
     try:
-        entry = read_question(row_of(saved))
+        entry = await asyncio.to_thread(read_question, row_of(saved))  # of up to 4 MB
     except ConfigurationError as error:
         problem = _("The question cannot be asked: %s") % error.public
         return without_answer(problem, target.source)
