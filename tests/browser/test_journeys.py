@@ -1,0 +1,167 @@
+"""The ways of a builder from end to end, with what the world outside sees of each step."""
+
+from collections.abc import Iterator
+from http.client import HTTPConnection
+import json
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, Locator, expect
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.models import Access, Copilot, SavedQuestion
+from tests.browser.visits import PHONE, Visit, visit
+from tests.factories import make_provider, make_published, make_saved, make_user
+from tests.studio.questions import PRICES
+from tests.waiting import HANGS_SECONDS
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+MOST_CLICKS = 8  # from a template to a connected copilot
+FORM = "/admin/copilot_admin/copilot/{}/change/"
+QUESTIONS = "/admin/copilot_admin/copilot/{}/questions/"
+
+
+@pytest.fixture
+def ada(browser: Browser, base_url: str) -> Iterator[Visit]:
+    make_user(Role.BUILDERS, Role.OPERATORS, username="ada")
+    person = visit(browser, base_url)
+    person.log_in("ada")
+    yield person
+    person.page.context.close()
+    assert person.mishaps == []
+
+
+class Outside:
+    """Workspace: knows an address and a key, and nothing of the admin."""
+
+    def __init__(self, address: str, key: str = "") -> None:
+        self._host = urlsplit(address).netloc
+        self._headers = {"Content-Type": "application/json", **({"X-API-Key": key} if key else {})}
+
+    def agents(self) -> list[str]:
+        """The names of the copilots that it is offered."""
+        return [agent["name"] for agent in json.loads(self._asked("GET", "/agents.json")).values()]
+
+    def answer(self, slug: str) -> str:
+        """What a copilot says to a question."""
+        body = json.dumps({"messages": [{"role": "human", "content": "What can you do?"}]})
+        said = self._asked("POST", f"/v1/copilots/{slug}/query", body)
+        data = [json.loads(line[6:]) for line in said.splitlines() if line.startswith("data: ")]
+        return "".join(one.get("delta", "") for one in data)
+
+    def _asked(self, method: str, path: str, body: str | None = None) -> str:
+        line = HTTPConnection(self._host, timeout=HANGS_SECONDS)
+        line.request(method, path, body=body, headers=self._headers)
+        said = line.getresponse().read().decode()
+        line.close()
+        return said
+
+
+def test_from_a_template_to_a_connected_copilot_in_eight_clicks(ada: Visit) -> None:
+    make_provider(name="Rehearsal")
+    page, clicks = ada.page, []
+
+    def click(what: Locator) -> None:
+        what.click()
+        clicks.append(str(what))
+
+    ada.go("/admin/")
+    click(page.get_by_role("link", name="New from template"))
+    click(page.get_by_role("link", name="Charts"))
+    click(page.get_by_role("button", name="Make the draft"))
+    click(page.locator("#playground-question"))
+    page.keyboard.type("What can you do?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".ca-play-facts")).to_have_count(1)
+    assert Outside(ada.base_url).agents() == []
+    click(page.get_by_role("button", name="Save and publish…"))
+    click(page.get_by_role("button", name="Publish", exact=True))
+    click(page.get_by_role("link", name="Next: connect it to Workspace"))
+    click(page.get_by_role("button", name="Make a key for this copilot"))
+
+    address = page.get_by_label("Address of this server", exact=True).input_value()
+    key = page.get_by_label("The new key", exact=True).input_value()
+    workspace = Outside(address, key)
+    assert workspace.agents() == ["Charts"]
+    assert "This is a rehearsal" in workspace.answer("charts")
+    assert len(clicks) <= MOST_CLICKS
+
+
+def test_a_change_is_tried_compared_published_and_taken_back(ada: Visit) -> None:
+    copilot = make_published(
+        name="Reader",
+        slug="reader",
+        system_prompt="You are careful.",
+        widget_data="fetch",
+        access=Access.OPEN,
+    )
+    make_saved(copilot, "What was the close?", body={"widgets": [PRICES]})
+    make_saved(copilot, "And now?", expectation={"contains": "careful"})
+    page, workspace = ada.page, Outside(ada.base_url)
+
+    ada.go(FORM.format(copilot.pk))
+    page.get_by_label("System prompt").fill("You are bold.")
+    page.get_by_text("Simulated Workspace").click()
+    page.get_by_label("Price table").select_option("primary")
+    page.get_by_label("Question", exact=True).fill("What was the close?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("log")).to_contain_text("get_widget_data")
+    expect(page.get_by_role("log")).to_contain_text("You are bold.")
+    assert "You are careful." in workspace.answer("reader")
+
+    page.get_by_role("button", name="Save and publish…").click()
+    expect(page.locator(".ca-change del")).to_have_text("careful")
+    expect(page.locator(".ca-change ins")).to_have_text("bold")
+    page.get_by_role("button", name="Ask now").click()
+    expect(page.get_by_text("2 of 2 questions are answered differently.")).to_be_visible()
+    expect(page.get_by_text("1 answer not as expected")).to_be_visible()
+    assert ada.grave_findings() == []
+    assert "You are careful." in workspace.answer("reader")
+    page.get_by_role("button", name="Publish", exact=True).click()
+    expect(page.get_by_text("Live: version 2,")).to_be_visible()
+    assert "You are bold." in workspace.answer("reader")
+
+    page.get_by_role("link", name="All versions").click()
+    page.get_by_role("link", name="What changed").click()
+    expect(page.locator(".ca-change del")).to_have_text("careful")
+    page.go_back()
+    page.get_by_role("button", name="Publish again").click()
+    expect(page.get_by_role("link", name="Next: connect it to Workspace")).to_be_visible()
+    assert "You are careful." in workspace.answer("reader")
+
+
+def test_saved_questions_are_put_in_order_and_compared_with_the_keyboard_alone(ada: Visit) -> None:
+    copilot = make_published(name="Reader", system_prompt="You are careful.")
+    for number in range(3):
+        make_saved(copilot, f"Question {number}?")
+    Copilot.objects.filter(pk=copilot.pk).update(system_prompt="You are bold.")
+    page = ada.page
+    ada.go(QUESTIONS.format(copilot.pk))
+
+    def press(id: str) -> None:
+        page.locator(f"#{id}").focus()
+        page.keyboard.press("Enter")
+
+    last = SavedQuestion.objects.order_by("position").last()
+    assert last is not None
+    press(f"up-{last.pk}")
+    expect(page.locator("[data-ca-said]")).to_have_text("Now at position 2.")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-ca-said]")).to_have_text("Now at position 1.")
+    expect(page.locator(f"#down-{last.pk}")).to_be_focused()
+    expect(page.locator("h2[dir=auto]").first).to_have_text("Question 2?")
+
+    press("ask-both")
+    expect(page.locator("details[data-load]")).to_have_count(3)
+    page.locator("details[data-load] summary").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("details[open] del")).to_have_text("careful")
+    expect(page.locator("details[open] ins")).to_have_text("bold")
+    assert ada.grave_findings() == []
+    page.set_viewport_size(PHONE)
+    page.emulate_media(color_scheme="dark")
+    assert ada.overflow() <= 0
+    assert ada.grave_findings() == []
+    page.get_by_role("link", name="Edit").first.click()
+    assert ada.grave_findings() == []
+    assert ada.overflow() <= 0
