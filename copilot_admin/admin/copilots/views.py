@@ -31,10 +31,10 @@ from copilot_admin.admin.copilots.preview import preview_of_form
 from copilot_admin.copilots.drafts import Draft, drafts_of
 from copilot_admin.copilots.fields.codecs import image_of
 from copilot_admin.copilots.model_lists import fetch_models, known_models
-from copilot_admin.copilots.publishing import publish
+from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.remote_images import fetch_copies, stored_image
 from copilot_admin.errors import ConfigurationError, RunError
-from copilot_admin.models import Copilot, Provider
+from copilot_admin.models import Copilot, CopilotVersion, Provider
 from copilot_admin.studio.changes import MarkedChange, marked, proposed_note
 from copilot_admin.studio.question_fares import Fares, fares_of
 
@@ -198,16 +198,25 @@ class CopilotViews(CopilotModelAdmin):
         elif draft.errors:
             text = _("“%(name)s” was not published: see the marked fields.") % name
             messages.error(request, text)
-        elif not draft.changes:
-            messages.info(request, _("“%(name)s” is live exactly as it is.") % name)
-        elif version := publish(
-            draft.copilot, user=person_of(request), note=_note_of(request, draft.copilot)
-        ):
+        elif (version := _published(request, draft.copilot)) is not None:
             self.log_change(request, draft.copilot, f"Published version {version.number}.")
             text = _("“%(name)s” is live: version %(number)d answers from the next question on.")
             messages.success(
                 request, with_next(text % {**name, "number": version.number}, draft.copilot)
             )
+
+
+def _published(request: HttpRequest, copilot: Copilot) -> CopilotVersion | None:
+    """Publishes a draft; None, and said why, where there is nothing to publish (any more)."""
+    try:
+        note = _note_of(request, copilot)
+        version = publish(copilot, user=person_of(request), note=note)
+    except NotPublishable as error:  # what it needs has gone since
+        messages.error(request, error.public)
+        return None
+    if version is None:
+        messages.info(request, _("“%(name)s” is live exactly as it is.") % {"name": copilot})
+    return version
 
 
 def with_next(sentence: str, copilot: Copilot) -> SafeString:

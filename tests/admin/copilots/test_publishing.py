@@ -2,13 +2,17 @@
 
 from typing import Any
 
+from django.contrib.messages import get_messages
 from django.test import Client
 from django.urls import reverse
 import pytest
 
+from copilot_admin.admin.copilots import views
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots.drafts import changes_between, in_words
+from copilot_admin.copilots.drafts import Draft, changes_between, drafts_of, in_words
+from copilot_admin.copilots.publishing import publish
 from copilot_admin.models import Copilot
+from copilot_admin.upkeep.deletion import mark
 from tests.admin.pages import messages_of, submit, values_in
 from tests.factories import make_copilot, make_published, make_user
 
@@ -115,6 +119,41 @@ def test_an_unchanged_draft_makes_no_version(builder: Client) -> None:
     page = builder.get(publish_url(copilot)).content.decode()
     assert "There is nothing to publish." in page
     assert 'value="Publish"' not in page
+
+
+def test_of_two_who_publish_at_once_the_second_is_told_that_it_is_live(
+    builder: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copilot = make_copilot(name="News")
+
+    def drafts_before_somebody_else_publishes(copilots: list[Copilot]) -> list[Draft]:
+        drafts = drafts_of(copilots)
+        publish(Copilot.objects.get(pk=copilot.pk), user=None)
+        return drafts
+
+    values = values_in(builder.get(publish_url(copilot)).content.decode(), form_id="publish-form")
+    monkeypatch.setattr(views, "drafts_of", drafts_before_somebody_else_publishes)
+    response = builder.post(publish_url(copilot), values, follow=True)
+    assert messages_of(response) == ["“News” is live exactly as it is."]
+    assert copilot.versions.count() == 1
+
+
+def test_what_goes_away_while_somebody_publishes_is_said(
+    builder: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copilot = make_copilot(name="News", slug="news")
+
+    def drafts_before_it_goes(copilots: list[Copilot]) -> list[Draft]:
+        drafts = drafts_of(copilots)
+        mark([copilot.pk])
+        return drafts
+
+    values = values_in(builder.get(publish_url(copilot)).content.decode(), form_id="publish-form")
+    monkeypatch.setattr(views, "drafts_of", drafts_before_it_goes)
+    response = builder.post(publish_url(copilot), values)
+    said = [str(message) for message in get_messages(response.wsgi_request)]
+    assert said == ["Copilot 'news' cannot be published. This copilot is being deleted."]
+    assert not copilot.versions.exists()
 
 
 def test_pressing_twice_makes_one_version(builder: Client) -> None:
