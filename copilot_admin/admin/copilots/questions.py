@@ -70,7 +70,12 @@ class QuestionViews(CopilotViews):
         """What the draft answers otherwise than what is live, with marked words."""
         copilot = self._asked(request, pk)
         saved = get_object_or_404(SavedQuestion.objects.defer("body"), copilot=copilot, pk=number)
-        context = {"copilot": copilot, "saved": saved, "parts": answer_differences(saved)}
+        context = {
+            "copilot": copilot,
+            "saved": saved,
+            "parts": answer_differences(saved),
+            "title": _("What the draft says otherwise"),
+        }
         if "part" in request.GET:
             return _part(render(request, f"{FOLDER}/answer_differences.html", context))
         return self._question_page(request, "question_differences", copilot, context)
@@ -120,7 +125,12 @@ class QuestionViews(CopilotViews):
             form.save()
             messages.success(request, _("The question is saved."))
             return HttpResponseRedirect(reverse(LIST, args=[pk]))
-        context = {"form": form, "saved": saved, "body": as_json(saved.body) if saved.body else ""}
+        context = {
+            "form": form,
+            "saved": saved,
+            "body": as_json(saved.body) if saved.body else "",
+            "title": _("Edit a saved question"),
+        }
         return self._question_page(request, "question", copilot, context)
 
     def _rows(self, request: HttpRequest, copilot: Copilot) -> dict[str, Any]:

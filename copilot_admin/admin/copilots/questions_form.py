@@ -4,12 +4,13 @@ from typing import Any
 
 from django import forms
 from django.http import QueryDict
+from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.newlines import with_plain_newlines
 from copilot_admin.copilot_file.questions import fill, read_question, row_of
-from copilot_admin.copilots.questions.entry import LONGEST_QUESTION
+from copilot_admin.copilots.questions.entry import LONGEST_QUESTION, QuestionEntry
 from copilot_admin.copilots.questions.expectation import LONGEST_EXPECTED, ExpectationKind
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import SavedQuestion
@@ -57,12 +58,32 @@ class QuestionForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or {}
         if self.errors:
             return cleaned
+        known = self._brings.names() if self._brings else ()
+        if cleaned["kind"] == ExpectationKind.CITES and known and cleaned["expected"] not in known:
+            sentence = _("The question does not bring “%(name)s”. It brings: %(known)s.")
+            about = {"name": cleaned["expected"], "known": ", ".join(self.brought)}
+            raise forms.ValidationError({"expected": sentence % about})
         try:
             entry = read_question(self._row(cleaned))
         except ConfigurationError as error:
             raise forms.ValidationError(error.public) from error
         cleaned["row"] = entry.row()
         return cleaned
+
+    @property
+    def brought(self) -> tuple[str, ...]:
+        """What people call the widgets and files that the question brings."""
+        if self._brings is None:
+            return ()
+        widgets = (widget.id for widget in self._brings.widgets)
+        return (*widgets, *(file.name for file in self._brings.files))
+
+    @cached_property
+    def _brings(self) -> QuestionEntry | None:
+        try:
+            return read_question(row_of(self.saved) | {"expect": None})
+        except ConfigurationError:
+            return None  # this release cannot read it, and says why when it is saved
 
     def save(self) -> SavedQuestion:
         """Keeps it; its answers stay, and are old from now on."""

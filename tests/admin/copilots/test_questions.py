@@ -328,7 +328,7 @@ def test_an_expectation_is_edited_and_what_the_question_brings_stays(builder):
     ("changes", "sentence"),
     [
         ({"kind": "number", "expected": "many"}, "Write a number, such as 106.5."),
-        ({"kind": "cites", "expected": "news"}, "Its widgets: prices."),
+        ({"kind": "cites", "expected": "news"}, "The question does not bring “news”. It brings:"),
         ({"kind": "contains", "expected": ""}, "expect.contains: must not be empty."),
         ({"question": ""}, "This field is required."),
         ({"kind": "matches", "expected": "x"}, "Select a valid choice."),
@@ -340,6 +340,18 @@ def test_what_is_wrong_is_said_and_nothing_is_lost(builder, changes, sentence):
     assert sentence in response.content.decode()
     saved.refresh_from_db()
     assert (saved.question, saved.expectation) == ("What?", {"lacks": "x"})
+
+
+def test_a_question_whose_widget_is_gone_can_be_read_and_mended(builder):
+    saved = make_saved(make_copilot(), expectation={"cites": "prices"})
+    response = edited(builder, saved, kind="cites", expected="prices")
+    assert "shall cite &#x27;prices&#x27;, which it does not bring." in response.content.decode()
+    broken = make_saved(saved.copilot, body={"widget": []}, expectation={"cites": "prices"})
+    response = edited(builder, broken, question="Other?")
+    assert "widget: there is no such key." in response.content.decode()
+    edited(builder, saved, kind="contains", expected="106")
+    saved.refresh_from_db()
+    assert saved.expectation == {"contains": "106"}
 
 
 def test_a_question_is_deleted_with_its_answers_alone(builder):
