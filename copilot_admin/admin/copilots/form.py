@@ -31,6 +31,7 @@ from copilot_admin.admin.copilots.edit_lock import EditLock
 from copilot_admin.admin.copilots.rows import ParameterRow
 from copilot_admin.admin.copilots.version_image import VersionImage
 from copilot_admin.copilots.fields.directions import turning_sign_fault
+from copilot_admin.copilots.fields.lengths import prompt_length_fault
 from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.copilots.slugs import free_slug, slug_of
 from copilot_admin.copilots.switched_providers import missing, named_in
@@ -152,6 +153,13 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
     def clean_description(self) -> str:
         """Refuses what shows another text than it is."""
         return unturned(self.cleaned_data["description"])
+
+    def clean_system_prompt(self) -> str:
+        """Refuses what no model reads as a whole."""
+        text: str = self.cleaned_data["system_prompt"]
+        if wrong := prompt_length_fault(text):
+            raise forms.ValidationError(capfirst(wrong))
+        return text
 
     def clean_image_url(self) -> str:
         """Accepts what a browser can load from Workspace's pages."""

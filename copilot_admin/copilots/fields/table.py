@@ -103,7 +103,7 @@ DRAFT_FIELDS: tuple[DraftField, ...] = (
         label=_("System prompt"),
         help=_("Who the copilot is and how it answers."),
         section=INSTRUCTIONS,
-        file=str,
+        file=values.Prompt,
         editor=Input.PROMPT,
     ),
     DraftField(

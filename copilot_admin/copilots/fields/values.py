@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints, create
 
 from copilot_admin.copilots.fields.controls import CustomFeatureEntry
 from copilot_admin.copilots.fields.directions import turning_sign_fault
+from copilot_admin.copilots.fields.lengths import prompt_length_fault
 from copilot_admin.copilots.fields.records import CallLimitEntry, ComponentEntry, ModelEntry
 from copilot_admin.copilots.fields.shape import Record, fault, refuse_repeated, unbuilt
 from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
@@ -41,6 +42,13 @@ def _each_once(what: str, key: str) -> AfterValidator:
 
 def _unturned(text: str) -> str:
     wrong = turning_sign_fault(text)
+    if wrong:
+        raise fault(wrong)
+    return text
+
+
+def _not_too_long(text: str) -> str:
+    wrong = prompt_length_fault(text)
     if wrong:
         raise fault(wrong)
     return text
@@ -180,6 +188,7 @@ DataMessagesEntry: Any = _switches(
     asdict(DataMessagePolicy()),
 )
 
+Prompt = Annotated[str, AfterValidator(_not_too_long)]
 Words = Annotated[str, AfterValidator(_unturned)]
 Name = Annotated[
     str,

@@ -188,6 +188,17 @@ def test_a_form_that_cannot_be_understood_says_what_to_mend(builder, ada):
     )
 
 
+def test_a_prompt_of_ten_megabytes_is_refused_in_words(builder, ada):
+    copilot = make_copilot()
+    form = merged(form_of(builder, copilot), {"system_prompt": ["x" * 10_000_000]})
+    status, said = ask(ada, copilot.pk, form)
+    assert (status, said["detail"]) == (
+        422,
+        "The draft cannot be asked yet. System prompt: Has 10,000,000 characters; "
+        "1,000,000 are the most. Shorten it.",
+    )
+
+
 def test_a_draft_that_cannot_answer_says_why_in_the_stream(builder, ada):
     copilot = make_copilot()
     provider = copilot.provider

@@ -230,7 +230,7 @@ BEHAVIOUR = {
     "show_steps": {"admin/components/trial.py"},  # of the engine's events, not of a draft
     "starters": {"admin/copilots/preview.py", "copilot_file/templates.py"},
     "stream_all_text": {"admin/components/trial.py"},  # as above
-    "system_prompt": {"admin/copilots/page.py"},
+    "system_prompt": {"admin/copilots/form.py", "admin/copilots/page.py"},
     "widget_data": {"copilot_file/template_needs.py"},
 }
 PRODUCT = BASE_DIR / "copilot_admin"

@@ -2,14 +2,19 @@
 
 export async function* eventsOf(response) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
+  let pieces = [""]; // of what is no event yet; an event may have megabytes, in thousands of them
   for (;;) {
     const { value, done } = await reader.read();
     if (done) {
       return;
     }
-    const blocks = (rest + value).split("\n\n");
-    rest = blocks.pop(); // without its end it is no event yet
+    const before = pieces.at(-1).slice(-1);
+    pieces.push(value);
+    if (!(before + value).includes("\n\n")) {
+      continue;
+    }
+    const blocks = pieces.join("").split("\n\n");
+    pieces = [blocks.pop()];
     for (const block of blocks) {
       const event = eventIn(block);
       if (event) {
