@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from dataclasses import replace
 from typing import cast
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -17,7 +18,7 @@ from copilot_admin.engine.values.model_call import (
     ModelProvider,
 )
 from copilot_admin.errors import ConfigurationError, RunError
-from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider
+from copilot_admin.models import Copilot, CopilotVersion, Logging
 from copilot_admin.models.transcripts import PLAYGROUND
 
 Witness = Callable[[ModelCall], None]
@@ -47,17 +48,19 @@ def builder(user: AbstractBaseUser | AnonymousUser) -> Caller:
     return Caller(principal=f"{PLAYGROUND}{user.pk}")
 
 
-def draft_in_trial(copilot: Copilot, *, tell: Witness) -> LiveCopilot:
+def draft_in_trial(copilot: Copilot, *, tell: Witness, is_model_fixed: bool = False) -> LiveCopilot:
     """A draft as it would answer if it were published; reads the database, changes nothing.
 
     Args:
         copilot: The draft, saved or not; its row exists.
         tell: Told of each request to the model. It is called in the event loop.
+        is_model_fixed: Whether its own model answers, whatever its users may pick or switch on.
     """
 
     def ready() -> Answerer:
         others = found_by(named_in(copilot.custom_features))
-        return answerer_of(copilot.slug, document_of(copilot), copilot.provider, others=others)
+        made = answerer_of(copilot.slug, document_of(copilot), copilot.provider, others=others)
+        return _with_one_model(made) if is_model_fixed else made
 
     return _in_trial(copilot, None, ready, tell)
 
@@ -78,18 +81,6 @@ def version_in_trial(version: CopilotVersion, *, tell: Witness) -> LiveCopilot:
     return _in_trial(version.copilot, version, ready, tell)
 
 
-def with_model(copilot: Copilot, *, provider: Provider, model: str) -> Copilot:
-    """Lets one model answer for a draft, whatever its users may pick or switch; saves nothing."""
-    copilot.provider = provider
-    copilot.model = model
-    copilot.model_choices = []
-    copilot.custom_features = [
-        {name: value for name, value in row.items() if name not in ("model", "provider")}
-        for row in copilot.custom_features
-    ]
-    return copilot
-
-
 def _in_trial(
     copilot: Copilot, version: CopilotVersion | None, ready: Callable[[], Answerer], tell: Witness
 ) -> LiveCopilot:
@@ -107,6 +98,14 @@ def _in_trial(
         answerer=answerer,
         problem=problem,
     )
+
+
+def _with_one_model(answerer: Answerer) -> Answerer:
+    controls = tuple(
+        replace(control, model="", provider="") for control in answerer.spec.custom_features
+    )
+    spec = replace(answerer.spec, models=(), custom_features=controls)
+    return replace(answerer, spec=spec, others={})
 
 
 def _told(answerer: Answerer, tell: Witness) -> Answerer:

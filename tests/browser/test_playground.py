@@ -6,10 +6,12 @@ from playwright.sync_api import Browser, Page, expect
 import pytest
 
 from copilot_admin.config.roles import Role
+from copilot_admin.copilots.publishing import publish
 from copilot_admin.models import Conversation, Copilot, SavedQuestion
-from tests.browser.visits import Visit, visit
+from tests.browser.visits import PHONE, Visit, visit
 from tests.factories import make_copilot, make_provider, make_user
 
+WIDE = {"width": 1440, "height": 900}
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
@@ -68,6 +70,78 @@ def test_a_draft_is_tried_with_a_widget_before_anything_is_saved(builder: Visit)
     page.get_by_role("button", name="New chat").click()
     expect(page.locator("[data-play-log]")).to_be_empty()
     assert builder.mishaps == []
+
+
+def test_two_columns_answer_one_question_and_one_of_them_becomes_the_draft(
+    browser: Browser, base_url: str, copilot: Copilot
+) -> None:
+    publish(copilot, user=None)
+    make_user(Role.BUILDERS, username="ada")
+    builder = visit(browser, base_url, viewport=WIDE)
+    builder.log_in("ada")
+    builder.go(f"/admin/copilot_admin/copilot/{copilot.pk}/change/")
+    page = builder.page
+    page.get_by_label("Description").first.fill("Typed\n<b>and not saved")
+    page.get_by_role("button", name="Two columns").click()
+    columns = page.locator("[data-play-column]")
+    expect(columns).to_have_count(2)
+    first, second = columns.nth(0), columns.nth(1)
+    expect(second.get_by_label("Who answers")).to_have_value("live")
+    page.get_by_label("Question", exact=True).fill("What can you do?")
+    page.keyboard.press("Enter")
+    answered(page, 2)
+    expect(first.locator(".ca-play-facts")).to_contain_text("Draft · ")
+    expect(second.locator(".ca-play-facts")).to_contain_text("Version 1 · ")
+    boxes = [column.bounding_box() for column in (first, second)]
+    assert boxes[0]["y"] == boxes[1]["y"]  # side by side
+    assert page.get_by_role("log").evaluate_all("all => all.map((one) => one.ariaLive)") == [
+        "off",
+        "off",
+    ]
+    assert builder.grave_findings() == []
+    second.get_by_role("button", name="Thumbs up").click()
+    expect(second.get_by_text("Thumbs up is kept.")).to_be_visible()
+
+    second.get_by_label("Who answers").select_option("other")
+    second.get_by_label("Model", exact=True).fill("another-model")
+    page.get_by_role("button", name="Ask again").click()
+    expect(second.locator(".ca-play-facts")).to_contain_text("another-model")
+    second.get_by_role("button", name="Make this the draft").click()
+    expect(page.locator("#id_model")).to_have_value("another-model")
+    page.get_by_role("button", name="Take it back").click()
+    expect(page.locator("#id_model")).to_have_value(copilot.model)
+
+    second.get_by_label("Who answers").select_option("live")
+    second.get_by_role("button", name="Make this the draft").click()
+    expect(page.get_by_text("The form says what version 1 says.")).to_be_visible()
+    expect(page.locator("#id_description")).to_have_value("")
+    page.get_by_role("button", name="Back to what stood here before").click()
+    expect(page.locator("#id_description")).to_have_value("Typed\n<b>and not saved")
+    assert Copilot.objects.get().description == ""
+    assert builder.mishaps == []
+
+
+def test_two_columns_stand_below_each_other_on_a_phone(
+    browser: Browser, base_url: str, copilot: Copilot
+) -> None:
+    make_user(Role.BUILDERS, username="ada")
+    builder = visit(browser, base_url, viewport=PHONE)
+    builder.log_in("ada")
+    builder.go(f"/admin/copilot_admin/copilot/{copilot.pk}/change/")
+    page = builder.page
+    page.get_by_role("button", name="Preview and try").click()
+    page.get_by_role("button", name="Two columns").click()
+    columns = page.locator("[data-play-column]")
+    expect(columns).to_have_count(2)
+    page.get_by_label("Question", exact=True).fill("Hello")
+    page.keyboard.press("Enter")
+    # Nothing is live and no model is chosen: that column says so, the other one answers.
+    answered(page, 1)
+    expect(columns.nth(1)).to_contain_text("Write which model answers in this column.")
+    above, below = (columns.nth(place).bounding_box() for place in (0, 1))
+    assert above["x"] == below["x"]
+    assert below["y"] >= above["y"] + above["height"]
+    assert builder.overflow() <= 0
 
 
 def test_what_cannot_be_understood_is_said_in_the_chat(builder: Visit) -> None:

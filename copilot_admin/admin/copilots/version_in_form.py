@@ -74,7 +74,7 @@ class VersionInForm(CopilotViews):
             messages.error(request, error.public)
             typed = request.POST.copy()
             typed[LOOK] = "1"
-            shown.POST = cast("Any", typed)  # what Django sets is not to be changed, a copy may be
+            shown.POST = typed  # type: ignore[assignment]  # a QueryDict as it comes
         return shown
 
 

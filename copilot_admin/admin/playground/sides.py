@@ -8,12 +8,7 @@ from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.errors import NotFound, UnusableRequest
 from copilot_admin.models import Copilot, CopilotVersion, Provider
-from copilot_admin.studio.playground import (
-    Witness,
-    draft_in_trial,
-    version_in_trial,
-    with_model,
-)
+from copilot_admin.studio.playground import Witness, draft_in_trial, version_in_trial
 
 # Fields of the query that are none of the form.
 QUERY = "playground"  # the body that Workspace would send
@@ -42,13 +37,11 @@ def side_of(pk: int, sent: QueryDict, *, tell: Witness) -> LiveCopilot:
         raise NotFound(_("This copilot is gone."))
     if wanted := sent.get(VERSION, ""):
         return version_in_trial(_version(copilot, wanted), tell=tell)
-    typed = _typed(sent)
-    if not (sent.get(PROVIDER) or sent.get(MODEL)):
-        return draft_in_trial(_draft(copilot, typed), tell=tell)
-    provider, model = _provider(sent), _model(sent)
-    typed["provider"], typed["model"] = str(provider.pk), model  # whatever became of its own
-    draft = with_model(_draft(copilot, typed), provider=provider, model=model)
-    return draft_in_trial(draft, tell=tell)
+    typed, is_other = _typed(sent), bool(sent.get(PROVIDER) or sent.get(MODEL))
+    if is_other:
+        # Whatever became of its own: a draft whose provider was deleted can be tried with another.
+        typed["provider"], typed["model"] = str(_provider(sent).pk), _model(sent)
+    return draft_in_trial(_draft(copilot, typed), tell=tell, is_model_fixed=is_other)
 
 
 def _version(copilot: Copilot, wanted: str) -> CopilotVersion:

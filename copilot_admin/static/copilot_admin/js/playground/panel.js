@@ -68,6 +68,7 @@ async function open(panel) {
     const turn = turns();
     part("news").replaceChildren();
     const running = columns.map((column) => column.run(turn, text, (chat) => chat.ask(text)));
+    columns[0].drawing.turn.scrollIntoView({ block: "nearest" });
     buttons();
     await Promise.all(running);
     buttons();
