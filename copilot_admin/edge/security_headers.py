@@ -7,6 +7,7 @@ CONTENT_SECURITY_POLICY = (
     "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )
+WITH_OWN_FRAMES = f"{CONTENT_SECURITY_POLICY}; frame-src 'self'"  # of a page that shows HTML in one
 HEADERS: Headers = [
     (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),

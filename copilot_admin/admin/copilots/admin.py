@@ -38,6 +38,7 @@ from copilot_admin.copilots.fields.table import IN_FORM
 from copilot_admin.copilots.publishing import problems
 from copilot_admin.copilots.standing import CopilotState
 from copilot_admin.copilots.uploaded_images import random_name
+from copilot_admin.edge.security_headers import WITH_OWN_FRAMES
 from copilot_admin.models import Access, Copilot
 from copilot_admin.upkeep.tasks import delete_in_background
 
@@ -186,7 +187,11 @@ class CopilotAdmin(
             copilot is not None and copilot.is_archived and self.has_change_permission(request)
         )
         context["taken"] = taken_in(request)
-        return super().render_change_form(request, context, *args, **kwargs)
+        response = super().render_change_form(request, context, *args, **kwargs)
+        response["Content-Security-Policy"] = (
+            WITH_OWN_FRAMES  # HTML of an answer, in the playground
+        )
+        return response
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """What goes with the copilots, in numbers: a list of each message would have no end."""

@@ -15,6 +15,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
@@ -76,6 +78,7 @@ def answer(request: HttpRequest, pk: int) -> HttpResponse:
         "figures": figures_of(parts[0].answers[-1]),
         "turn": turn,
         "judged": _judged(turn),
+        "html_frames": f"{reverse('playground:html', args=[pk])}?{urlencode({'chat': conversation.trace_id})}",
         "may_read": request.user.has_perm("copilot_admin.view_conversation"),
     }
     return render(request, "admin/copilot_admin/playground/answer.html", context)

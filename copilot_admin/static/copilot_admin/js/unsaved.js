@@ -10,7 +10,10 @@ if (form) {
   show();
   form.addEventListener("input", dirty);
   form.addEventListener("change", dirty);
-  form.addEventListener("submit", () => (isLeaving = true));
+  // A form that brings back what was typed takes nothing away.
+  for (const one of [form, ...document.querySelectorAll("form[data-ca-brings-back]")]) {
+    one.addEventListener("submit", () => (isLeaving = true));
+  }
   addEventListener("beforeunload", (event) => {
     if (isDirty && !isLeaving) {
       event.preventDefault();
