@@ -7,7 +7,17 @@ log-ins in `settings`, `transcripts.words` for the filters of templates.
 from copilot_admin.admin.access import keys, people
 from copilot_admin.admin.copilots import admin as copilots
 from copilot_admin.admin.providers import admin as providers
+from copilot_admin.admin.review import criteria, queues
 from copilot_admin.admin.transcripts import admin as transcripts
 from copilot_admin.admin.transcripts import component_calls
 
-__all__ = ["component_calls", "copilots", "keys", "people", "providers", "transcripts"]
+__all__ = [
+    "component_calls",
+    "copilots",
+    "criteria",
+    "keys",
+    "people",
+    "providers",
+    "queues",
+    "transcripts",
+]

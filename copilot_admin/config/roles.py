@@ -37,11 +37,18 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         "auth.change_user",
         "auth.delete_user",
         "auth.view_group",
+        # They say who reviews, and so what is judged.
+        "copilot_admin.view_criterion",
+        "copilot_admin.add_criterion",
+        "copilot_admin.change_criterion",
     ),
     Role.REVIEWERS: (
         "copilot_admin.view_conversation",
         "copilot_admin.change_conversation",
         "copilot_admin.view_componentcall",
+        "copilot_admin.view_reviewqueue",
+        "copilot_admin.add_reviewqueue",
+        "copilot_admin.change_reviewqueue",
     ),
 }
 

@@ -28,8 +28,8 @@ class ReviewState(models.TextChoices):
     """How far a reviewer has come with a conversation."""
 
     NEW = "new", _("New")
-    FLAGGED = "flagged", _("Flagged")
-    REVIEWED = "reviewed", _("Reviewed")
+    IN_REVIEW = "in_review", _("In review")
+    DONE = "done", _("Done")
 
 
 class Outcome(models.TextChoices):
@@ -187,6 +187,12 @@ class Conversation(models.Model):
                 fields=["last_outcome", "-last_at", "-id"],
                 condition=NOT_COMPLETED,
                 name="conversation_not_completed",
+            ),
+            # Not of the new ones, which are nearly all.
+            models.Index(
+                fields=["review_state", "-last_at", "-id"],
+                condition=Q(review_state="in_review") | Q(review_state="done"),
+                name="conversation_reviewed",
             ),
         ]
         constraints = [

@@ -21,13 +21,17 @@ from copilot_admin.models import (
     DailyUsage,
     Event,
     Feedback,
+    Mark,
     Node,
     Outcome,
     Run,
     SavedAnswer,
     SavedQuestion,
+    Seat,
     Turn,
+    TurnNote,
     TurnText,
+    Verdict,
     VersionProvider,
 )
 from copilot_admin.storage.many import delete_rows
@@ -104,6 +108,10 @@ def _of_conversations(ids: Sequence[int]) -> Iterable[QuerySet[Any]]:
     yield Run.objects.filter(conversation_id__in=ids).order_by()
     yield Feedback.objects.filter(turn__conversation_id__in=ids).order_by()
     yield TurnText.objects.filter(conversation_id__in=ids).order_by()
+    yield Mark.objects.filter(verdict__conversation_id__in=ids).order_by()
+    yield Verdict.objects.filter(conversation_id__in=ids).order_by()
+    yield Seat.objects.filter(conversation_id__in=ids).order_by()
+    yield TurnNote.objects.filter(turn__conversation_id__in=ids).order_by()
     yield Turn.objects.filter(conversation_id__in=ids).order_by()
     yield Node.objects.filter(conversation_id__in=ids).order_by("-depth", "-id")
     yield Conversation.objects.filter(pk__in=ids).order_by()

@@ -13,22 +13,27 @@ if TYPE_CHECKING:
         ComponentCall,
         Conversation,
         Copilot,
+        Criterion,
         EndpointKey,
         Provider,
+        ReviewQueue,
     )
 
     CallModelAdmin = ModelAdmin[ComponentCall]
     ConversationModelAdmin = ModelAdmin[Conversation]
     CopilotModelAdmin = ModelAdmin[Copilot]
+    CriterionModelAdmin = ModelAdmin[Criterion]
+    QueueModelAdmin = ModelAdmin[ReviewQueue]
     ProviderModelAdmin = ModelAdmin[Provider]
     KeyModelAdmin = ModelAdmin[EndpointKey]
     PersonModelAdmin = UserAdmin[User]
     CopilotModelForm = ModelForm[Copilot]
     ProviderModelForm = ModelForm[Provider]
     KeyModelForm = ModelForm[EndpointKey]
+    QueueModelForm = ModelForm[ReviewQueue]
 else:
     CallModelAdmin = ConversationModelAdmin = CopilotModelAdmin = ProviderModelAdmin = (
         KeyModelAdmin
-    ) = ModelAdmin
+    ) = CriterionModelAdmin = QueueModelAdmin = ModelAdmin
     PersonModelAdmin = UserAdmin
-    CopilotModelForm = ProviderModelForm = KeyModelForm = ModelForm
+    CopilotModelForm = ProviderModelForm = KeyModelForm = QueueModelForm = ModelForm

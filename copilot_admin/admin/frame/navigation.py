@@ -12,7 +12,15 @@ OTHER_ICON = "dot"
 # (group, what belongs to it with the icon of each); a model that is not here comes last.
 _ORDER: Sequence[tuple[str | Promise, Mapping[str, str]]] = (
     (_("Build"), {"Copilot": "copilot", "Component": "component"}),
-    (_("Review"), {"Conversation": "transcript", "ComponentCall": "send"}),
+    (
+        _("Review"),
+        {
+            "Conversation": "transcript",
+            "ReviewQueue": "check",
+            "Criterion": "options",
+            "ComponentCall": "send",
+        },
+    ),
     (_("Operate"), {"Provider": "provider", "EndpointKey": "key"}),
     (_("People"), {"User": "person", "Group": "people"}),
 )

@@ -11,9 +11,16 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
-from copilot_admin.admin.transcripts.filters import CopilotFilter, JudgedFilter, TrialFilter
+from copilot_admin.admin.transcripts.filters import (
+    CopilotFilter,
+    JudgedFilter,
+    LabelFilter,
+    StateFilter,
+    TrialFilter,
+)
+from copilot_admin.admin.transcripts.judging import JudgingViews
 from copilot_admin.admin.transcripts.list import TranscriptList
-from copilot_admin.admin.transcripts.views import VIEW, TranscriptViews
+from copilot_admin.admin.transcripts.views import VIEW
 from copilot_admin.admin.transcripts.words import outcome_words
 from copilot_admin.models import Conversation
 from copilot_admin.rendering.text import duration
@@ -22,8 +29,8 @@ FOLDER = "admin/copilot_admin/conversation"
 
 
 @admin.register(Conversation, site=site)
-class ConversationAdmin(GuardedLookups, TranscriptViews):
-    """Transcripts are read here, and changed nowhere.
+class ConversationAdmin(GuardedLookups, JudgingViews):
+    """Transcripts are read and judged here; what was said is changed nowhere.
 
     A column more is a method with `@admin.display` and its name in `list_display`.
     """
@@ -47,6 +54,8 @@ class ConversationAdmin(GuardedLookups, TranscriptViews):
         JudgedFilter,
         "last_at",
         TrialFilter,
+        StateFilter,
+        LabelFilter,
     )
     list_select_related = ("copilot",)
     list_per_page = 50

@@ -9,8 +9,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.models import Conversation, Copilot
+from copilot_admin.models import Conversation, Copilot, Mark, ReviewState
 from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.review.verdicts import labels
 
 if TYPE_CHECKING:
     from django.contrib.admin.views.main import ChangeList
@@ -92,3 +93,44 @@ class TrialFilter(admin.SimpleListFilter):
             case "only":
                 return queryset.filter(principal__startswith=PLAYGROUND)
         return queryset.exclude(principal__startswith=PLAYGROUND)
+
+
+class StateFilter(admin.SimpleListFilter):
+    """Conversations whose review has come so far."""
+
+    title = _("review")
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: object) -> Iterable[tuple[str, Any]]:
+        """The states."""
+        return ReviewState.choices
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Conversation]
+    ) -> QuerySet[Conversation] | None:
+        """Those in the chosen state."""
+        wanted = self.value()
+        return None if wanted is None else queryset.filter(review_state=wanted)
+
+
+class LabelFilter(admin.SimpleListFilter):
+    """Conversations to which a reviewer gave a label, or to a turn of them."""
+
+    title = _("label")
+    parameter_name = "label"
+
+    def lookups(self, request: HttpRequest, model_admin: object) -> Iterable[tuple[str, Any]]:
+        """The team's labels, also those that are retired."""
+        return [(str(label.pk), label.name) for label in labels()]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Conversation]
+    ) -> QuerySet[Conversation] | None:
+        """Those with the chosen label; verdicts are few, so the search begins with them."""
+        wanted = self.value()
+        if wanted is None:
+            return None
+        if not (wanted.isascii() and wanted.isdecimal() and len(wanted) <= 18):
+            return queryset.none()
+        labelled = Mark.objects.filter(criterion=int(wanted)).order_by()
+        return queryset.filter(pk__in=labelled.values("verdict__conversation"))

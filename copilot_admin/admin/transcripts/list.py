@@ -47,6 +47,12 @@ class TranscriptList(ChangeList):
         """Links to other filters lead to the first page."""
         return super().get_query_string(new_params, [*(remove or ()), OLDER, NEWER])
 
+    @property
+    def filters_query(self) -> str:
+        """The filters, as other pages take them in their address; no place in the list."""
+        filters = self.get_query_string().removeprefix("?")
+        return urlencode({"_changelist_filters": filters}) if filters else ""
+
     def get_results(self, request: HttpRequest) -> None:
         """Reads the wanted rows, and one more to know whether there are others."""
         asked = request.GET
@@ -55,8 +61,7 @@ class TranscriptList(ChangeList):
         size = self.list_per_page
         typed = read_typed(self.query)
         named = found_by_id(typed) if typed and not (newer or older) else {}
-        beside = _beside(self.queryset, newer=newer, older=older)
-        found = self._found(beside, typed, named)
+        found = self._found(beside(self.queryset, newer=newer, older=older), typed, named)
         there_is_more, rows = len(found) > size, found[:size]
         if newer:
             rows.reverse()
@@ -83,7 +88,7 @@ class TranscriptList(ChangeList):
         return f"{url}?{urlencode({'turn': turn, 'q': self.query})}#turn-{turn}"
 
     def _found(
-        self, beside: QuerySet[Conversation], typed: Typed, named: Mapping[int, int | None]
+        self, rows: QuerySet[Conversation], typed: Typed, named: Mapping[int, int | None]
     ) -> list[Conversation]:
         """The rows on one side of a place, those alone in which the words were found."""
         size = self.list_per_page
@@ -91,8 +96,8 @@ class TranscriptList(ChangeList):
         if is_id or (typed and not typed.phrases):
             return []
         if not typed:
-            return list(beside[: size + 1])
-        page = search(beside, typed.phrases, size=size)
+            return list(rows[: size + 1])
+        page = search(rows, typed.phrases, size=size)
         self.bound, self.is_being_filled = page.bound, is_being_filled()
         return list(page.rows)
 
@@ -151,7 +156,7 @@ def row_key(text: str) -> tuple[datetime, int] | None:
         return None
 
 
-def _beside(
+def beside(
     rows: QuerySet[Conversation],
     *,
     newer: tuple[datetime, int] | None,

@@ -14,8 +14,10 @@ from copilot_admin.admin.transcripts.paths import (
     chosen_path,
     siblings_of,
 )
+from copilot_admin.admin.transcripts.said_once import without_sentence
 from copilot_admin.models import Outcome, TurnState
 from copilot_admin.reading import MessageView, OutlineView, RunView, TurnOutline, TurnView
+from copilot_admin.review.reviews import TurnReview
 
 # Formatting a million characters takes 0.5 s for prose and up to 10 s for texts of marks alone.
 MOST_FORMATTED_PER_PAGE = 60_000
@@ -26,6 +28,7 @@ MOST_HISTORY = 20  # foreign messages before a question
 MOST_PARTS = 200  # turns and placeholders; of longer conversations a link leads to the others
 # Characters of one thing: enough for what is shown of it, and unpacked within a millisecond.
 HEAD_OF_BIG_THINGS = 64_000
+NO_REVIEWS: Mapping[int, TurnReview] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +82,7 @@ class TurnPart:
         number: Place on the path, from 1.
         siblings: Other versions of its question.
         answers: Attempts at an answer; the last is the one that counts.
+        review: What reviewers said of it; None where that is not shown.
     """
 
     outline: TurnOutline
@@ -86,6 +90,7 @@ class TurnPart:
     number: int
     siblings: Siblings | None
     answers: tuple[AttemptFacts, ...]
+    review: TurnReview | None
 
     @property
     def is_live(self) -> bool:
@@ -182,7 +187,11 @@ def shown_at_once(turns: Sequence[TurnOutline]) -> Iterator[int]:
 
 
 def page_of(
-    plan: Plan, turns: Mapping[int, TurnView], *, history: tuple[MessageView, ...] = ()
+    plan: Plan,
+    turns: Mapping[int, TurnView],
+    *,
+    history: tuple[MessageView, ...] = (),
+    reviews: Mapping[int, TurnReview] = NO_REVIEWS,
 ) -> ConversationPage:
     """The page, with those of its turns that have been read."""
     children = children_of(plan.outline.turns)
@@ -195,6 +204,7 @@ def page_of(
                 children,
                 number=place + 1,
                 formatted=formatted,
+                review=reviews.get(plan.path[place].id),
             )
             for place in range(plan.start, plan.end)
         ),
@@ -206,7 +216,11 @@ def page_of(
 
 
 def parts_of(
-    outline: OutlineView, turns: Mapping[int, TurnView], *, all_branches: bool = False
+    outline: OutlineView,
+    turns: Mapping[int, TurnView],
+    *,
+    all_branches: bool = False,
+    reviews: Mapping[int, TurnReview] = NO_REVIEWS,
 ) -> tuple[TurnPart, ...]:
     """Some turns, each as its page shows it."""
     children = children_of(outline.turns)
@@ -218,6 +232,7 @@ def parts_of(
             children,
             number=(place if all_branches else turn.level) + 1,
             formatted=formatted,
+            review=reviews.get(turn.id),
         )
         for place, turn in enumerate(outline.turns)
         if turn.id in turns
@@ -253,6 +268,7 @@ def _part(
     *,
     number: int,
     formatted: Collection[int],
+    review: TurnReview | None,
 ) -> TurnPart:
     attempts = attempts_of(turn.runs) if turn else ()
     return TurnPart(
@@ -264,6 +280,7 @@ def _part(
             _answer(attempt, number=place, formatted=outline.id in formatted)
             for place, attempt in enumerate(attempts, start=1)
         ),
+        review=review,
     )
 
 
@@ -277,7 +294,11 @@ def _answer(attempt: Attempt, *, number: int, formatted: bool) -> AttemptFacts:
             LegFacts(
                 run=run,
                 received=tuple(answered(message) for message in others),
-                blocks=tuple(blocks_of(run, room=ON_THE_PAGE, formatted=formatted)),
+                blocks=tuple(
+                    without_sentence(
+                        blocks_of(run, room=ON_THE_PAGE, formatted=formatted), run.error
+                    )
+                ),
             )
         )
     return AttemptFacts(number=number, legs=tuple(legs))

@@ -26,6 +26,9 @@ from copilot_admin.admin.transcripts.page import (
     shown_at_once,
 )
 from copilot_admin.admin.transcripts.raw import MOST_SHOWN, raw_events, raw_messages
+from copilot_admin.admin.transcripts.review_panel import panel_of
+from copilot_admin.admin.transcripts.verdict_form import VerdictForm
+from copilot_admin.admin.transcripts.way import Way, way_in
 from copilot_admin.models import Conversation
 from copilot_admin.reading import (
     ConversationView,
@@ -41,6 +44,7 @@ from copilot_admin.reading import (
 )
 from copilot_admin.rendering.text import pretty_json
 from copilot_admin.review.phrases import read_typed
+from copilot_admin.review.reviews import turn_reviews, verdicts_on
 
 FOLDER = "admin/copilot_admin/conversation"
 VIEW = "copilot_admin.view_conversation"
@@ -80,7 +84,18 @@ class TranscriptViews(ConversationModelAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         """The whole conversation, or one way through its branches."""
-        conversation = self._conversation(request, object_id)
+        conversation = self.conversation(request, object_id)
+        return self.conversation_page(request, conversation, way=way_in(request.GET))
+
+    def conversation_page(
+        self,
+        request: HttpRequest,
+        conversation: Conversation,
+        *,
+        way: Way,
+        form: VerdictForm | None = None,
+    ) -> TemplateResponse:
+        """The page of a conversation; with a verdict that its author has to mend, if one is given."""
         all_branches = request.GET.get("branches") == "all"
         tree = read_tree(conversation)
         plan = plan_of(
@@ -88,55 +103,71 @@ class TranscriptViews(ConversationModelAdmin):
             through=number_in(request.GET.get("turn", "")),
             all_branches=all_branches,
         )
-        turns = read_turns(conversation, tree, plan.shown, most=HEAD_OF_BIG_THINGS)
-        page = page_of(plan, turns, history=read_messages(conversation, tree, plan.outline.rest))
-        phrases = read_typed(request.GET.get("q", "")).phrases
-        context = {"page": page, "all_branches": all_branches, "phrases": phrases}
-        return self._page(request, "page.html", conversation, **context)
+        verdicts = verdicts_on(conversation, request.user)
+        page = page_of(
+            plan,
+            read_turns(conversation, tree, plan.shown, most=HEAD_OF_BIG_THINGS),
+            history=read_messages(conversation, tree, plan.outline.rest),
+            reviews=turn_reviews(conversation, plan.shown, verdicts, request.user),
+        )
+        panel = panel_of(conversation, request.user, way, verdicts, form=form)
+        context = {
+            "page": page,
+            "all_branches": all_branches,
+            "panel": panel,
+            "way": way,
+            "phrases": read_typed(request.GET.get("q", "")).phrases,
+        }
+        return self.page(request, "page.html", conversation, **context)
 
     @read_only
     def turns_view(self, request: HttpRequest, pk: str) -> HttpResponse:
         """Turns that come into view, as many of those that were asked for as are sent at once."""
-        conversation = self._conversation(request, pk)
+        conversation = self.conversation(request, pk)
         asked = {number_in(one) for one in request.GET.get("ids", "").split(",")[:TURNS_AT_ONCE]}
         tree = read_tree(conversation)
         outline = read_outline(conversation, tree)
         wanted = frozenset(shown_at_once([turn for turn in outline.turns if turn.id in asked]))
+        verdicts = verdicts_on(conversation, request.user)
         parts = parts_of(
             outline,
             read_turns(conversation, tree, wanted, most=HEAD_OF_BIG_THINGS),
+            reviews=turn_reviews(conversation, wanted, verdicts, request.user),
             all_branches=request.GET.get("branches") == "all",
         )
-        context = {"parts": parts, "facts": facts_of(conversation), "conversation": conversation}
+        context = {"parts": parts, **self.about(request, conversation)}
         return render(request, f"{FOLDER}/turns_fragment.html", context)
 
     @read_only
     def turn_view(self, request: HttpRequest, pk: str, turn: str) -> HttpResponse:
         """One turn and the facts of its conversation, for a page that is open."""
-        conversation = self._conversation(request, pk)
+        conversation = self.conversation(request, pk)
         tree = read_tree(conversation)
         view = _turn(conversation, tree, number_in(turn), most=HEAD_OF_BIG_THINGS)
-        (part,) = parts_of(read_outline(conversation, tree), {view.id: view})
-        context = {"part": part, "facts": facts_of(conversation), "conversation": conversation}
+        verdicts = verdicts_on(conversation, request.user)
+        reviews = turn_reviews(conversation, [view.id], verdicts, request.user)
+        outline = read_outline(conversation, tree)
+        (part,) = parts_of(outline, {view.id: view}, reviews=reviews)
+        context = {"part": part, **self.about(request, conversation)}
         return render(request, f"{FOLDER}/turn_fragment.html", context)
 
     @read_only
     def earlier_messages_view(self, request: HttpRequest, pk: str, turn: str) -> HttpResponse:
         """All foreign messages before a question."""
-        conversation = self._conversation(request, pk)
+        conversation = self.conversation(request, pk)
         view = _turn(conversation, read_tree(conversation), number_in(turn))
-        return self._page(request, "history_page.html", conversation, messages=view.history)
+        return self.page(request, "history_page.html", conversation, messages=view.history)
 
     @read_only
     def state_view(self, request: HttpRequest, pk: str) -> HttpResponse:
         """What is running, for a page that cannot be told."""
-        conversation = self._conversation(request, pk)
+        conversation = self.conversation(request, pk)
         return JsonResponse({"live": live_turns(conversation), "latest": latest_turn(conversation)})
 
     @read_only
     def run_view(self, request: HttpRequest, pk: str, run: str) -> HttpResponse:
         """A run as it was: request and events."""
-        conversation = self._conversation(request, pk)
+        conversation = self.conversation(request, pk)
         view, asked = self._run(conversation, run)
         whole = pretty_json(_request_of(view, asked))
         context = {
@@ -148,12 +179,12 @@ class TranscriptViews(ConversationModelAdmin):
         if "fragment" in request.GET:
             context["conversation"] = conversation
             return render(request, f"{FOLDER}/raw.html", context)
-        return self._page(request, "run.html", conversation, **context)
+        return self.page(request, "run.html", conversation, **context)
 
     @read_only
     def request_view(self, request: HttpRequest, pk: str, run: str) -> HttpResponse:
         """The whole request of a run as a file."""
-        conversation = self._conversation(request, pk)
+        conversation = self.conversation(request, pk)
         view, asked = self._run(conversation, run)
         response = HttpResponse(
             pretty_json(_request_of(view, asked)), content_type="application/json"
@@ -164,7 +195,7 @@ class TranscriptViews(ConversationModelAdmin):
     @read_only
     def part_view(self, request: HttpRequest, pk: str, key: str) -> HttpResponse:
         """All of a piece of data that the page shows the beginning of."""
-        conversation = self._conversation(request, pk)
+        conversation = self.conversation(request, pk)
         tree = read_tree(conversation)
         turn = _turn(conversation, tree, turn_of_key(conversation, tree, key))
         if "chart" in request.GET:
@@ -178,9 +209,15 @@ class TranscriptViews(ConversationModelAdmin):
         if "fragment" in request.GET:
             context = {"content": content, "conversation": conversation, "whole": True}
             return render(request, f"{FOLDER}/content.html", context)
-        return self._page(request, "part.html", conversation, content=content, whole=True)
+        return self.page(request, "part.html", conversation, content=content, whole=True)
 
-    def _conversation(self, request: HttpRequest, pk: str) -> Conversation:
+    def conversation(self, request: HttpRequest, pk: str) -> Conversation:
+        """The conversation of an address.
+
+        Raises:
+            PermissionDenied: The person may not read any.
+            Http404: There is none.
+        """
         if not request.user.has_perm(VIEW):
             raise PermissionDenied
         rows = Conversation.objects.select_related("copilot")
@@ -193,9 +230,18 @@ class TranscriptViews(ConversationModelAdmin):
             raise Http404
         return view, asked[0]
 
-    def _page(
+    def about(self, request: HttpRequest, conversation: Conversation) -> dict[str, object]:
+        """What a turn of an open page shows of its conversation."""
+        return {
+            "conversation": conversation,
+            "facts": facts_of(conversation),
+            "way": way_in(request.GET),
+        }
+
+    def page(
         self, request: HttpRequest, template: str, conversation: Conversation, **context: object
     ) -> TemplateResponse:
+        """A page about a conversation, with what all of them show."""
         return TemplateResponse(
             request,
             f"{FOLDER}/{template}",

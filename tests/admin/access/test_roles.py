@@ -12,7 +12,14 @@ import pytest
 
 from copilot_admin.admin.frame.site import site
 from copilot_admin.config.roles import Role, create_roles
-from copilot_admin.models import Conversation, Copilot, EndpointKey, Provider
+from copilot_admin.models import (
+    Conversation,
+    Copilot,
+    Criterion,
+    EndpointKey,
+    Provider,
+    ReviewQueue,
+)
 from tests.factories import make_call, make_key, make_published, make_user
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +45,8 @@ OWNERS = {
     "copilot_admin_endpointkey": Role.OPERATORS,
     "copilot_admin_conversation": Role.REVIEWERS,
     "copilot_admin_componentcall": Role.REVIEWERS,
+    "copilot_admin_reviewqueue": Role.REVIEWERS,
+    "copilot_admin_criterion": Role.OPERATORS,
     "component": Role.BUILDERS,
     "components": Role.BUILDERS,
     "auth_user": Role.OPERATORS,
@@ -51,6 +60,8 @@ CLOSED = frozenset(
         "admin:copilot_admin_conversation_delete",
         "admin:copilot_admin_componentcall_add",
         "admin:copilot_admin_componentcall_delete",
+        "admin:copilot_admin_reviewqueue_delete",
+        "admin:copilot_admin_criterion_delete",
         "admin:auth_group_add",
         "admin:auth_group_delete",
     }
@@ -101,6 +112,8 @@ def things() -> dict[str, str]:
         "copilot_admin_provider": str(copilot.provider_id),
         "copilot_admin_endpointkey": str(key.pk),
         "copilot_admin_conversation": str(conversation.pk),
+        "copilot_admin_reviewqueue": str(ReviewQueue.objects.create(name="Week").pk),
+        "copilot_admin_criterion": str(Criterion.objects.create(name="Wrong").pk),
         "copilot_admin_componentcall": str(make_call().pk),
         "auth_user": str(person.pk),
         "auth_group": str(Group.objects.get(name=Role.BUILDERS).pk),

@@ -19,6 +19,10 @@ export function startKeys(transcript, later) {
     "?": () => help.showModal(),
   };
   document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !help.open && isTyping(event.target)) {
+      event.target.blur();
+      event.target.closest("[data-turn]")?.focus({ preventScroll: true });
+    }
     if (event.ctrlKey || event.metaKey || event.altKey || help.open || isTyping(event.target)) {
       return;
     }

@@ -153,7 +153,9 @@ class LivePage {
   offer(turn) {
     const news = document.getElementById("news");
     const link = document.createElement("a");
-    link.href = `?turn=${turn}#turn-${turn}`;
+    const query = new URLSearchParams(location.search);
+    query.set("turn", turn);
+    link.href = `?${query}#turn-${turn}`;
     link.textContent = this.transcript.dataset.saidShow;
     news.replaceChildren(`${this.transcript.dataset.saidBranch} `, link);
     news.hidden = false;

@@ -14,6 +14,7 @@ if (transcript) {
   goToNamedTurn();
   const later = startLater(transcript);
   startKeys(transcript, later);
+  keepWhatIsTyped(transcript);
   if ("watch" in transcript.dataset) {
     startLive(transcript);
   }
@@ -24,6 +25,18 @@ function goToNamedTurn() {
   const named = /^#turn-(\d+)$/.exec(location.hash);
   const asked = new URLSearchParams(location.search).get("turn");
   if (named && !document.getElementById(`turn-${named[1]}`) && asked !== named[1]) {
-    location.replace(`?turn=${named[1]}${location.hash}`);
+    const query = new URLSearchParams(location.search);
+    query.set("turn", named[1]);
+    location.replace(`?${query}${location.hash}`);
   }
+}
+
+// What somebody writes in the margin of a turn stays while the turn changes.
+function keepWhatIsTyped(transcript) {
+  transcript.addEventListener("input", (event) => {
+    const margin = event.target.closest(".ca-margin");
+    if (margin) {
+      margin.dataset.kept = "";
+    }
+  });
 }

@@ -1,0 +1,157 @@
+"""Review queues in the admin: made of a filtered list, handed out, watched, closed."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from copilot_admin.admin.common.generics import QueueModelAdmin
+from copilot_admin.admin.common.guarded_lookups import GuardedLookups
+from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.review.queue_form import QueueForm
+from copilot_admin.admin.transcripts.beside import rows_of_list
+from copilot_admin.admin.transcripts.onward import next_in_queue
+from copilot_admin.admin.transcripts.way import LIST
+from copilot_admin.models import Conversation, ReviewQueue
+from copilot_admin.review.agreement import agreement_in
+from copilot_admin.review.queues import MOST_DRAWN_FROM, drawn, make_queue, progress_of
+
+FOLDER = "admin/copilot_admin/reviewqueue"
+JUDGE = "copilot_admin.change_conversation"
+
+post_only = method_decorator(require_POST)
+
+
+@admin.register(ReviewQueue, site=site)
+class QueueAdmin(GuardedLookups, QueueModelAdmin):
+    """A queue is chosen once; then it is read to its end, or closed."""
+
+    list_display = ("name", "done", "each", "created_by", "created_at", "is_closed")
+    list_filter = ("is_closed",)
+    list_select_related = ("created_by",)
+    list_per_page = 50
+    search_fields = ("name",)
+    actions = None
+    empty_state: str | Promise = gettext_lazy(
+        "There is no queue. Filter the transcripts, then make a queue of what you see."
+    )
+
+    def get_urls(self) -> list[URLPattern]:
+        """The stock addresses, and ours before them."""
+        wrap = self.admin_site.admin_view
+        name = "copilot_admin_reviewqueue_{}".format
+        own = [
+            path("<int:pk>/next/", wrap(self.next_view), name=name("next")),
+            path("<int:pk>/close/", wrap(self.close_view), name=name("close")),
+        ]
+        return own + super().get_urls()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ReviewQueue]:
+        """Queues with their progress, in one query."""
+        done = Count("seats", filter=Q(seats__done_at__isnull=False))
+        rows: QuerySet[ReviewQueue] = super().get_queryset(request)
+        return rows.annotate(n_seats=Count("seats"), n_done=done)
+
+    @admin.display(description=gettext_lazy("Done"))
+    def done(self, queue: ReviewQueue) -> str:
+        """Readings that are done, of all."""
+        counted: Any = queue
+        return _("%(done)s of %(total)s") % {"done": counted.n_done, "total": counted.n_seats}
+
+    @admin.display(description=gettext_lazy("Judges"))
+    def each(self, queue: ReviewQueue) -> int:
+        """How many people judge each conversation."""
+        return queue.judges
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Makes a queue of the list that the address or the form names."""
+        if not (self.has_add_permission(request) and request.user.has_perm(JUDGE)):
+            raise PermissionDenied
+        filters = (request.POST or request.GET).get(LIST, "")
+        ids = self._found(request, filters)
+        form = QueueForm(request.POST or None, initial={LIST: filters})
+        if form.is_valid() and ids:
+            queue = form.save(commit=False)
+            queue.filters, queue.n_matching = filters, len(ids)
+            queue.judges, queue.created_by_id = form.cleaned_data["judges"], request.user.pk
+            make_queue(queue, drawn(ids, share=form.cleaned_data["share"]))
+            messages.success(request, _("The queue is made. Read the first conversation."))
+            return HttpResponseRedirect(self._address(queue))
+        context = {
+            **self._about(request, _("New queue")),
+            "form": form,
+            "found": len(ids),
+            "is_bounded": len(ids) == MOST_DRAWN_FROM,
+            "filters": filters,
+        }
+        return TemplateResponse(request, f"{FOLDER}/make.html", context)
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """How far the queue has come, and on what its readers agree."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        queue = get_object_or_404(ReviewQueue, pk=object_id if object_id.isdecimal() else None)
+        context = {
+            **self._about(request, queue.name),
+            "queue": queue,
+            "progress": progress_of(queue, now=timezone.now()),
+            "agreement": agreement_in(queue) if queue.judges > 1 else [],
+        }
+        return TemplateResponse(request, f"{FOLDER}/queue.html", context)
+
+    @post_only
+    def next_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Hands out a conversation."""
+        if not request.user.has_perm(JUDGE):
+            raise PermissionDenied
+        return next_in_queue(request, get_object_or_404(ReviewQueue, pk=pk))
+
+    @post_only
+    def close_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Closes a queue, or opens it again; what was judged stays."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        wanted = request.POST.get("closed", "")
+        if wanted not in ("0", "1"):
+            raise Http404
+        queue = get_object_or_404(ReviewQueue, pk=pk)
+        queue.is_closed = wanted == "1"
+        queue.save(update_fields=["is_closed"])
+        return HttpResponseRedirect(self._address(queue))
+
+    def has_delete_permission(self, request: HttpRequest, obj: ReviewQueue | None = None) -> bool:
+        """Closed, not deleted: who read what is part of its agreement."""
+        return False
+
+    def _found(self, request: HttpRequest, filters: str) -> list[int]:
+        page = self.admin_site.get_model_admin(Conversation)
+        rows = rows_of_list(page, request, filters)
+        if rows is None:
+            return []
+        newest = rows.order_by("-last_at", "-id").values_list("pk", flat=True)
+        return list(newest[:MOST_DRAWN_FROM])
+
+    def _about(self, request: HttpRequest, title: str) -> dict[str, Any]:
+        return {**self.admin_site.each_context(request), "title": title, "opts": self.opts}
+
+    def _address(self, queue: ReviewQueue) -> str:
+        return reverse("admin:copilot_admin_reviewqueue_change", args=[queue.pk])

@@ -1,0 +1,202 @@
+"""Pages with which reviewers judge: verdicts, notes, states, and the way to the next conversation."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from copilot_admin.admin.transcripts.beside import conversation_beside
+from copilot_admin.admin.transcripts.list import NEWER, OLDER
+from copilot_admin.admin.transcripts.onward import next_in_queue
+from copilot_admin.admin.transcripts.verdict_form import VerdictForm
+from copilot_admin.admin.transcripts.views import TranscriptViews, number_in, read_only
+from copilot_admin.admin.transcripts.way import Way, way_in
+from copilot_admin.models import Conversation, ReviewQueue, ReviewState, Turn
+from copilot_admin.review.notes import LONGEST, add_note, own_note
+from copilot_admin.review.queues import finish, skip
+from copilot_admin.review.states import set_state
+from copilot_admin.review.verdicts import active_criteria, save_verdict, verdict_of
+
+JUDGE = "copilot_admin.change_conversation"
+
+post_only = method_decorator(require_POST)
+form_page = method_decorator(require_http_methods(["GET", "HEAD", "POST"]))
+
+
+class JudgingViews(TranscriptViews):
+    """Reviewers may judge; whoever may only read is refused."""
+
+    def get_urls(self) -> list[URLPattern]:
+        """The addresses of judging, before those of reading."""
+        wrap = self.admin_site.admin_view
+        name = "copilot_admin_conversation_{}".format
+        own = [
+            path("<str:pk>/judge/", wrap(self.judge_view), name=name("judge")),
+            path("<str:pk>/review-state/", wrap(self.set_state_view), name=name("set_state")),
+            path("<str:pk>/skip/", wrap(self.skip_view), name=name("skip")),
+            path("<str:pk>/beside/<str:direction>/", wrap(self.beside_view), name=name("beside")),
+            path(
+                "<str:pk>/turns/<str:turn>/verdict/",
+                wrap(self.turn_verdict_view),
+                name=name("turn_verdict"),
+            ),
+            path("<str:pk>/turns/<str:turn>/notes/", wrap(self.add_note_view), name=name("notes")),
+            path("<str:pk>/notes/<str:note>/", wrap(self.note_view), name=name("note")),
+        ]
+        return own + super().get_urls()
+
+    @post_only
+    def judge_view(self, request: HttpRequest, pk: str) -> HttpResponse:
+        """Keeps a verdict on the conversation; goes on to the next one if that was asked for."""
+        conversation = self._judged(request, pk)
+        way = way_in(request.POST)
+        form = VerdictForm(request.POST, criteria=active_criteria())
+        if not form.is_valid():
+            return self.conversation_page(request, conversation, way=way, form=form)
+        save_verdict(conversation, request.user, form.judged())
+        finish(conversation.pk, request.user, now=timezone.now())
+        messages.success(request, _("Your verdict is kept."))
+        if "_next" not in request.POST:
+            return HttpResponseRedirect(way.to("change", pk) + "#review")
+        if way.queue is not None:
+            return next_in_queue(request, get_object_or_404(ReviewQueue, pk=way.queue))
+        return HttpResponseRedirect(self._beside(request, conversation, way, OLDER))
+
+    @post_only
+    def set_state_view(self, request: HttpRequest, pk: str) -> HttpResponse:
+        """Sets how far the review has come."""
+        conversation = self._judged(request, pk)
+        state = request.POST.get("state", "")
+        if state not in ReviewState.values:
+            raise Http404
+        set_state(conversation.pk, ReviewState(state))
+        return HttpResponseRedirect(way_in(request.POST).to("change", pk))
+
+    @post_only
+    def skip_view(self, request: HttpRequest, pk: str) -> HttpResponse:
+        """Gives a conversation of a queue back, and goes on to another one."""
+        conversation = self._judged(request, pk)
+        queue = get_object_or_404(ReviewQueue, pk=way_in(request.POST).queue)
+        after = skip(queue, conversation.pk, request.user)
+        return next_in_queue(request, queue, after=after)
+
+    @read_only
+    def beside_view(self, request: HttpRequest, pk: str, direction: str) -> HttpResponse:
+        """Leads to the conversation before or after in the list; says so at its end."""
+        conversation = self.conversation(request, pk)
+        if direction not in (OLDER, NEWER):
+            raise Http404
+        address = self._beside(request, conversation, way_in(request.GET), direction)
+        return HttpResponseRedirect(address)
+
+    @form_page
+    def turn_verdict_view(self, request: HttpRequest, pk: str, turn: str) -> HttpResponse:
+        """The verdict on one question and its answer."""
+        conversation = self._judged(request, pk)
+        asked = self._asked(conversation, turn)
+        before = verdict_of(conversation, request.user, turn=asked.pk)
+        sent = request.POST if request.method == "POST" else None
+        form = VerdictForm(sent, criteria=active_criteria(), verdict=before)
+        if form.is_valid():
+            save_verdict(conversation, request.user, form.judged(), turn=asked.pk)
+            messages.success(request, _("Your verdict is kept."))
+            return self._to_turn(conversation, asked, way_in(request.POST))
+        question = asked.human_node.text if asked.human_node else ""
+        way = way_in(request.POST or request.GET)
+        context = {"form": form, "question": question, "way": way}
+        back = way.to("change", pk)
+        return self.page(request, "turn_verdict.html", conversation, way_back=back, **context)
+
+    @post_only
+    def add_note_view(self, request: HttpRequest, pk: str, turn: str) -> HttpResponse:
+        """Writes a note in the margin of a turn."""
+        conversation = self._judged(request, pk)
+        asked = self._asked(conversation, turn)
+        text = request.POST.get("text", "").strip()
+        if fault := _fault(text):
+            return self._note_page(request, conversation, text=text, fault=fault)
+        add_note(asked, request.user, text)
+        return self._to_turn(conversation, asked, way_in(request.POST))
+
+    @form_page
+    def note_view(self, request: HttpRequest, pk: str, note: str) -> HttpResponse:
+        """Changes or deletes a note of one's own."""
+        conversation = self._judged(request, pk)
+        number = number_in(note)
+        own = own_note(conversation, number, request.user) if number is not None else None
+        if own is None:
+            raise Http404
+        if request.method != "POST":
+            return self._note_page(request, conversation, text=own.text, is_old=True)
+        text = request.POST.get("text", "").strip()
+        if "_delete" in request.POST:
+            own.delete()
+        elif fault := _fault(text):
+            return self._note_page(request, conversation, text=text, fault=fault, is_old=True)
+        else:
+            own.text = text
+            own.save(update_fields=["text", "updated_at"])
+        return self._to_turn(conversation, own.turn, way_in(request.POST))
+
+    def _note_page(
+        self,
+        request: HttpRequest,
+        conversation: Conversation,
+        *,
+        text: str,
+        fault: str = "",
+        is_old: bool = False,
+    ) -> HttpResponse:
+        context: dict[str, Any] = {"text": text, "fault": fault, "is_old": is_old}
+        way = way_in(request.POST or request.GET)
+        back = way.to("change", conversation.pk)
+        return self.page(request, "note.html", conversation, way=way, way_back=back, **context)
+
+    def _judged(self, request: HttpRequest, pk: str) -> Conversation:
+        """A conversation for somebody who may judge it.
+
+        Raises:
+            PermissionDenied: He may only read, or not even that.
+        """
+        if not request.user.has_perm(JUDGE):
+            raise PermissionDenied
+        return self.conversation(request, pk)
+
+    def _asked(self, conversation: Conversation, turn: str) -> Turn:
+        rows = Turn.objects.filter(conversation=conversation).defer("search_text")
+        return get_object_or_404(rows.select_related("human_node"), pk=number_in(turn))
+
+    def _to_turn(self, conversation: Conversation, turn: Turn, way: Way) -> HttpResponse:
+        address = way.to("change", conversation.pk)
+        mark = "&" if "?" in address else "?"
+        return HttpResponseRedirect(f"{address}{mark}turn={turn.pk}#turn-{turn.pk}")
+
+    def _beside(
+        self, request: HttpRequest, conversation: Conversation, way: Way, direction: str
+    ) -> str:
+        found = conversation_beside(
+            self, request, conversation, filters=way.filters, direction=direction
+        )
+        if found is not None:
+            return way.to("change", found)
+        at_the_end = {
+            OLDER: _("That was the last conversation of the list."),
+            NEWER: _("That was the first conversation of the list."),
+        }
+        messages.info(request, at_the_end[direction])
+        return way.to("change", conversation.pk)
+
+
+def _fault(text: str) -> str:
+    if not text:
+        return _("Write something, or go back.")
+    if len(text) > LONGEST:
+        return _("A note has at most %(most)s characters. Shorten it.") % {"most": LONGEST}
+    return ""

@@ -1,0 +1,205 @@
+"""What reviewers say of conversations: verdicts, notes, and queues of what is to be read.
+
+Users' thumbs are `Feedback`; nothing here counts as one.
+"""
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.models.transcripts import Conversation, Turn
+
+
+class Rating(models.TextChoices):
+    """What a reviewer thinks on the whole."""
+
+    GOOD = "good", _("Good")
+    MIXED = "mixed", _("Mixed")
+    BAD = "bad", _("Bad")
+
+
+class CriterionKind(models.TextChoices):
+    """How something is judged."""
+
+    LABEL = "label", _("Label: it applies or not")
+    SCORE = "score", _("Score: a number")
+
+
+class Criterion(models.Model):
+    """A label or a score that a team judges with."""
+
+    name = models.CharField(_("name"), max_length=60, unique=True)
+    kind = models.CharField(
+        _("kind"), max_length=5, choices=CriterionKind.choices, default=CriterionKind.LABEL
+    )
+    help = models.CharField(
+        _("explanation"),
+        max_length=200,
+        blank=True,
+        help_text=_("When it applies; what the ends of a score mean."),
+    )
+    lowest = models.SmallIntegerField(_("lowest score"), default=1)
+    highest = models.SmallIntegerField(_("highest score"), default=5)
+    position = models.PositiveSmallIntegerField(_("position"), default=0)
+    is_retired = models.BooleanField(
+        _("retired"),
+        default=False,
+        help_text=_("It is not asked for any more. What was judged with it stays."),
+    )
+
+    class Meta:
+        verbose_name = _("label or score")
+        verbose_name_plural = _("labels and scores")
+        ordering = ["position", "name"]
+        constraints = [
+            models.CheckConstraint(condition=Q(lowest__lt=F("highest")), name="criterion_range")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def clean(self) -> None:
+        """Says what is wrong with the ends of a score.
+
+        Raises:
+            ValidationError: They are the wrong way round, or too far apart to choose from.
+        """
+        if not -100 <= self.lowest < self.highest <= 100:
+            raise ValidationError(
+                {"highest": _("Scores go from a lower to a higher number, within -100 and 100.")}
+            )
+
+
+class Verdict(models.Model):
+    """What one reviewer thinks of a conversation, or of one of its turns."""
+
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="verdicts"
+    )
+    turn = models.ForeignKey(Turn, null=True, on_delete=models.CASCADE, related_name="verdicts")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    rating = models.CharField(_("rating"), max_length=5, choices=Rating.choices)
+    comment = models.TextField(_("comment"), blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name = _("verdict")
+        verbose_name_plural = _("verdicts")
+        ordering = ["conversation", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["conversation", "author"],
+                condition=Q(turn__isnull=True),
+                name="verdict_of_conversation_once",
+            ),
+            models.UniqueConstraint(
+                fields=["turn", "author"],
+                condition=Q(turn__isnull=False),
+                name="verdict_of_turn_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rating} {self.conversation_id}"
+
+
+class Mark(models.Model):
+    """That a label applies, or how high a score is."""
+
+    verdict = models.ForeignKey(
+        Verdict, on_delete=models.CASCADE, related_name="marks", db_index=False
+    )
+    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="marks")
+    value = models.SmallIntegerField()  # of a label 1
+
+    class Meta:
+        ordering = ["verdict", "criterion__position", "id"]
+        constraints = [models.UniqueConstraint(fields=["verdict", "criterion"], name="mark_once")]
+
+    def __str__(self) -> str:
+        return f"{self.criterion_id} {self.value}"
+
+
+class TurnNote(models.Model):
+    """A note in the margin of a turn."""
+
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="notes")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    text = models.TextField(_("note"))
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name = _("note")
+        verbose_name_plural = _("notes")
+        ordering = ["turn", "id"]
+
+    def __str__(self) -> str:
+        return self.text[:60]
+
+
+class ReviewQueue(models.Model):
+    """Conversations that are to be read, chosen once, handed out one by one."""
+
+    name = models.CharField(_("name"), max_length=100)
+    filters = models.TextField(blank=True)  # of the list of transcripts, as its address has them
+    n_matching = models.PositiveIntegerField(default=0)  # when it was made
+    judges = models.PositiveSmallIntegerField(_("people who judge each"), default=1)
+    is_closed = models.BooleanField(_("closed"), default=False)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("queue")
+        verbose_name_plural = _("review queues")
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Seat(models.Model):
+    """One reading of one conversation of a queue: free, taken, or done.
+
+    Whoever takes it has it until the claim expires; then it is free again.
+    """
+
+    queue = models.ForeignKey(
+        ReviewQueue, on_delete=models.CASCADE, related_name="seats", db_index=False
+    )
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="seats")
+    place = models.PositiveSmallIntegerField()  # from 1 to the queue's number of judges
+    reviewer = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    claimed_at = models.DateTimeField(null=True)
+    done_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["queue", "id"]
+        indexes = [
+            models.Index(
+                fields=["queue", "id"], condition=Q(done_at__isnull=True), name="seat_not_done"
+            )
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["queue", "conversation", "place"], name="seat_once"),
+            # Nobody reads the same conversation twice for one queue.
+            models.UniqueConstraint(
+                fields=["queue", "conversation", "reviewer"],
+                condition=Q(reviewer__isnull=False),
+                name="seat_of_reviewer_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.queue_id}/{self.conversation_id}/{self.place}"

@@ -1,0 +1,146 @@
+"""Queues of conversations, handed out so that two people never read the same one; writes.
+
+A conversation has one seat for each person who is to judge it. To take one is a single conditional
+UPDATE, so that of two who want the same seat the database lets one have it, whatever processes
+they ask.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+import random
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
+
+from copilot_admin.models import ReviewQueue, Seat
+from copilot_admin.review.states import begin, set_state, state_after_verdict
+from copilot_admin.review.verdicts import Person
+
+CLAIM_FOR = timedelta(minutes=30)  # without a verdict; then somebody else may read it
+MOST_QUEUED = 2_000  # conversations of one queue
+MOST_DRAWN_FROM = 50_000  # of the newest that a filter finds
+TRIES = 50  # for a free seat, while others take those that were found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a queue has come, in readings."""
+
+    total: int
+    done: int
+    taken: int
+
+    @property
+    def free(self) -> int:
+        """Readings that nobody has begun."""
+        return self.total - self.done - self.taken
+
+
+def drawn(ids: Sequence[int], *, share: int, seed: int | None = None) -> list[int]:
+    """A random share of conversations, in their order; all of them where the share is 100.
+
+    Args:
+        ids: To draw from.
+        share: Per cent, 1 to 100; at least one is drawn, and at most `MOST_QUEUED`.
+        seed: Makes the choice repeatable.
+    """
+    wanted = min(max(round(len(ids) * share / 100), 1), len(ids), MOST_QUEUED)
+    if share == 100:
+        return list(ids[:wanted])
+    places = sorted(random.Random(seed).sample(range(len(ids)), wanted))  # noqa: S311  # no secret
+    return [ids[place] for place in places]
+
+
+def make_queue(queue: ReviewQueue, conversations: Sequence[int]) -> None:
+    """Stores a queue and the seats of its conversations."""
+    with transaction.atomic():
+        queue.save()
+        Seat.objects.bulk_create(
+            Seat(queue=queue, conversation_id=conversation, place=place)
+            for conversation in conversations
+            for place in range(1, queue.judges + 1)
+        )
+
+
+def claim(queue: ReviewQueue, reviewer: Person, *, now: datetime, after: int = 0) -> Seat | None:
+    """Hands out the next conversation of a queue.
+
+    Args:
+        queue: Which.
+        reviewer: Who gets it. What he has begun and not judged comes first, unless he skips it.
+        now: The time.
+        after: A seat that he skips: those behind it come first.
+
+    Returns:
+        His seat; None when there is nothing left for him.
+    """
+    begun = Seat.objects.filter(queue=queue, reviewer_id=reviewer.pk, done_at=None)
+    if not after:
+        own = begun.order_by("id").first()
+        if own is not None and begun.filter(pk=own.pk).update(claimed_at=now):
+            return own
+    for _ in range(TRIES):
+        free = _free(queue, reviewer, now)
+        seat = free.filter(pk__gt=after).first() or free.first()
+        if seat is None:
+            return None
+        if _take(seat, reviewer, now):
+            begin(seat.conversation_id)
+            return seat
+    return None
+
+
+def skip(queue: ReviewQueue, conversation: int, reviewer: Person) -> int:
+    """Gives a seat back; returns its id, 0 where he had none."""
+    own = Seat.objects.filter(
+        queue=queue, conversation=conversation, reviewer_id=reviewer.pk, done_at=None
+    )
+    seat = own.first()
+    own.update(reviewer=None, claimed_at=None)
+    return seat.pk if seat else 0
+
+
+def finish(conversation: int, reviewer: Person, *, now: datetime) -> None:
+    """Notes that somebody judged a conversation, in each queue in which he had a seat for it."""
+    seats = Seat.objects.filter(conversation=conversation)
+    seats.filter(reviewer_id=reviewer.pk, done_at=None).update(done_at=now)
+    open_seats = seats.filter(queue__is_closed=False).values_list("done_at", flat=True)
+    set_state(conversation, state_after_verdict(done is not None for done in open_seats))
+
+
+def holds(queue: ReviewQueue, conversation: int, reviewer: Person) -> bool:
+    """Whether somebody has a seat that he has not left since."""
+    seats = Seat.objects.filter(queue=queue, conversation=conversation, reviewer_id=reviewer.pk)
+    return seats.exists()
+
+
+def progress_of(queue: ReviewQueue, *, now: datetime) -> Progress:
+    """Counts the readings of a queue."""
+    seats = Seat.objects.filter(queue=queue)
+    unfinished = seats.filter(done_at=None)
+    return Progress(
+        total=seats.count(),
+        done=seats.exclude(done_at=None).count(),
+        taken=unfinished.filter(reviewer__isnull=False, claimed_at__gte=now - CLAIM_FOR).count(),
+    )
+
+
+def _free(queue: ReviewQueue, reviewer: Person, now: datetime) -> "QuerySet[Seat]":
+    """Seats that nobody has, or that somebody left, of conversations that are new to him."""
+    seats = Seat.objects.filter(queue=queue, queue__is_closed=False)
+    own = seats.filter(reviewer_id=reviewer.pk).values("conversation")
+    left = Q(reviewer=None) | Q(claimed_at__lt=now - CLAIM_FOR)
+    return seats.filter(left, done_at=None).exclude(conversation__in=own).order_by("id")
+
+
+def _take(seat: Seat, reviewer: Person, now: datetime) -> bool:
+    """Takes a seat that is still as it was found; False when somebody else was quicker."""
+    unchanged = Seat.objects.filter(
+        pk=seat.pk, reviewer_id=seat.reviewer_id, claimed_at=seat.claimed_at, done_at=None
+    )
+    try:
+        with transaction.atomic():
+            return unchanged.update(reviewer_id=reviewer.pk, claimed_at=now) == 1
+    except IntegrityError:  # in another window he took the other seat of this conversation
+        return False

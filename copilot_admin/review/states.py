@@ -1,0 +1,26 @@
+"""How far the review of a conversation has come; writes."""
+
+from collections.abc import Iterable
+
+from copilot_admin.models import Conversation, ReviewState
+
+
+def state_after_verdict(readings: Iterable[bool]) -> ReviewState:
+    """The state of a conversation that has just been judged.
+
+    Args:
+        readings: Of each reading that queues want of it, whether it is done; none when it is in
+            no queue.
+    """
+    return ReviewState.DONE if all(readings) else ReviewState.IN_REVIEW
+
+
+def set_state(conversation_id: int, state: ReviewState) -> None:
+    """Writes the state of a conversation."""
+    Conversation.objects.filter(pk=conversation_id).update(review_state=state)
+
+
+def begin(conversation_id: int) -> None:
+    """Somebody reads a conversation that was new; another state stays."""
+    new = Conversation.objects.filter(pk=conversation_id, review_state=ReviewState.NEW)
+    new.update(review_state=ReviewState.IN_REVIEW)
