@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.transcripts.again import AskingAgainViews
 from copilot_admin.admin.transcripts.filters import (
     CopilotFilter,
     JudgedFilter,
@@ -18,7 +19,6 @@ from copilot_admin.admin.transcripts.filters import (
     StateFilter,
     TrialFilter,
 )
-from copilot_admin.admin.transcripts.judging import JudgingViews
 from copilot_admin.admin.transcripts.list import TranscriptList
 from copilot_admin.admin.transcripts.views import VIEW
 from copilot_admin.admin.transcripts.words import outcome_words
@@ -29,7 +29,7 @@ FOLDER = "admin/copilot_admin/conversation"
 
 
 @admin.register(Conversation, site=site)
-class ConversationAdmin(GuardedLookups, JudgingViews):
+class ConversationAdmin(GuardedLookups, AskingAgainViews):
     """Transcripts are read and judged here; what was said is changed nowhere.
 
     A column more is a method with `@admin.display` and its name in `list_display`.

@@ -168,8 +168,8 @@ class TranscriptViews(ConversationModelAdmin):
     def run_view(self, request: HttpRequest, pk: str, run: str) -> HttpResponse:
         """A run as it was: request and events."""
         conversation = self.conversation(request, pk)
-        view, asked = self._run(conversation, run)
-        whole = pretty_json(_request_of(view, asked))
+        view, asked = self.run_of(conversation, run)
+        whole = pretty_json(request_of(view, asked))
         context = {
             "run": asked,
             "events": list(raw_events(asked)),
@@ -185,9 +185,9 @@ class TranscriptViews(ConversationModelAdmin):
     def request_view(self, request: HttpRequest, pk: str, run: str) -> HttpResponse:
         """The whole request of a run as a file."""
         conversation = self.conversation(request, pk)
-        view, asked = self._run(conversation, run)
+        view, asked = self.run_of(conversation, run)
         response = HttpResponse(
-            pretty_json(_request_of(view, asked)), content_type="application/json"
+            pretty_json(request_of(view, asked)), content_type="application/json"
         )
         response["Content-Disposition"] = f'attachment; filename="request-{asked.id}.json"'
         return response
@@ -223,7 +223,12 @@ class TranscriptViews(ConversationModelAdmin):
         rows = Conversation.objects.select_related("copilot")
         return get_object_or_404(rows, pk=number_in(pk))
 
-    def _run(self, conversation: Conversation, run: str) -> tuple[ConversationView, RunView]:
+    def run_of(self, conversation: Conversation, run: str) -> tuple[ConversationView, RunView]:
+        """A run by its id, and the conversation around it.
+
+        Raises:
+            Http404: It is none of this conversation.
+        """
         view = read_conversation(conversation)
         asked = [one for turn in view.turns for one in turn.runs if str(one.id) == run]
         if not asked:
@@ -276,7 +281,8 @@ def number_in(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
 
 
-def _request_of(view: ConversationView, run: RunView) -> Any:
+def request_of(view: ConversationView, run: RunView) -> Any:
+    """A request as it is kept: its messages, and what came with them."""
     env = read_request(run.id) if run.has_request else None
     rest = env if isinstance(env, dict) else {}
     return {"messages": raw_messages(view, run), **rest}

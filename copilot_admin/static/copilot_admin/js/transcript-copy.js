@@ -7,15 +7,31 @@ export function startCopying(root, copied) {
   reveal(root);
   new MutationObserver(() => reveal(root)).observe(root, { childList: true, subtree: true });
   root.addEventListener("click", async (event) => {
-    const button = event.target.closest("[data-copy]");
-    if (!button) {
+    const button = event.target.closest("[data-copy], [data-copy-from]");
+    if (!button || event.ctrlKey || event.metaKey || event.shiftKey) {
       return;
     }
-    await navigator.clipboard.writeText(button.dataset.copy);
+    event.preventDefault();
+    try {
+      await navigator.clipboard.writeText(button.dataset.copy ?? (await textAt(button.href)));
+    } catch {
+      if (button.href) {
+        location.assign(button.href); // there it can be read, and copied by hand
+      }
+      return;
+    }
     document.getElementById("announcement").textContent = copied;
     button.classList.add("ca-copied");
     setTimeout(() => button.classList.remove("ca-copied"), 1500);
   });
+}
+
+async function textAt(address) {
+  const answer = await fetch(address, { redirect: "error" });
+  if (!answer.ok) {
+    throw new Error(answer.statusText);
+  }
+  return answer.text();
 }
 
 function reveal(root) {

@@ -1,5 +1,6 @@
 // The playground beside the form: one question box, and the one or two columns that it asks.
 
+import { askedAgain } from "./again.js";
 import { Column } from "./column.js";
 import { element } from "./elements.js";
 import { keepOptions, simulate } from "./simulation.js";
@@ -17,6 +18,7 @@ async function open(panel) {
   const question = part("question");
   const words = part("words").dataset;
   const workspace = new Workspace(await (await fetch(panel.dataset.samplesUrl)).json());
+  const again = await askedAgain(panel, workspace);
   const { askUrl, answerUrl, judgeUrl } = panel.dataset;
   const { caModelsUrl: modelsUrl } = document.querySelector("[data-ca-models-url]").dataset;
   const urls = { askUrl, answerUrl, judgeUrl, modelsUrl };
@@ -31,6 +33,9 @@ async function open(panel) {
   }
   simulate(panel, { workspace, words });
   keepOptions(document.getElementById("preview"), { workspace, ask });
+  if (again) {
+    fill(again);
+  }
 
   part("send").addEventListener("click", () => ask(question.value));
   part("stop").addEventListener("click", () => columns.forEach(({ chat }) => chat.stop()));
@@ -55,6 +60,17 @@ async function open(panel) {
       ask(question.value);
     }
   });
+
+  // A question of a transcript stands in the composer, with what was said before it.
+  function fill({ question: text, earlier }) {
+    columns[0].restart(earlier);
+    question.value = text;
+    part("tools").value = workspace.tools;
+    part("timezone").value = workspace.timezone;
+    buttons();
+    panel.scrollIntoView();
+    question.focus();
+  }
 
   async function ask(text) {
     await opening;

@@ -8,7 +8,9 @@ export function simulate(panel, { workspace, words }) {
   const part = (name) => panel.querySelector(`[data-play-${name}]`);
   for (const { widget } of workspace.samples) {
     part("widgets").append(
-      placed(widget.name, "none", (place) => workspace.places.set(widget.widget_id, place)),
+      placed(widget.name, workspace.places.get(widget.widget_id) ?? "none", (place) =>
+        workspace.places.set(widget.widget_id, place),
+      ),
     );
   }
   part("own").prepend(
@@ -22,6 +24,7 @@ export function simulate(panel, { workspace, words }) {
   on("files", "change", async (field) => {
     workspace.files = await Promise.all([...field.files].map(fileOf));
   });
+  look(); // a question of a transcript has brought something
 
   function placed(name, place, take) {
     const label = element("label", "ca-play-widget", name);

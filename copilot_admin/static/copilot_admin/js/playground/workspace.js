@@ -125,7 +125,7 @@ export class Workspace {
 function savedWidget({ widget, data, place }) {
   const { widget_id: id, uuid, origin, name, description, category, columns = [], params } = widget;
   const kept = { id, uuid, origin, name, description, category, columns, params, place };
-  if (data.pdf) {
+  if (data.pdf || data.items) {
     return { ...kept, items: dataOfSample({ data, widget }).items };
   }
   const kind = data.parse_as === "table" ? "rows" : "text";
@@ -162,6 +162,9 @@ function formatOf(name) {
 }
 
 function dataOfSample({ data, widget }) {
+  if (data.items) {
+    return { items: data.items };
+  }
   if (data.pdf) {
     const format = { data_type: "pdf", filename: `${widget.widget_id}.pdf` };
     return { items: [{ content: btoa(pdfOf(data.pdf)), data_format: format }] };

@@ -1,0 +1,63 @@
+"""A question asked again: as a command for the shell, and in the playground of its copilot."""
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.urls import URLPattern, path
+
+from copilot_admin.admin.transcripts.judging import JudgingViews
+from copilot_admin.admin.transcripts.views import number_in, read_only, request_of
+from copilot_admin.edge.public_address import base_url
+from copilot_admin.reading import Tree, read_request, read_tree, read_turns
+from copilot_admin.review.curl import curl_of
+from copilot_admin.review.replay import question_of
+
+
+class AskingAgainViews(JudgingViews):
+    """What a reviewer takes along to ask the same once more."""
+
+    def get_urls(self) -> list[URLPattern]:
+        """The addresses of asking again, before the others."""
+        wrap = self.admin_site.admin_view
+        name = "copilot_admin_conversation_{}".format
+        own = [
+            path("<str:pk>/runs/<str:run>/curl/", wrap(self.curl_view), name=name("curl")),
+            path(
+                "<str:pk>/turns/<str:turn>/question/",
+                wrap(self.question_view),
+                name=name("question"),
+            ),
+        ]
+        return own + super().get_urls()
+
+    @read_only
+    def curl_view(self, request: HttpRequest, pk: str, run: str) -> HttpResponse:
+        """The request of a run as a command, without a key."""
+        conversation = self.conversation(request, pk)
+        view, asked = self.run_of(conversation, run)
+        address = f"{base_url(request)}/v1/copilots/{conversation.copilot.slug}/query"
+        text = curl_of(address, request_of(view, asked))
+        return HttpResponse(text, content_type="text/plain; charset=utf-8")
+
+    @read_only
+    def question_view(self, request: HttpRequest, pk: str, turn: str) -> HttpResponse:
+        """A question with its data and options, for the playground."""
+        conversation = self.conversation(request, pk)
+        tree = read_tree(conversation)
+        number = number_in(turn)
+        above = _path_to(tree, number) if number is not None else []
+        turns = read_turns(conversation, tree, above)
+        if not turns:
+            raise Http404
+        kept = [run.id for run in turns[above[-1]].runs if run.has_request]
+        found = read_request(kept[0]) if kept else None
+        return JsonResponse(question_of([turns[one] for one in above], found))
+
+
+def _path_to(tree: Tree, turn: int) -> list[int]:
+    """The turns from the first question to one; nothing when there is no such turn."""
+    parents = {place.turn.pk: place.parent_id for place in tree.places}
+    path: list[int] = []
+    here: int | None = turn
+    while here is not None and here in parents:
+        path.insert(0, here)
+        here = parents[here]
+    return path

@@ -1,0 +1,103 @@
+"""A question asked again: as a command, and in the playground."""
+
+import json
+from typing import Any
+
+from django.contrib.auth.models import Permission
+from django.test import Client as Browser
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.models import Conversation, Run, Turn
+from copilot_admin.review.curl import curl_of
+from tests.admin.transcripts.test_pages import address, text_of
+from tests.admin.transcripts.transcript_rows import PRICES, call, echo, results
+from tests.factories import make_user
+from tests.journal.journaling import Client, ai, human
+
+pytestmark = pytest.mark.django_db
+ENV: dict[str, Any] = {
+    "widgets": {
+        "primary": [{"uuid": "w-1", "widget_id": "prices", "name": "Prices", "params": []}],
+        "extra": [{"uuid": "w-9", "widget_id": "other"}, "odd"],
+        "odd": 1,
+    },
+    "workspace_options": {"web-search": True},
+    "timezone": "Europe/Rome",
+    "tools": [{"name": "quote", "input_schema": {}}],
+}
+
+
+def asked_with_data() -> tuple[Conversation, Turn]:
+    client, event = Client(trace_id="chat"), call(symbol="AAPL")
+    client.ask("Hello?").answer("Hi")
+    said = (human("Hello?"), ai("Hi"), human("Prices 'of' <Apple>?"))
+    client.ask(*said, env=ENV).answer(event)
+    back = client.ask(*said, echo(event), results(event, json.dumps(PRICES[:2])))
+    return back.answer("Here.").conversation, Turn.objects.latest("id")
+
+
+def test_a_command_has_the_request_and_no_key(reviewer: Browser):
+    conversation, turn = asked_with_data()
+    run = Run.objects.filter(turn=turn).earliest("started_at")
+    path = address(conversation, f"runs/{run.pk}/curl/")
+    assert path in text_of(reviewer.get(address(conversation)))
+    answer = reviewer.get(path)
+    assert answer["Content-Type"] == "text/plain; charset=utf-8"
+    command, body, end, rest = text_of(answer).rsplit("\n", 3)
+    assert command.startswith("curl -N 'http://testserver/v1/copilots/")
+    assert '"X-API-Key: $COPILOT_KEY"' in command
+    sent = json.loads(body)
+    assert sent["messages"][-1] == {"role": "human", "content": "Prices 'of' <Apple>?"}
+    assert sent["timezone"] == "Europe/Rome"
+    assert (end, rest) == ("REQUEST", "")
+
+
+def test_nothing_in_a_request_ends_the_text_of_the_command():
+    text = curl_of("http://here/'x", {"q": "a\nREQUEST\n$(rm) `x` 'y'"})
+    assert "'http://here/'\\''x'" in text
+    assert text.count("\nREQUEST\n") == 1
+    assert "$(rm)" in text.split("<<'REQUEST'")[1]
+
+
+def test_a_question_comes_with_what_was_said_its_data_and_its_options(reviewer: Browser):
+    conversation, turn = asked_with_data()
+    found = reviewer.get(address(conversation, f"turns/{turn.pk}/question/")).json()
+    (prices, other) = found.pop("widgets")
+    assert found == {
+        "question": "Prices 'of' <Apple>?",
+        "earlier": [{"role": "human", "content": "Hello?"}, {"role": "ai", "content": "Hi"}],
+        "options": {"web-search": True},
+        "tools": [{"name": "quote", "input_schema": {}}],
+        "timezone": "Europe/Rome",
+        "model": "",
+    }
+    assert (prices["place"], prices["widget"]["widget_id"]) == ("primary", "prices")
+    assert json.loads(prices["items"][0]["content"]) == PRICES[:2]
+    assert (other["place"], other["items"]) == ("extra", [])
+
+
+def test_a_question_without_a_kept_request_is_its_words(reviewer: Browser):
+    asked = Client().ask("Hi?").answer("Hello")
+    Run.objects.update(env=None)
+    path = address(asked.conversation, f"turns/{asked.accepted.turn_id}/question/")
+    found = reviewer.get(path).json()
+    assert (found["question"], found["widgets"], found["timezone"]) == ("Hi?", [], "UTC")
+    assert reviewer.get(address(asked.conversation, "turns/0/question/")).status_code == 404
+    assert reviewer.get(address(asked.conversation, "turns/x/question/")).status_code == 404
+
+
+def test_who_makes_copilots_too_finds_the_way_to_the_playground(reviewer: Browser):
+    conversation, turn = asked_with_data()
+    link = (
+        f"/copilot/{conversation.copilot_id}/change/?again={conversation.pk}/{turn.pk}#playground"
+    )
+    assert link not in text_of(reviewer.get(address(conversation)))
+    both = make_user(Role.REVIEWERS)
+    names = ("view_copilot", "change_copilot")
+    both.user_permissions.add(*Permission.objects.filter(codename__in=names))
+    browser = Browser()
+    browser.force_login(both)
+    assert link in text_of(browser.get(address(conversation)))
+    editor = text_of(browser.get(f"/admin/copilot_admin/copilot/{conversation.copilot_id}/change/"))
+    assert 'data-again-url="/admin/copilot_admin/conversation/0/turns/0/question/"' in editor
