@@ -14,7 +14,16 @@ from django.db.models.functions import Coalesce
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from copilot_admin.errors import NotFound
-from copilot_admin.models import Conversation, Feedback, FeedbackSource, Logging, Run, Turn
+from copilot_admin.journal.seen import note_seen
+from copilot_admin.models import (
+    Conversation,
+    Feedback,
+    FeedbackSource,
+    Logging,
+    Run,
+    SeenKind,
+    Turn,
+)
 from protocol.markers import strip_markers
 from protocol.redaction import redact_text
 from protocol.storable import clean_text
@@ -87,6 +96,8 @@ def keep(judgement: Judgement, *, turn: Turn, with_comment: bool = True) -> None
             "comment": comment,
         },
     )
+    for tag in judgement.tags:
+        note_seen(SeenKind.REASON, tag)
     _count(turn.conversation_id)
 
 

@@ -7,16 +7,19 @@ from uuid import UUID
 from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.sealing import Sealed, WrittenMessage
 from copilot_admin.journal.search_index import index_answer
+from copilot_admin.journal.seen import note_seen
 from copilot_admin.journal.usage import CountedRun, count
 from copilot_admin.models import (
     Checkpoint,
     Conversation,
     Event,
+    EventType,
     Node,
     NodeKind,
     NodeRole,
     Outcome,
     Run,
+    SeenKind,
     Turn,
     TurnState,
 )
@@ -61,7 +64,7 @@ _END_IN_CONVERSATION = Update(
     where=("id",),
     set=("ttft_ms", "last_outcome", "last_at"),
     add=("tokens",),
-    either=("has_error",),
+    either=("has_error", "has_call", "has_file"),
 )
 
 
@@ -127,6 +130,8 @@ def finish(sealed: Sealed) -> bool:
         index_answer(run.turn_id, run.conversation_id, sealed.text)
     if run.conversation_id is not None:
         _write_conversation(run.conversation_id, sealed)
+    note_seen(SeenKind.MODEL, run.model)
+    note_seen(SeenKind.ERROR, sealed.error_code)
     if not was_guessed:
         _count(run, sealed)
     return True
@@ -242,6 +247,8 @@ def _write_conversation(conversation_id: int, sealed: Sealed) -> None:
         last_outcome=sealed.outcome,
         last_at=sealed.ended_at,
         has_error=sealed.outcome in _ERRORS,
+        has_call=sealed.is_call,
+        has_file=any(entry.type == EventType.FILE for entry in sealed.entries),
     )
 
 

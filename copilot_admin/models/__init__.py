@@ -1,7 +1,7 @@
 """The schema: copilots and who may ask them, saved questions, transcripts, calls of components.
 
-Doors: what is named here, `access.digest_of` for who looks a key up, `copilots` and `transcripts` for
-their limits and names, and `fields` for migrations.
+Doors: what is named here, `access.digest_of` for who looks a key up, `copilots`, `reviewing` and
+`transcripts` for their limits and names, and `fields` for migrations.
 """
 
 from copilot_admin.models.access import AllowedOrigin, EndpointKey
@@ -32,6 +32,7 @@ from copilot_admin.models.review import (
     TurnNote,
     Verdict,
 )
+from copilot_admin.models.reviewing import SavedView
 from copilot_admin.models.transcripts import (
     OTHER_EVENT,
     Blob,
@@ -51,6 +52,8 @@ from copilot_admin.models.transcripts import (
     Outcome,
     ReviewState,
     Run,
+    SeenKind,
+    SeenValue,
     Turn,
     TurnState,
     TurnText,
@@ -94,7 +97,10 @@ __all__ = [
     "Run",
     "SavedAnswer",
     "SavedQuestion",
+    "SavedView",
     "Seat",
+    "SeenKind",
+    "SeenValue",
     "Side",
     "Turn",
     "TurnNote",

@@ -166,6 +166,8 @@ class Conversation(models.Model):
     )
     has_error = models.BooleanField(_("has errors"), default=False)
     has_branch = models.BooleanField(_("has branches"), default=False)
+    has_call = models.BooleanField(_("has calls of the client"), default=False)
+    has_file = models.BooleanField(_("has files"), default=False)
     n_up = models.PositiveIntegerField(_("thumbs up"), default=0)
     n_down = models.PositiveIntegerField(_("thumbs down"), default=0)
     review_state = models.CharField(
@@ -193,6 +195,24 @@ class Conversation(models.Model):
                 fields=["review_state", "-last_at", "-id"],
                 condition=Q(review_state="in_review") | Q(review_state="done"),
                 name="conversation_reviewed",
+            ),
+            models.Index(fields=["principal", "-last_at", "-id"], name="conversation_of_caller"),
+            # What few conversations have is not found by walking along all of them.
+            *(
+                models.Index(
+                    fields=["-last_at", "-id"],
+                    condition=Q(**{flag: True}),
+                    name=f"conversation_{flag}",
+                )
+                for flag in ("has_error", "has_branch", "has_call", "has_file")
+            ),
+            *(
+                models.Index(
+                    fields=["-last_at", "-id"],
+                    condition=Q(**{f"{votes}__gt": 0}),
+                    name=f"conversation_{votes}",
+                )
+                for votes in ("n_up", "n_down")
             ),
         ]
         constraints = [
@@ -291,6 +311,28 @@ class TurnText(models.Model):
         return f"text of turn {self.turn_id}"
 
 
+class SeenKind(models.TextChoices):
+    """Of which column of the log values are noted."""
+
+    MODEL = "model", _("Model")
+    ERROR = "error", _("Kind of error")
+    REASON = "reason", _("Reason of a thumb")
+
+
+class SeenValue(models.Model):
+    """A value that the log has somewhere: choices of filters come from here, not from the log."""
+
+    kind = models.CharField(max_length=10, choices=SeenKind.choices)
+    value = models.CharField(max_length=200)
+
+    class Meta:
+        ordering = ["kind", "value"]
+        constraints = [models.UniqueConstraint(fields=["kind", "value"], name="seen_value_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.value}"
+
+
 class Filling(models.Model):
     """What is still to be written for rows that are older than a table or a column; gone when done."""
 
@@ -356,6 +398,13 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["copilot", "-started_at"], name="run_of_copilot"),
             models.Index(fields=["copilot_version", "conversation"], name="run_of_version"),
+            models.Index(fields=["model", "conversation"], name="run_of_model"),
+            models.Index(fields=["provider", "conversation"], name="run_of_provider"),
+            models.Index(
+                fields=["error_code", "conversation"],
+                condition=~Q(error_code=""),
+                name="run_of_error",
+            ),
             models.Index(fields=["env"], condition=Q(env__isnull=False), name="run_env"),
             models.Index(
                 fields=["heartbeat_at"],

@@ -7,7 +7,7 @@ where it stopped, and a statement is never long enough for a timeout to cut.
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from copilot_admin.journal.search_index import (
@@ -16,7 +16,19 @@ from copilot_admin.journal.search_index import (
     beginning_of,
     joined,
 )
-from copilot_admin.models import Filling, Turn, TurnText
+from copilot_admin.journal.seen import FILTERS_FILLING, note_seen
+from copilot_admin.models import (
+    Conversation,
+    Event,
+    EventType,
+    Feedback,
+    Filling,
+    NodeKind,
+    Run,
+    SeenKind,
+    Turn,
+    TurnText,
+)
 from copilot_admin.storage.many import InsertMany, delete_rows
 
 AT_ONCE = 50  # rows of a batch, some 30 ms: whoever waits for the writer waits no longer
@@ -74,4 +86,28 @@ def _fill_texts(below: int) -> int | None:
     return ids[-1]
 
 
-FILLINGS: Mapping[str, Callable[[int], int | None]] = {SEARCH_FILLING: _fill_texts}
+def _fill_filters(below: int) -> int | None:
+    """Writes what filters ask of the next turns; None when there are none."""
+    older = Turn.objects.filter(pk__lt=below).order_by("-pk")
+    ids = list(older.values_list("pk", flat=True)[:AT_ONCE])
+    if not ids:
+        return None
+    runs = Run.objects.filter(turn__in=ids).order_by()
+    for model, error in set(runs.values_list("model", "error_code")):
+        note_seen(SeenKind.MODEL, model)
+        note_seen(SeenKind.ERROR, error)
+    judged = Feedback.objects.filter(turn__in=ids).order_by()
+    for tag in {tag for tags in judged.values_list("tags", flat=True) for tag in tags}:
+        note_seen(SeenKind.REASON, tag)
+    called = runs.filter(output_node__kind=NodeKind.CALL).values("conversation_id")
+    Conversation.objects.filter(pk__in=called, has_call=False).update(has_call=True)
+    read = runs.filter(Exists(Event.objects.filter(run=OuterRef("pk"), type=EventType.FILE)))
+    with_files = Conversation.objects.filter(pk__in=read.values("conversation_id"), has_file=False)
+    with_files.update(has_file=True)
+    return ids[-1]
+
+
+FILLINGS: Mapping[str, Callable[[int], int | None]] = {
+    SEARCH_FILLING: _fill_texts,
+    FILTERS_FILLING: _fill_filters,
+}

@@ -5,7 +5,18 @@ from datetime import timedelta
 from django.utils import timezone
 import pytest
 
-from copilot_admin.models import Filling, Logging, TurnText
+from copilot_admin.engine.values.engine_input import FileRead
+from copilot_admin.journal.seen import forget_noted
+from copilot_admin.models import (
+    Conversation,
+    Feedback,
+    FeedbackSource,
+    Filling,
+    Logging,
+    Outcome,
+    SeenValue,
+    TurnText,
+)
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.upkeep import filling, tasks
 from copilot_admin.upkeep.background import BACKGROUND
@@ -73,6 +84,32 @@ def test_a_filling_that_stopped_is_handed_to_one():
     assert claim_stalled() == []
     Filling.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
     assert claim_stalled() == ["search"]
+
+
+def test_what_filters_ask_of_old_turns_is_found_out(monkeypatch):
+    monkeypatch.setattr(filling, "AT_ONCE", 1)
+    file = FileRead(name="a.pdf", kind="pdf", size=1, pages=1, pixels=None, note="", fault="")
+    Client().ask("call").answer(call_event())
+    Client().ask("file").answer(file, "-", ended=ending(Outcome.FAILED, error_code="no-model"))
+    asked = Client().ask("plain").answer("-")
+    Feedback.objects.create(
+        turn_id=asked.accepted.turn_id, source=FeedbackSource.END_USER, value=1, tags=["Short"]
+    )
+    expected = flags()
+    assert expected == {("call", True, False), ("file", False, True), ("plain", False, False)}
+    Conversation.objects.update(has_call=False, has_file=False)
+    SeenValue.objects.all().delete()
+    forget_noted()
+    Filling.objects.create(name="filters", below=asked.accepted.turn_id + 1)
+    while not fill_batch("filters"):
+        pass
+    assert flags() == expected
+    seen = set(SeenValue.objects.values_list("kind", "value"))
+    assert seen == {("model", "small-1"), ("error", "no-model"), ("reason", "Short")}
+
+
+def flags() -> set[tuple[str, bool, bool]]:
+    return set(Conversation.objects.values_list("title", "has_call", "has_file"))
 
 
 @pytest.mark.django_db(transaction=True)

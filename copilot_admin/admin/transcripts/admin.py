@@ -12,14 +12,8 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.transcripts.again import AskingAgainViews
-from copilot_admin.admin.transcripts.filters import (
-    CopilotFilter,
-    JudgedFilter,
-    LabelFilter,
-    StateFilter,
-    TrialFilter,
-)
 from copilot_admin.admin.transcripts.list import TranscriptList
+from copilot_admin.admin.transcripts.saving import SavedViews
 from copilot_admin.admin.transcripts.views import VIEW
 from copilot_admin.admin.transcripts.words import outcome_words
 from copilot_admin.models import Conversation
@@ -29,10 +23,11 @@ FOLDER = "admin/copilot_admin/conversation"
 
 
 @admin.register(Conversation, site=site)
-class ConversationAdmin(GuardedLookups, AskingAgainViews):
+class ConversationAdmin(GuardedLookups, SavedViews, AskingAgainViews):
     """Transcripts are read and judged here; what was said is changed nowhere.
 
-    A column more is a method with `@admin.display` and its name in `list_display`.
+    A column more is a method with `@admin.display` and its name in `list_display`; a filter more is an
+    entry in `review/filters.py`.
     """
 
     change_list_template = f"{FOLDER}/change_list.html"
@@ -47,16 +42,6 @@ class ConversationAdmin(GuardedLookups, AskingAgainViews):
         "judged",
     )
     list_display_links = ("question",)
-    list_filter = (
-        CopilotFilter,
-        "last_outcome",
-        "has_error",
-        JudgedFilter,
-        "last_at",
-        TrialFilter,
-        StateFilter,
-        LabelFilter,
-    )
     list_select_related = ("copilot",)
     list_per_page = 50
     search_fields = ("title",)  # that there is a field; the list itself searches

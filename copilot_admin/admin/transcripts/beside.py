@@ -10,6 +10,10 @@ from django.http import HttpRequest, QueryDict
 from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.list import NEWER, OLDER, TranscriptList, beside
 from copilot_admin.models import Conversation
+from copilot_admin.review.phrases import read_typed
+from copilot_admin.review.searching import search
+
+MOST_SEARCHED = 2000  # conversations that are taken along from a search; the newest of them
 
 
 class _OnlyRows(TranscriptList):
@@ -28,16 +32,19 @@ def conversation_beside(
     direction: str,
 ) -> int | None:
     """The next conversation in a direction; None at the end, and where the filters mean nothing."""
-    rows = rows_of_list(page, request, filters)
-    if rows is None:
+    try:
+        shown = _list(page, request, filters)
+    except (IncorrectLookupParameters, SuspiciousOperation):
         return None
     place = (conversation.last_at, conversation.pk)
-    found = beside(
-        rows,
+    rows = beside(
+        shown.queryset,
         newer=place if direction == NEWER else None,
         older=place if direction == OLDER else None,
     )
-    return found.values_list("pk", flat=True).first()
+    phrases = read_typed(shown.query).phrases
+    found = search(rows, phrases, size=1).rows if phrases else rows[:1]
+    return next((one.pk for one in found), None)
 
 
 def rows_of_list(
@@ -45,10 +52,16 @@ def rows_of_list(
 ) -> QuerySet[Conversation] | None:
     """The conversations that a list shows with these filters; None where they mean nothing."""
     try:
-        rows: QuerySet[Conversation] = _list(page, request, filters).queryset
+        shown = _list(page, request, filters)
     except (IncorrectLookupParameters, SuspiciousOperation):
         return None
-    return rows
+    rows: QuerySet[Conversation] = shown.queryset
+    phrases = read_typed(shown.query).phrases
+    if not phrases:
+        return rows
+    newest = beside(rows, newer=None, older=None)
+    found = search(newest, phrases, size=MOST_SEARCHED).rows
+    return rows.filter(pk__in=[one.pk for one in found])
 
 
 def _list(page: ConversationModelAdmin, request: HttpRequest, filters: str) -> _OnlyRows:

@@ -5,14 +5,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.admin.views.main import ChangeList
+from django.contrib.admin.views.main import SEARCH_VAR, ChangeList
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
+from django.utils.functional import cached_property
 
+from copilot_admin.admin.transcripts.filter_form import Field, chips_of, fields_of
 from copilot_admin.journal.search_index import MOST
 from copilot_admin.models import Conversation
 from copilot_admin.review.excerpts import excerpts
+from copilot_admin.review.filters import BY_NAME, Chosen, read_filters
 from copilot_admin.review.phrases import Typed, read_typed
+from copilot_admin.review.row_notes import errors_of, reasons_of
 from copilot_admin.review.searching import (
     WALKED,
     Bound,
@@ -35,13 +39,41 @@ class TranscriptList(ChangeList):
     newer_query: str | None = None
     is_bounded = False
     bound: Bound | None = None
+    chosen: Chosen
     is_being_filled = False
     walked, searched = WALKED, MOST
 
     def get_filters_params(self, params: Any = None) -> dict[str, Any]:
         """The filters; where the reader is in the list is none."""
         given = super().get_filters_params(params)
-        return {name: value for name, value in given.items() if name not in (OLDER, NEWER)}
+        own = {OLDER, NEWER, *BY_NAME}
+        return {name: value for name, value in given.items() if name not in own}
+
+    def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> QuerySet[Any]:
+        """The conversations that pass the filters."""
+        self.chosen = read_filters(request.GET.dict())
+        rows = super().get_queryset(request, exclude_parameters)
+        self.has_active_filters = self.has_active_filters or bool(self.chosen.values)
+        return rows.filter(self.chosen.condition)
+
+    @cached_property
+    def fields(self) -> Sequence[Field]:
+        """The filters as fields of a form."""
+        return fields_of(self.chosen)
+
+    @cached_property
+    def chips(self) -> Sequence[tuple[Field, str]]:
+        """The filters that are set, each with the address without it."""
+        return [
+            (one, self.get_query_string(remove=[name]))
+            for name, one in chips_of(self.fields).items()
+        ]
+
+    @cached_property
+    def other_params(self) -> Mapping[str, str]:
+        """What the form has to keep of the address."""
+        own = {SEARCH_VAR, OLDER, NEWER, *BY_NAME}
+        return {name: value for name, value in self.params.items() if name not in own}
 
     def get_query_string(self, new_params: Any = None, remove: Any = None) -> str:
         """Links to other filters lead to the first page."""
@@ -73,6 +105,7 @@ class TranscriptList(ChangeList):
         self._count(rows, named, is_searched=bool(typed))
         self.result_list = [*self._rows_of(named), *(row for row in rows if row.pk not in named)]
         self._point_at_hits(typed, named)
+        self._tell(self.result_list)
         self.show_full_result_count = self.show_admin_actions = False
         self.can_show_all = self.multi_page = False
         self.paginator = self.model_admin.get_paginator(request, self.queryset, size)
@@ -129,6 +162,12 @@ class TranscriptList(ChangeList):
             row.found_turn = named.get(row.pk) or (hit.turn_id if hit else None)
             row.found_turns = hit.turns if hit else 0
             row.excerpt = words.get(hit.turn_id, ()) if hit else ()
+
+    def _tell(self, rows: Sequence[Any]) -> None:
+        """Says why there are thumbs, and which errors."""
+        reasons, errors = reasons_of(rows), errors_of(rows)
+        for row in rows:
+            row.reasons, row.errors = reasons.get(row.pk, ()), errors.get(row.pk, ())
 
     def _link(self, rows: list[Conversation], *, has_older: bool, has_newer: bool) -> None:
         if rows and has_older:

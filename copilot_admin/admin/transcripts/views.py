@@ -116,7 +116,7 @@ class TranscriptViews(ConversationModelAdmin):
             "all_branches": all_branches,
             "panel": panel,
             "way": way,
-            "phrases": read_typed(request.GET.get("q", "")).phrases,
+            "phrases": _phrases(request),
         }
         return self.page(request, "page.html", conversation, **context)
 
@@ -241,6 +241,7 @@ class TranscriptViews(ConversationModelAdmin):
             "conversation": conversation,
             "facts": facts_of(conversation),
             "way": way_in(request.GET),
+            "phrases": _phrases(request),
         }
 
     def page(
@@ -286,3 +287,8 @@ def request_of(view: ConversationView, run: RunView) -> Any:
     env = read_request(run.id) if run.has_request else None
     rest = env if isinstance(env, dict) else {}
     return {"messages": raw_messages(view, run), **rest}
+
+
+def _phrases(request: HttpRequest) -> tuple[str, ...]:
+    """The words that were searched for, which are marked."""
+    return tuple(read_typed(request.GET.get("q", "")).phrases)

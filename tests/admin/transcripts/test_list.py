@@ -14,11 +14,18 @@ import pytest
 
 from copilot_admin.admin.transcripts.list import COUNTED, EPOCH, key_of, row_key
 from copilot_admin.admin.transcripts.words import OUTCOMES, STATES
-from copilot_admin.models import Conversation, Copilot, Filling, Outcome
+from copilot_admin.models import (
+    Conversation,
+    Copilot,
+    Feedback,
+    FeedbackSource,
+    Filling,
+    Outcome,
+)
 from copilot_admin.review import searching
 from tests.factories import make_copilot, make_user
 from tests.journal.journaling import Client as Asking
-from tests.journal.journaling import ai
+from tests.journal.journaling import ai, ending
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 LIST = "/admin/copilot_admin/conversation/"
@@ -78,7 +85,7 @@ def test_the_list_needs_the_same_queries_for_one_row_and_for_fifty(reviewer: Bro
     with CaptureQueriesContext(connection) as many:
         response = reviewer.get(LIST)
     assert len(titles(response)) == 50
-    assert len(many) == len(one) <= 10
+    assert len(many) == len(one) <= 14
     assert not any("DISTINCT" in query["sql"] for query in many)
 
 
@@ -111,9 +118,10 @@ def test_filters_stay_while_paging_and_paging_ends_with_a_new_filter(reviewer: B
     assert f"copilot={copilot.pk}" in older
     second = reviewer.get(LIST + older)
     assert len(titles(second)) == 10
-    links = re.findall(r'href="(\?[^"]*last_outcome[^"]*)"', second.content.decode())
-    assert links
-    assert not any("older" in link for link in links)
+    links = re.findall(r'<a href="(\?[^"]*)" aria-label="Remove', second.content.decode())
+    assert len(links) == 1
+    assert "older" not in links[0]
+    assert 'name="older"' not in second.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -275,3 +283,37 @@ def test_an_earlier_answer_with_the_words_is_open(reviewer: Browser):
         page = reviewer.get(url, query).content.decode()
         assert ('-answer-1" open>' in page) is opened
         assert ('<mark class="ca-hit">bonds</mark>' in page) is opened
+
+
+def test_a_row_says_why_there_is_a_thumb_and_which_error(reviewer: Browser):
+    asked = Asking().ask("Why?")
+    asked.answer("-", ended=ending(Outcome.FAILED, error_code="no-model"))
+    assert asked.accepted.turn_id is not None
+    Feedback.objects.create(
+        turn_id=asked.accepted.turn_id,
+        source=FeedbackSource.END_USER,
+        value=-1,
+        tags=["Not <true>"],
+    )
+    Conversation.objects.update(n_down=1)
+    page = reviewer.get(LIST).content.decode()
+    assert "<bdi>Not &lt;true&gt;</bdi>" in page
+    assert '<code class="ca-also">no-model</code>' in page
+
+
+def test_a_filter_that_knows_no_such_value_says_so(reviewer: Browser):
+    make_conversations(1)
+    page = reviewer.get(LIST, {"copilot": "<nobody>", "version": "x"}).content.decode()
+    assert page.count("There is no such value, so nothing is found.") == 2
+    assert "&lt;nobody&gt;" in page
+    assert "<nobody>" not in page
+
+
+def test_filters_that_are_set_are_shown_and_can_be_taken_off(reviewer: Browser):
+    make_conversations(1)
+    page = reviewer.get(LIST, {"outcome": "completed", "days": "90"}).content.decode()
+    chips = re.findall(r"<li><span>(.*?): <bdi>(.*?)</bdi></span> <a href=\"(.*?)\"", page)
+    assert chips == [
+        ("Period", "Last 90 days", "?outcome=completed"),
+        ("Outcome", "Completed", "?days=90"),
+    ]

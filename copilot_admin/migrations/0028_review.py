@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('copilot_admin', '0025_search'),
+        ('copilot_admin', '0027_saved_views'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -1,0 +1,82 @@
+"""Views of the transcript list are saved, shared and deleted."""
+
+from typing import Any
+from urllib.parse import parse_qsl
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
+from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from copilot_admin.admin.common.generics import ConversationModelAdmin
+from copilot_admin.admin.transcripts.views import VIEW, number_in
+from copilot_admin.models.reviewing import LONGEST_NAME
+from copilot_admin.review.saved_views import delete_view, kept_query, save_view, views_for
+
+SHARE = "copilot_admin.change_conversation"
+
+
+class SavedViews(ConversationModelAdmin):
+    """The list's saved views."""
+
+    def get_urls(self) -> list[URLPattern]:
+        """The addresses that save and delete."""
+        wrap = self.admin_site.admin_view
+        name = "copilot_admin_conversation_{}".format
+        own = [
+            path("views/save/", wrap(self.save_view), name=name("view_save")),
+            path("views/<str:view>/delete/", wrap(self.delete_view_view), name=name("view_delete")),
+        ]
+        return own + super().get_urls()
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The list, with the views to choose from."""
+        if not request.user.has_perm(VIEW):
+            raise PermissionDenied
+        current = kept_query(request.GET.dict())
+        context = {
+            "views": views_for(request.user, current=current),
+            "current_query": current,
+            "may_share": request.user.has_perm(SHARE),
+        }
+        return super().changelist_view(request, {**context, **(extra_context or {})})
+
+    @method_decorator(require_POST)
+    def save_view(self, request: HttpRequest) -> HttpResponse:
+        """Keeps the filters and words of the list under a name."""
+        if not request.user.has_perm(VIEW):
+            raise PermissionDenied
+        query = request.POST.get("query", "")
+        is_shared = "shared" in request.POST and request.user.has_perm(SHARE)
+        name = request.POST.get("name", "")
+        why = save_view(request.user, name=name, query=query, is_shared=is_shared)
+        words = {
+            "": _("The view is saved."),
+            "unnamed": _("Give the view a name."),
+            "long": _("A name has %(most)s characters at the most.") % {"most": LONGEST_NAME},
+            "empty": _("Choose a filter or type words first: a view keeps those."),
+        }
+        messages.add_message(request, messages.ERROR if why else messages.SUCCESS, words[why])
+        return _back(query)
+
+    @method_decorator(require_POST)
+    def delete_view_view(self, request: HttpRequest, view: str) -> HttpResponse:
+        """Deletes an own view."""
+        if not request.user.has_perm(VIEW):
+            raise PermissionDenied
+        if delete_view(request.user, number_in(view) or 0):
+            messages.success(request, _("The view is deleted."))
+        else:
+            messages.error(request, _("That view is not yours, or it is gone already."))
+        return _back(request.POST.get("query", ""))
+
+
+def _back(query: str) -> HttpResponseRedirect:
+    url = reverse("admin:copilot_admin_conversation_changelist")
+    kept = kept_query(dict(parse_qsl(query)))
+    return HttpResponseRedirect(f"{url}?{kept}" if kept else url)

@@ -1,0 +1,404 @@
+"""The filters of the transcript list: one entry each, with where it is asked and how it narrows.
+
+What a choice lists comes from small tables, never from the log. What is asked of other tables than
+`Conversation` is an EXISTS over an index. A filter more is an entry of `FILTERS`; the page, its form,
+saved views and the plan tests take it from there.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from enum import StrEnum
+
+from django.db import connection
+from django.db.models import Exists, F, OuterRef, Q
+from django.db.models.expressions import RawSQL
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.models import (
+    Copilot,
+    EndpointKey,
+    Feedback,
+    Mark,
+    Outcome,
+    Provider,
+    ReviewState,
+    Run,
+    SeenKind,
+    SeenValue,
+)
+from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.review.verdicts import labels
+
+Label = str | Promise
+Choices = Iterable[tuple[str, Label]]
+MOST_CHOICES = 1000  # of one filter; what is beyond can be typed where typing is possible
+LARGEST = 2**31 - 1
+MS_PER_SECOND = 1000
+
+
+class NoSuchValue(ValueError):
+    """A filter was asked for something that it does not know."""
+
+
+class Widget(StrEnum):
+    """How a filter is asked."""
+
+    CHOICE = "choice"
+    TYPED = "typed"  # with choices to pick from while typing
+    NUMBER = "number"
+    DATE = "date"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """One filter.
+
+    Attributes:
+        name: Of the parameter in the address.
+        widget: How it is asked.
+        condition: Of a value what a conversation has to be; raises `NoSuchValue`.
+        choices: What there is to choose from.
+        hint: Said within the empty field.
+        is_cheap: Counting what it leaves, up to a bound, takes a look into an index.
+    """
+
+    name: str
+    label: Label
+    widget: Widget
+    condition: Callable[[str], Q]
+    choices: Callable[[], Choices] = tuple
+    hint: Label = ""
+    is_cheap: bool = False
+
+
+def whole_number(text: str) -> int:
+    """A number as it is typed.
+
+    Raises:
+        NoSuchValue: It is none, or greater than a column takes.
+    """
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10 and int(text) <= LARGEST):
+        raise NoSuchValue(text)
+    return int(text)
+
+
+def one_of(**conditions: Q) -> Callable[[str], Q]:
+    """The condition of each choice."""
+
+    def condition(text: str) -> Q:
+        if text not in conditions:
+            raise NoSuchValue(text)
+        return conditions[text]
+
+    return condition
+
+
+def _copilot(text: str) -> Q:
+    """By its slug, its number, or its name."""
+    named = Q(slug=text) | Q(name=text)
+    if text.isascii() and text.isdecimal() and len(text) <= 10:
+        named |= Q(pk=int(text))
+    found = list(Copilot.objects.filter(named).values_list("pk", flat=True)[:10])
+    if not found:
+        raise NoSuchValue(text)
+    return Q(copilot_id=found[0]) if len(found) == 1 else Q(copilot_id__in=found)
+
+
+def _copilots() -> Choices:
+    """The archive last."""
+    rows = Copilot.objects.order_by(F("archived_at").asc(nulls_first=True), "name")
+    archived = gettext("%(name)s (archived)")
+    return [
+        (slug, archived % {"name": name} if archived_at else name)
+        for slug, name, archived_at in rows.values_list("slug", "name", "archived_at")[
+            :MOST_CHOICES
+        ]
+    ]
+
+
+def _run(**of_run: object) -> Q:
+    return Q(Exists(Run.objects.filter(conversation=OuterRef("pk"), **of_run)))
+
+
+def _seen(kind: SeenKind) -> Callable[[], Choices]:
+    def choices() -> Choices:
+        values = SeenValue.objects.filter(kind=kind).order_by("value")
+        return [(value, value) for value in values.values_list("value", flat=True)[:MOST_CHOICES]]
+
+    return choices
+
+
+def _providers() -> Choices:
+    names = Provider.objects.order_by("name").values_list("name", flat=True)[:MOST_CHOICES]
+    return [(name, name) for name in names]
+
+
+def _caller(text: str) -> Q:
+    if text == "anonymous":
+        return Q(principal=text)
+    return Q(principal=f"key:{whole_number(text.removeprefix('key:'))}")
+
+
+def _callers() -> Choices:
+    keys = EndpointKey.objects.order_by("name").values_list("pk", "name")[:MOST_CHOICES]
+    return [("anonymous", _("Without a key")), *((f"key:{pk}", name) for pk, name in keys)]
+
+
+def _days(text: str) -> Q:
+    if text not in PERIODS:
+        raise NoSuchValue(text)
+    today = datetime.combine(timezone.now().date(), time.min, UTC)
+    return Q(last_at__gte=today - timedelta(days=int(text) - 1))
+
+
+def _midnight(text: str, *, after: int = 0) -> datetime:
+    try:
+        day = date.fromisoformat(text) + timedelta(days=after)
+    except (ValueError, OverflowError) as error:
+        raise NoSuchValue(text) from error
+    return datetime.combine(day, time.min, UTC)
+
+
+def _reason(text: str) -> Q:
+    tagged = Feedback.objects.filter(turn__conversation=OuterRef("pk"))
+    if connection.vendor == "postgresql":
+        return Q(Exists(tagged.filter(tags__contains=[text])))
+    judged = RawSQL(  # what was typed is a parameter
+        "SELECT copilot_admin_feedback.id FROM copilot_admin_feedback, "
+        "json_each(copilot_admin_feedback.tags) WHERE json_each.value = %s",
+        [text],
+    )
+    return Q(Exists(tagged.filter(pk__in=judged)))
+
+
+def _seconds(text: str) -> int:
+    try:
+        ms = int(float(text.replace(",", ".")) * MS_PER_SECOND)
+    except (ValueError, OverflowError) as error:
+        raise NoSuchValue(text) from error
+    if not 0 <= ms <= LARGEST:
+        raise NoSuchValue(text)
+    return ms
+
+
+def _label(text: str) -> Q:
+    """By a label that a reviewer gave; verdicts are few, so the search begins with them."""
+    labelled = Mark.objects.filter(criterion=whole_number(text)).order_by()
+    return Q(pk__in=labelled.values("verdict__conversation"))
+
+
+PERIODS: Mapping[str, Label] = {
+    "1": _("Today"),
+    "7": _("Last 7 days"),
+    "30": _("Last 30 days"),
+    "90": _("Last 90 days"),
+}
+FILTERS: tuple[Filter, ...] = (
+    Filter(
+        name="copilot",
+        label=_("Copilot"),
+        widget=Widget.TYPED,
+        condition=_copilot,
+        choices=_copilots,
+        hint=_("Any; type a name"),
+        is_cheap=True,
+    ),
+    Filter(
+        name="version",
+        label=_("Version"),
+        widget=Widget.NUMBER,
+        condition=lambda text: _run(copilot_version__number=whole_number(text)),
+        hint=_("Any"),
+    ),
+    Filter(
+        name="model",
+        label=_("Model"),
+        widget=Widget.TYPED,
+        condition=lambda text: _run(model=text),
+        choices=_seen(SeenKind.MODEL),
+        hint=_("Any"),
+    ),
+    Filter(
+        name="provider",
+        label=_("Provider"),
+        widget=Widget.TYPED,
+        condition=lambda text: _run(provider=text),
+        choices=_providers,
+        hint=_("Any"),
+    ),
+    Filter(
+        name="caller",
+        label=_("Key"),
+        widget=Widget.CHOICE,
+        condition=_caller,
+        choices=_callers,
+        is_cheap=True,
+    ),
+    Filter(
+        name="days",
+        label=_("Period"),
+        widget=Widget.CHOICE,
+        condition=_days,
+        choices=PERIODS.items,
+        is_cheap=True,
+    ),
+    Filter(
+        name="since",
+        label=_("From"),
+        widget=Widget.DATE,
+        condition=lambda text: Q(last_at__gte=_midnight(text)),
+        is_cheap=True,
+    ),
+    Filter(
+        name="until",
+        label=_("To"),
+        widget=Widget.DATE,
+        condition=lambda text: Q(last_at__lt=_midnight(text, after=1)),
+        is_cheap=True,
+    ),
+    Filter(
+        name="outcome",
+        label=_("Outcome"),
+        widget=Widget.CHOICE,
+        condition=one_of(
+            **{one.value: Q(last_outcome=one.value) for one in Outcome},
+            **{"any-failed": Q(has_error=True)},
+        ),
+        choices=lambda: [*Outcome.choices, ("any-failed", _("Any answer failed"))],
+        is_cheap=True,
+    ),
+    Filter(
+        name="error",
+        label=_("Kind of error"),
+        widget=Widget.TYPED,
+        condition=lambda text: Q(
+            Exists(
+                Run.objects.filter(~Q(error_code=""), conversation=OuterRef("pk"), error_code=text)
+            )
+        ),
+        choices=_seen(SeenKind.ERROR),
+        hint=_("Any"),
+    ),
+    Filter(
+        name="judged",
+        label=_("Thumbs"),
+        widget=Widget.CHOICE,
+        condition=one_of(down=Q(n_down__gt=0), up=Q(n_up__gt=0), none=Q(n_down=0, n_up=0)),
+        choices=lambda: [("down", _("Down")), ("up", _("Up")), ("none", _("None"))],
+        is_cheap=True,
+    ),
+    Filter(
+        name="reason",
+        label=_("Reason"),
+        widget=Widget.TYPED,
+        condition=_reason,
+        choices=_seen(SeenKind.REASON),
+        hint=_("Any"),
+    ),
+    Filter(
+        name="tokens-from",
+        label=_("Tokens from"),
+        widget=Widget.NUMBER,
+        condition=lambda text: Q(tokens__gte=whole_number(text)),
+    ),
+    Filter(
+        name="tokens-to",
+        label=_("Tokens to"),
+        widget=Widget.NUMBER,
+        condition=lambda text: Q(tokens__lte=whole_number(text)),
+    ),
+    Filter(
+        name="ttft-from",
+        label=_("First token from (s)"),
+        widget=Widget.NUMBER,
+        condition=lambda text: Q(ttft_ms__gte=_seconds(text)),
+    ),
+    Filter(
+        name="ttft-to",
+        label=_("First token to (s)"),
+        widget=Widget.NUMBER,
+        condition=lambda text: Q(ttft_ms__lte=_seconds(text)),
+    ),
+    *(
+        Filter(
+            name=name,
+            label=label,
+            widget=Widget.CHOICE,
+            condition=one_of(yes=Q(**{f"has_{name}": True}), no=Q(**{f"has_{name}": False})),
+            choices=lambda: [("yes", _("Yes")), ("no", _("No"))],
+            is_cheap=True,
+        )
+        for name, label in (
+            ("call", _("Calls of the client")),
+            ("branch", _("Branches")),
+            ("file", _("Files")),
+        )
+    ),
+    Filter(
+        name="state",
+        label=_("Review"),
+        widget=Widget.CHOICE,
+        condition=one_of(**{one.value: Q(review_state=one.value) for one in ReviewState}),
+        choices=lambda: ReviewState.choices,
+        is_cheap=True,
+    ),
+    Filter(
+        name="label",
+        label=_("Label"),
+        widget=Widget.CHOICE,
+        condition=_label,
+        choices=lambda: [(str(label.pk), label.name) for label in labels()],
+    ),
+    Filter(
+        name="playground",
+        label=_("Playground"),
+        widget=Widget.CHOICE,
+        condition=one_of(**{"with": Q(), "only": Q(principal__startswith=PLAYGROUND)}),
+        choices=lambda: [("with", _("Shown as well")), ("only", _("Alone"))],
+        is_cheap=True,
+    ),
+)
+BY_NAME: Mapping[str, Filter] = {one.name: one for one in FILTERS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The filters of an address.
+
+    Attributes:
+        values: What was asked of each, by name.
+        condition: What a conversation has to be.
+        unknown: Filters that were asked for what they do not know; they leave nothing.
+    """
+
+    values: Mapping[str, str]
+    condition: Q
+    unknown: tuple[Filter, ...] = ()
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether counting what they leave is."""
+        return all(BY_NAME[name].is_cheap for name in self.values)
+
+
+def read_filters(given: Mapping[str, str]) -> Chosen:
+    """Reads the filters of an address; other parameters are none of ours."""
+    values = {
+        one.name: text
+        for one in FILTERS
+        if (text := given.get(one.name, "").replace("\0", "").strip())
+    }
+    condition, unknown = Q(), []
+    for name, text in values.items():
+        try:
+            condition &= BY_NAME[name].condition(text)
+        except NoSuchValue:
+            unknown.append(BY_NAME[name])
+            condition &= Q(pk__in=())
+    if "playground" not in values:
+        condition &= ~Q(principal__startswith=PLAYGROUND)
+    return Chosen(values=values, condition=condition, unknown=tuple(unknown))

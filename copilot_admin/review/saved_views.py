@@ -1,0 +1,101 @@
+"""Views of the transcript list that reviewers saved, with counts where those are cheap."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db.models import Q
+
+from copilot_admin.models import Conversation, SavedView
+from copilot_admin.models.reviewing import LONGEST_NAME
+from copilot_admin.review.filters import BY_NAME, read_filters
+from protocol.storable import clean_text
+
+SEARCHED = "q"
+MOST_VIEWS = 40  # shown: own and shared
+MOST_COUNTED = 12
+COUNTED = 99  # conversations of a view; above it says "99+"
+LONGEST_QUERY = 4000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownView:
+    """A view as the list shows it.
+
+    Attributes:
+        number: Of its conversations, None where counting is not cheap; more than `COUNTED` is many.
+    """
+
+    view: SavedView
+    is_own: bool
+    is_current: bool
+    number: int | None
+
+    @property
+    def count(self) -> str:
+        """The number in words of a badge."""
+        if self.number is None:
+            return ""
+        return f"{COUNTED}+" if self.number > COUNTED else str(self.number)
+
+
+def kept_query(given: Mapping[str, str]) -> str:
+    """What of an address a view keeps: filters and words, in one order."""
+    kept = {name: given.get(name, "").strip() for name in (SEARCHED, *BY_NAME)}
+    return urlencode({name: value for name, value in kept.items() if value})
+
+
+def views_for(user: AbstractBaseUser | Any, *, current: str) -> Sequence[ShownView]:
+    """The views of a user and those that others share, by name.
+
+    Args:
+        user: Who looks at the list.
+        current: The query of the list as it is shown.
+    """
+    seen = SavedView.objects.filter(Q(owner=user.pk) | Q(is_shared=True)).order_by("name", "id")
+    return [
+        ShownView(
+            view=view,
+            is_own=view.owner_id == user.pk,
+            is_current=bool(current) and view.query == current,
+            number=_count(view) if place < MOST_COUNTED else None,
+        )
+        for place, view in enumerate(seen[:MOST_VIEWS])
+    ]
+
+
+def save_view(user: AbstractBaseUser | Any, *, name: str, query: str, is_shared: bool) -> str:
+    """Saves a view, in place of an own one with this name.
+
+    Returns:
+        Why it was not saved, in the end "" if it was.
+    """
+    title = " ".join(clean_text(name).split())
+    kept = kept_query(dict(parse_qsl(query[: 2 * LONGEST_QUERY])))
+    if not title:
+        return "unnamed"
+    if len(title) > LONGEST_NAME:
+        return "long"
+    if not kept or len(kept) > LONGEST_QUERY:
+        return "empty"
+    values = {"query": kept, "is_shared": is_shared}
+    SavedView.objects.update_or_create(owner_id=user.pk, name=title, defaults=values)
+    return ""
+
+
+def delete_view(user: AbstractBaseUser | Any, view_id: int) -> bool:
+    """Deletes an own view; those of others stay. Returns whether there was one."""
+    deleted, _ = SavedView.objects.filter(pk=view_id, owner=user.pk).delete()
+    return bool(deleted)
+
+
+def _count(view: SavedView) -> int | None:
+    given = dict(parse_qsl(view.query))
+    chosen = read_filters(given)
+    if SEARCHED in given or chosen.unknown or not chosen.is_cheap:
+        return None
+    # One EXISTS per cheap filter would not do for two rare ones: those walk, as far as the bound.
+    found = Conversation.objects.filter(chosen.condition).order_by()
+    return found[: COUNTED + 1].count()
