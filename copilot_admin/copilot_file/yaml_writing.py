@@ -10,7 +10,7 @@ from ruamel.yaml.nodes import ScalarNode
 from ruamel.yaml.representer import SafeRepresenter
 from ruamel.yaml.resolver import implicit_resolvers
 
-from copilot_admin.copilot_file.yaml_reading import NOT_TEXT
+from copilot_admin.copilot_file.yaml_reading import MOST_VALUES, NOT_TEXT
 
 _TEXT = "tag:yaml.org,2002:str"
 _OF_BOTH_VERSIONS: Any = implicit_resolvers
@@ -36,6 +36,22 @@ def write_yaml(value: Any) -> str:
     stream = StringIO()
     yaml.dump(value, stream)
     return stream.getvalue()
+
+
+def is_readable_as_yaml(value: Any) -> bool:
+    """Whether `read_yaml` would take so many keys and values."""
+    return _events(value) + 3 <= MOST_VALUES  # stream and document begin and end besides
+
+
+def _events(value: Any) -> int:
+    """How many events the parser makes of a value; a list or group begins and ends with one."""
+    match value:
+        case dict():
+            return 2 + sum(1 + _events(item) for item in value.values())
+        case list():
+            return 2 + sum(map(_events, value))
+        case _:
+            return 1
 
 
 class _Representer(SafeRepresenter):

@@ -14,8 +14,9 @@ from copilot_admin.copilot_file.yaml_reading import (
     MOST_DEPTH,
     MOST_LINES,
     MOST_VALUES,
+    read_yaml,
 )
-from copilot_admin.copilot_file.yaml_writing import write_yaml
+from copilot_admin.copilot_file.yaml_writing import is_readable_as_yaml, write_yaml
 from copilot_admin.engine.client_functions.registry import labels
 from copilot_admin.engine.providers.registry import provider_kinds
 from copilot_admin.engine.tools.registry import tool_names
@@ -630,3 +631,15 @@ def test_data_notes_and_their_switches_are_taken_over():
 )
 def test_a_faulty_note_is_told_with_its_path(changes, fault):
     assert _faults_of(**changes) == [f"copilots[0].{fault}"]
+
+
+@pytest.mark.parametrize("entries", [12_498, 12_499])
+def test_what_is_too_much_yaml_is_known_before_it_is_written(entries):
+    value = {"a": [{"b": None}] * entries}
+    text = "a:\n" + "- b:\n" * entries
+    try:
+        read_yaml(text)
+    except BadCopilotFile:
+        assert not is_readable_as_yaml(value)
+    else:
+        assert is_readable_as_yaml(value)

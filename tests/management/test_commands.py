@@ -17,6 +17,7 @@ import pytest
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
+from copilot_admin.copilot_file import yaml_writing
 from copilot_admin.copilots.publishing import problems
 from copilot_admin.models import Copilot, CopilotVersion, EndpointKey, Provider
 from copilot_admin.models.access import digest_of
@@ -125,6 +126,15 @@ def test_export_writes_yaml_json_and_files(tmp_path, good_file):
     assert _run("copilots", "export") == (tmp_path / "out.yaml").read_text()
     with pytest.raises(CommandError, match="no copilot with the slug 'zzz'"):
         _run("copilots", "export", "zzz")
+
+
+@pytest.mark.django_db
+def test_more_yaml_than_an_import_reads_is_said(monkeypatch, good_file):
+    _run("copilots", "import", str(good_file))
+    monkeypatch.setattr(yaml_writing, "MOST_VALUES", 3)
+    told = StringIO()
+    call_command("copilots", "export", stdout=StringIO(), stderr=told)
+    assert told.getvalue().startswith("This is more YAML than an import reads. Write JSON with")
 
 
 @pytest.mark.django_db

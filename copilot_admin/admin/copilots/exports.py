@@ -26,6 +26,8 @@ from copilot_admin.models import Copilot
 from copilot_admin.models.copilots import CopilotQuerySet
 
 FOLDER = "admin/copilot_admin/copilot"
+# YAML is written in Python alone, 20 ms for a copilot, and read in as much: more of it is JSON.
+MOST_AS_YAML = 100
 WRITERS = {"yaml": write_yaml, "json": as_json}
 
 
@@ -66,27 +68,35 @@ class ExportViews(CopilotViews):
         if request.method != "POST":
             return self._export_page(request)
         wish = _wish(request)
-        if not wish.slugs:
-            return self._export_page(request, fault=_("Choose at least one copilot."))
+        fault = _fault_of(wish)
+        if fault:
+            return self._export_page(request, fault=fault, wish=wish)
         # Where models are, and in which variable a key is, concerns those who see providers alone.
         with_providers = request.user.has_perm("copilot_admin.view_provider")
         try:
             return _download(wish, with_providers=with_providers)
         except ConfigurationError as error:
-            return self._export_page(request, fault=error.public)
+            return self._export_page(request, fault=error.public, wish=wish)
 
-    def _export_page(self, request: HttpRequest, *, fault: str = "") -> HttpResponseBase:
+    def _export_page(
+        self, request: HttpRequest, *, fault: str = "", wish: Wish | None = None
+    ) -> HttpResponseBase:
         in_use = Copilot.objects.in_use()
         asked, tag = request.GET.get("q", "").strip(), request.GET.get("tag", "")
         ids = [number_in(value) for value in request.GET.getlist("id")]
         rows = Copilot.objects.filter(pk__in=ids) if ids else in_use
         rows = _found(rows.filter(deletion_requested_at=None), asked=asked, tag=tag)
+        found = list(rows.order_by("name").values("slug", "name", "tags", "live_id"))
         context: dict[str, Any] = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
             "title": _("Export"),
-            "copilots": rows.order_by("name").values("slug", "name", "tags", "live_id"),
-            "chosen": set(request.POST.getlist("slug")) if request.method == "POST" else None,
+            "copilots": found,
+            "chosen": set(wish.slugs) if wish else None,
+            "live": bool(wish and wish.live),
+            "each": bool(wish and wish.each),
+            "json": wish.suffix == "json" if wish else len(found) > MOST_AS_YAML,
+            "most_as_yaml": MOST_AS_YAML,
             "tags": [] if ids else known_tags(in_use),
             "tag": tag,
             "q": asked,
@@ -110,6 +120,15 @@ def _wish(request: HttpRequest) -> Wish:
         suffix=suffix if suffix in WRITERS else "yaml",
         each=request.POST.get("files") == "each",
     )
+
+
+def _fault_of(wish: Wish) -> str:
+    if not wish.slugs:
+        return _("Choose at least one copilot.")
+    if wish.suffix == "yaml" and len(wish.slugs) > MOST_AS_YAML:
+        sentence = _("YAML is for %(most)d copilots at most. Choose fewer, or JSON.")
+        return sentence % {"most": MOST_AS_YAML}
+    return ""
 
 
 def _download(wish: Wish, *, with_providers: bool) -> HttpResponse:

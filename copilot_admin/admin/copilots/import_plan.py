@@ -57,15 +57,25 @@ class PlannedRow:
 
 
 def planned(changes: Iterable[FileChange], *, urls: Mapping[str, str]) -> list[PlannedRow]:
-    """The rows of an import, what changes first.
+    """The rows of an import, what changes first; what stays as it is has none.
 
     Args:
         changes: What the import does.
         urls: Pages, by the names of the changes.
     """
     order = [Effect.CHANGED, Effect.CREATED, Effect.UNCHANGED]
-    ranked = sorted(changes, key=lambda one: order.index(one.change.effect))
+    told = [
+        one for one in changes if one.change.effect is not Effect.UNCHANGED or one.change.published
+    ]
+    ranked = sorted(told, key=lambda one: order.index(one.change.effect))
     return [_row(one, urls, is_compared=at < MOST_COMPARED) for at, one in enumerate(ranked)]
+
+
+def unchanged(changes: Iterable[FileChange]) -> list[str]:
+    """The names of what stays as it is, each once."""
+    told = [one.change for one in changes]
+    names = [each.name for each in told if each.effect is Effect.UNCHANGED and not each.published]
+    return list(dict.fromkeys(names))
 
 
 def digest_of(changes: Iterable[FileChange]) -> str:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.uploads import SeveralFiles, UploadsField
-from copilot_admin.admin.copilots.import_plan import digest_of, planned
+from copilot_admin.admin.copilots.import_plan import digest_of, planned, unchanged
 from copilot_admin.admin.copilots.views import NO_ID, CopilotViews, person_of
 from copilot_admin.copilot_file.bundles import (
     FileChange,
@@ -136,6 +136,7 @@ class ImportViews(CopilotViews):
             request,
             "import_plan.html",
             rows=planned(changes, urls={}),
+            unchanged=unchanged(changes),
             digest=digest_of(changes),
             publishing=publishing,
             does_anything=any(

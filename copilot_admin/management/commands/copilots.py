@@ -13,7 +13,7 @@ from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.importing import ImportedChange, import_file, usual_access
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilot_file.templates import Switched, make_copilot, template_named, templates
-from copilot_admin.copilot_file.yaml_writing import write_yaml
+from copilot_admin.copilot_file.yaml_writing import is_readable_as_yaml, write_yaml
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, Judgement, Provider, Side
@@ -35,6 +35,7 @@ SWITCHED = "what answers while a control of the template is on, such as a model 
 OTHER = "that users may choose too, where the template has a model picker; may be repeated"
 NOT_RUN = 2  # the exit of `check` where questions could not be asked or judged
 EXITS = {Judgement.AS_EXPECTED: 0, Judgement.NOT_AS_EXPECTED: 1, Judgement.UNDECIDED: NOT_RUN}
+TOO_MUCH_YAML = "This is more YAML than an import reads. Write JSON with --out copilots.json, or fewer copilots."
 LONGEST_VALUE = 200  # characters of a value in a diff
 
 
@@ -144,7 +145,10 @@ class Command(BaseCommand):
 
     def _export(self, slugs: list[str], *, out: Path | None, live: bool) -> None:
         file = export_file(slugs, live=live)
-        text = as_json(file) if out and out.suffix == ".json" else write_yaml(file)
+        as_yaml = out is None or out.suffix != ".json"
+        if as_yaml and not is_readable_as_yaml(file):
+            self.stderr.write(TOO_MUCH_YAML)
+        text = write_yaml(file) if as_yaml else as_json(file)
         if out is None:
             self.stdout.write(text, ending="")
         else:

@@ -127,6 +127,15 @@ def test_a_copilot_in_use_is_not_deleted_before_it_is_in_the_archive(builder: Cl
     assert names_in(builder.get(LIST)) == [found.name]
 
 
+def test_empty_lists_say_where_the_copilots_are(builder: Client) -> None:
+    copilot = make_copilot()
+    assert "The archive is empty." in builder.get(ARCHIVE).content.decode()
+    put_away([copilot.pk])
+    assert "All copilots are in the archive." in builder.get(LIST).content.decode()
+    assert "Nothing matches." in builder.get(LIST, {"state": "draft"}).content.decode()
+    assert "Nothing matches." in builder.get(LIST, {"q": "x"}).content.decode()
+
+
 def test_two_people_who_archive_at_once_do_it_once(builder: Client) -> None:
     copilot = make_published()
     address = f"{LIST}archive/?id={copilot.pk}"

@@ -8,6 +8,7 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 import pytest
 
+from copilot_admin.admin.copilots import exports
 from copilot_admin.config.roles import Role
 from copilot_admin.copilot_file.bundles import NamedFile, read_files
 from copilot_admin.copilot_file.loading import load
@@ -74,6 +75,18 @@ def test_what_cannot_be_exported_is_said_and_the_choice_stays(builder: Client) -
     assert 'value="b" checked' not in page
     gone = builder.post(PAGE, {"slug": ["gone"]}).content.decode()
     assert "There is no copilot with the slug &#x27;gone&#x27;." in gone
+
+
+def test_many_are_written_as_json(builder: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exports, "MOST_AS_YAML", 1)
+    make_copilot(slug="a")
+    make_copilot(slug="b")
+    assert builder.get(PAGE).context["json"]
+    data = {"slug": ["a", "b"], "files": "each"}
+    page = builder.post(PAGE, data).content.decode()
+    assert "YAML is for 1 copilots at most. Choose fewer, or JSON." in page
+    assert 'value="each" checked' in page
+    assert builder.post(PAGE, {**data, "format": "json"})["Content-Type"] == "application/zip"
 
 
 def test_only_who_sees_providers_is_told_where_they_are_and_nobody_gets_a_key(

@@ -131,6 +131,7 @@ def test_what_is_as_it_is_needs_no_import(builder: Client) -> None:
     text = as_json({**export_file(), "providers": []})
     shown = send(builder, text)
     assert "There is nothing to import." in shown.content.decode()
+    assert (shown.context["rows"], shown.context["unchanged"]) == ([], ["copilot news"])
     assert not shown.context["does_anything"]
 
 
