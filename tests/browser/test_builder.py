@@ -40,7 +40,8 @@ def test_a_copilot_is_made_previewed_and_published(ada: Visit) -> None:
     make_provider(name="Rehearsal")
     page, preview = ada.page, ada.page.locator("#preview")
     ada.go("/admin/")
-    page.get_by_role("link", name="New copilot").click()
+    page.get_by_role("link", name="Begin with a template").click()
+    page.get_by_role("link", name="Or begin with an empty one.").click()
 
     page.get_by_label("Name", exact=False).first.fill("News Reader")
     expect(page.get_by_label("Slug")).to_have_value("news-reader")

@@ -18,7 +18,7 @@ def test_a_template_becomes_a_draft_with_the_keyboard_alone(browser: Browser, ba
     ada.log_in("ada")
     page = ada.page
     ada.go("/admin/")
-    page.get_by_role("link", name="New from template").click()
+    page.get_by_role("link", name="Begin with a template").click()
     expect(page.get_by_role("heading", name="Charts")).to_be_visible()
     assert ada.grave_findings() == []
     page.get_by_role("link", name="Charts").focus()
