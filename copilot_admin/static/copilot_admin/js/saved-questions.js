@@ -92,7 +92,8 @@ function draw(list, html) {
   }
 }
 
-// The element that has taken the place of one; at either end of the list, its neighbour.
+// The element that has taken the place of one; at either end of the list, its neighbour. Where there
+// is none, the list: on the button that stands there now a second press would do something else.
 function focusLike(list, gone) {
   const other = { up: "down", down: "up" };
   const [kind, number] = gone.id.split("-");
@@ -100,8 +101,9 @@ function focusLike(list, gone) {
     (gone.isConnected ? gone : null) ??
     (gone.id ? document.getElementById(gone.id) : null) ??
     (other[kind] ? document.getElementById(`${other[kind]}-${number}`) : null) ??
-    list.querySelector("button, a[href]");
-  found?.focus();
+    list;
+  list.tabIndex = -1;
+  found.focus();
 }
 
 function say(text) {
