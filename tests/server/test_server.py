@@ -15,13 +15,24 @@ from copilot_admin.asgi import application
 from copilot_admin.copilots.live import admit
 from copilot_admin.ids import new_ids
 from copilot_admin.journal import JOURNAL
-from copilot_admin.models import Copilot, EndpointKey, Node, Outcome, Run
+from copilot_admin.models import (
+    AnswerState,
+    Copilot,
+    EndpointKey,
+    Node,
+    Outcome,
+    Run,
+    SavedAnswer,
+    Side,
+)
 from copilot_admin.server import housekeeping, shutdown
 from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.studio.question_tasks import ask_in_background
+from copilot_admin.upkeep import background
 from copilot_admin.upkeep.tasks import delete_in_background
 from protocol.requests import read
 from tests.engine.scripted import ScriptedProvider, stalled, text
-from tests.factories import make_published
+from tests.factories import make_published, make_saved
 from tests.live_server import serving
 from tests.waiting import HANGS_SECONDS, eventually
 from tests.wire import Line
@@ -155,6 +166,16 @@ def test_the_stream_of_a_deleted_copilot_ends_with_a_sentence_and_then_the_copil
         Copilot.objects.update(deletion_moved_at=None)
         assert eventually(lambda: not Copilot.objects.exists())
     assert (provider.open, Run.objects.exists(), Node.objects.exists()) == (0, False, False)
+
+
+def test_a_saved_question_that_is_being_asked_waits_for_the_next_server(provider):
+    copilot = Copilot.objects.get()
+    with serving(application):
+        ask_in_background(copilot.pk, [make_saved(copilot)], [Side.LIVE], user_id=None)
+        assert eventually(lambda: provider.open == 1)
+    answer = SavedAnswer.objects.get()
+    assert (answer.state, answer.answered_at) == (AnswerState.WAITING, None)
+    assert (provider.open, background.is_idle()) == (0, True)
 
 
 class Running:
