@@ -1,0 +1,168 @@
+"""A reviewer finds, reads and judges by keyboard; long conversations come as they are read."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from django.utils import timezone
+from playwright.sync_api import Browser, expect
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.models import (
+    Conversation,
+    Criterion,
+    Feedback,
+    ReviewQueue,
+    Turn,
+    TurnNote,
+    Verdict,
+)
+from copilot_admin.review.queues import make_queue
+from tests.admin.transcripts.test_list import make_conversations
+from tests.admin.transcripts.transcript_rows import long_conversation
+from tests.browser.visits import LOOKS, Visit, visit
+from tests.factories import make_copilot, make_user
+from tests.journal.journaling import Client, ai
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+LIST = "/admin/copilot_admin/conversation/"
+COMPLAINT = "我要投诉这个答案"
+
+
+@pytest.fixture
+def server(base_url: str) -> str:
+    make_user(Role.REVIEWERS, username="eve")
+    return base_url
+
+
+def ready(person: Visit) -> None:
+    """Waits until the page takes keys."""
+    person.page.wait_for_load_state()
+    expect(person.page.locator("[data-help]")).to_be_visible()
+
+
+@pytest.fixture
+def eve(browser: Browser, server: str) -> Iterator[Visit]:
+    """A reviewer who has logged in; nothing untoward may happen to her."""
+    person = visit(browser, server)
+    person.log_in("eve")
+    yield person
+    person.page.context.close()
+    assert person.mishaps == []
+
+
+def test_a_complaint_is_found_among_ten_thousand_read_and_judged_by_keyboard(eve: Visit):
+    make_conversations(10_000, make_copilot())
+    Criterion.objects.create(name="Wrong number")
+    client = Client(trace_id="complaint")
+    client.ask(COMPLAINT).answer("Sorry.")
+    complaint = client.ask(COMPLAINT, ai("Sorry."), "为什么?").answer("Because.").conversation
+    turns = list(Turn.objects.filter(conversation=complaint).order_by("id"))
+    Feedback.objects.create(turn=turns[1], source="end_user", value=-1)
+    other = Client(trace_id="other").ask("又投诉").answer("Sorry too.").conversation
+    Conversation.objects.filter(pk=other.pk).update(last_at=complaint.last_at - timedelta(days=1))
+    page = eve.page
+    eve.go(LIST)
+    page.get_by_role("searchbox").fill("投诉")
+    page.keyboard.press("Enter")
+    found = page.get_by_role("link", name=COMPLAINT)
+    found.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text(COMPLAINT)
+    ready(eve)
+    page.keyboard.press("t")
+    assert page.evaluate("document.activeElement.id") == f"turn-{turns[1].pk}"
+    page.keyboard.press("m")
+    page.keyboard.type("He is right.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("3")
+    page.keyboard.press("4")
+    page.keyboard.press("c")
+    page.keyboard.type("Check the numbers")
+    page.keyboard.press("Escape")
+    page.keyboard.press("S")
+    expect(page.get_by_role("heading", level=1)).to_have_text("又投诉")
+    expect(page.get_by_text("Your verdict is kept.")).to_be_visible()
+    verdict = Verdict.objects.get()
+    assert (verdict.rating, verdict.comment) == ("bad", "Check the numbers")
+    assert [mark.criterion.name for mark in verdict.marks.all()] == ["Wrong number"]
+    ready(eve)
+    page.keyboard.press("p")
+    expect(page.get_by_role("heading", level=1)).to_have_text(COMPLAINT)
+    ready(eve)
+    page.keyboard.press("b")
+    expect(page.get_by_role("searchbox")).to_have_value("投诉")
+
+
+def test_turns_come_as_they_are_read_and_live_ones_as_they_are_asked(eve: Visit):
+    conversation = long_conversation(40)
+    Conversation.objects.filter(pk=conversation.pk).update(last_at=timezone.now())
+    turns = list(Turn.objects.filter(conversation=conversation).order_by("id"))
+    page = eve.page
+    eve.go(f"{LIST}{conversation.pk}/change/")
+    last = page.locator(f"#turn-{turns[-1].pk}")
+    expect(page.locator("[data-turn]")).to_have_count(40)
+    expect(last.get_by_text("Answer 39")).to_have_count(0)
+    last.scroll_into_view_if_needed()
+    expect(last.get_by_text("Answer 39")).to_be_visible()
+    expect(page.locator(f"#turn-{turns[20].pk}").get_by_text("Answer 20")).to_have_count(0)
+    page.evaluate(f"document.getElementById('turn-{turns[19].pk}').focus()")
+    page.keyboard.press("j")
+    expect(page.locator(f"#turn-{turns[20].pk}").get_by_text("Answer 20")).to_be_visible()
+    assert page.evaluate("document.activeElement.id") == f"turn-{turns[20].pk}"
+    page.keyboard.press("e")
+    expect(page.get_by_role("status")).to_have_text("There is none further on.")
+    page.keyboard.press("Control+f")
+    expect(page.locator("[data-later]")).to_have_count(0)
+
+
+def test_a_queue_is_read_and_a_note_written(eve: Visit):
+    first, second = (long_conversation(1) for _ in range(2))
+    queue = ReviewQueue(name="Week")
+    make_queue(queue, [first.pk, second.pk])
+    page = eve.page
+    eve.go(f"/admin/copilot_admin/reviewqueue/{queue.pk}/change/")
+    page.get_by_role("button", name="Read the next").click()
+    ready(eve)
+    page.keyboard.press("j")
+    page.keyboard.press("m")
+    page.keyboard.type("Look here")
+    page.get_by_role("button", name="Save note").click()
+    expect(page.locator(".ca-margin").get_by_text("Look here")).to_be_visible()
+    assert TurnNote.objects.get().text == "Look here"
+    for done in (1, 2):
+        ready(eve)
+        page.keyboard.press("1")
+        page.keyboard.press("S")
+        expect(page.get_by_text(f"{done} of 2")).to_be_visible()
+    expect(page.get_by_text("Your verdict is kept.")).to_be_visible()
+    expect(page.get_by_text("There is nothing left for you in this queue.")).to_be_visible()
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_pages_of_the_review_are_accessible_and_fit(browser: Browser, server: str, look):
+    Criterion.objects.create(name="Wrong number")
+    Criterion.objects.create(name="Tone", kind="score")
+    conversation = long_conversation(9)
+    turn = Turn.objects.filter(conversation=conversation).earliest("id")
+    queue = ReviewQueue(name="Week", judges=2)
+    make_queue(queue, [conversation.pk])
+    eve = visit(browser, server, **look)
+    eve.log_in("eve")
+    findings = []
+    for path in (
+        f"{LIST}{conversation.pk}/change/?queue={queue.pk}",
+        f"{LIST}{conversation.pk}/turns/{turn.pk}/verdict/",
+        "/admin/copilot_admin/reviewqueue/",
+        "/admin/copilot_admin/reviewqueue/add/",
+        f"/admin/copilot_admin/reviewqueue/{queue.pk}/change/",
+    ):
+        eve.go(path)
+        if look.get("locale") == "ar":
+            eve.page.evaluate("document.documentElement.dir = 'rtl'")
+        eve.unfold()
+        findings += [(path, *one) for one in eve.grave_findings()]
+        assert eve.overflow() <= 0, path
+    eve.page.context.close()
+    assert findings == []
+    assert eve.mishaps == []
