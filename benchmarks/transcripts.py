@@ -1,0 +1,169 @@
+"""Fills a journal with conversations as a server would: through the journal's own statements."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+import random
+from uuid import UUID
+
+from django.db import transaction
+
+from copilot_admin.answering.feedback import Judged, Judgement, record
+from copilot_admin.engine.values.engine_input import FileRead
+from copilot_admin.engine.values.model_call import Finish, Usage
+from copilot_admin.journal import Opening
+from copilot_admin.journal.finishing import finish
+from copilot_admin.journal.opening import accept, prepare
+from copilot_admin.journal.recorder import Ending, Record, Recorder
+from copilot_admin.journal.sealing import seal
+from copilot_admin.models import CopilotVersion, Logging, Outcome
+from protocol.events import FunctionCall, MessageChunk, StatusUpdate
+from protocol.generations import Generation
+from protocol.messages import AiMessage, HumanMessage, Message
+from protocol.query import Query
+
+COMMON, MIDDLE, RARE, CYRILLIC = "market", "dividend", "zyxwvutu", "почему"
+END = datetime(2026, 11, 20, tzinfo=UTC)
+DAYS = 90
+TURNS = 4  # of a conversation
+AT_ONCE = 25  # conversations of one transaction
+MODELS = tuple(f"model-{number}" for number in range(40))
+ERRORS = ("provider-timeout", "rate-limited", "no-model")
+REASONS = ("Inaccurate", "Too long", "Did not follow", "Slow")
+_SYLLABLES = ("ba", "re", "ti", "mo", "la", "su", "ne", "ko", "di", "fa", "ru", "ze", "pi", "go")
+
+
+@dataclass(frozen=True, slots=True)
+class Filler:
+    """Makes conversations of some copilots, the same each time."""
+
+    versions: Sequence[CopilotVersion]
+    principals: Sequence[str]
+    chance: random.Random
+    words: Sequence[str]
+    weights: Sequence[float]
+
+    def fill(self, conversations: int, *, say: Callable[[str], None]) -> None:
+        """Adds conversations, the oldest first."""
+        for start in range(0, conversations, AT_ONCE):
+            with transaction.atomic():
+                for number in range(start, min(start + AT_ONCE, conversations)):
+                    self._conversation(number, conversations)
+            if start % 5000 < AT_ONCE:
+                say(f"{start} of {conversations} conversations")
+
+    def _conversation(self, number: int, of: int) -> None:
+        at = END - timedelta(days=DAYS * (of - number) / of)
+        version = self.chance.choice(self.versions)
+        principal = self.chance.choice(self.principals)
+        trace_id = f"trace-{number}" if number % 2 else None
+        said: list[Message] = []
+        for turn in range(TURNS):
+            question = self._text(12)
+            if number % 97 == 0 and turn == TURNS - 1:
+                said = said[:-2]  # a branch
+            said.append(HumanMessage(question))
+            answer = self._answer(number * TURNS + turn)
+            opening = self._opening(version, principal, trace_id, said, at)
+            accept(prepare(opening))
+            finish(seal(self._record(number, turn, answer), run_id=opening.run_id, at=at))
+            said.append(AiMessage(answer))
+            at += timedelta(seconds=40)
+        if number % 25 == 1:
+            self._judge(version, principal, trace_id or "", answer)
+
+    def _opening(
+        self,
+        version: CopilotVersion,
+        principal: str,
+        trace_id: str | None,
+        said: Sequence[Message],
+        at: datetime,
+    ) -> Opening:
+        widgets = [{"id": f"w{one}", "name": f"Widget {one}", "params": []} for one in range(10)]
+        env = {"widgets": {"primary": widgets}, "timezone": "UTC", "copilot": version.copilot_id}
+        return Opening(
+            run_id=UUID(int=self.chance.getrandbits(128), version=4),
+            copilot_id=version.copilot_id,
+            version_id=version.pk,
+            version_number=version.number,
+            logging=Logging.EVERYTHING,
+            principal=principal,
+            trace_id=trace_id,
+            query=Query(messages=tuple(said), generation=Generation.THREE, env=env),
+            size=4000,
+            provider=f"Provider {version.copilot_id % 5}",
+            model=self.chance.choices(MODELS, [1 / (one + 1) ** 1.5 for one in range(40)])[0],
+            params={"temperature": 0.2},
+            started_at=at,
+        )
+
+    def _record(self, number: int, turn: int, answer: str) -> Record:
+        recorder = Recorder(keep_content=True, generation=Generation.THREE)
+        recorder.add(StatusUpdate(message="Reading the widget"), at_ms=50)
+        if number % 100 == 3:
+            file = FileRead(
+                name="report.pdf", kind="pdf", size=9000, pages=3, pixels=None, note="", fault=""
+            )
+            recorder.add(file, at_ms=60)
+        recorder.add(MessageChunk(answer), at_ms=400)
+        if number % 30 == 4 and turn == TURNS - 1:
+            call = {"data_sources": [{"widget_uuid": "w1", "id": "price", "input_args": {}}]}
+            recorder.add(
+                FunctionCall(function="get_widget_data", input_arguments=call, extra_state={}),
+                at_ms=500,
+            )
+        recorder.add(Usage(input_tokens=self.chance.randrange(9000), output_tokens=400), at_ms=900)
+        recorder.add(Finish("stop"), at_ms=900)
+        failed = number % 50 == 7 and turn == TURNS - 1
+        return recorder.record(
+            Ending(
+                outcome=Outcome.FAILED if failed else Outcome.COMPLETED,
+                ms=2000,
+                ttft_ms=self.chance.randrange(200, 4000),
+                error="The model could not answer." if failed else "",
+                error_code=ERRORS[number % 3] if failed else "",
+            )
+        )
+
+    def _judge(self, version: CopilotVersion, principal: str, trace_id: str, answer: str) -> None:
+        judgement = Judgement(
+            vote=self.chance.choice(("thumbs_down", "thumbs_up")),
+            tags=[self.chance.choice(REASONS)],
+            ai_response=answer,
+            trace_id=trace_id,
+        )
+        judged = Judged(
+            copilot_id=version.copilot_id,
+            principal=principal,
+            logging=Logging.EVERYTHING,
+            trace_id=trace_id,
+        )
+        record(judgement, judged=judged)
+
+    def _text(self, length: int) -> str:
+        return " ".join(self.chance.choices(self.words, cum_weights=self.weights, k=length))
+
+    def _answer(self, number: int) -> str:
+        """About 900 characters, now and then with a word that is looked for."""
+        found = [self._text(130)]
+        if number % 2:
+            found.append(COMMON)
+        if number % 100 == 17:
+            found.append(MIDDLE)
+        if number % 10_000 == 77:
+            found.append(RARE)
+        if number % 500 == 5:
+            found.append(CYRILLIC.title())
+        return " ".join(found)
+
+
+def filler(versions: Sequence[CopilotVersion], principals: Sequence[str]) -> Filler:
+    """A filler whose words are as unevenly frequent as those of a language."""
+    chance = random.Random(5)
+    words = ["".join(chance.choices(_SYLLABLES, k=chance.randint(1, 5))) for _ in range(20_000)]
+    weights, total = [], 0.0
+    for rank in range(len(words)):
+        total += 1 / (rank + 1)
+        weights.append(total)
+    return Filler(versions, principals, chance, words, weights)
