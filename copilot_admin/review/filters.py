@@ -99,7 +99,7 @@ def one_of(**conditions: Q) -> Callable[[str], Q]:
 
 def _copilot(text: str) -> Q:
     """By its slug, its number, or its name."""
-    named = Q(slug=text) | Q(name=text)
+    named = Q(slug=text) | Q(name__iexact=text)
     if text.isascii() and text.isdecimal() and len(text) <= 10:
         named |= Q(pk=int(text))
     found = list(Copilot.objects.filter(named).values_list("pk", flat=True)[:10])

@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db.models import Q
 
 from copilot_admin.models import Conversation, SavedView
@@ -30,6 +29,7 @@ class ShownView:
 
     view: SavedView
     is_own: bool
+    may_delete: bool
     is_current: bool
     number: int | None
 
@@ -47,7 +47,7 @@ def kept_query(given: Mapping[str, str]) -> str:
     return urlencode({name: value for name, value in kept.items() if value})
 
 
-def views_for(user: AbstractBaseUser | Any, *, current: str) -> Sequence[ShownView]:
+def views_for(user: AbstractUser | AnonymousUser, *, current: str) -> Sequence[ShownView]:
     """The views of a user and those that others share, by name.
 
     Args:
@@ -59,6 +59,7 @@ def views_for(user: AbstractBaseUser | Any, *, current: str) -> Sequence[ShownVi
         ShownView(
             view=view,
             is_own=view.owner_id == user.pk,
+            may_delete=view.owner_id == user.pk or user.is_superuser,
             is_current=bool(current) and view.query == current,
             number=_count(view) if place < MOST_COUNTED else None,
         )
@@ -66,7 +67,7 @@ def views_for(user: AbstractBaseUser | Any, *, current: str) -> Sequence[ShownVi
     ]
 
 
-def save_view(user: AbstractBaseUser | Any, *, name: str, query: str, is_shared: bool) -> str:
+def save_view(user: AbstractUser | AnonymousUser, *, name: str, query: str, is_shared: bool) -> str:
     """Saves a view, in place of an own one with this name.
 
     Returns:
@@ -85,9 +86,14 @@ def save_view(user: AbstractBaseUser | Any, *, name: str, query: str, is_shared:
     return ""
 
 
-def delete_view(user: AbstractBaseUser | Any, view_id: int) -> bool:
-    """Deletes an own view; those of others stay. Returns whether there was one."""
-    deleted, _ = SavedView.objects.filter(pk=view_id, owner=user.pk).delete()
+def delete_view(user: AbstractUser | AnonymousUser, view_id: int) -> bool:
+    """Deletes an own view, or as an admin a shared one: its owner may have left.
+
+    Returns:
+        Whether there was one.
+    """
+    allowed = Q(owner=user.pk) | (Q(is_shared=True) if user.is_superuser else Q(pk__in=()))
+    deleted, _ = SavedView.objects.filter(allowed, pk=view_id).delete()
     return bool(deleted)
 
 

@@ -284,9 +284,10 @@ def test_of_500_copilots_a_key_finds_its_own_by_typing(browser: Browser, base_ur
     make_user(Role.REVIEWERS, username="eve")
     eve.log_in("eve")
     eve.go("/admin/copilot_admin/conversation/")
-    eve.page.get_by_role("searchbox", name="Search: copilot").fill("desk 33")
-    expect(eve.page.locator("#changelist-filter .ca-filter-many li:visible")).to_have_count(10)
-    assert eve.grave_findings() == []
+    eve.page.get_by_text("Filters", exact=True).click()
+    eve.page.get_by_label("Copilot", exact=True).fill("desk 007")
+    eve.page.keyboard.press("Enter")
+    expect(eve.page.get_by_text("Copilot: Desk 007")).to_be_visible()
     eve.page.context.close()
     page.context.close()
     assert (olga.mishaps, eve.mishaps) == ([], [])

@@ -9,8 +9,10 @@ from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation, Turn
 from tests.admin.transcripts.test_pages import hostile_conversation
 from tests.admin.transcripts.transcript_rows import long_conversation, rich_conversation
-from tests.browser.visits import LOOKS, Visit, visit
+from tests.browser.visits import LOOKS, PHONE, Visit, visit
 from tests.factories import make_user
+from tests.journal.journaling import Client as Asking
+from tests.journal.journaling import ai
 from tests.rendering.hostile_texts import PAYLOADS
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -53,6 +55,35 @@ def test_a_conversation_is_found_opened_and_read(eve: Visit):
     page.get_by_role("link", name="Earlier version").click()
     expect(page.get_by_text("Microsoft stayed flat, on second thought.")).to_be_visible()
     expect(page.get_by_text("Answer 1, since replaced")).to_be_visible()
+
+
+def test_words_are_found_opened_at_their_turn_filtered_and_kept(eve: Visit):
+    client = Asking(trace_id="chat-1")
+    client.ask("Курс?").answer("42\n\n" * 80)
+    client.ask("Курс?", ai("42"), "Почему <img src=x>?").answer("Потому что **так**")
+    Conversation.objects.update(n_down=1)
+    page = eve.page
+    eve.go(LIST)
+    page.get_by_role("searchbox").fill("почему")
+    page.keyboard.press("Enter")
+    expect(page.locator("mark.ca-hit")).to_have_text(["Почему"])
+    assert "copilot=" not in page.url  # what is empty is not in the address
+    page.get_by_text("Filters", exact=True).click()
+    page.get_by_label("Thumbs").select_option(label="Down")
+    page.get_by_role("button", name="Show", exact=True).click()
+    page.get_by_text("Save this view").click()
+    page.get_by_label("Name").fill("Почему нет")
+    page.get_by_label("For all reviewers").check()
+    page.get_by_role("button", name="Save", exact=True).click()
+    view = page.get_by_role("navigation", name="Saved views").get_by_role("link")
+    expect(view).to_have_attribute("aria-current", "true")
+    page.locator(".ca-filters > summary").click()
+    assert eve.grave_findings() == []
+    page.set_viewport_size(PHONE)
+    assert eve.overflow() <= 0
+    page.get_by_role("link", name="Курс?").click()
+    expect(page.locator("article:target mark.ca-hit")).to_have_text("Почему")
+    expect(page.locator("article:target mark.ca-hit")).to_be_in_viewport()
 
 
 def test_a_table_shows_all_its_rows_when_asked(eve: Visit):

@@ -48,6 +48,15 @@ def test_a_view_is_saved_shown_shared_and_deleted():
     assert not SavedView.objects.exists()
 
 
+def test_an_admin_deletes_what_others_share_and_nothing_else():
+    owner, admin = make_user(), log_in(is_superuser=True)
+    for name, shared in (("Shared", True), ("Own", False)):
+        save_view(owner, name=name, query="q=a", is_shared=shared)
+    for view in SavedView.objects.all():
+        admin.post(f"{LIST}views/{view.pk}/delete/")
+    assert [view.name for view in SavedView.objects.all()] == ["Own"]
+
+
 def test_own_views_are_seen_by_nobody_else():
     mine, others = log_in(Role.REVIEWERS), log_in(Role.REVIEWERS)
     mine.post(SAVE, {"name": "Mine", "query": "q=bonds"})

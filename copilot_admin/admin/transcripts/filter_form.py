@@ -18,7 +18,9 @@ class Field:
     @property
     def shown(self) -> Label:
         """The value in the words of its choice."""
-        return dict(self.choices).get(self.value, self.value)
+        return dict(self.choices).get(
+            self.value, self.value
+        )  # a name that was typed is one already
 
 
 def fields_of(chosen: Chosen) -> Sequence[Field]:
