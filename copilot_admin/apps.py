@@ -4,7 +4,7 @@ import os
 import sys
 
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_delete, post_migrate, post_save
 
 
 class CopilotAdminConfig(AppConfig):
@@ -15,10 +15,17 @@ class CopilotAdminConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Registers the system checks, and has the roles made after every migration."""
+        """Registers the system checks, and has roles and prices follow what is saved."""
         from copilot_admin.config.roles import create_roles  # needs the models of `auth`
         from copilot_admin.copilots import checks  # noqa: F401  # needs the models
+        from copilot_admin.models import ModelPrice, Provider
+        from copilot_admin.prices.book import prices_changed
+        from copilot_admin.prices.shipped import price_new_rehearsal
         from copilot_admin.server.sole_server import be_sole_development_server
 
         post_migrate.connect(create_roles, sender=self)
+        post_save.connect(price_new_rehearsal, sender=Provider)
+        for model in (ModelPrice, Provider):
+            post_save.connect(prices_changed, sender=model)
+            post_delete.connect(prices_changed, sender=model)
         be_sole_development_server(sys.argv, os.environ)

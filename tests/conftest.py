@@ -17,6 +17,7 @@ import pytest
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.copilots import live
 from copilot_admin.engine.files.file_processes import WORKERS
+from copilot_admin.prices import book
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.upkeep.background import BACKGROUND
 from tests.ready_tables import ready_tables, shared_folder
@@ -112,9 +113,10 @@ def _pages_are_noted(django_test_environment: None) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _versions_are_new() -> None:
-    """Forgets the versions of other tests: a database that is rolled back gives their ids anew."""
+    """Forgets versions and prices of other tests: a database that is rolled back gives their ids anew."""
     live._other_ids.cache_clear()
     live._answerer.cache_clear()
+    book.forget()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -29,7 +29,7 @@ from copilot_admin.engine.values.engine_input import (
     Output,
     Recollection,
 )
-from copilot_admin.engine.values.model_call import Finish, ToolCall
+from copilot_admin.engine.values.model_call import Finish, ToolCall, estimated_usage
 from copilot_admin.engine.values.turn import is_heavy, may_call_client
 from copilot_admin.engine.without_images import WithoutImages
 from copilot_admin.errors import RunError
@@ -156,9 +156,10 @@ async def _asked(
     engine_input: EngineInput, leg: Leg, *, pace: Pace
 ) -> AsyncGenerator[Output, None]:
     """Asks the model once."""
+    call = leg.next_call()
     stream = stream_model(
         engine_input.provider,
-        leg.next_call(),
+        call,
         timeouts=engine_input.spec.provider.timeouts,
         pace=pace,
     )
@@ -167,7 +168,8 @@ async def _asked(
             async for delta in deltas:
                 for output in leg.outputs(delta):
                     yield output
-                if leg.reply.full:
+                if leg.reply.full:  # so its tokens are never told
+                    yield estimated_usage(call, written=sum(map(len, leg.reply.round_text)))
                     break
     except RunError:
         for output in leg.held_back():

@@ -224,4 +224,9 @@ def _called(run: ComponentRun, result: str) -> ComponentCalled:
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:
-    return Usage(input_tokens=usage["prompt_tokens"], output_tokens=usage["completion_tokens"])
+    """The tokens of a model that a component asked; of cached ones components say nothing."""
+    return Usage(
+        input_tokens=usage["prompt_tokens"],
+        output_tokens=usage["completion_tokens"],
+        model=usage["name"],
+    )

@@ -1,7 +1,10 @@
 """Write how a run ended, in one transaction; a second time changes nothing."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
+from typing import TypeAlias
 from uuid import UUID
 
 from copilot_admin.journal.keys import hash_key
@@ -12,6 +15,7 @@ from copilot_admin.journal.usage import CountedRun, count
 from copilot_admin.models import (
     Checkpoint,
     Conversation,
+    CostConfidence,
     Event,
     EventType,
     Node,
@@ -23,6 +27,8 @@ from copilot_admin.models import (
     Turn,
     TurnState,
 )
+from copilot_admin.prices.bill import Bill, bill_of
+from copilot_admin.prices.cost import Cost, Price
 from copilot_admin.storage import blobs
 from copilot_admin.storage.blobs import BIG, Packed, dumped, pack
 from copilot_admin.storage.selects import Select
@@ -39,10 +45,12 @@ _STATES = {
     Outcome.INTERRUPTED: TurnState.FAILED,
     Outcome.CANCELLED: TurnState.ABANDONED,
 }
+_Added: TypeAlias = Mapping[str, Decimal | int | bool]
+_UNKNOWN = CostConfidence.UNKNOWN
 _ERRORS = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.INTERRUPTED})
 _RUN = (
-    "id", "outcome", "copilot_id", "conversation_id", "turn_id", "principal", "model",
-    "started_at", "notes", "copilot_version__number",
+    "id", "outcome", "copilot_id", "conversation_id", "turn_id", "principal", "provider", "model",
+    "started_at", "notes", "cost_confidence", "copilot_version__number",
 )  # fmt: skip
 _LEAF = (
     "input_leaf_id", "input_leaf__depth", "input_leaf__chain_hash", "input_leaf__client_hash",
@@ -51,20 +59,25 @@ _ENDING = (
     "outcome", "ms", "ttft_ms", "error", "error_code", "finish_reason", "notes", "usage_source",
     "output_node_id", "answer_text", "heartbeat_at",
     "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens",
+    "input_price", "cached_price", "output_price", "reasoning_price", "cost", "cost_confidence",
 )  # fmt: skip
 _LOCK_RUN = Select(Run, *_RUN, *_LEAF, where=("id",), lock=True)
 _INSERT_NODE = Insert(Node, returning=("id", "text"), or_existing=("conversation_id", "chain_hash"))
 _END_RUN = Update(Run, where=("id",), set=_ENDING)
 _DROP_CHECKPOINTS = Delete(Checkpoint, where=("run_id",))
 _END_TURN = Update(
-    Turn, where=("id",), set=("state", "waiting_since", "ttft_ms"), add=("tokens", "ms")
+    Turn,
+    where=("id",),
+    set=("state", "waiting_since", "ttft_ms"),
+    add=("tokens", "ms", "cost", "n_unpriced"),
+    either=("cost_is_estimated",),
 )
 _END_IN_CONVERSATION = Update(
     Conversation,
     where=("id",),
     set=("ttft_ms", "last_outcome", "last_at"),
-    add=("tokens",),
-    either=("has_error", "has_call", "has_file"),
+    add=("tokens", "cost", "n_unpriced"),
+    either=("has_error", "has_call", "has_file", "cost_is_estimated"),
 )
 
 
@@ -88,9 +101,11 @@ class _Open:
     conversation_id: int | None
     turn_id: int | None
     principal: str
+    provider: str
     model: str
     started_at: datetime
     notes: list[Json]
+    cost_confidence: str
     version_number: int | None
     leaf: _Leaf | None
 
@@ -122,18 +137,20 @@ def finish(sealed: Sealed) -> bool:
     if run.conversation_id is not None:
         written = _write_replies(run, run.conversation_id, sealed)
         _write_events(run, sealed)
-    _write_run(run, sealed, written)
+    bill = _bill(run, sealed)
+    _write_run(run, sealed, written, bill)
     _DROP_CHECKPOINTS(run_id=run.id)
+    costs = _added(bill.cost, was_unpriced=was_guessed and run.cost_confidence == _UNKNOWN)
     if run.turn_id is not None:
-        _write_turn(run.turn_id, sealed)
+        _write_turn(run.turn_id, sealed, costs)
     if run.turn_id is not None and run.conversation_id is not None and sealed.keep_content:
         index_answer(run.turn_id, run.conversation_id, sealed.text)
     if run.conversation_id is not None:
-        _write_conversation(run.conversation_id, sealed)
+        _write_conversation(run.conversation_id, sealed, costs)
     note_seen(SeenKind.MODEL, run.model)
     note_seen(SeenKind.ERROR, sealed.error_code)
     if not was_guessed:
-        _count(run, sealed)
+        _count(run, sealed, bill.cost)
     return True
 
 
@@ -209,7 +226,32 @@ def _write_events(run: _Open, sealed: Sealed) -> None:
     Event.objects.bulk_create(events)
 
 
-def _write_run(run: _Open, sealed: Sealed, written: _Written) -> None:
+def _bill(run: _Open, sealed: Sealed) -> Bill:
+    return bill_of(
+        sealed.usages,
+        provider=run.provider,
+        model=run.model,
+        at=run.started_at,
+        outcome=sealed.outcome,
+    )
+
+
+def _added(cost: Cost, *, was_unpriced: bool) -> _Added:
+    """What a run adds to the cost of its turn and conversation."""
+    return {
+        "cost": cost.amount or 0,
+        "n_unpriced": int(not cost.is_known) - int(was_unpriced),
+        "cost_is_estimated": cost.confidence is CostConfidence.ESTIMATED,
+    }
+
+
+def _prices(price: Price | None) -> Mapping[str, Decimal | None]:
+    """The copy of a price that a run keeps, so that no later change of it changes the past."""
+    kinds = ("input", "cached", "output", "reasoning")
+    return {f"{kind}_price": getattr(price, kind) if price else None for kind in kinds}
+
+
+def _write_run(run: _Open, sealed: Sealed, written: _Written, bill: Bill) -> None:
     _END_RUN(
         id=run.id,
         outcome=sealed.outcome,
@@ -223,11 +265,14 @@ def _write_run(run: _Open, sealed: Sealed, written: _Written) -> None:
         output_node_id=written.node_id,
         answer_text=written.text,
         heartbeat_at=sealed.ended_at,
+        cost=bill.cost.amount,
+        cost_confidence=bill.cost.confidence,
         **sealed.tokens,
+        **_prices(bill.price),
     )
 
 
-def _write_turn(turn_id: int, sealed: Sealed) -> None:
+def _write_turn(turn_id: int, sealed: Sealed, costs: _Added) -> None:
     waits = sealed.is_call and sealed.outcome is Outcome.COMPLETED
     _END_TURN(
         id=turn_id,
@@ -236,10 +281,11 @@ def _write_turn(turn_id: int, sealed: Sealed) -> None:
         tokens=_tokens(sealed),
         ttft_ms=sealed.ttft_ms,
         ms=sealed.ms,
+        **costs,
     )
 
 
-def _write_conversation(conversation_id: int, sealed: Sealed) -> None:
+def _write_conversation(conversation_id: int, sealed: Sealed, costs: _Added) -> None:
     _END_IN_CONVERSATION(
         id=conversation_id,
         tokens=_tokens(sealed),
@@ -249,10 +295,11 @@ def _write_conversation(conversation_id: int, sealed: Sealed) -> None:
         has_error=sealed.outcome in _ERRORS,
         has_call=sealed.is_call,
         has_file=any(entry.type == EventType.FILE for entry in sealed.entries),
+        **costs,
     )
 
 
-def _count(run: _Open, sealed: Sealed) -> None:
+def _count(run: _Open, sealed: Sealed, cost: Cost) -> None:
     count(
         CountedRun(
             day=run.started_at.date(),
@@ -263,6 +310,7 @@ def _count(run: _Open, sealed: Sealed) -> None:
             is_error=sealed.outcome in _ERRORS,
             tokens=_tokens(sealed),
             ttft_ms=sealed.ttft_ms,
+            cost=cost.amount,
         )
     )
 

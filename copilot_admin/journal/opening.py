@@ -7,7 +7,15 @@ from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.recall import recollect
 from copilot_admin.journal.usage import CountedRun, count
 from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
-from copilot_admin.models import Conversation, Logging, Outcome, Run, Turn, TurnState
+from copilot_admin.models import (
+    Conversation,
+    CostConfidence,
+    Logging,
+    Outcome,
+    Run,
+    Turn,
+    TurnState,
+)
 from copilot_admin.storage import blobs
 from copilot_admin.storage.blobs import Packed, pack
 from copilot_admin.storage.statements import Insert, Update
@@ -102,6 +110,8 @@ def refuse(refusal: Refusal) -> None:
             "started_at": refusal.started_at,
             "ms": refusal.ms,
             "outcome": Outcome.REFUSED,
+            "cost": 0,  # nobody was asked
+            "cost_confidence": CostConfidence.EXACT,
             "error": refusal.error if keep else "",
             "error_code": refusal.error_code[:50],
             "boot_id": BOOT_ID,

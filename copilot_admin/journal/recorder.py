@@ -85,6 +85,7 @@ class Record:
         text: The answer as it was streamed.
         heard: The answer as the client will repeat it: an older client got tables as text.
         call: The function call that the run ended in, as the client will repeat it.
+        usages: The tokens, a sum for each model that was asked; none where nobody said any.
         keep_content: False: `text`, `heard` and `call` serve to recognise them when they come
             back and must not be stored; the entries hold no payloads, and there is no error text.
     """
@@ -94,7 +95,7 @@ class Record:
     heard: str = ""
     call: CallMessage | None = None
     finish_reason: str = ""
-    usage: Usage | None = None
+    usages: tuple[Usage, ...] = ()
     entries: tuple[Entry, ...] = ()
     keep_content: bool = True
 
@@ -172,7 +173,7 @@ class Recorder:
             heard=self._heard(text),
             call=echo_of(last, self._generation) if isinstance(last, FunctionCall) else None,
             finish_reason=self._finish_reason,
-            usage=_sum(self._usages),
+            usages=_sums(self._usages),
             entries=tuple(_merged(_entries(self._items))),
         )
         return cleaned(record) if self._keep_content else without_content(record)
@@ -272,9 +273,15 @@ def _said_as_text(event: Event, generation: Generation) -> str:
     )
 
 
-def _sum(usages: Sequence[Usage]) -> Usage | None:
-    if not usages:
-        return None
+def _sums(usages: Iterable[Usage]) -> tuple[Usage, ...]:
+    by_model: dict[str, list[Usage]] = {}
+    for usage in usages:
+        by_model.setdefault(usage.model, []).append(usage)
+    return tuple(replace(sum_of(some), model=model) for model, some in by_model.items())
+
+
+def sum_of(usages: Sequence[Usage]) -> Usage:
+    """The tokens of several calls; estimated if those of one are."""
     estimated = any(usage.source is UsageSource.ESTIMATED for usage in usages)
     return Usage(
         input_tokens=sum(usage.input_tokens for usage in usages),

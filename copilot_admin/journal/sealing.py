@@ -10,16 +10,19 @@ from datetime import datetime
 from typing import cast
 from uuid import UUID
 
-from copilot_admin.engine.values.model_call import Usage
+from copilot_admin.engine.values.model_call import Usage, UsageSource
 from copilot_admin.journal.keys import hash_key
-from copilot_admin.journal.recorder import Entry, Record
+from copilot_admin.journal.recorder import Entry, Record, sum_of
 from copilot_admin.models import Outcome
 from copilot_admin.threads.chain import digest_of
 from protocol.canonical import Kind, kind_of
 from protocol.json import Json, JsonObject
 from protocol.messages import AiMessage, CallMessage, Message
 from protocol.redaction import redact, redact_text
+from protocol.storable import clean_text
 
+TOKENS = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")  # of a run
+LONGEST_MODEL = 200  # characters of a model, as of a run's
 LARGEST_INTEGER = 2**31 - 1  # of the columns; a provider may count what it likes
 
 
@@ -57,9 +60,19 @@ class Sealed:
     text: str
     replies: tuple[WrittenMessage, ...]
     entries: tuple[Entry, ...]
-    tokens: Mapping[str, int]
-    usage_source: str
+    usages: tuple[Usage, ...]
     keep_content: bool
+
+    @property
+    def tokens(self) -> Mapping[str, int]:
+        """The tokens of all models, by the columns of a run."""
+        usage = sum_of(self.usages)
+        return {name: _fitting(getattr(usage, name)) for name in TOKENS}
+
+    @property
+    def usage_source(self) -> str:
+        """Who counted them; empty: nobody."""
+        return sum_of(self.usages).source.value if self.usages else ""
 
     @property
     def is_call(self) -> bool:
@@ -70,7 +83,6 @@ class Sealed:
 def seal(record: Record, *, run_id: UUID, at: datetime) -> Sealed:
     """Makes a record fit for storing."""
     ending, keep = record.ending, record.keep_content
-    usage = record.usage or Usage()
     return Sealed(
         run_id=run_id,
         outcome=ending.outcome,
@@ -84,13 +96,7 @@ def seal(record: Record, *, run_id: UUID, at: datetime) -> Sealed:
         text=redact_text(record.text) if keep else "",
         replies=_replies(record),
         entries=tuple(_sealed_entry(entry, keep=keep) for entry in record.entries),
-        tokens={
-            "input_tokens": _fitting(usage.input_tokens),
-            "cached_tokens": _fitting(usage.cached_tokens),
-            "output_tokens": _fitting(usage.output_tokens),
-            "reasoning_tokens": _fitting(usage.reasoning_tokens),
-        },
-        usage_source=usage.source.value if record.usage else "",
+        usages=tuple(map(_sealed_usage, record.usages)),
         keep_content=keep,
     )
 
@@ -124,6 +130,17 @@ def _sealed_entry(entry: Entry, *, keep: bool) -> Entry:
     )
 
 
+def _sealed_usage(usage: Usage) -> Usage:
+    return Usage(
+        input_tokens=_fitting(usage.input_tokens),
+        cached_tokens=_fitting(usage.cached_tokens),
+        output_tokens=_fitting(usage.output_tokens),
+        reasoning_tokens=_fitting(usage.reasoning_tokens),
+        source=usage.source,
+        model=clean_text(usage.model)[:LONGEST_MODEL],
+    )
+
+
 def _fitting(number: int) -> int:
     return max(0, min(number, LARGEST_INTEGER))
 
@@ -148,8 +165,10 @@ def to_json(sealed: Sealed) -> JsonObject:
         "entries": [
             [str(one.type), one.payload, one.text_offset, one.at_ms] for one in sealed.entries
         ],
-        "tokens": sealed.tokens,
-        "usage_source": sealed.usage_source,
+        "usages": [
+            [one.model, one.source.value, *(getattr(one, name) for name in TOKENS)]
+            for one in sealed.usages
+        ],
         "keep_content": sealed.keep_content,
     }
 
@@ -184,7 +203,26 @@ def from_json(data: Mapping[str, Json]) -> Sealed:
             Entry(type=kind, payload=payload, text_offset=offset, at_ms=at_ms)
             for kind, payload, offset, at_ms in entries
         ),
-        tokens=cast("Mapping[str, int]", data["tokens"]),
-        usage_source=str(data["usage_source"]),
+        usages=_usages(data),
         keep_content=bool(data["keep_content"]),
+    )
+
+
+def _usages(data: Mapping[str, Json]) -> tuple[Usage, ...]:
+    if "usages" not in data:  # spooled before costs were reckoned, with a sum of all models
+        source = str(data["usage_source"])
+        tokens = cast("Mapping[str, int]", data["tokens"])
+        return (_usage("", source, *(tokens[name] for name in TOKENS)),) if source else ()
+    rows = cast("list[tuple[str, str, int, int, int, int]]", data["usages"])
+    return tuple(_usage(*row) for row in rows)
+
+
+def _usage(model: str, source: str, read: int, cached: int, written: int, reasoning: int) -> Usage:
+    return Usage(
+        input_tokens=read,
+        cached_tokens=cached,
+        output_tokens=written,
+        reasoning_tokens=reasoning,
+        source=UsageSource(source),
+        model=model,
     )

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 
 from copilot_admin.models import DailyUsage
 from copilot_admin.models.transcripts import PLAYGROUND
@@ -16,7 +17,7 @@ _STEPS = (
     (10_000, "ttft_10s"),
 )
 _SLOWEST = "ttft_more"
-_COUNTED = ("runs", "errors", "tokens", *(name for _, name in _STEPS), _SLOWEST)
+_COUNTED = ("runs", "errors", "tokens", "cost", "unpriced", *(name for _, name in _STEPS), _SLOWEST)
 _ADD = Update(
     DailyUsage, where=("day", "copilot_id", "version", "model", "principal"), add=_COUNTED
 )
@@ -25,7 +26,7 @@ _INSERT = Insert(DailyUsage, returning=("id",), or_ignore=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountedRun:
-    """One run, as a day counts it; `ttft_ms` None: no token came."""
+    """One run, as a day counts it; `ttft_ms` None: no token came; `cost` None: nobody knows."""
 
     day: date
     copilot_id: int
@@ -35,6 +36,7 @@ class CountedRun:
     is_error: bool = False
     tokens: int = 0
     ttft_ms: int | None = None
+    cost: Decimal | None = Decimal(0)
 
 
 def count(usage: CountedRun) -> None:
@@ -56,9 +58,10 @@ def count(usage: CountedRun) -> None:
         _ADD(**row, **more)  # another process made it meanwhile
 
 
-def _increments(usage: CountedRun) -> dict[str, int]:
-    columns = dict.fromkeys(_COUNTED, 0)
+def _increments(usage: CountedRun) -> dict[str, int | Decimal]:
+    columns: dict[str, int | Decimal] = dict.fromkeys(_COUNTED, 0)
     columns |= {"runs": 1, "errors": int(usage.is_error), "tokens": usage.tokens}
+    columns |= {"cost": usage.cost or 0, "unpriced": int(usage.cost is None)}
     if usage.ttft_ms is not None:
         columns[_column(usage.ttft_ms)] = 1
     return columns

@@ -1,7 +1,7 @@
 """The schema: copilots and who may ask them, saved questions, transcripts, calls of components.
 
-Doors: what is named here, `access.digest_of` for who looks a key up, `copilots`, `reviewing` and
-`transcripts` for their limits and names, and `fields` for migrations.
+Doors: what is named here, `access.digest_of` for who looks a key up, `copilots`, `prices`, `reviewing`
+and `transcripts` for their limits and names, and `fields` for migrations.
 """
 
 from copilot_admin.models.access import AllowedOrigin, EndpointKey
@@ -15,6 +15,7 @@ from copilot_admin.models.copilots import (
     VersionProvider,
 )
 from copilot_admin.models.imports import PendingImport
+from copilot_admin.models.prices import ModelPrice
 from copilot_admin.models.questions import (
     AnswerState,
     Judgement,
@@ -85,6 +86,7 @@ __all__ = [
     "Judgement",
     "Logging",
     "Mark",
+    "ModelPrice",
     "Node",
     "NodeKind",
     "NodeRole",

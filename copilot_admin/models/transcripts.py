@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot, CopilotVersion
 from copilot_admin.models.fields import OrderedJsonField
+from copilot_admin.models.prices import COST_DIGITS, COST_PLACES, PRICE_DIGITS, PRICE_PLACES
 from protocol.json import JsonObject
 
 HASH_LENGTH = 32  # hexadecimal digits of a 128-bit keyed BLAKE2b
@@ -159,7 +160,12 @@ class Conversation(models.Model):
     n_turns = models.PositiveIntegerField(_("turns"), default=0)
     n_runs = models.PositiveIntegerField(_("requests"), default=0)
     tokens = models.PositiveBigIntegerField(_("tokens"), default=0)
-    cost = models.DecimalField(_("cost"), max_digits=14, decimal_places=6, default=0)
+    # What is known of the cost; and how many of the requests that ended have none that is known.
+    cost = models.DecimalField(
+        _("cost"), max_digits=COST_DIGITS, decimal_places=COST_PLACES, default=0
+    )
+    n_unpriced = models.PositiveIntegerField(_("requests of unknown cost"), default=0)
+    cost_is_estimated = models.BooleanField(_("cost is estimated"), default=False)
     ttft_ms = models.PositiveIntegerField(_("first token (ms)"), null=True)  # of the last answer
     last_outcome = models.CharField(
         _("outcome"), max_length=12, choices=Outcome.choices, default=Outcome.RUNNING
@@ -276,7 +282,11 @@ class Turn(models.Model):
     started_at = models.DateTimeField()
     waiting_since = models.DateTimeField(null=True)
     tokens = models.PositiveBigIntegerField(default=0)
-    cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    cost = models.DecimalField(
+        max_digits=COST_DIGITS, decimal_places=COST_PLACES, default=0
+    )  # as of a conversation
+    n_unpriced = models.PositiveIntegerField(default=0)
+    cost_is_estimated = models.BooleanField(default=False)
     ttft_ms = models.PositiveIntegerField(null=True)
     ms = models.PositiveIntegerField(default=0)
 
@@ -375,9 +385,22 @@ class Run(models.Model):
     output_tokens = models.PositiveIntegerField(default=0)
     reasoning_tokens = models.PositiveIntegerField(default=0)
     usage_source = models.CharField(max_length=10, blank=True)
-    input_price = models.DecimalField(max_digits=14, decimal_places=8, null=True)
-    output_price = models.DecimalField(max_digits=14, decimal_places=8, null=True)
-    cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    # The price that was valid when it started, in dollars for a million tokens; None: there was none.
+    input_price = models.DecimalField(
+        max_digits=PRICE_DIGITS, decimal_places=PRICE_PLACES, null=True
+    )
+    cached_price = models.DecimalField(
+        max_digits=PRICE_DIGITS, decimal_places=PRICE_PLACES, null=True
+    )
+    output_price = models.DecimalField(
+        max_digits=PRICE_DIGITS, decimal_places=PRICE_PLACES, null=True
+    )
+    reasoning_price = models.DecimalField(
+        max_digits=PRICE_DIGITS, decimal_places=PRICE_PLACES, null=True
+    )
+    cost = models.DecimalField(
+        max_digits=COST_DIGITS, decimal_places=COST_PLACES, null=True
+    )  # None: unknown
     cost_confidence = models.CharField(
         max_length=10, choices=CostConfidence.choices, default=CostConfidence.UNKNOWN
     )
@@ -497,7 +520,10 @@ class DailyUsage(models.Model):
     runs = models.PositiveBigIntegerField(default=0)
     errors = models.PositiveBigIntegerField(default=0)
     tokens = models.PositiveBigIntegerField(default=0)
-    cost = models.DecimalField(max_digits=16, decimal_places=6, default=0)
+    cost = models.DecimalField(
+        max_digits=COST_DIGITS, decimal_places=COST_PLACES, default=0
+    )  # as far as it is known
+    unpriced = models.PositiveBigIntegerField(default=0)  # runs of unknown cost
     # Time to first token, a histogram in columns so that F() can count without a read.
     ttft_250ms = models.PositiveBigIntegerField(default=0)
     ttft_500ms = models.PositiveBigIntegerField(default=0)

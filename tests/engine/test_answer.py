@@ -141,6 +141,7 @@ def test_answer_is_cut_at_the_byte_limit_and_never_within_a_character():
     assert outputs == [
         MessageChunk("abc"),
         MessageChunk("d"),
+        Usage(input_tokens=3, output_tokens=1, source=UsageSource.ESTIMATED),
         MessageChunk("\n\n"),
         *warning_events(sentence),
         Finish("length"),
@@ -162,6 +163,7 @@ def test_thoughts_without_end_are_cut_at_the_same_limit():
     assert outputs == [
         Thought("hmm"),
         Thought("m"),
+        Usage(input_tokens=3, source=UsageSource.ESTIMATED),
         *warning_events(sentence),
         Finish("length"),
     ]

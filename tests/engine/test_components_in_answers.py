@@ -552,7 +552,7 @@ def test_a_component_asks_the_copilots_model_and_its_tokens_are_counted():
     usage = {"name": "small", "prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
     (called,) = (one for one in found if isinstance(one, ComponentCalled))
     assert called.usage == (usage,)
-    assert Usage(input_tokens=5, output_tokens=2) in found
+    assert Usage(input_tokens=5, output_tokens=2, model="small") in found
 
 
 def test_a_model_that_cannot_be_asked_is_the_components_failure():

@@ -93,12 +93,15 @@ class Asked:
         assert self.accepted.conversation_id is not None
         return Conversation.objects.get(pk=self.accepted.conversation_id)
 
-    def answer(self, *outputs: Output | str, ended: Ending | None = None) -> "Asked":
+    def answer(
+        self, *outputs: Output | str, ended: Ending | None = None, counted: bool = True
+    ) -> "Asked":
+        """Ends the run; unless it is said otherwise, with the tokens of a short answer."""
         said = [MessageChunk(one) if isinstance(one, str) else one for one in outputs]
-        counted = (Usage(input_tokens=10, output_tokens=5), Finish("stop"))
+        usual = (Usage(input_tokens=10, output_tokens=5), Finish("stop"))
         record = record_of(
             *said,
-            *counted,
+            *(usual if counted else ()),
             ended=ended,
             keep_content=self.keep_content,
             generation=self.generation,

@@ -108,19 +108,28 @@ def test_the_usage_of_all_model_calls_is_added():
         Usage(input_tokens=10, source=UsageSource.ESTIMATED),
         Finish("length"),
     )
-    assert record.usage == Usage(
+    summed = Usage(
         input_tokens=11,
         cached_tokens=2,
         output_tokens=3,
         reasoning_tokens=4,
         source=UsageSource.ESTIMATED,
     )
+    assert record.usages == (summed,)
     assert record.finish_reason == "length"
+
+
+def test_the_usage_of_each_model_is_added_by_itself():
+    own = (Usage(input_tokens=1), Usage(input_tokens=10))
+    other = Usage(output_tokens=5, model="small")
+    record = record_of(own[0], other, own[1], other)
+    sums = (Usage(input_tokens=11), Usage(output_tokens=10, model="small"))
+    assert record.usages == sums
 
 
 def test_without_usage_nothing_is_counted():
     record = record_of(Finish(None))
-    assert (record.usage, record.finish_reason) == (None, "")
+    assert (record.usages, record.finish_reason) == ((), "")
 
 
 def test_a_run_that_ends_in_a_call_knows_how_the_client_repeats_it():

@@ -11,7 +11,14 @@ from copilot_admin.engine.values.model_call import Usage, UsageSource
 from copilot_admin.journal.contents import content_of
 from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.recorder import Entry, Record
-from copilot_admin.journal.sealing import LARGEST_INTEGER, Sealed, WrittenMessage, seal
+from copilot_admin.journal.sealing import (
+    LARGEST_INTEGER,
+    Sealed,
+    WrittenMessage,
+    from_json,
+    seal,
+    to_json,
+)
 from copilot_admin.models import OTHER_EVENT, EventType, Outcome
 from copilot_admin.threads.chain import Chain
 from protocol.canonical import Kind
@@ -48,7 +55,7 @@ RECORD = Record(
     heard=f"See {SIGNED} | a |",
     call=CALL,
     finish_reason="f" * 51,
-    usage=used(1, 2, 3, 4, source=UsageSource.ESTIMATED),
+    usages=(used(1, 2, 3, 4, source=UsageSource.ESTIMATED),),
     entries=(Entry(type="status", payload={"message": SIGNED}, text_offset=3, at_ms=40),),
 )
 
@@ -86,13 +93,7 @@ def test_what_is_kept_has_no_secrets():
             ),
         ),
         entries=(Entry(type="status", payload={"message": UNSIGNED}, text_offset=3, at_ms=40),),
-        tokens={
-            "input_tokens": 1,
-            "cached_tokens": 2,
-            "output_tokens": 3,
-            "reasoning_tokens": 4,
-        },
-        usage_source="estimated",
+        usages=RECORD.usages,
         keep_content=True,
     )
 
@@ -114,9 +115,36 @@ def test_where_no_content_is_kept_only_keyed_hashes_of_it_are_left():
 
 
 def test_a_run_that_said_nothing_has_no_messages_and_no_tokens():
-    end = sealed(text="", heard=" \n", call=None, usage=None, ending=ending(ttft_ms=None))
+    end = sealed(text="", heard=" \n", call=None, usages=(), ending=ending(ttft_ms=None))
     assert (end.replies, end.is_call, end.ttft_ms, end.usage_source) == ((), False, None, "")
     assert set(end.tokens.values()) == {0}
+
+
+def test_the_tokens_of_all_models_are_those_of_the_run():
+    end = sealed(
+        usages=(used(1, 2, 3, 4), used(5, 0, 6, 0, source=UsageSource.ESTIMATED, model="b"))
+    )
+    assert end.tokens == {
+        "input_tokens": 6,
+        "cached_tokens": 2,
+        "output_tokens": 9,
+        "reasoning_tokens": 4,
+    }
+    assert end.usage_source == "estimated"
+
+
+def test_the_name_of_a_model_can_be_stored():
+    (usage,) = sealed(usages=(used(1, 0, 1, 0, model="m\0" + "x" * 300),)).usages
+    assert usage.model == "m\ufffd" + "x" * 198
+
+
+def test_what_was_spooled_before_costs_were_reckoned_is_read():
+    end = sealed()
+    spooled = to_json(end)
+    del spooled["usages"]
+    old = {**spooled, "tokens": end.tokens, "usage_source": end.usage_source}
+    assert from_json(old) == end
+    assert from_json({**old, "usage_source": ""}) == replace(end, usages=())
 
 
 def test_only_a_run_that_ends_in_a_call_is_one():
@@ -130,7 +158,7 @@ def test_numbers_are_made_fit_for_their_columns(number, fits):
     entry = replace(RECORD.entries[0], text_offset=number, at_ms=number)
     end = sealed(
         ending=ending(ms=number, ttft_ms=number),
-        usage=used(number, number, number, number),
+        usages=(used(number, number, number, number),),
         entries=(entry,),
     )
     assert (end.ms, end.ttft_ms, set(end.tokens.values())) == (fits, fits, {fits})

@@ -18,8 +18,7 @@ from copilot_admin.engine.values.model_call import (
     ReasoningDelta,
     TextDelta,
     Usage,
-    UsageSource,
-    estimated_tokens,
+    estimated_usage,
 )
 from protocol.json import Json, JsonObject
 
@@ -89,7 +88,12 @@ class ChunkReader:
         if not (self._reason or self._characters or calls or (self.began and not self.done)):
             raise nothing_came()
         half = (TextDelta(_mended(self._half)),) if self._half else ()
-        return [*half, *calls, self._usage or self._estimate(call), Finish(reason)]
+        return [
+            *half,
+            *calls,
+            self._usage or estimated_usage(call, written=self._characters),
+            Finish(reason),
+        ]
 
     @property
     def said_why(self) -> bool:
@@ -144,13 +148,6 @@ class ChunkReader:
                 self._tools.add(fragment)
         if isinstance(delta.get("function_call"), dict):  # before tool calls there was one function
             self._tools.add({"index": 0, "function": delta["function_call"]})
-
-    def _estimate(self, call: ModelCall) -> Usage:
-        return Usage(
-            input_tokens=sum(estimated_tokens(len(one.text)) for one in call.messages),
-            output_tokens=estimated_tokens(self._characters),
-            source=UsageSource.ESTIMATED,
-        )
 
     def _say(self, text: str) -> None:
         if text:
@@ -215,11 +212,16 @@ def _usage(usage: JsonObject) -> Usage | None:
     if input_tokens is None or output_tokens is None:
         return None
     cached = _detail(usage, "prompt_tokens_details", "cached_tokens")
+    reasoning = _detail(usage, "completion_tokens_details", "reasoning_tokens")
+    # With OpenAI what was thought is a part of what was written. Others count it beside it, which
+    # their total tells.
+    total = _count(usage.get("total_tokens")) or 0
+    is_beside = reasoning > output_tokens or total >= input_tokens + output_tokens + reasoning > 0
     return Usage(
         input_tokens=input_tokens,
         cached_tokens=cached or _count(usage.get("prompt_cache_hit_tokens")) or 0,
-        output_tokens=output_tokens,
-        reasoning_tokens=_detail(usage, "completion_tokens_details", "reasoning_tokens"),
+        output_tokens=output_tokens + (reasoning if is_beside else 0),
+        reasoning_tokens=reasoning,
     )
 
 

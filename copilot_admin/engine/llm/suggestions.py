@@ -13,6 +13,7 @@ from copilot_admin.engine.values.model_call import (
     ModelRole,
     TextDelta,
     Usage,
+    estimated_usage,
 )
 from copilot_admin.engine.values.spec import Timeouts
 from copilot_admin.errors import RunError
@@ -60,8 +61,12 @@ async def suggestions(
                 elif isinstance(delta, Usage):
                     yield delta
                 if left < 0:
-                    return
+                    break
     except RunError:
+        left = -1
+    if left < 0:
+        if texts:  # they cost something, and nobody tells what
+            yield estimated_usage(call, written=sum(map(len, texts)))
         return
     questions = _questions("".join(texts))
     if questions:

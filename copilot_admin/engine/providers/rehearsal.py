@@ -15,9 +15,7 @@ from copilot_admin.engine.values.model_call import (
     ServerReply,
     TextDelta,
     ToolCall,
-    Usage,
-    UsageSource,
-    estimated_tokens,
+    estimated_usage,
 )
 from copilot_admin.engine.values.spec import ProviderSpec
 
@@ -47,11 +45,7 @@ class Rehearsal:
                 await asyncio.sleep(0)  # a stream that never waits would starve all others
                 yield TextDelta(word)
             said, reason = move, "stop"
-        yield Usage(
-            input_tokens=sum(estimated_tokens(len(message.text)) for message in call.messages),
-            output_tokens=estimated_tokens(len(said)),
-            source=UsageSource.ESTIMATED,
-        )
+        yield estimated_usage(call, written=len(said))
         yield Finish(reason)
 
     async def models(self) -> tuple[str, ...]:

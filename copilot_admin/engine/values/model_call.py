@@ -94,13 +94,31 @@ class UsageSource(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one model call."""
+    """Tokens of one model call.
+
+    Attributes:
+        input_tokens: All that the model read.
+        cached_tokens: Those of them that its server had kept from an earlier call.
+        output_tokens: All that it wrote.
+        reasoning_tokens: Those of them that it thought.
+        model: Which a component asked; empty: the model that answers.
+    """
 
     input_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0
     reasoning_tokens: int = 0
     source: UsageSource = UsageSource.PROVIDER
+    model: str = ""
+
+
+def estimated_usage(call: ModelCall, *, written: int) -> Usage:
+    """The tokens of a call that nobody counted; `written` are characters of the answer."""
+    return Usage(
+        input_tokens=sum(estimated_tokens(len(message.text)) for message in call.messages),
+        output_tokens=estimated_tokens(written),
+        source=UsageSource.ESTIMATED,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +149,7 @@ class ModelProvider(Protocol):
     """A source of model answers: one class in one file of `engine/providers/`.
 
     `stream` raises only `copilot_admin.errors.RunError`s, closes its connection when it is closed,
-    and yields exactly one `Finish`, as its last delta. Silence is what it does not yield: while it
+    and yields exactly one `Finish`, as its last delta, and the `Usage` before it. Silence is what it does not yield: while it
     collects what it can only yield later, it yields `ALIVE` for everything that arrives.
 
     Attributes:

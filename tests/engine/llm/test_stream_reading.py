@@ -361,6 +361,28 @@ def test_usage_of_odd_servers_is_read_as_far_as_it_goes(usage, counted):
 
 
 @pytest.mark.parametrize(
+    ("written", "thought", "total", "output"),
+    [
+        (50, 40, 150, 50),  # a part of what was written, as with OpenAI
+        (50, 40, None, 50),
+        (50, 40, 190, 90),  # beside it, as the total tells
+        (10, 40, None, 50),  # more than was written is no part of it
+        (50, 0, 150, 50),
+        (0, 0, 0, 0),
+    ],
+)
+def test_thoughts_are_counted_once_wherever_a_server_counts_them(written, thought, total, output):
+    usage = {
+        "prompt_tokens": 100,
+        "completion_tokens": written,
+        "total_tokens": total,
+        "completion_tokens_details": {"reasoning_tokens": thought},
+    }
+    found = ended(chunk(content="a"), json.dumps({"usage": usage}).encode())[0]
+    assert (found.output_tokens, found.reasoning_tokens) == (output, thought)
+
+
+@pytest.mark.parametrize(
     "count",
     ["NaN", "Infinity", "-Infinity", "1e999", "-1", "1000000001", "9" * 400, '"7"', "[7]", "{}",
      "true"],

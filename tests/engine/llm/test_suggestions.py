@@ -3,7 +3,7 @@
 import pytest
 
 from copilot_admin.engine.values.engine_input import Recollection
-from copilot_admin.engine.values.model_call import Finish, TextDelta, Usage
+from copilot_admin.engine.values.model_call import Finish, TextDelta, Usage, UsageSource
 from copilot_admin.engine.values.spec import CitationMode, FixedStep, StepPlace
 from copilot_admin.errors import ProviderRefused
 from protocol.events import MessageChunk, PromptSuggestions, StatusUpdate
@@ -101,4 +101,6 @@ def test_an_answer_that_is_none_is_followed_by_no_suggestions(first):
 
 def test_a_model_that_goes_on_and_on_is_not_listened_to():
     outputs, _ = answered(text("Rates rose."), text('["Why?"', " " * 20_000, "]"))
-    assert [type(one) for one in outputs] == [MessageChunk, StatusUpdate, Finish]
+    assert [type(one) for one in outputs] == [MessageChunk, StatusUpdate, Usage, Finish]
+    usage = outputs[2]
+    assert (usage.output_tokens, usage.source) == (5002, UsageSource.ESTIMATED)

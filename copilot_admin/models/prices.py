@@ -1,0 +1,90 @@
+"""What models cost: a dated price for each model of a provider, in US dollars."""
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.models.copilots import Provider
+
+CURRENCY = "USD"
+PRICED_TOKENS = 1_000_000  # a price is that of so many
+HIGHEST = 100_000  # dollars; what is more was meant for something else than a million tokens
+# Six decimals of a price for a million tokens are twelve of that for one, so a sum of prices times
+# tokens never has more than twelve: it is stored as it is.
+PRICE_DIGITS, PRICE_PLACES = 12, 6
+COST_DIGITS, COST_PLACES = 24, 12
+IN_BOUNDS = [MinValueValidator(0), MaxValueValidator(HIGHEST)]
+
+
+class ModelPrice(models.Model):
+    """What a million tokens of a model cost from a day on, until the day of its next price.
+
+    A day begins at midnight UTC. Without a price of their own, cached tokens count as others that
+    are read, and those of reasoning as others that are written: the cost is then an estimate.
+    """
+
+    provider = models.ForeignKey(
+        Provider,
+        verbose_name=_("provider"),
+        on_delete=models.CASCADE,
+        related_name="prices",
+        db_index=False,
+    )
+    model = models.CharField(_("model"), max_length=200)
+    valid_from = models.DateField(_("valid from"))
+    input = models.DecimalField(
+        _("input"),
+        max_digits=PRICE_DIGITS,
+        decimal_places=PRICE_PLACES,
+        validators=IN_BOUNDS,
+    )
+    cached = models.DecimalField(
+        _("cached input"),
+        max_digits=PRICE_DIGITS,
+        decimal_places=PRICE_PLACES,
+        null=True,
+        blank=True,
+        validators=IN_BOUNDS,
+    )
+    output = models.DecimalField(
+        _("output"),
+        max_digits=PRICE_DIGITS,
+        decimal_places=PRICE_PLACES,
+        validators=IN_BOUNDS,
+    )
+    reasoning = models.DecimalField(
+        _("reasoning"),
+        max_digits=PRICE_DIGITS,
+        decimal_places=PRICE_PLACES,
+        null=True,
+        blank=True,
+        validators=IN_BOUNDS,
+    )
+    exact_up_to = models.PositiveIntegerField(_("exact up to"), null=True, blank=True)
+    note = models.CharField(_("note"), max_length=200, blank=True)
+    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    class Meta:
+        verbose_name = _("price")
+        verbose_name_plural = _("prices")
+        ordering = ["provider__name", "model", "-valid_from"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["provider", "model", "valid_from"],
+                name="price_once_a_day",
+                violation_error_message=_(
+                    "This model has a price that begins on this day. Change that one."
+                ),
+            ),
+            models.CheckConstraint(
+                condition=models.Q(input__gte=0)
+                & models.Q(output__gte=0)
+                & (models.Q(cached=None) | models.Q(cached__gte=0))
+                & (models.Q(reasoning=None) | models.Q(reasoning__gte=0)),
+                name="price_not_negative",
+                violation_error_message=_("A price is not less than 0."),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model} ({self.valid_from})"
