@@ -31,6 +31,7 @@ from copilot_admin.engine.values.engine_input import (
 )
 from copilot_admin.engine.values.model_call import Finish, ToolCall, estimated_usage
 from copilot_admin.engine.values.turn import is_heavy, may_call_client
+from copilot_admin.engine.values.witness import ToolNotes
 from copilot_admin.engine.without_images import WithoutImages
 from copilot_admin.errors import RunError
 from protocol.events import Event
@@ -162,6 +163,7 @@ async def _asked(
         call,
         timeouts=engine_input.spec.provider.timeouts,
         pace=pace,
+        witness=engine_input.witness,
     )
     try:
         async with aclosing(stream) as deltas:
@@ -238,12 +240,14 @@ async def _after_round(
         return
     results: list[ToolResult] = []
     for call in leg.calls:
-        async with aclosing(leg.carry_out(call)) as steps:
-            async for step in steps:
-                if isinstance(step, ToolResult):
-                    results.append(step)
-                else:
-                    yield step
+        with ToolNotes(call, engine_input.witness) as notes:
+            async with aclosing(leg.carry_out(call)) as steps:
+                async for step in steps:
+                    if isinstance(step, ToolResult):
+                        results.append(step)
+                        notes.ended(step.text, failed=step.failed)
+                    else:
+                        yield step
     for event in leg.end_round(results):
         yield event
 

@@ -268,7 +268,7 @@ class Leg:
                     for output in self._shown(step):
                         yield output
         except ToolMistake as mistake:
-            result = ToolResult(self._mistakes.learn(mistake))
+            result = ToolResult(self._mistakes.learn(mistake), failed=True)
             if not recorded:
                 yield ServerTool(call.name, call.arguments, result.text)
             yield result

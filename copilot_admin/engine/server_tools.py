@@ -126,7 +126,7 @@ class ServerTools:
         yield _called(run, result)
         if is_refused and not run.outputs:  # another try may do better, but not for ever
             raise ToolMistake(result)
-        yield ToolResult(result)
+        yield ToolResult(result, failed=bool(run.error))
 
 
 def taken_names(spec: CopilotSpec) -> frozenset[str]:

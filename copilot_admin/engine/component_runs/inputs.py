@@ -55,6 +55,7 @@ def system_inputs(
             timeouts=engine_input.spec.provider.timeouts,
             parameters=engine_input.spec.parameters,
             pace=pace,
+            witness=engine_input.witness,
         )
         server = from_server(
             name, at=engine_input.now, uid=engine_input.principal, trace_id=engine_input.trace_id

@@ -19,6 +19,7 @@ from copilot_admin.engine.values.model_call import (
     Usage,
 )
 from copilot_admin.engine.values.spec import Timeouts
+from copilot_admin.engine.values.witness import NOBODY, Witness
 from protocol.json import Json
 
 MODEL = "_sys_model"  # a `ModelDoor`
@@ -82,6 +83,7 @@ class ModelDoor:
         timeouts: Timeouts,
         parameters: Mapping[str, Json],
         pace: Pace,
+        witness: Witness = NOBODY,
     ) -> None:
         self.usage: dict[str, Any] = {}
         self._provider = provider
@@ -89,6 +91,7 @@ class ModelDoor:
         self._timeouts = timeouts
         self._parameters = parameters
         self._pace = pace
+        self._witness = witness
 
     async def ask(
         self, prompt: str, *, temperature: float | None = None, top_p: float | None = None
@@ -112,7 +115,13 @@ class ModelDoor:
                 **{name: value for name, value in chosen.items() if value is not None},
             },
         )
-        stream = stream_model(self._provider, call, timeouts=self._timeouts, pace=self._pace)
+        stream = stream_model(
+            self._provider,
+            call,
+            timeouts=self._timeouts,
+            pace=self._pace,
+            witness=self._witness,
+        )
         async with aclosing(stream) as deltas:
             async for delta in deltas:
                 if isinstance(delta, TextDelta):

@@ -8,16 +8,29 @@ from copilot_admin.engine.llm.deadlines import Watch
 from copilot_admin.engine.llm.retries import Pace, pause_before_retry
 from copilot_admin.engine.values.model_call import Alive, Delta, ModelCall, ModelProvider
 from copilot_admin.engine.values.spec import Timeouts
+from copilot_admin.engine.values.witness import NOBODY, ModelCallNotes, Witness
 from copilot_admin.errors import ProviderTimeout, RunError
 
 
 async def stream_model(
-    provider: ModelProvider, call: ModelCall, *, timeouts: Timeouts, pace: Pace
+    provider: ModelProvider,
+    call: ModelCall,
+    *,
+    timeouts: Timeouts,
+    pace: Pace,
+    witness: Witness = NOBODY,
 ) -> AsyncGenerator[Delta, None]:
     """Streams the deltas of a model's answer.
 
     Retries share the deadline of the first token; after the first delta there are none, because
     what was sent cannot be taken back.
+
+    Args:
+        provider: That is asked.
+        call: What it is asked.
+        timeouts: How long it may be silent.
+        pace: Of retries.
+        witness: Is told of the call when it has ended.
 
     Raises:
         ProviderTimeout: The provider was silent for longer than `timeouts` allow.
@@ -28,31 +41,34 @@ async def stream_model(
     first_due = min(loop.time() + timeouts.first_token, end)
     started = False
     retries = 0
-    while True:
-        try:
-            async with aclosing(provider.stream(call)) as deltas:
-                with Watch(shortest=timeouts.between_tokens) as watch:
-                    watch.wait_until(first_due)
-                    async for delta in deltas:
-                        watch.arrived()
-                        started = True
-                        if not isinstance(delta, Alive):
-                            yield delta
-                        watch.wait_until(min(loop.time() + timeouts.between_tokens, end))
-            return
-        except asyncio.CancelledError:
-            if not watch.expired():
-                raise
-            raise _silence(timeouts, started=started, over=loop.time() >= end) from None
-        except RunError as error:
-            remaining = first_due - loop.time()
-            pause = pause_before_retry(
-                error, retries=retries, remaining=remaining, chance=pace.random()
-            )
-            if started or pause is None:
-                raise
-        retries += 1
-        await pace.sleep(pause)
+    with ModelCallNotes(call, witness) as notes:
+        while True:
+            try:
+                async with aclosing(provider.stream(call)) as deltas:
+                    with Watch(shortest=timeouts.between_tokens) as watch:
+                        watch.wait_until(first_due)
+                        async for delta in deltas:
+                            watch.arrived()
+                            started = True
+                            if not isinstance(delta, Alive):
+                                notes.take(delta)
+                                yield delta
+                            watch.wait_until(min(loop.time() + timeouts.between_tokens, end))
+                return
+            except asyncio.CancelledError:
+                if not watch.expired():
+                    raise
+                raise _silence(timeouts, started=started, over=loop.time() >= end) from None
+            except RunError as error:
+                remaining = first_due - loop.time()
+                pause = pause_before_retry(
+                    error, retries=retries, remaining=remaining, chance=pace.random()
+                )
+                if started or pause is None:
+                    raise
+                notes.failed(error)
+            retries += 1
+            await pace.sleep(pause)
 
 
 def _silence(timeouts: Timeouts, *, started: bool, over: bool) -> ProviderTimeout:

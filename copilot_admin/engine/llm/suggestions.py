@@ -52,7 +52,13 @@ async def suggestions(
     texts: list[str] = []
     left = _MOST_CHARACTERS
     try:
-        stream = stream_model(engine_input.provider, call, timeouts=_PATIENCE, pace=pace)
+        stream = stream_model(
+            engine_input.provider,
+            call,
+            timeouts=_PATIENCE,
+            pace=pace,
+            witness=engine_input.witness,
+        )
         async with aclosing(stream) as deltas:
             async for delta in deltas:
                 if isinstance(delta, TextDelta):

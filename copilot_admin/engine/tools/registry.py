@@ -39,10 +39,15 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool says to the model, and what it shows to the user."""
+    """What a tool says to the model, and what it shows to the user.
+
+    Attributes:
+        failed: The text says what went wrong.
+    """
 
     text: str
     events: tuple[Event, ...] = ()
+    failed: bool = False
 
 
 _P = ParamSpec("_P")

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from copilot_admin.engine.fetching.egress import Fetch, FetchFailed
 from copilot_admin.engine.values.model_call import Finish, ModelProvider, ToolCall, Usage
 from copilot_admin.engine.values.spec import CopilotSpec
+from copilot_admin.engine.values.witness import NOBODY, Witness
 from protocol.events import Event
 from protocol.json import JsonObject
 from protocol.query import Query
@@ -94,6 +95,7 @@ class EngineInput:
         chat_id: The same if the client gave it; never one that the server made for this request.
         max_answer_bytes: UTF-8 bytes of text after which the answer is cut with a warning.
         size: Bytes of the request; what is made of a large one takes long.
+        witness: Is told what the engine does on its way to the answer.
     """
 
     spec: CopilotSpec
@@ -109,6 +111,7 @@ class EngineInput:
     chat_id: str | None = None
     max_answer_bytes: int = 2 * 1024 * 1024
     size: int = 0
+    witness: Witness = NOBODY
 
 
 @dataclass(frozen=True, slots=True)
