@@ -236,12 +236,13 @@ SILENCED_SYSTEM_CHECKS = [
 ]
 SECURE_REFERRER_POLICY = None
 
+LOG_FORMAT = env.choice("COPILOT_LOG_FORMAT", logs.LogFormat, default=logs.LogFormat.TEXT)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
         "line": {
-            "()": "copilot_admin.config.logs.OneLineFormatter",
+            "()": logs.FORMATTERS[LOG_FORMAT],
             "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
         }
     },

@@ -12,14 +12,16 @@ from datetime import UTC, datetime
 from functools import partial
 import threading
 
+from copilot_admin.answering.admitted_query import AdmittedQuery
 from copilot_admin.answering.announce import TurnChange
-from copilot_admin.answering.run import RUNNING, ActiveRun, AdmittedQuery, Stop
+from copilot_admin.answering.run import RUNNING, ActiveRun, Stop
 from copilot_admin.copilots.callers import valid_keys
 from copilot_admin.copilots.live import being_deleted
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL, Accepted, Refusal
 from copilot_admin.storage.database_thread import JournalDown, Patience
 from copilot_admin.storage.writer import READER
+from copilot_admin.telemetry.refusals import tell_refusal
 
 _draining = threading.Event()
 
@@ -42,6 +44,7 @@ async def open_run(question: AdmittedQuery, patience: Patience | None = None) ->
         error = Unavailable(
             "The server is restarting. Ask again in a few seconds.", code="draining"
         )
+        _tell(question, error)
         await JOURNAL.refuse(_refusal(question, error), patience)
         raise error
     run = ActiveRun(question)
@@ -50,8 +53,9 @@ async def open_run(question: AdmittedQuery, patience: Patience | None = None) ->
     try:
         async with patience.waiting():
             accepted = await asyncio.shield(run.acceptance)
-    except JournalDown:
+    except JournalDown as error:
         reason = Stop.NOT_ACCEPTED
+        _tell(question, error)
         raise
     finally:
         if accepted is None:
@@ -114,6 +118,20 @@ async def end_deleted() -> None:
     for run, copilot_id in asked.items():
         if copilot_id in going:
             run.stop(Stop.COPILOT_DELETED)
+
+
+def _tell(question: AdmittedQuery, error: Unavailable) -> None:
+    """Tells those who watch the server that a question was refused."""
+    tell_refusal(
+        error,
+        ids=question.ids,
+        came=question.came,
+        copilot=question.live.slug,
+        version=question.live.version_number,
+        caller=question.caller.principal,
+        is_trial=question.caller.is_trying,
+        generation=question.query.generation,
+    )
 
 
 def _refusal(question: AdmittedQuery, error: Unavailable) -> Refusal:

@@ -1,7 +1,9 @@
 """Keeps a run of each question whose body was too large to be read."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
+from time import monotonic_ns
 
 from django import db
 from django.utils.datastructures import CaseInsensitiveMapping
@@ -14,6 +16,7 @@ from copilot_admin.errors import BodyTooLarge, RequestError
 from copilot_admin.ids import Ids
 from copilot_admin.journal import JOURNAL, Refusal
 from copilot_admin.storage.writer import READER
+from copilot_admin.telemetry.refusals import tell_refusal
 
 
 async def record_oversized(scope: Scope, error: BodyTooLarge) -> None:
@@ -28,9 +31,22 @@ async def record_oversized(scope: Scope, error: BodyTooLarge) -> None:
     ids: Ids = scope[SCOPE_KEY]
     rows = ((name.decode("latin-1"), one.decode("latin-1")) for name, one in scope["headers"])
     key = key_in(CaseInsensitiveMapping(dict(rows)))
-    slug = scope["path"].split("/")[3]
+    slug, came = scope["path"].split("/")[3], monotonic_ns()
     try:
         live, caller = await READER.run(partial(admit, slug, key=key))
+    except (RequestError, db.Error):
+        tell_refusal(error, ids=ids, came=came)
+        return  # whoever may not ask gets the same answer, and leaves no trace
+    tell_refusal(
+        error,
+        ids=ids,
+        came=came,
+        copilot=live.slug,
+        version=live.version_number,
+        caller=caller.principal,
+        is_trial=caller.is_trying,
+    )
+    with suppress(RequestError, db.Error):
         await JOURNAL.refuse(
             Refusal(
                 run_id=ids.run_id,
@@ -44,5 +60,3 @@ async def record_oversized(scope: Scope, error: BodyTooLarge) -> None:
                 error_code=error.code,
             )
         )
-    except (RequestError, db.Error):
-        return  # whoever may not ask gets the same answer, and leaves no trace

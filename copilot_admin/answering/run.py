@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 import hashlib
@@ -11,12 +11,12 @@ import logging
 
 from django.conf import settings
 
+from copilot_admin.answering.admitted_query import AdmittedQuery
 from copilot_admin.answering.announce import TurnChange, announce, may_be_watched
 from copilot_admin.answering.outbox import Outbox
 from copilot_admin.answering.speaker import Speaker, frames_of
 from copilot_admin.answering.tasks import forgive_cancellation, spawn
-from copilot_admin.copilots.callers import Caller
-from copilot_admin.copilots.live import LiveCopilot
+from copilot_admin.answering.watched import watch_of
 from copilot_admin.engine.answer import answer
 from copilot_admin.engine.fetching.egress import Egress
 from copilot_admin.engine.llm.choosing import choose_model
@@ -24,13 +24,12 @@ from copilot_admin.engine.llm.endings import truncation
 from copilot_admin.engine.llm.options import option_notes
 from copilot_admin.engine.llm.ticker import Ticker
 from copilot_admin.engine.values.engine_input import EngineInput, Output, Recollection
-from copilot_admin.engine.values.model_call import Finish
+from copilot_admin.engine.values.model_call import Finish, Usage
 from copilot_admin.engine.warning_events import warning_events
 from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable
-from copilot_admin.ids import Ids
 from copilot_admin.journal import JOURNAL, Opening
 from copilot_admin.journal.recorder import Ending, Recorder
-from copilot_admin.journal.unkept import NOT_KEPT
+from copilot_admin.journal.unkept import DELIVERED, NOT_KEPT, NOT_KEPT_CODE
 from copilot_admin.models import Logging, Outcome
 from copilot_admin.storage.database_thread import JournalDown
 from protocol.events import Event, FunctionCall, MessageChunk
@@ -57,22 +56,6 @@ class Stop(StrEnum):
     CRASH = "crash"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdmittedQuery:
-    """A query that was let in: who asks whom, and what.
-
-    Attributes:
-        size: Of the request's body, in bytes.
-    """
-
-    live: LiveCopilot
-    caller: Caller
-    query: Query
-    ids: Ids
-    size: int
-    user_email: str | None = None
-
-
 class ActiveRun:
     """One question being answered; lives in the event loop that opened it."""
 
@@ -94,7 +77,10 @@ class ActiveRun:
         self._finish = Finish("stop")
         self._stop: Stop | None = None
         self._done = False
-        self.acceptance = spawn(JOURNAL.accept(self._opening()), name=f"accept {self.id}")
+        opening = self._opening()
+        self._watch = watch_of(question, opening, answerer=self._answerer)
+        self.acceptance = spawn(JOURNAL.accept(opening), name=f"accept {self.id}")
+        self.acceptance.add_done_callback(self._watch.accepted)
         self.task = spawn(self._conduct(), name=f"run {self.id}")
 
     def stop(self, reason: Stop) -> None:
@@ -164,23 +150,40 @@ class ActiveRun:
         if not await self._was_accepted():
             return
         self.speaker.close()
-        if await JOURNAL.finish(self.id, self.recorder.record(ending)):
+        record = self.recorder.record(ending)
+        self._watch.finishing()
+        if await JOURNAL.finish(self.id, record):
             self.speaker.release()
             self.announce(TurnChange.FINISHED)
         else:
             self.speaker.discard()
             self._add_words(NOT_KEPT)
+            if ending.outcome in DELIVERED:
+                ending = replace(ending, outcome=Outcome.FAILED, error_code=NOT_KEPT_CODE)
+        self._tell_ended(ending, record.usage)
 
     async def _give_up(self) -> None:
         """Keeps how a broken run ended and tells its client, with nothing that may be broken."""
         self._done = True
         if not await self._was_accepted():
             return
+        crash = self._crash()
         try:
-            await JOURNAL.finish(self.id, self.recorder.ending_alone(self._crash()))
+            await JOURNAL.finish(self.id, self.recorder.ending_alone(crash))
             self.announce(TurnChange.FINISHED)
         finally:
             self._add_words(CRASHED)
+            self._tell_ended(crash, None)
+
+    def _tell_ended(self, ending: Ending, usage: Usage | None) -> None:
+        """Tells those who watch the server."""
+        self._watch.ended(
+            ending.outcome,
+            error_code=ending.error_code,
+            ms=ending.ms,
+            first_ms=ending.ttft_ms,
+            usage=usage,
+        )
 
     def _add_words(self, sentence: str) -> None:
         """Says a failure behind what has left already, without the speaker."""
@@ -241,6 +244,7 @@ class ActiveRun:
             user_email=self.question.user_email,
             principal=self.question.caller.principal,
             size=self.question.size,
+            witness=self._watch.witness,
         )
         async with aclosing(answer(engine_input)) as outputs:
             async for output in outputs:
@@ -260,6 +264,7 @@ class ActiveRun:
                 self._finish = output
                 self.speaker.hold()
             case FunctionCall():
+                self._watch.client_called(output.function, output.input_arguments)
                 self.speaker.hold()
                 self._say(output)
             case Event():

@@ -5,26 +5,30 @@ Django comes to this view with what `questions` leaves to it, and in its test cl
 
 import asyncio
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from time import monotonic_ns
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
 from ninja import Router
 
+from copilot_admin.answering.admitted_query import AdmittedQuery
 from copilot_admin.answering.full_collections import FULL_COLLECTIONS
 from copilot_admin.answering.open_run import frames, open_run
-from copilot_admin.answering.run import ActiveRun, AdmittedQuery, Stop
+from copilot_admin.answering.run import ActiveRun, Stop
 from copilot_admin.api.documentation import QUERY_DOCUMENTATION
 from copilot_admin.copilots.callers import key_in
 from copilot_admin.copilots.live import admit
 from copilot_admin.edge.django_handler import forget_body
 from copilot_admin.edge.event_streams import EventStreamResponse
 from copilot_admin.edge.ids import SCOPE_KEY
-from copilot_admin.errors import MalformedBody, UnusableRequest
+from copilot_admin.errors import MalformedBody, RequestError, UnusableRequest
 from copilot_admin.ids import Ids, new_ids
 from copilot_admin.storage.database_thread import Patience
 from copilot_admin.storage.writer import READER
+from copilot_admin.telemetry.refusals import tell_refusal
 from protocol.generations import Generation
 from protocol.query import Query
 from protocol.requests import UnusableQuery, read
@@ -45,6 +49,7 @@ class Asked:
     Attributes:
         key: The endpoint key, if one came.
         hint: The generation that its address names.
+        came: When it was there with its body (`monotonic_ns`).
     """
 
     slug: str
@@ -53,6 +58,7 @@ class Asked:
     ids: Ids
     user_email: str | None
     hint: Generation | None = None
+    came: int = field(default_factory=monotonic_ns)
 
 
 @router.post("/copilots/{slug}/query", openapi_extra=QUERY_DOCUMENTATION)
@@ -92,14 +98,27 @@ async def opened(asked: Asked) -> ActiveRun:
 
 async def _opened(asked: Asked) -> ActiveRun:
     patience = Patience()
-    live, caller = await READER.run(partial(admit, asked.slug, key=asked.key), patience)
+    known: dict[str, Any] = {}  # of the question, so far
+    try:
+        live, caller = await READER.run(partial(admit, asked.slug, key=asked.key), patience)
+        known = {
+            "copilot": live.slug,
+            "version": live.version_number,
+            "caller": caller.principal,
+            "is_trial": caller.is_trying,
+        }
+        query = await _read_query(asked)
+    except RequestError as error:
+        tell_refusal(error, ids=asked.ids, came=asked.came, **known)
+        raise
     question = AdmittedQuery(
         live=live,
         caller=caller,
-        query=await _read_query(asked),
+        query=query,
         ids=asked.ids,
         size=len(asked.body),
         user_email=asked.user_email,
+        came=asked.came,
     )
     return await open_run(question, patience)
 
@@ -121,7 +140,8 @@ def ids_of(request: HttpRequest) -> Ids:
     ids = getattr(request, "scope", {}).get(SCOPE_KEY)
     if isinstance(ids, Ids):
         return ids
-    return new_ids(request.headers.get("X-Trace-Id", "").encode())
+    given = (request.headers.get(name, "").encode() for name in ("X-Trace-Id", "traceparent"))
+    return new_ids(*given)
 
 
 def _user_email(request: HttpRequest) -> str | None:

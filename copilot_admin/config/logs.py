@@ -1,6 +1,9 @@
 """Log lines that are one line each, and hold no secret that this process knows."""
 
+from datetime import UTC, datetime
+from enum import StrEnum
 from http import HTTPStatus
+import json
 import logging
 import re
 
@@ -8,6 +11,13 @@ SHORTEST_SECRET = 8  # characters; hiding shorter ones would blot out ordinary w
 HIDDEN = "[hidden]"
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _secrets: set[str] = set()
+
+
+class LogFormat(StrEnum):
+    """How log lines are written."""
+
+    TEXT = "text"
+    JSON = "json"
 
 
 def hide(*secrets: str) -> None:
@@ -27,6 +37,34 @@ class OneLineFormatter(logging.Formatter):
         for secret in _secrets:
             text = text.replace(secret, HIDDEN)
         return _CONTROL.sub(_escaped, text)
+
+
+class JsonFormatter(logging.Formatter):
+    """Formats a record as one line of JSON, without secrets: for programs that collect logs.
+
+    A record that brings `fields` says with them what its message says in words.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Formats the record."""
+        line: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+        }
+        fields = getattr(record, "fields", None)
+        line |= fields if isinstance(fields, dict) else {"message": record.getMessage()}
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        if record.stack_info:
+            line["stack"] = record.stack_info
+        text = json.dumps(line, default=str)  # ASCII: control characters are escaped
+        for secret in _secrets:
+            text = text.replace(json.dumps(secret)[1:-1], HIDDEN)
+        return text
+
+
+FORMATTERS = {LogFormat.TEXT: OneLineFormatter, LogFormat.JSON: JsonFormatter}
 
 
 class WithoutQuery(logging.Filter):

@@ -31,7 +31,7 @@ class RequestIds:
         if scope["type"] != "http" or not is_api(scope["path"]):
             await self.app(scope, receive, send)
             return
-        ids = new_ids(header(scope, b"x-trace-id"))
+        ids = new_ids(header(scope, b"x-trace-id"), header(scope, b"traceparent"))
         scope[SCOPE_KEY] = ids
         marks = [
             (b"x-trace-id", ids.trace_id.encode()),

@@ -16,10 +16,11 @@ NOT_KEPT = (
     "The answer could not be recorded, because the server cannot write at the moment. "
     "Do not rely on it, and ask again in a few minutes."
 )
+NOT_KEPT_CODE = "not-kept"
 # A quarter of an hour at two answers a second; as much memory as three of the longest requests.
 MOST_RUNS = 2000
 MOST_BYTES = 64 * 1024 * 1024
-_DELIVERED = frozenset({Outcome.COMPLETED, Outcome.TRUNCATED})
+DELIVERED = frozenset({Outcome.COMPLETED, Outcome.TRUNCATED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +75,12 @@ def as_told(sealed: Sealed) -> Sealed:
 
     An answer that came to its end has failed then, and a call of the client never left.
     """
-    if sealed.outcome not in _DELIVERED:
+    if sealed.outcome not in DELIVERED:
         return sealed
     return replace(
         sealed,
         outcome=Outcome.FAILED,
         error=NOT_KEPT if sealed.keep_content else "",
-        error_code="not-kept",
+        error_code=NOT_KEPT_CODE,
         replies=tuple(reply for reply in sealed.replies if reply.kind is not Kind.CALL),
     )

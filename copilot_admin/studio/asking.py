@@ -16,8 +16,8 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from copilot_admin.answering.admitted_query import AdmittedQuery
 from copilot_admin.answering.open_run import frames, open_run
-from copilot_admin.answering.run import AdmittedQuery
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.copilots.questions.entry import QuestionEntry

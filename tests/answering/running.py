@@ -9,8 +9,9 @@ from uuid import UUID
 import pytest
 
 from copilot_admin.answering import run as run_task
+from copilot_admin.answering.admitted_query import AdmittedQuery
 from copilot_admin.answering.open_run import frames, open_run
-from copilot_admin.answering.run import ActiveRun, AdmittedQuery
+from copilot_admin.answering.run import ActiveRun
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import Answerer, LiveCopilot
 from copilot_admin.ids import Ids

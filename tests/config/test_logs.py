@@ -1,5 +1,6 @@
 """A log line is one line and holds no secret, whoever wrote its text."""
 
+import json
 import logging
 from typing import Any
 
@@ -68,3 +69,54 @@ def test_other_records_pass_the_access_filter_unchanged():
     record = logging.LogRecord("x", logging.INFO, "file", 1, "%s?%s", ("a", "b"), None)
     assert logs.WithoutQuery().filter(record)
     assert record.getMessage() == "a?b"
+
+
+JSON_FORMATTER = logs.JsonFormatter()
+
+
+def _object(message: str, *args: Any, **more: Any) -> Any:
+    record = logging.LogRecord(
+        "test", logging.INFO, "file", 1, message, args, more.pop("exc", None)
+    )
+    record.created = 1772443800.25
+    record.__dict__.update(more)
+    (line,) = JSON_FORMATTER.format(record).splitlines()
+    return json.loads(line)
+
+
+def test_a_line_of_json_says_when_who_and_what():
+    assert _object("read %s", "ünï") == {
+        "time": "2026-03-02T09:30:00.250+00:00",
+        "level": "INFO",
+        "logger": "test",
+        "message": "read ünï",
+    }
+
+
+@given(strategies.text())
+def test_whatever_is_logged_is_one_object(text):
+    assert _object("%s", text)["message"] == text
+
+
+def test_fields_stand_in_place_of_the_message():
+    line = _object("run=1", fields={"run": "1", "ms": 5})
+    assert "message" not in line
+    assert (line["run"], line["ms"]) == ("1", 5)
+
+
+def test_traceback_and_stack_have_fields_of_their_own():
+    try:
+        raise ValueError("broken\nin two")
+    except ValueError as error:
+        line = _object(
+            "failed", exc=(type(error), error, error.__traceback__), stack_info="Stack:\n here"
+        )
+    assert line["message"] == "failed"
+    assert line["exception"].endswith("ValueError: broken\nin two")
+    assert line["stack"] == "Stack:\n here"
+
+
+def test_json_lines_hide_secrets_also_with_quotes(monkeypatch):
+    monkeypatch.setattr(logs, "_secrets", set())
+    logs.hide('sk-"canary"-0123')
+    assert _object("key %s", 'sk-"canary"-0123')["message"] == "key [hidden]"

@@ -11,6 +11,7 @@ import pytest
 
 from copilot_admin.answering import open_run, outbox
 from copilot_admin.answering import run as run_task
+from copilot_admin.answering.admitted_query import AdmittedQuery
 from copilot_admin.asgi import application
 from copilot_admin.copilots.live import admit
 from copilot_admin.ids import new_ids
@@ -132,7 +133,7 @@ def test_a_client_that_stops_reading_is_given_up(provider, monkeypatch):
     live, caller = admit("news", key=None)
 
     async def scenario() -> None:
-        question = run_task.AdmittedQuery(
+        question = AdmittedQuery(
             live=live, caller=caller, query=read(HELLO), ids=new_ids(b"chat-1"), size=100
         )
         await (await open_run.open_run(question)).task

@@ -7,7 +7,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.http import HttpRequest
 
 from copilot_admin.admin.playground.sides import QUERY, side_of
-from copilot_admin.answering.run import AdmittedQuery
+from copilot_admin.answering.admitted_query import AdmittedQuery
 from copilot_admin.errors import MalformedBody, UnusableRequest
 from copilot_admin.ids import new_ids
 from copilot_admin.studio.playground import Witness, builder

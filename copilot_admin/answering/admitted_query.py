@@ -1,0 +1,27 @@
+"""A query that was let in: what a run is opened for."""
+
+from dataclasses import dataclass, field
+from time import monotonic_ns
+
+from copilot_admin.copilots.callers import Caller
+from copilot_admin.copilots.live import LiveCopilot
+from copilot_admin.ids import Ids
+from protocol.query import Query
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdmittedQuery:
+    """A query that was let in: who asks whom, and what.
+
+    Attributes:
+        size: Of the request's body, in bytes.
+        came: When the request was there (`monotonic_ns`).
+    """
+
+    live: LiveCopilot
+    caller: Caller
+    query: Query
+    ids: Ids
+    size: int
+    user_email: str | None = None
+    came: int = field(default_factory=monotonic_ns)

@@ -1,0 +1,33 @@
+"""What those who watch the server are told of a run when it begins."""
+
+from copilot_admin.answering.admitted_query import AdmittedQuery
+from copilot_admin.copilots.live import Answerer
+from copilot_admin.journal import Opening
+from copilot_admin.models import Logging
+from copilot_admin.telemetry.run_watch import RunWatch, WatchedRun
+
+
+def watch_of(question: AdmittedQuery, opening: Opening, *, answerer: Answerer | None) -> RunWatch:
+    """Begins to watch a run.
+
+    Args:
+        question: That is answered.
+        opening: What the journal is told of it.
+        answerer: Who answers; None: the copilot is not ready.
+    """
+    return RunWatch(
+        WatchedRun(
+            ids=question.ids,
+            copilot=question.live.slug,
+            version=question.live.version_number,
+            caller=question.caller.principal,
+            is_trial=question.caller.is_trying,
+            generation=question.query.generation,
+            provider=opening.provider,
+            provider_kind=answerer.spec.provider.kind if answerer else "",
+            model=opening.model,
+            keeps_content=question.live.logging is Logging.EVERYTHING,
+            started_at=opening.started_at,
+            came=question.came,
+        )
+    )

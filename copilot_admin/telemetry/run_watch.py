@@ -1,0 +1,108 @@
+"""Follows one run, and tells of it when it has ended."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import datetime
+from time import monotonic_ns
+from typing import Any
+
+from copilot_admin.engine.values.model_call import Usage
+from copilot_admin.engine.values.witness import Fact, Witness
+from copilot_admin.ids import Ids
+from copilot_admin.models import Outcome
+from copilot_admin.telemetry.ended_run import ClientCall, EndedRun, Moments
+from copilot_admin.telemetry.watchers import tell
+from protocol.json import JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchedRun:
+    """What is known of a run when it begins; see `EndedRun`."""
+
+    ids: Ids
+    copilot: str
+    version: int
+    caller: str
+    is_trial: bool
+    generation: int
+    provider: str
+    provider_kind: str
+    model: str
+    keeps_content: bool
+    started_at: datetime
+    came: int
+
+
+class RunWatch:
+    """Notes what happens in a run; costs next to nothing, and nothing at all for each chunk."""
+
+    def __init__(self, run: WatchedRun) -> None:
+        self.witness = Witness(self._note)
+        self._run = run
+        self._moments = Moments(came=run.came, admitted=monotonic_ns())
+        self._facts: list[Fact] = []
+        self._client_calls: list[ClientCall] = []
+
+    def accepted(self, acceptance: asyncio.Future[Any]) -> None:
+        """The journal has the run, or cannot take it."""
+        if acceptance.cancelled() or acceptance.exception() is not None:
+            return
+        self._moments = replace(self._moments, accepted=monotonic_ns())
+
+    def finishing(self) -> None:
+        """The answer is over, and goes to the journal."""
+        self._moments = replace(self._moments, finishing=monotonic_ns())
+
+    def client_called(self, function: str, arguments: JsonObject) -> None:
+        """The client is asked to do something."""
+        call = ClientCall(function=function, arguments=arguments, at=monotonic_ns())
+        self._client_calls.append(call)
+
+    def ended(
+        self,
+        outcome: Outcome,
+        *,
+        error_code: str,
+        ms: int,
+        first_ms: int | None,
+        usage: Usage | None,
+    ) -> None:
+        """The run has ended; everybody is told.
+
+        Args:
+            outcome: How it ended.
+            error_code: What kind of failure it was; empty if it was none.
+            ms: How long it took, without what the journal took at its end.
+            first_ms: How long until the first words.
+            usage: The tokens of all its calls of models.
+        """
+        run = self._run
+        tell(
+            EndedRun(
+                run_id=run.ids.run_id,
+                trace_id=run.ids.trace_id,
+                chat_id=run.ids.chat_id,
+                copilot=run.copilot,
+                version=run.version,
+                caller=run.caller,
+                is_trial=run.is_trial,
+                generation=run.generation,
+                outcome=outcome,
+                error_code=error_code,
+                started_at=run.started_at,
+                ms=ms,
+                first_ms=first_ms,
+                provider=run.provider,
+                provider_kind=run.provider_kind,
+                model=run.model,
+                usage=usage,
+                moments=replace(self._moments, ended=monotonic_ns()),
+                facts=tuple(self._facts),
+                client_calls=tuple(self._client_calls),
+                keeps_content=run.keeps_content,
+                traceparent=run.ids.traceparent,
+            )
+        )
+
+    def _note(self, fact: Fact) -> None:
+        self._facts.append(fact)

@@ -1,0 +1,80 @@
+"""Runs that have ended, as those who watch are told of them."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from copilot_admin.engine.values.model_call import (
+    ModelCall,
+    ModelMessage,
+    ModelRole,
+    ToolCall,
+    Usage,
+)
+from copilot_admin.engine.values.witness import ModelAsked, ToolRan
+from copilot_admin.models import Outcome
+from copilot_admin.telemetry.ended_run import ClientCall, EndedRun, Moments
+
+RUN = UUID("0b5e2a8c-9f3e-4d7a-8c21-5d6e7f8091a2")
+SECOND = 1_000_000_000
+TABLE = ToolCall(id="call-1", name="table", arguments='{"name": "Prices"}')
+QUESTION = (
+    ModelMessage(role=ModelRole.SYSTEM, text="Be brief."),
+    ModelMessage(role=ModelRole.USER, text="What moved?"),
+)
+
+
+def asked(*, began: int = 1, ended: int = 3, **changes: Any) -> ModelAsked:
+    """A model that was asked; the times are in seconds."""
+    fields: dict[str, Any] = {
+        "call": ModelCall(model="small", messages=QUESTION, parameters={"temperature": 0.5}),
+        "began": began * SECOND,
+        "first": None if changes.get("failed") else (began + 1) * SECOND,
+        "ended": ended * SECOND,
+        **changes,
+    }
+    return ModelAsked(**fields)
+
+
+def ran(*, began: int = 3, ended: int = 6, **changes: Any) -> ToolRan:
+    """A tool that ran; the times are in seconds."""
+    fields = {"call": TABLE, "began": began * SECOND, "ended": ended * SECOND, **changes}
+    return ToolRan(**fields)
+
+
+def ended_run(**changes: Any) -> EndedRun:
+    """A question that somebody with a key asked, and that was answered."""
+    fields: dict[str, Any] = {
+        "run_id": RUN,
+        "trace_id": "chat-1",
+        "chat_id": "chat-1",
+        "copilot": "news",
+        "version": 5,
+        "caller": "key:7",
+        "generation": 3,
+        "outcome": Outcome.COMPLETED,
+        "started_at": datetime(2026, 3, 2, 9, 30, tzinfo=UTC),
+        "ms": 9000,
+        "first_ms": 1500,
+        "provider": "local",
+        "provider_kind": "openai_compatible",
+        "model": "small",
+        "usage": Usage(input_tokens=120, cached_tokens=20, output_tokens=30, reasoning_tokens=5),
+        "moments": Moments(
+            came=0, admitted=SECOND, accepted=2 * SECOND, finishing=9 * SECOND, ended=10 * SECOND
+        ),
+        "keeps_content": True,
+        **changes,
+    }
+    return EndedRun(**fields)
+
+
+def client_call(**changes: Any) -> ClientCall:
+    """Widget data that the client is asked for, eight seconds after the request."""
+    fields: dict[str, Any] = {
+        "function": "get_widget_data",
+        "arguments": {"data_sources": ["secret"]},
+        "at": 8 * SECOND,
+        **changes,
+    }
+    return ClientCall(**fields)

@@ -1,0 +1,102 @@
+"""One line of the log for each run: every field that is known, and no words of anybody."""
+
+from datetime import UTC, datetime
+import json
+import logging
+
+import pytest
+
+from copilot_admin.config.logs import FORMATTERS, LogFormat
+from copilot_admin.engine.values.model_call import Usage, UsageSource
+from copilot_admin.models import Outcome
+from copilot_admin.telemetry import watchers
+from copilot_admin.telemetry.ended_run import EndedRun, Moments
+from copilot_admin.telemetry.run_line import line_of, write_line
+from tests.telemetry.ended import RUN, asked, client_call, ended_run, ran
+
+
+def test_the_line_says_everything_that_is_known():
+    run = ended_run(facts=(asked(), ran(), asked()), client_calls=(client_call(),))
+    assert line_of(run) == {
+        "run": str(RUN),
+        "trace": "chat-1",
+        "copilot": "news",
+        "version": 5,
+        "caller": "key:7",
+        "outcome": "completed",
+        "started": "2026-03-02T09:30:00.000+00:00",
+        "ms": 9000,
+        "first_ms": 1500,
+        "journal_ms": 1000,
+        "generation": 3,
+        "provider": "local",
+        "model": "small",
+        "model_calls": 2,
+        "tools": 1,
+        "client_calls": 1,
+        "input_tokens": 120,
+        "cached_tokens": 20,
+        "output_tokens": 30,
+        "reasoning_tokens": 5,
+        "tokens_from": "provider",
+    }
+
+
+def test_what_is_not_known_is_left_out():
+    run = EndedRun(
+        run_id=RUN,
+        trace_id="t",
+        outcome=Outcome.REFUSED,
+        error_code="unauthorized",
+        started_at=datetime(2026, 3, 2, tzinfo=UTC),
+        ms=0,
+        moments=Moments(came=0, ended=0),
+    )
+    assert line_of(run) == {
+        "run": str(RUN),
+        "trace": "t",
+        "outcome": "refused",
+        "error": "unauthorized",
+        "started": "2026-03-02T00:00:00.000+00:00",
+        "ms": 0,
+    }
+
+
+def test_a_draft_that_used_nothing_says_so_in_numbers():
+    run = ended_run(version=0, is_trial=True, usage=Usage(source=UsageSource.ESTIMATED), first_ms=0)
+    line = line_of(run)
+    assert (line["version"], line["trial"], line["first_ms"]) == (0, True, 0)
+    assert (line["input_tokens"], line["output_tokens"], line["tokens_from"]) == (0, 0, "estimated")
+    assert "cached_tokens" not in line
+
+
+@pytest.mark.parametrize("log_format", list(LogFormat))
+def test_it_is_one_line_of_json_that_nobody_can_forge(log_format, caplog):
+    run = ended_run(model="a\r\n2026-01-01 INFO forged\u2028", facts=(asked(text="secret"),))
+    with caplog.at_level(logging.INFO, logger="copilot_admin.runs"):
+        write_line(run)
+    (record,) = caplog.records
+    formatter = FORMATTERS[log_format]("%(levelname)s %(name)s %(message)s")
+    (line,) = formatter.format(record).splitlines()
+    data = json.loads(line.removeprefix("INFO copilot_admin.runs "))
+    assert {name: data[name] for name in line_of(run)} == line_of(run)
+    assert "secret" not in line
+
+
+def test_where_nobody_reads_lines_none_is_made(caplog):
+    with caplog.at_level(logging.WARNING, logger="copilot_admin.runs"):
+        write_line(ended_run())
+    assert not caplog.records
+
+
+def test_a_watcher_that_breaks_keeps_the_others_informed(monkeypatch, caplog):
+    told = []
+
+    def breaks(run: EndedRun) -> None:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(watchers, "WATCHERS", [breaks, told.append])
+    run = ended_run()
+    watchers.tell(run)
+    assert told == [run]
+    assert caplog.messages == [f"run {RUN} could not be told"]
