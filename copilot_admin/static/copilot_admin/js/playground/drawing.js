@@ -1,6 +1,6 @@
 // Draws a chat: text and steps as they come; then the server's drawing of the whole answer.
 
-import { button, cardOf, element, fold } from "./elements.js";
+import { button, cardOf, element, fold, tableOf } from "./elements.js";
 
 export class Drawing {
   constructor(box, { words, answerUrl }) {
@@ -22,9 +22,7 @@ export class Drawing {
     const head = element("p", "ca-play-question", question);
     head.dir = "auto";
     this.live = element("div", "ca-play-live");
-    this.text = element("p", "ca-play-text");
-    this.text.dir = "auto";
-    this.live.append(this.text);
+    this.#below();
     this.turn.append(head, button("ca-plain-link", this.words.edit, edit), this.live);
     this.log.append(this.turn);
     this.events = [];
@@ -56,7 +54,7 @@ export class Drawing {
     } else if (name === "copilotStatusUpdate" && !data.hidden) {
       this.#step(data.message);
     } else if (name === "copilotMessageArtifact") {
-      this.#step(`${this.words.shows} ${data.name}`); // the server draws it when all is there
+      this.#below(Array.isArray(data.content) ? tableOf(data) : this.#shown(data));
     } else if (name === "copilotPromptSuggestions") {
       this.suggestions = data.suggestions;
     }
@@ -64,7 +62,7 @@ export class Drawing {
   }
 
   given(call, data) {
-    this.live.append(
+    this.#below(
       fold(`${this.words.asked} ${call.function}`, JSON.stringify(call.input_arguments, null, 2)),
       fold(this.words.given, JSON.stringify(data, null, 2).slice(0, 20000)),
     );
@@ -73,7 +71,7 @@ export class Drawing {
   // Asks the person for the result of a function; what he writes is what Workspace would send.
   asksFor(call, signal) {
     const { card, answered } = cardOf(call, { words: this.words, signal });
-    this.live.append(card);
+    this.#below(card);
     if (!document.activeElement?.closest(".ca-play-card")) {
       card.querySelector("textarea").focus(); // unless the other column asks too
     }
@@ -104,6 +102,17 @@ export class Drawing {
     }
     turn.append(...suggestions.map((text) => button("ca-chip", text, () => suggest(text))));
     this.#down();
+  }
+
+  // Puts something below what was said; more words come below it.
+  #below(...things) {
+    this.text = element("p", "ca-play-text");
+    this.text.dir = "auto";
+    this.live.append(...things, this.text);
+  }
+
+  #shown({ name }) {
+    return element("p", "ca-play-step", `${this.words.shows} ${name}`);
   }
 
   #step(text) {

@@ -20,6 +20,31 @@ export function fold(title, text) {
   return details;
 }
 
+const MOST_ROWS = 20; // until the server draws all of them
+
+// A table as it comes; of a chart its numbers.
+export function tableOf({ name, content }) {
+  const names = Object.keys(content[0] ?? {});
+  const row = (kind, cells) => {
+    const line = element("tr", "");
+    line.append(...cells.map((cell) => element(kind, "", cell)));
+    return line;
+  };
+  const [box, table, head, body] = ["div", "table", "thead", "tbody"].map((tag) => element(tag, ""));
+  box.className = "ca-play-table";
+  head.append(row("th", names));
+  body.append(
+    ...content.slice(0, MOST_ROWS).map((one) => row("td", names.map((key) => textOf(one?.[key])))),
+  );
+  table.append(element("caption", "", name), head, body);
+  box.append(table);
+  return box;
+}
+
+function textOf(value) {
+  return value && typeof value === "object" ? JSON.stringify(value) : String(value ?? "");
+}
+
 // A form for the result of a function; `answered` is what is written in it.
 export function cardOf(call, { words, signal }) {
   const card = element("div", "ca-play-card");
