@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, FloatRect, Locator, Page, expect
 import pytest
 
 from copilot_admin.config.roles import Role
@@ -38,6 +38,13 @@ def builder(browser: Browser, base_url: str, copilot: Copilot) -> Visit:
 def answered(page: Page, times: int) -> None:
     """Waits until so many answers stand there as the server draws them."""
     expect(page.locator(".ca-play-facts")).to_have_count(times)
+
+
+def place_of(shown: Locator) -> FloatRect:
+    """Where it stands on the page."""
+    box = shown.bounding_box()
+    assert box is not None
+    return box
 
 
 def test_a_draft_is_tried_with_a_widget_before_anything_is_saved(builder: Visit) -> None:
@@ -92,8 +99,7 @@ def test_two_columns_answer_one_question_and_one_of_them_becomes_the_draft(
     answered(page, 2)
     expect(first.locator(".ca-play-facts")).to_contain_text("Draft · ")
     expect(second.locator(".ca-play-facts")).to_contain_text("Version 1 · ")
-    boxes = [column.bounding_box() for column in (first, second)]
-    assert boxes[0]["y"] == boxes[1]["y"]  # side by side
+    assert place_of(first)["y"] == place_of(second)["y"]  # side by side
     assert page.get_by_role("log").evaluate_all("all => all.map((one) => one.ariaLive)") == [
         "off",
         "off",
@@ -138,7 +144,7 @@ def test_two_columns_stand_below_each_other_on_a_phone(
     # Nothing is live and no model is chosen: that column says so, the other one answers.
     answered(page, 1)
     expect(columns.nth(1)).to_contain_text("Write which model answers in this column.")
-    above, below = (columns.nth(place).bounding_box() for place in (0, 1))
+    above, below = place_of(columns.nth(0)), place_of(columns.nth(1))
     assert above["x"] == below["x"]
     assert below["y"] >= above["y"] + above["height"]
     assert builder.overflow() <= 0

@@ -133,6 +133,10 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
             self.fields["slug"].disabled = bool(self.instance.live_id)
             self.fields["slug"].required = bool(self.instance.pk)
         self._offer_models()
+        if "provider" in self.fields:  # somebody deleted it while it was chosen here
+            self.fields["provider"].error_messages["invalid_choice"] = _(
+                "This provider is not there any more. Choose another."
+            )
 
     def is_valid(self) -> bool:
         """Whether the draft can be saved: who asked for a schema, or his copy, looks at it first."""

@@ -137,7 +137,7 @@ async function open(panel) {
   async function chosen() {
     const response = await fetch(panel.dataset.choicesUrl).catch(() => null);
     if (!response?.ok) {
-      part("note").textContent = words.failed;
+      part("note").textContent = response?.status === 403 ? words.refused : words.failed;
       return null;
     }
     return response.json();

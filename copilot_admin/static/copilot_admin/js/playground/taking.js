@@ -5,6 +5,7 @@ import { button, element } from "./elements.js";
 
 export function take(column, { form, note, words }) {
   if (column.of !== "other") {
+    form.querySelectorAll("[name=_version]").forEach((one) => one.remove()); // nobody let it pass
     const sent = element("button", "");
     Object.assign(sent, { name: "_version", value: column.of, formNoValidate: true, hidden: true });
     form.append(sent);
