@@ -64,7 +64,9 @@ class VersionInForm(CopilotViews):
     def _with_version(self, request: HttpRequest, object_id: str) -> HttpRequest:
         """The request as one that only shows: the version, or what was typed if there is none."""
         copilot = self.get_object(request, object_id)
-        if copilot is None or not self.has_change_permission(request, copilot):
+        if copilot is None:
+            return request  # which is told that it is gone
+        if not self.has_change_permission(request, copilot):
             raise PermissionDenied
         shown = copy(request)
         try:

@@ -50,8 +50,8 @@ def _version(copilot: Copilot, wanted: str) -> CopilotVersion:
         found = versions.filter(pk=copilot.live_id or 0).first()
         sentence = _("Nothing of this copilot is live. Choose a version or the draft.")
     else:
-        number = int(wanted) if wanted.isascii() and wanted.isdecimal() else 0
-        found = versions.filter(number=number).first() if number < 2**31 else None
+        is_number = wanted.isascii() and wanted.isdecimal() and len(wanted) < 10
+        found = versions.filter(number=int(wanted)).first() if is_number else None
         sentence = _("There is no version %(number)s of this copilot. Choose another.") % {
             "number": wanted[:20]
         }

@@ -120,3 +120,8 @@ def test_the_uploaded_image_of_the_version_comes_with_it(builder, copilot):
 def test_whoever_makes_no_copilots_takes_no_version(client, copilot):
     client.force_login(make_user(Role.REVIEWERS))
     assert client.post(url_of(copilot), {"_version": "1"}).status_code == 403
+
+
+def test_a_copilot_that_is_gone_is_said_to_be(builder, copilot):
+    response = builder.post(url_of(copilot).replace(str(copilot.pk), "4711"), {"_version": "1"})
+    assert response.status_code == 302

@@ -62,12 +62,12 @@ def test_a_version_that_is_tried_and_judged_counts_in_no_figure(monkeypatch, bui
     assert DailyUsage.objects.count() == 0
 
 
-@pytest.mark.parametrize("wanted", ["3", "0", "x", "99999999999999999999", "²"])
+@pytest.mark.parametrize("wanted", ["3", "0", "x", "9" * 20, "9" * 5000, "²"])
 def test_a_version_that_is_not_there_is_named(ada, copilot, wanted):
     assert ask(ada, copilot.pk, {"playground-version": wanted}) == (
         404,
         {
-            "detail": f"There is no version {wanted} of this copilot. Choose another.",
+            "detail": f"There is no version {wanted[:20]} of this copilot. Choose another.",
             "code": "not-found",
         },
     )
