@@ -28,7 +28,7 @@ from copilot_admin.engine.values.model_call import Finish, Usage
 from copilot_admin.engine.warning_events import warning_events
 from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable
 from copilot_admin.journal import JOURNAL, Opening
-from copilot_admin.journal.recorder import Ending, Recorder
+from copilot_admin.journal.recorder import Ending, Recorder, sum_of
 from copilot_admin.journal.unkept import DELIVERED, NOT_KEPT, NOT_KEPT_CODE
 from copilot_admin.models import Logging, Outcome
 from copilot_admin.storage.database_thread import JournalDown
@@ -160,7 +160,7 @@ class ActiveRun:
             self._add_words(NOT_KEPT)
             if ending.outcome in DELIVERED:
                 ending = replace(ending, outcome=Outcome.FAILED, error_code=NOT_KEPT_CODE)
-        self._tell_ended(ending, record.usage)
+        self._tell_ended(ending, sum_of(record.usages) if record.usages else None)
 
     async def _give_up(self) -> None:
         """Keeps how a broken run ended and tells its client, with nothing that may be broken."""
