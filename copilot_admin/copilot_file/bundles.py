@@ -13,7 +13,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
-from copilot_admin.copilot_file.importing import ImportedChange, Wish, begun, carry_out
+from copilot_admin.copilot_file.import_changes import ImportedChange
+from copilot_admin.copilot_file.importing import Wish, begun, carry_out
 from copilot_admin.copilot_file.loading import MOST_BYTES, load
 from copilot_admin.copilot_file.validation import validate
 

@@ -1,8 +1,7 @@
 """Reads a copilot file into the database: all of it or nothing."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 from django.conf import settings
@@ -10,47 +9,20 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, transaction
 
 from copilot_admin.copilot_file import images
-from copilot_admin.copilot_file.exporting import provider_entry
 from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
+from copilot_admin.copilot_file.import_changes import ImportedChange, compared
 from copilot_admin.copilot_file.import_known import Known, known_to
+from copilot_admin.copilot_file.import_providers import fault_of_stranger, take_provider
 from copilot_admin.copilot_file.loading import load
 from copilot_admin.copilot_file.questions import keep_questions
-from copilot_admin.copilot_file.schema import CopilotEntry, CopilotFile, ProviderEntry
+from copilot_admin.copilot_file.schema import CopilotEntry, CopilotFile
 from copilot_admin.copilot_file.validation import validate
 from copilot_admin.copilots.fields.table import AT_ONCE, DRAFT_FIELDS
 from copilot_admin.copilots.fields.values import IMAGE_DATA_START
-from copilot_admin.copilots.providers import forget_key_if_moved
 from copilot_admin.copilots.publishing import NotPublishable, apply_document, publish
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Access, Copilot, Provider
+from copilot_admin.models import Access, Copilot
 from protocol.json import Json
-
-
-class Effect(StrEnum):
-    """What an import does to a row."""
-
-    CREATED = "created"
-    CHANGED = "changed"
-    UNCHANGED = "unchanged"
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A key whose value changes."""
-
-    key: str
-    before: Any
-    after: Any
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedChange:
-    """What an import does to one provider or copilot; `published` is the new version's number."""
-
-    name: str
-    effect: Effect
-    differences: tuple[Difference, ...] = ()
-    published: int | None = None
 
 
 def usual_access() -> Access:
@@ -170,12 +142,12 @@ def _why_refused(file: CopilotFile) -> str:
 def _carried_out(file: CopilotFile, work: Import) -> tuple[ImportedChange, ...]:
     faults = [
         fault
-        for index, one in enumerate(file.providers)
-        for fault in _provider_faults(one, work, index=index)
+        for index, one in enumerate(() if work.wish.may_change_providers else file.providers)
+        for fault in fault_of_stranger(one, work.known, index=index)
     ]
     if faults:
         raise BadCopilotFile(faults)
-    changes = [_take_provider(entry, work) for entry in file.providers]
+    changes = [take_provider(entry, work.known) for entry in file.providers]
     faults = [
         fault
         for index, entry in enumerate(file.copilots)
@@ -186,44 +158,6 @@ def _carried_out(file: CopilotFile, work: Import) -> tuple[ImportedChange, ...]:
     for index, entry in enumerate(file.copilots):
         changes.append(_take_copilot(entry, work, index=index))
     return tuple(changes)
-
-
-def _provider_faults(entry: ProviderEntry, work: Import, *, index: int) -> list[FileFault]:
-    """Where somebody who may not change providers would."""
-    row = work.known.provider(entry.name)
-    is_here = row is not None and provider_entry(row) == _as_written(entry)
-    if work.wish.may_change_providers or is_here:
-        return []
-    sentence = (
-        "you may not add or change providers, and it is not here like this. Leave it out of the "
-        "file to use the one that is here, or ask an operator to import it."
-    )
-    return [FileFault(f"providers[{index}]", sentence)]
-
-
-def _as_written(entry: ProviderEntry) -> dict[str, Any]:
-    """The entry that a provider made of this one would have."""
-    return provider_entry(_filled(Provider(), entry))
-
-
-def _filled(row: Provider, entry: ProviderEntry) -> Provider:
-    row.name, row.kind, row.base_url = entry.name, entry.kind, entry.base_url
-    row.api_key_env = entry.api_key_env
-    row.timeouts = entry.timeout_s.model_dump(exclude_none=True)
-    row.tool_calling = entry.tool_calling
-    return row
-
-
-def _take_provider(entry: ProviderEntry, work: Import) -> ImportedChange:
-    row = work.known.provider(entry.name)
-    before = provider_entry(row) if row else {}
-    row = row or Provider()
-    forget_key_if_moved(row, entry.base_url)
-    after = provider_entry(_filled(row, entry))
-    if before != after:
-        row.save()
-    work.known.providers[row.name.lower()] = row
-    return ImportedChange(name=f"provider {row.name}", **_compared(before, after))
 
 
 def _faults(entry: CopilotEntry, work: Import, *, index: int) -> list[FileFault]:
@@ -267,7 +201,7 @@ def _take_copilot(entry: CopilotEntry, work: Import, *, index: int) -> ImportedC
     before, after = _with_questions(row, entry, before, after, work)
     published = _publish(row, user=work.wish.user, index=index) if work.wish.publishing else None
     return ImportedChange(
-        name=f"copilot {row.slug}", published=published, **_compared(before, after)
+        name=f"copilot {row.slug}", published=published, **compared(before, after)
     )
 
 
@@ -315,14 +249,3 @@ def _publish(row: Copilot, *, user: AbstractBaseUser | None, index: int) -> int 
             for problem in error.problems
         ) from error
     return version.number if version else None
-
-
-def _compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    keys = [*after, *(key for key in before if key not in after)]
-    differences = tuple(
-        Difference(key, before.get(key), after.get(key))
-        for key in keys
-        if before.get(key) != after.get(key)
-    )
-    effect = Effect.CREATED if not before else Effect.CHANGED if differences else Effect.UNCHANGED
-    return {"effect": effect, "differences": differences}

@@ -50,7 +50,7 @@ def test_a_copilot_goes_out_comes_back_changed_and_is_put_away(
 
     page.get_by_role("link", name="Archive…").click()
     page.get_by_role("button", name="Put into the archive").click()
-    page.get_by_role("link", name="Show the archive").click()
+    page.get_by_role("link", name="Show the archive").first.click()
     page.get_by_role("link", name="News").click()
     page.get_by_role("button", name="Restore").click()
     expect(page.get_by_text("is back, switched off")).to_be_visible()

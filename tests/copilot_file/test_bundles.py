@@ -11,7 +11,8 @@ import pytest
 from copilot_admin.copilot_file import bundles, importing
 from copilot_admin.copilot_file.bundles import NamedFile, import_files, read_files
 from copilot_admin.copilot_file.faults import BadCopilotFile
-from copilot_admin.copilot_file.importing import Effect, Wish
+from copilot_admin.copilot_file.import_changes import Effect
+from copilot_admin.copilot_file.importing import Wish
 from copilot_admin.copilot_file.loading import MOST_BYTES, as_json
 from copilot_admin.models import Copilot, Provider
 from tests.factories import make_provider

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from copilot_admin.copilot_file.exporting import export_file
-from copilot_admin.copilot_file.importing import Effect, import_values
+from copilot_admin.copilot_file.import_changes import Effect
+from copilot_admin.copilot_file.importing import import_values
 from copilot_admin.models import Copilot, CopilotVersion
 
 NOTES: list[dict[str, Any]] = [

@@ -9,7 +9,8 @@ import pytest
 
 from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.faults import BadCopilotFile
-from copilot_admin.copilot_file.importing import Difference, Effect, ImportedChange, import_file
+from copilot_admin.copilot_file.import_changes import Difference, Effect, ImportedChange
+from copilot_admin.copilot_file.importing import import_file
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilot_file.yaml_writing import write_yaml
 from copilot_admin.copilots.providers import provider_spec, set_api_key

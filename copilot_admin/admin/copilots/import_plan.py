@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from copilot_admin.copilot_file.bundles import FileChange
-from copilot_admin.copilot_file.importing import Difference, Effect
+from copilot_admin.copilot_file.import_changes import Difference, Effect
 from copilot_admin.copilots.drafts import FieldChange, in_words, label_of
 from copilot_admin.copilots.fields.table import AT_ONCE, BY_KEY
 from copilot_admin.studio.changes import MarkedChange, marked

@@ -25,7 +25,8 @@ from copilot_admin.copilot_file.bundles import (
     read_files,
 )
 from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
-from copilot_admin.copilot_file.importing import Effect, Wish, usual_access
+from copilot_admin.copilot_file.import_changes import Effect
+from copilot_admin.copilot_file.importing import Wish, usual_access
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.models import Copilot, PendingImport
 

@@ -10,7 +10,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from copilot_admin.copilot_file.exporting import export_file
-from copilot_admin.copilot_file.importing import ImportedChange, import_file, usual_access
+from copilot_admin.copilot_file.import_changes import ImportedChange
+from copilot_admin.copilot_file.importing import import_file, usual_access
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilot_file.templates import Switched, make_copilot, template_named, templates
 from copilot_admin.copilot_file.yaml_writing import is_readable_as_yaml, write_yaml

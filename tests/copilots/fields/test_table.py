@@ -13,7 +13,8 @@ import pytest
 from copilot_admin.admin.copilots.admin import FIELDSETS, VIEW_ONLY
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.copilot_file.exporting import copilot_entry
-from copilot_admin.copilot_file.importing import Effect, import_values
+from copilot_admin.copilot_file.import_changes import Effect
+from copilot_admin.copilot_file.importing import import_values
 from copilot_admin.copilot_file.schema import CopilotEntry
 from copilot_admin.copilot_file.validation import validate
 from copilot_admin.copilots.drafts import changes_between

@@ -1,0 +1,45 @@
+"""What an import does to a row: which keys change, from what to what."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Effect(StrEnum):
+    """What an import does to a row."""
+
+    CREATED = "created"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A key whose value changes."""
+
+    key: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedChange:
+    """What an import does to one provider or copilot; `published` is the new version's number."""
+
+    name: str
+    effect: Effect
+    differences: tuple[Difference, ...] = ()
+    published: int | None = None
+
+
+def compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Effect and differences of a change; nothing before: the row is made."""
+    keys = [*after, *(key for key in before if key not in after)]
+    differences = tuple(
+        Difference(key, before.get(key), after.get(key))
+        for key in keys
+        if before.get(key) != after.get(key)
+    )
+    effect = Effect.CREATED if not before else Effect.CHANGED if differences else Effect.UNCHANGED
+    return {"effect": effect, "differences": differences}
