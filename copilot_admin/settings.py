@@ -118,6 +118,7 @@ MAX_MESSAGES = int(
 )
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 FILE_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
+DATA_UPLOAD_MAX_NUMBER_FILES = 1000  # as many copilot files as an import takes at once
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000  # a copilot with a hundred rows in each of its lists
 DRAIN_SECONDS = env.number("COPILOT_DRAIN_S", default=20, minimum=0, maximum=600)
 

@@ -19,9 +19,9 @@ class Migration(migrations.Migration):
             name='PendingImport',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('token', models.CharField(default=copilot_admin.models.imports._token, max_length=32, unique=True)),
+                ('token', models.CharField(default=copilot_admin.models.imports.new_token, max_length=32, unique=True)),
                 ('files', copilot_admin.models.fields.OrderedJsonField()),
-                ('sent_at', models.DateTimeField(auto_now_add=True)),
+                ('sent_at', models.DateTimeField(auto_now=True)),
                 ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={

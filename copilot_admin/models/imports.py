@@ -9,7 +9,8 @@ from django.db import models
 from copilot_admin.models.fields import OrderedJsonField
 
 
-def _token() -> str:
+def new_token() -> str:
+    """What nobody guesses, for the address of a page."""
     return secrets.token_urlsafe(16)
 
 
@@ -19,12 +20,12 @@ class PendingImport(models.Model):
     One for a person: who sends others wants those. What nobody says yes to goes after a day.
     """
 
-    token = models.CharField(max_length=32, unique=True, default=_token)
+    token = models.CharField(max_length=32, unique=True, default=new_token)
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
     )
     files: "models.Field[Any, Any]" = OrderedJsonField()  # [{"name": ..., "values": ...}]
-    sent_at = models.DateTimeField(auto_now_add=True)
+    sent_at = models.DateTimeField(auto_now=True)
 
     class Meta:
         default_permissions = ()  # nobody looks at it but who sent it

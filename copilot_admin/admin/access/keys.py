@@ -72,7 +72,8 @@ class KeyForm(KeyModelForm):
         super().__init__(*args, **kwargs)
         # What is in the archive is not offered, but a key that has it keeps it.
         kept = self.instance.copilots.values_list("pk") if self.instance.pk else ()
-        offered = Copilot.objects.filter(Q(archived_at=None) | Q(pk__in=kept)).order_by("name")
+        offered = Copilot.objects.filter(Q(archived_at=None) | Q(pk__in=kept))
+        offered = offered.only("name").order_by("name")  # of hundreds, names are all it shows
         if "copilots" in self.fields:
             self.fields["copilots"].queryset = offered  # type: ignore[attr-defined]  # of models
 

@@ -29,6 +29,7 @@ from copilot_admin.copilot_file.import_changes import Effect
 from copilot_admin.copilot_file.importing import Wish, usual_access
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.models import Copilot, PendingImport
+from copilot_admin.models.imports import new_token
 
 FOLDER = "admin/copilot_admin/copilot"
 KEPT_FOR = timedelta(days=1)
@@ -181,10 +182,10 @@ class ImportViews(CopilotViews):
 def _kept(user_id: int, files: list[ReadFile]) -> str:
     """Keeps files that were read until somebody says yes to them; gives their token."""
     PendingImport.objects.filter(sent_at__lt=timezone.now() - KEPT_FOR).delete()
-    with transaction.atomic():
-        PendingImport.objects.filter(user_id=user_id).delete()
-        rows = [{"name": file.name, "values": file.values} for file in files]
-        return PendingImport.objects.create(user_id=user_id, files=rows).token
+    rows = [{"name": file.name, "values": file.values} for file in files]
+    values = {"token": new_token(), "files": rows}
+    kept, _is_new = PendingImport.objects.update_or_create(user_id=user_id, defaults=values)
+    return kept.token
 
 
 def _plan_url(token: str) -> str:

@@ -13,6 +13,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilot_file.yaml_writing import write_yaml
+from copilot_admin.edge.form_bodies import TOO_LARGE_TYPE
 from copilot_admin.models import Copilot, PendingImport, Provider
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
@@ -124,6 +125,12 @@ def test_very_many_faults_are_counted(builder: Client) -> None:
 def test_no_file_is_no_import(builder: Client) -> None:
     assert "This field is required." in builder.post(PAGE).content.decode()
     assert "The submitted file is empty." in send(builder, "").content.decode()
+
+
+def test_a_file_that_the_server_did_not_take_is_said(builder: Client) -> None:
+    left_out = SimpleUploadedFile("a.yaml", b"", content_type=TOO_LARGE_TYPE)
+    page = builder.post(PAGE, {"copilot_files": [left_out]}).content.decode()
+    assert "This file is larger than the 20 MB this server accepts." in page
 
 
 def test_what_is_as_it_is_needs_no_import(builder: Client) -> None:
