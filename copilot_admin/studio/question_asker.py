@@ -84,9 +84,7 @@ class QuestionAsker:
             Unavailable: It could not be asked now; it waits again before the next is claimed.
             OperationalError, InterfaceError: As above.
         """
-        failed = frozenset(self._failed)
-        claimed = await WRITER.run(partial(_claim, self.copilot_id, failed))
-        self._failed -= failed
+        claimed = await self._claim()
         if claimed is None:
             return False
         asking = spawn(_ask(claimed), name=f"saved question {claimed.question.pk}")
@@ -98,6 +96,18 @@ class QuestionAsker:
             del self._asking[asking]
         await self._settle(claimed, asking)
         return True
+
+    async def _claim(self) -> Claimed | None:
+        """Takes the next answer; those that failed wait again from then on."""
+        failed, self._failed = (
+            frozenset(self._failed),
+            set(),
+        )  # so that nobody gives them back twice
+        try:
+            return await WRITER.run(partial(_give_back_and_claim, self.copilot_id, failed))
+        except HICCUPS:
+            self._failed |= failed
+            raise
 
     async def _settle(self, claimed: Claimed, asked: asyncio.Task[None]) -> None:
         """Says of a question that broke that it did; one that met with a hiccup is asked again."""
@@ -111,8 +121,9 @@ class QuestionAsker:
     async def _leave_it(self, error: Exception) -> None:
         """Lets others ask what could not be asked; what cannot be given back, they find as well."""
         logger.warning("saved questions wait for now: %s", type(error).__name__)
+        failed, self._failed = frozenset(self._failed), set()
         with suppress(*HICCUPS):
-            await WRITER.run(partial(give_back, frozenset(self._failed)))
+            await WRITER.run(partial(give_back, failed))
 
     async def _look_after(self) -> None:
         """Says again and again that questions are asked, and ends those that nobody wants."""
@@ -139,7 +150,7 @@ def _place() -> asyncio.Semaphore:
     return _places.setdefault(loop, asyncio.Semaphore(PLACES))
 
 
-def _claim(copilot_id: int, failed: frozenset[int]) -> Claimed | None:
+def _give_back_and_claim(copilot_id: int, failed: frozenset[int]) -> Claimed | None:
     give_back(failed)
     return claim(copilot_id, at_once=AT_ONCE)
 

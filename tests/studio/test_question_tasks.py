@@ -226,6 +226,31 @@ def test_what_fails_for_long_is_left_to_others(monkeypatch, caplog):
     assert "saved questions wait for now" in caplog.text
 
 
+def test_what_cannot_even_be_given_back_is_given_back_later(monkeypatch):
+    monkeypatch.setattr(question_asker, "PAUSES", (0.0,) * 9)
+    copilot = make_copilot()
+    make_saved(copilot)
+    whole_target, whole_return = question_asker.target_of, question_asker.give_back
+    targets, returns = iter([OperationalError]), iter([OperationalError] * 2)
+
+    def failing_once(*arguments):
+        if (error := next(targets, None)) is not None:
+            raise error("locked")
+        return whole_target(*arguments)
+
+    def failing_twice(answer_ids):
+        if answer_ids and (error := next(returns, None)) is not None:
+            raise error("locked")
+        return whole_return(answer_ids)
+
+    monkeypatch.setattr(question_asker, "target_of", failing_once)
+    monkeypatch.setattr(question_asker, "give_back", failing_twice)
+    monkeypatch.setattr(Writer, "submit", DatabaseThread.submit)
+    ask(copilot)
+    idle()
+    assert progress_of(copilot.pk) == Progress(total=1, unfinished=0)
+
+
 def test_a_draft_that_breaks_the_asking_is_said_of_its_questions(monkeypatch):
     copilot = make_copilot()
     make_saved(copilot)
