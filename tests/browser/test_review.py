@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+import re
 
+from django.contrib.auth.models import Group, User
 from django.utils import timezone
 from playwright.sync_api import Browser, expect
 import pytest
@@ -18,6 +20,7 @@ from copilot_admin.models import (
     Verdict,
 )
 from copilot_admin.review.queues import make_queue
+from tests.admin.transcripts.test_again import asked_with_data
 from tests.admin.transcripts.test_list import make_conversations
 from tests.admin.transcripts.transcript_rows import long_conversation
 from tests.browser.visits import LOOKS, Visit, visit
@@ -137,6 +140,21 @@ def test_a_queue_is_read_and_a_note_written(eve: Visit):
         expect(page.get_by_text(f"{done} of 2")).to_be_visible()
     expect(page.get_by_text("Your verdict is kept.")).to_be_visible()
     expect(page.get_by_text("There is nothing left for you in this queue.")).to_be_visible()
+
+
+def test_a_question_is_opened_in_the_playground_with_its_data(eve: Visit):
+    conversation, turn = asked_with_data()
+    reviewer = User.objects.get(username="eve")
+    reviewer.groups.add(Group.objects.get(name=Role.BUILDERS))
+    page = eve.page
+    eve.go(f"{LIST}{conversation.pk}/change/?turn={turn.pk}")
+    margin = page.locator(f"#turn-{turn.pk} .ca-margin")
+    margin.get_by_role("link", name="Try it in the playground").click()
+    panel = page.locator("#playground")
+    expect(panel.get_by_label("Question")).to_have_value("Prices 'of' <Apple>?")
+    prices = panel.locator(".ca-play-widget").filter(has_text=re.compile("^Prices"))
+    expect(prices.locator("select")).to_have_value("primary")
+    expect(panel.locator("[data-play-timezone]")).to_have_value("Europe/Rome")
 
 
 @pytest.mark.parametrize("look", LOOKS)

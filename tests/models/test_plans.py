@@ -6,7 +6,7 @@ from django.db import connection
 from django.db.models import QuerySet
 import pytest
 
-from copilot_admin.models import Conversation, Node, NodeRole, Outcome, Run
+from copilot_admin.models import Conversation, Node, NodeRole, Outcome, ReviewState, Run, Seat
 from copilot_admin.upkeep.sweeping import without_referrer
 from tests.databases import IS_POSTGRESQL
 
@@ -47,6 +47,14 @@ def scans(text: str) -> bool:
         (
             lambda: Conversation.objects.filter(last_outcome=Outcome.FAILED).order_by(),
             "conversation_not_completed",
+        ),
+        (
+            lambda: Conversation.objects.filter(review_state=ReviewState.DONE).order_by(),
+            "conversation_reviewed",
+        ),
+        (
+            lambda: Seat.objects.filter(queue_id=1, done_at=None).order_by("id"),
+            "seat_not_done",
         ),
         (lambda: Run.objects.filter(copilot_id=1).order_by(), "run_of_copilot"),
         (lambda: Conversation.objects.filter(copilot_id=1).order_by(), "conversation_of_copilot"),
