@@ -14,6 +14,7 @@ from copilot_admin.reading.tree import Tree, read_tree
 from copilot_admin.reading.views import (
     CallView,
     ConversationView,
+    CostView,
     EventView,
     MessageView,
     OutlineView,
@@ -26,6 +27,7 @@ from copilot_admin.reading.views import (
 __all__ = [
     "CallView",
     "ConversationView",
+    "CostView",
     "EventView",
     "MessageView",
     "OutlineView",

@@ -80,6 +80,9 @@ def _turn_view(place: Place, rows: Rows) -> TurnView:
         ttft_ms=turn.ttft_ms,
         ms=turn.ms,
         tokens=turn.tokens,
+        cost=turn.cost,
+        n_unpriced=turn.n_unpriced,
+        cost_is_estimated=turn.cost_is_estimated,
         runs=tuple(run_view(run, rows) for run in rows.runs[turn.pk]),
         feedback=tuple(map(_feedback_view, rows.feedback[turn.pk])),
     )

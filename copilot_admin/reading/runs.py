@@ -4,7 +4,14 @@ from collections.abc import Iterator
 
 from copilot_admin.models import Event, Node, NodeKind, NodeRole, Run
 from copilot_admin.reading.rows import Rows
-from copilot_admin.reading.views import CallView, EventView, MessageView, RunView, UsageView
+from copilot_admin.reading.views import (
+    CallView,
+    CostView,
+    EventView,
+    MessageView,
+    RunView,
+    UsageView,
+)
 
 
 def message_view(node: Node, rows: Rows) -> MessageView:
@@ -40,6 +47,7 @@ def run_view(run: Run, rows: Rows) -> RunView:
         ttft_ms=run.ttft_ms,
         ms=run.ms,
         usage=_usage(run),
+        cost=_cost(run),
         finish_reason=run.finish_reason,
         error=run.error,
         error_code=run.error_code,
@@ -96,6 +104,16 @@ def _usage(run: Run) -> UsageView:
         output_tokens=run.output_tokens,
         reasoning_tokens=run.reasoning_tokens,
         source=run.usage_source,
+    )
+
+
+def _cost(run: Run) -> CostView:
+    kinds = ("input", "cached", "output", "reasoning")
+    prices = {kind: getattr(run, f"{kind}_price") for kind in kinds}
+    return CostView(
+        amount=run.cost,
+        confidence=run.cost_confidence,
+        prices={kind: price for kind, price in prices.items() if price is not None},
     )
 
 

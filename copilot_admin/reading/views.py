@@ -1,7 +1,9 @@
 """A conversation as a reviewer reads it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from uuid import UUID
 
 from protocol.json import JsonObject
@@ -82,6 +84,21 @@ class UsageView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CostView:
+    """What something cost, in US dollars.
+
+    Attributes:
+        amount: As far as it is known; None: nothing of it is.
+        confidence: Of a run a `CostConfidence` value.
+        prices: Of a run, by kind, for a million tokens, as they were when it started.
+    """
+
+    amount: Decimal | None
+    confidence: str
+    prices: Mapping[str, Decimal] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
     """One HTTP request and its answer.
 
@@ -107,6 +124,7 @@ class RunView:
     ttft_ms: int | None
     ms: int | None
     usage: UsageView
+    cost: CostView
     finish_reason: str
     error: str
     error_code: str
@@ -143,6 +161,7 @@ class TurnView:
         level: Turns above it: 0 for a first question.
         branch: Place among the questions asked at this point of the conversation, from 1;
             `branches` is their number, 1 when nothing was edited.
+        cost: What is known of it; of `n_unpriced` requests nothing is.
         runs: In the order in which they started. A function call splits a turn into two runs; a
             regenerated answer is one more.
     """
@@ -159,6 +178,9 @@ class TurnView:
     ttft_ms: int | None
     ms: int
     tokens: int
+    cost: Decimal
+    n_unpriced: int
+    cost_is_estimated: bool
     runs: tuple[RunView, ...]
     feedback: tuple[FeedbackView, ...] = ()
 

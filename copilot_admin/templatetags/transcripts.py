@@ -1,10 +1,15 @@
 """What the templates of transcripts say of numbers, outcomes and states."""
 
+from decimal import Decimal
+
 from django import template
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 
 from copilot_admin.admin.transcripts.words import ShownWords, outcome_words, state_words
+from copilot_admin.models import Conversation
+from copilot_admin.prices.money import ShownCost, cost_in_words, plain, sum_in_words
+from copilot_admin.reading import CostView, TurnView
 from copilot_admin.rendering import text
 from copilot_admin.rendering.marking import marked
 from copilot_admin.storage.folding import fold
@@ -40,6 +45,24 @@ def as_outcome(outcome: str) -> ShownWords:
 def as_state(state: str) -> ShownWords:
     """How the state of a turn is shown."""
     return state_words(state)
+
+
+@register.filter
+def as_cost(cost: CostView) -> ShownCost:
+    """How the cost of a run is shown."""
+    return cost_in_words(cost.amount, cost.confidence)
+
+
+@register.filter
+def as_sum(sums: Conversation | TurnView) -> ShownCost:
+    """How the cost of a turn or a conversation is shown."""
+    return sum_in_words(sums)
+
+
+@register.filter
+def as_price(amount: Decimal) -> str:
+    """A price with its digits."""
+    return plain(amount)
 
 
 @register.filter

@@ -1,9 +1,10 @@
 """What an answer of the playground took: who gave it, times, tokens, and its cost if that is known."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from copilot_admin.admin.transcripts.page import AttemptFacts
-from copilot_admin.models import Provider
+from copilot_admin.models import CostConfidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +16,8 @@ class AnswerFigures:
         ttft_ms: From its last request to the first token; None: there came none.
         ms: None: it is not over.
         is_counted: Whether anybody counted the tokens.
-        is_free: Whether it is known to cost nothing.
+        cost: As far as it is known, in US dollars; of `n_unpriced` requests it is not.
+        cost_is_estimated: Whether a part of it is.
     """
 
     model: str
@@ -26,11 +28,13 @@ class AnswerFigures:
     input_tokens: int
     output_tokens: int
     is_counted: bool
-    is_free: bool
+    cost: Decimal
+    n_unpriced: int
+    cost_is_estimated: bool
 
 
 def figures_of(answer: AttemptFacts) -> AnswerFigures:
-    """The figures of an answer; reads the database."""
+    """The figures of an answer."""
     runs = [leg.run for leg in answer.legs]
     last = answer.last
     return AnswerFigures(
@@ -42,6 +46,7 @@ def figures_of(answer: AttemptFacts) -> AnswerFigures:
         input_tokens=sum(run.usage.input_tokens for run in runs),
         output_tokens=sum(run.usage.output_tokens for run in runs),
         is_counted=any(run.usage.source for run in runs),
-        # The only kind whose price is known: no model of anybody's is asked.
-        is_free=Provider.objects.filter(name=last.provider, kind="rehearsal").exists(),
+        cost=sum((run.cost.amount or Decimal() for run in runs), Decimal()),
+        n_unpriced=sum(run.cost.amount is None for run in runs),
+        cost_is_estimated=any(run.cost.confidence == CostConfidence.ESTIMATED for run in runs),
     )

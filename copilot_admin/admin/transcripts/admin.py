@@ -38,6 +38,7 @@ class ConversationAdmin(GuardedLookups, SavedViews, AskingAgainViews):
         "when",
         "n_turns",
         "n_tokens",
+        "n_dollars",
         "ttft",
         "judged",
     )
@@ -79,6 +80,11 @@ class ConversationAdmin(GuardedLookups, SavedViews, AskingAgainViews):
     def n_tokens(self, conversation: Conversation) -> SafeString:
         """How many tokens all answers of the conversation took together."""
         return _cell("number", number=conversation.tokens)
+
+    @admin.display(description=_("Cost"))
+    def n_dollars(self, conversation: Conversation) -> SafeString:
+        """What all answers of the conversation cost together, as far as it is known."""
+        return _cell("cost", conversation=conversation)
 
     @admin.display(description=_("First token"))
     def ttft(self, conversation: Conversation) -> str:

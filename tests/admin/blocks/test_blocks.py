@@ -1,6 +1,7 @@
 """An answer as the blocks that its reader sees."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -30,7 +31,15 @@ from copilot_admin.admin.transcripts.paths import Siblings, children_of, chosen_
 from copilot_admin.admin.transcripts.raw import raw_events
 from copilot_admin.admin.transcripts.words import ShownWords, outcome_words, state_words
 from copilot_admin.models import OTHER_EVENT, EventType, Outcome, TurnState
-from copilot_admin.reading import CallView, EventView, MessageView, RunView, TurnView, UsageView
+from copilot_admin.reading import (
+    CallView,
+    CostView,
+    EventView,
+    MessageView,
+    RunView,
+    TurnView,
+    UsageView,
+)
 from protocol.json import JsonObject
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -73,6 +82,7 @@ def run(answer: str = "", *events: EventView, **changes: Any) -> RunView:
         "ttft_ms": 1,
         "ms": 2,
         "usage": usage,
+        "cost": CostView(amount=None, confidence="unknown"),
         "finish_reason": "stop",
         "error": "",
         "error_code": "",
@@ -448,6 +458,9 @@ def turn(number: int, parent: int | None = None, **changes: Any) -> TurnView:
         "ttft_ms": None,
         "ms": 0,
         "tokens": 0,
+        "cost": Decimal(0),
+        "n_unpriced": 0,
+        "cost_is_estimated": False,
         "runs": (),
         **changes,
     }

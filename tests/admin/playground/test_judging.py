@@ -6,7 +6,7 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.models import Conversation, Copilot, Feedback, Turn
+from copilot_admin.models import Conversation, Copilot, CostConfidence, Feedback, Run, Turn
 from tests.admin.playground.test_playground import ask, form_of, script
 from tests.engine.scripted import text
 from tests.factories import make_copilot, make_provider, make_user
@@ -55,14 +55,12 @@ def test_a_thumb_is_kept_changed_and_shown_with_the_answer(builder, copilot):
     assert 'aria-pressed="false" data-vote="thumbs_up"' in page
 
 
-def test_the_figures_say_what_is_known_of_the_price(builder, copilot):
+def test_the_figures_say_what_is_known_of_the_cost(builder, copilot):
     url = reverse("playground:answer", args=[copilot.pk]) + "?chat=t-1"
-    assert "costs nothing" in builder.get(url).content.decode()
-    provider = copilot.provider
-    provider.kind = "openai"
-    provider.save()
+    assert "$0.00</span>" in builder.get(url).content.decode()  # the rehearsal
+    Run.objects.update(cost=None, cost_confidence=CostConfidence.UNKNOWN)
     page = builder.get(url).content.decode()
-    assert "price unknown" in page
+    assert "cost unknown</span>" in page
     assert "Draft" in page
 
 

@@ -1,5 +1,6 @@
 """The page of a conversation, as the server sends it."""
 
+from decimal import Decimal
 import json
 import re
 import sys
@@ -42,8 +43,9 @@ from tests.admin.transcripts.transcript_rows import (
     results,
     rich_conversation,
 )
-from tests.factories import make_copilot, make_key, make_version
+from tests.factories import make_copilot, make_key, make_provider, make_version
 from tests.journal.journaling import Client, ai, call_echo, ending, human, result
+from tests.prices.pricing import make_price
 from tests.rendering.hostile_texts import PAYLOADS
 from tests.rendering.test_markdown import Tags
 
@@ -592,3 +594,21 @@ def test_no_text_in_any_place_becomes_markup(reviewer: Browser, payload: str):
                 target = (attributes.get(name) or "").lower()
                 assert not target.startswith(SCHEMES)
                 assert tag == "a" or "evil.example" not in target
+
+
+def test_the_page_says_what_everything_cost_and_what_is_unknown(reviewer: Browser):
+    provider = make_provider(name="Provider", kind="openai_compatible")
+    price = make_price(provider, model="small-1", input=Decimal("0.15"))
+    client = Client(trace_id="chat-1")
+    client.ask("Hi").answer("Hello")
+    url = f"/admin/copilot_admin/conversation/{Conversation.objects.get().pk}/change/"
+    page = reviewer.get(url).content.decode()
+    assert page.count(">$0.000042<") == 3  # of the conversation, the turn and the run
+    assert "Exactly 0.0000415 US dollars." in page
+    assert "input $0.15 · output $8" in page
+    price.delete()
+    client.ask("Hi", "And?").answer("Yes")
+    page = reviewer.get(url).content.decode()
+    assert ">at least $0.000042<" in page
+    assert page.count(">cost unknown<") == 2
+    assert "The cost of 1 more requests is unknown." in page
