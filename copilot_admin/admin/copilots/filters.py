@@ -61,8 +61,10 @@ class TagFilter(admin.SimpleListFilter):
     parameter_name = "tag"
 
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        """The tags of copilots in use; none: there is no such filter."""
-        return [(found.tag, found.tag) for found in known_tags(Copilot.objects.in_use())]
+        """The tags of what is listed, the archive or all else; none: there is no such filter."""
+        in_archive = request.GET.get(StateFilter.parameter_name) == CopilotState.ARCHIVED
+        rows = Copilot.objects.filter(archived_at__isnull=not in_archive)
+        return [(found.tag, found.tag) for found in known_tags(rows)]
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[Copilot]

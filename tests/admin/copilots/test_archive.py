@@ -85,6 +85,8 @@ def test_the_page_of_an_archived_copilot_offers_to_restore_it_and_nothing_else(
     put_away([copilot.pk])
     page = builder.get(f"{LIST}{copilot.pk}/change/").content.decode()
     assert "Put away: it answers nobody until it is restored." in page
+    assert "Version 1 was the last that was live" in page
+    assert "Everybody who reaches this server may ask." not in page
     assert 'name="_save"' not in page
     assert builder.post(f"{LIST}{copilot.pk}/change/", {"name": "Other"}).status_code == 403
     assert builder.post(f"{LIST}{copilot.pk}/now/", {"now-enabled": "on"}).status_code == 403

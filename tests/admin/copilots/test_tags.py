@@ -6,6 +6,7 @@ from django.test import Client
 import pytest
 
 from copilot_admin.config.roles import Role
+from copilot_admin.copilots.archive import put_away
 from copilot_admin.models import Copilot
 from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_published, make_user
@@ -74,6 +75,15 @@ def test_the_list_is_filtered_by_tag_and_shows_tags(builder: Client) -> None:
     response = builder.get(LIST, {"tag": "rates & fx"})
     assert [row.name for row in response.context["cl"].result_list] == ["One"]
     assert 'href="?tag=Rates%20%26%20FX"' in response.content.decode()
+
+
+def test_the_archive_is_filtered_by_its_own_tags(builder: Client) -> None:
+    make_copilot(tags=["in use"])
+    put_away([make_copilot(name="Old", tags=["old"]).pk])
+    page = builder.get(LIST, {"state": "archived", "tag": "old"}).content.decode()
+    assert 'href="?state=archived&amp;tag=old"' in page
+    assert "in use" not in page
+    assert "<h1>Archive</h1>" in page
 
 
 def test_a_server_without_tags_has_no_filter_of_them(builder: Client) -> None:
