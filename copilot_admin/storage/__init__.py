@@ -1,6 +1,6 @@
 """How rows reach the database: statements, the writing thread, spool, blobs.
 
 In come jobs and values; out come results, after their commit. What a row means is known by the rooms
-above. Doors: `writer`, `database_thread`, `statements`, `selects`, `many`, `blobs`, `spool`, `schema`, `damage`,
-`folding`.
+above. Doors: `writer`, `database_thread`, `statements`, `selects`, `many`, `blobs`, `cut_values`,
+`folding`, `spool`, `schema`, `damage`.
 """

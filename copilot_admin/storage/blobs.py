@@ -18,6 +18,7 @@ from django.utils import timezone
 import orjson
 
 from copilot_admin.models import Blob, BlobPart
+from copilot_admin.storage.cut_values import CutList, parsed
 from copilot_admin.storage.selects import SelectMany
 from protocol.json import Json
 from protocol.walk import rebuild
@@ -30,7 +31,6 @@ LONGEST_RUN = 64
 MOST_RUNS = 16
 QUICK = 3  # zlib level: twice as fast as the default, a tenth larger
 MOST_FOLLOWED = 64  # parts of one level of a value whose beginning is wanted
-LONGEST_ESCAPE = 12  # characters of JSON for one character
 ASKED_AT_ONCE = 500  # hashes in one query; SQLite takes 32,766 parameters
 
 Sha: TypeAlias = str
@@ -89,18 +89,6 @@ def save(packed: Iterable[Packed]) -> None:
     ]
     if edges:
         BlobPart.objects.bulk_create(edges, ignore_conflicts=True)
-
-
-class CutText(str):
-    """The beginning of a text."""
-
-    __slots__ = ()
-
-
-class CutList(list[Json]):
-    """The beginning of a list."""
-
-    __slots__ = ()
 
 
 def load(shas: Iterable[Sha], *, most: int | None = None) -> dict[Sha, Json]:
@@ -180,7 +168,7 @@ def _keep(packed: Packed, value: Json) -> Sha:
 def _refs(data: bytes) -> Iterator[Sha]:
     if _DOLLAR_KEY not in data:
         return
-    waiting: list[Json] = [_parsed(data)]
+    waiting: list[Json] = [parsed(data)]
     while waiting:
         value = waiting.pop()
         if isinstance(value, Mapping):
@@ -195,7 +183,7 @@ def _refs(data: bytes) -> Iterator[Sha]:
 def _value(sha: Sha, read: Mapping[Sha, bytes], whole: dict[Sha, Json]) -> Json:
     if sha not in whole:
         data = read.get(sha, b"null")
-        value = _parsed(data)
+        value = parsed(data)
         whole[sha] = _joined(value, read, whole) if _DOLLAR_KEY in data else value
     return whole[sha]
 
@@ -226,27 +214,6 @@ def _elements_of(
         if isinstance(some, CutList):
             return CutList(elements)
     return elements
-
-
-def _parsed(data: bytes) -> Json:
-    """A part; where its end was not unpacked, the beginning of its text."""
-    try:
-        value: Json = json.loads(data)
-    except ValueError:
-        return CutText(_text_at_the_head(data.decode(errors="ignore")))
-    return value
-
-
-def _text_at_the_head(json_text: str) -> str:
-    """What stands in a JSON string without an end; the JSON itself of anything else."""
-    if not json_text.startswith('"'):
-        return json_text
-    for end in range(len(json_text), max(len(json_text) - LONGEST_ESCAPE, 0), -1):
-        try:
-            return str(json.loads(json_text[:end] + '"'))
-        except ValueError:  # it ends within an escape
-            continue
-    return ""
 
 
 def _missing(

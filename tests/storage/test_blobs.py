@@ -8,6 +8,7 @@ import pytest
 
 from copilot_admin.models import Blob, BlobPart
 from copilot_admin.storage import blobs
+from copilot_admin.storage.cut_values import CutList, CutText
 
 pytestmark = pytest.mark.database
 
@@ -123,7 +124,7 @@ def test_of_a_long_text_the_beginning_can_be_read():
     sha = stored({"text": text, "small": [1, 2]})
     for most in range(1000, 1012):
         value = blobs.load([sha], most=most)[sha]
-        assert isinstance(value["text"], blobs.CutText)
+        assert isinstance(value["text"], CutText)
         assert text.startswith(value["text"])
         assert most // 6 - 12 < len(value["text"]) < most
         assert value["small"] == [1, 2]
@@ -135,7 +136,7 @@ def test_of_a_long_list_the_first_elements_can_be_read():
     rows = [{"place": place, "note": "x" * 90} for place in range(20_000)]
     sha = stored({"rows": rows, "few": rows[:50]})
     value = blobs.load([sha], most=64_000)[sha]
-    assert isinstance(value["rows"], blobs.CutList)
+    assert isinstance(value["rows"], CutList)
     assert 15 < len(value["rows"]) < 5_000
     assert value["rows"] == rows[: len(value["rows"])]
     assert value["few"] == rows[:50]

@@ -47,9 +47,22 @@ def fill(version, *, conversations=3):
         models.Feedback.objects.create(
             turn_id=first.accepted.turn_id, source=models.FeedbackSource.END_USER, value=1
         )
+        judged(first)
         models.Checkpoint.objects.create(run_id=second.run_id, ord=0, data=b"")
     make_call(copilot=version.copilot)
     make_saved(version.copilot, answered=models.Side.DRAFT)
+
+
+def judged(asked):
+    """All that reviewers may have said of a conversation."""
+    of = {"conversation": asked.conversation}
+    turn = models.Turn.objects.get(runs=asked.run)
+    criterion, _ = models.Criterion.objects.get_or_create(name="Wrong")
+    verdict = models.Verdict.objects.create(**of, turn=turn, rating="bad")
+    models.Mark.objects.create(verdict=verdict, criterion=criterion, value=1)
+    models.TurnNote.objects.create(turn=turn, text="A note")
+    queue, _ = models.ReviewQueue.objects.get_or_create(name="Week")
+    models.Seat.objects.create(**of, queue=queue, place=1)
 
 
 def delete(copilot_id):
@@ -71,6 +84,7 @@ def sweep():
 def everything():
     """How many rows each table of the journal has."""
     names = ("Conversation", "Node", "Turn", "Run", "Event", "Checkpoint", "Feedback", "Blob")
+    names += ("Verdict", "Mark", "TurnNote", "Seat")
     names = (*names, "BlobPart", "DailyUsage", "ComponentCall", "CopilotVersion", "Copilot")
     names = (*names, "SavedQuestion", "SavedAnswer", "TurnText")
     return {name: getattr(models, name).objects.count() for name in names}

@@ -41,7 +41,7 @@ from copilot_admin.reading import CallView, EventView, MessageView
 from copilot_admin.rendering.charts import chart_of
 from copilot_admin.rendering.tables import are_rows, table_of
 from copilot_admin.rendering.text import cell_text
-from copilot_admin.storage.blobs import CutList
+from copilot_admin.storage.cut_values import CutList
 from protocol.data import taken_apart
 from protocol.json import Json, JsonObject
 from protocol.plain_text import html_text

@@ -14,7 +14,7 @@ from copilot_admin.rendering.tables import (
     table_of,
 )
 from copilot_admin.rendering.text import pretty_json
-from copilot_admin.storage.blobs import CutList, CutText
+from copilot_admin.storage.cut_values import CutList, CutText
 from protocol.json import Json, JsonObject
 
 _DECODER = json.JSONDecoder()

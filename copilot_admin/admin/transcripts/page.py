@@ -1,19 +1,19 @@
 """A conversation as its page shows it: the chosen path, turn by turn, answer by answer."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from copilot_admin.admin.blocks.blocks import answered, blocks_of
-from copilot_admin.admin.blocks.contents import ALONE, ON_THE_PAGE, DataExcerpt, Room
-from copilot_admin.admin.blocks.kinds import Answered, ArtifactBlock, Block
+from copilot_admin.admin.blocks.contents import ON_THE_PAGE
+from copilot_admin.admin.blocks.kinds import Answered, Block
 from copilot_admin.admin.transcripts.attempts import Attempt, attempts_of
 from copilot_admin.admin.transcripts.paths import (
     Children,
     Siblings,
     children_of,
-    chosen_path,
     siblings_of,
 )
+from copilot_admin.admin.transcripts.plan import Plan
 from copilot_admin.admin.transcripts.said_once import without_sentence
 from copilot_admin.models import Outcome, TurnState
 from copilot_admin.reading import MessageView, OutlineView, RunView, TurnOutline, TurnView
@@ -21,11 +21,7 @@ from copilot_admin.review.reviews import TurnReview
 
 # Formatting a million characters takes 0.5 s for prose and up to 10 s for texts of marks alone.
 MOST_FORMATTED_PER_PAGE = 60_000
-MOST_AT_ONCE = 40_000  # characters; a window shows 3,000
-TURNS_AT_ONCE = 6
-BEFORE_THE_NAMED = 1  # a turn to see what went before the one that a link leads to
 MOST_HISTORY = 20  # foreign messages before a question
-MOST_PARTS = 200  # turns and placeholders; of longer conversations a link leads to the others
 # Characters of one thing: enough for what is shown of it, and unpacked within a millisecond.
 HEAD_OF_BIG_THINGS = 64_000
 NO_REVIEWS: Mapping[int, TurnReview] = {}
@@ -137,55 +133,6 @@ class ConversationPage:
         return any(part.is_live for part in self.parts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """Which turns a page has, and which of them it shows at once.
-
-    Attributes:
-        path: All turns to be read one after the other.
-        start: Place of the first part on the path, from 0; `end` is the place after the last.
-        shown: Ids of the turns that are not left for later.
-    """
-
-    outline: OutlineView
-    path: Sequence[TurnOutline]
-    start: int
-    end: int
-    shown: frozenset[int]
-
-
-def plan_of(
-    outline: OutlineView, *, through: int | None = None, all_branches: bool = False
-) -> Plan:
-    """Decides what the page of a conversation shows, before anything of it is read.
-
-    Args:
-        outline: The conversation.
-        through: A turn that has to be on it; the page begins there, and at the start without it.
-        all_branches: Show every turn, depth first.
-    """
-    path = outline.turns if all_branches else chosen_path(outline.turns, through=through)
-    named = next((place for place, turn in enumerate(path) if turn.id == through), 0)
-    start = max(0, min(named - MOST_PARTS // 2, len(path) - MOST_PARTS))
-    return Plan(
-        outline=outline,
-        path=path,
-        start=start,
-        end=min(start + MOST_PARTS, len(path)),
-        shown=frozenset(shown_at_once(path[max(named - BEFORE_THE_NAMED, 0) :])),
-    )
-
-
-def shown_at_once(turns: Sequence[TurnOutline]) -> Iterator[int]:
-    """The first of some turns: as many as fill a window, fewer when they are long, but one."""
-    left = MOST_AT_ONCE
-    for turn in turns[:TURNS_AT_ONCE]:
-        yield turn.id
-        left -= turn.size
-        if left < 0:
-            return
-
-
 def page_of(
     plan: Plan,
     turns: Mapping[int, TurnView],
@@ -237,28 +184,6 @@ def parts_of(
         for place, turn in enumerate(outline.turns)
         if turn.id in turns
     )
-
-
-def content_by_key(turn: TurnView, key: str, *, first: int = 0) -> DataExcerpt | None:
-    """All of a piece of data that a page shows the beginning of; a table from one row on."""
-    room = replace(ALONE, first=first)
-    for content in _contents(_alone(turn, key, room)):
-        if content.key == key:
-            return content
-    return None
-
-
-def artifact_by_key(turn: TurnView, key: str) -> ArtifactBlock | None:
-    """An artifact that a page shows without its chart."""
-    blocks = (block for run in turn.runs if _may_hold(run, key) for block in blocks_of(run))
-    return next((one for one in blocks if isinstance(one, ArtifactBlock) and one.key == key), None)
-
-
-def _alone(turn: TurnView, key: str, room: Room) -> Iterator[object]:
-    for run in turn.runs:
-        if _may_hold(run, key):
-            yield tuple(blocks_of(run, room=room, formatted=False))
-            yield tuple(answered(message, room=room) for message in run.received)
 
 
 def _part(
@@ -313,21 +238,3 @@ def _within_budget(turns: Iterable[TurnView]) -> set[int]:
             break
         chosen.add(turn.id)
     return chosen
-
-
-def _may_hold(run: RunView, key: str) -> bool:
-    if key.startswith("r"):
-        return key.startswith(f"r{run.id.hex}-")
-    messages = [*run.received, *(run.call.results if run.call else ())]
-    return any(key.startswith(f"n{message.node_id}-") for message in messages)
-
-
-def _contents(value: object) -> Iterator[DataExcerpt]:
-    if isinstance(value, DataExcerpt):
-        yield value
-    elif isinstance(value, list | tuple | Iterator):
-        for one in value:
-            yield from _contents(one)
-    elif is_dataclass(value):
-        for field in fields(value):
-            yield from _contents(getattr(value, field.name))

@@ -15,16 +15,9 @@ from django.views.decorators.http import require_safe
 from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.facts import facts_of, latest_turn, live_turns
 from copilot_admin.admin.transcripts.keys import turn_of_key
-from copilot_admin.admin.transcripts.page import (
-    HEAD_OF_BIG_THINGS,
-    TURNS_AT_ONCE,
-    artifact_by_key,
-    content_by_key,
-    page_of,
-    parts_of,
-    plan_of,
-    shown_at_once,
-)
+from copilot_admin.admin.transcripts.page import HEAD_OF_BIG_THINGS, page_of, parts_of
+from copilot_admin.admin.transcripts.pieces import artifact_by_key, content_by_key
+from copilot_admin.admin.transcripts.plan import TURNS_AT_ONCE, plan_of, shown_at_once
 from copilot_admin.admin.transcripts.raw import MOST_SHOWN, raw_events, raw_messages
 from copilot_admin.admin.transcripts.review_panel import panel_of
 from copilot_admin.admin.transcripts.verdict_form import VerdictForm

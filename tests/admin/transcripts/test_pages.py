@@ -12,13 +12,8 @@ from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.admin.transcripts.page import (
-    BEFORE_THE_NAMED,
-    MOST_FORMATTED_PER_PAGE,
-    TURNS_AT_ONCE,
-    page_of,
-    plan_of,
-)
+from copilot_admin.admin.transcripts.page import MOST_FORMATTED_PER_PAGE, page_of
+from copilot_admin.admin.transcripts.plan import BEFORE_THE_NAMED, TURNS_AT_ONCE, plan_of
 from copilot_admin.engine.values.engine_input import DataSeen
 from copilot_admin.engine.warning_events import warning_events
 from copilot_admin.models import (
