@@ -15,7 +15,6 @@ from copilot_admin.journal.search_index import SEARCH_FILLING
 from copilot_admin.models import Conversation, Filling, Run, TurnText
 from copilot_admin.review.phrases import Typed
 from copilot_admin.review.trigrams import (
-    MOST_FOUND,
     Reach,
     conversations_found,
     having,
@@ -23,8 +22,9 @@ from copilot_admin.review.trigrams import (
     served_by,
 )
 
-STEPS = (100, 400, 1500)  # conversations that are looked at, one step after the other
-WALKED = sum(STEPS)
+# Conversations that are looked at, one step after the other: by any search, and by one without an index.
+STEPS, MORE_STEPS = (100, 400), (1500,)
+WALKED = sum(STEPS + MORE_STEPS)
 
 
 class Bound(StrEnum):
@@ -65,16 +65,20 @@ def search(ordered: QuerySet[Conversation], phrases: Sequence[str], *, size: int
         phrases: Folded, at least one.
         size: Rows of a page.
     """
-    found, is_all = _walk(ordered, phrases, size=size)
-    if is_all or len(found) > size:
-        return Page(rows=_rows(ordered, found, size=size))
+    walk = _Walk(ordered, phrases, size=size)
+    walk.take(STEPS)
+    if walk.is_done():
+        return Page(rows=_rows(ordered, walk.found, size=size))
     index = reach()
     served = served_by(phrases, index)
-    if not served:
-        return Page(rows=_rows(ordered, found, size=size), bound=_why(index, phrases))
-    ids = conversations_found(phrases, served)
-    bound = Bound.MANY if len(ids) > MOST_FOUND else None
-    return Page(rows=_rows(ordered, {*ids, *found}, size=size), bound=bound)
+    indexed = conversations_found(phrases, served) if served else None
+    if indexed is not None:
+        ids, are_all = indexed
+        rows = _rows(ordered, {*ids, *walk.found}, size=size)
+        return Page(rows=rows, bound=None if are_all else Bound.MANY)
+    walk.take(MORE_STEPS)
+    bound = None if walk.is_done() else Bound.MANY if served else _why(index, phrases)
+    return Page(rows=_rows(ordered, walk.found, size=size), bound=bound)
 
 
 def found_by_id(typed: Typed) -> dict[int, int | None]:
@@ -109,27 +113,37 @@ def is_being_filled() -> bool:
     return Filling.objects.filter(pk=SEARCH_FILLING).exists()
 
 
-def _walk(
-    ordered: QuerySet[Conversation], phrases: Sequence[str], *, size: int
-) -> tuple[list[int], bool]:
-    """Looks at the first conversations in some steps, until more than a page is found.
+class _Walk:
+    """A walk along the list, from its beginning, until more than a page is found.
 
-    Returns:
-        Those that have the phrases, and whether there were no others to look at.
+    Attributes:
+        found: The conversations that have the phrases.
     """
-    found: list[int] = []
-    start = 0
-    keys = ordered.values_list("pk", flat=True)
-    upcoming: list[int] = list(keys[: WALKED + 1])
-    for step in STEPS:
-        looked_at = upcoming[start : start + step]
-        texts = having(TurnText.objects.filter(conversation__in=looked_at), phrases)
-        having_it = set(texts.order_by().values_list("conversation_id", flat=True))
-        found += [pk for pk in looked_at if pk in having_it]
-        start += step
-        if len(found) > size or start >= len(upcoming):
-            break
-    return found, len(upcoming) <= WALKED and start >= len(upcoming)
+
+    def __init__(
+        self, ordered: QuerySet[Conversation], phrases: Sequence[str], *, size: int
+    ) -> None:
+        self._keys = ordered.values_list("pk", flat=True)
+        self._phrases, self._size = phrases, size
+        self._start, self._is_at_end = 0, False
+        self.found: list[int] = []
+
+    def is_done(self) -> bool:
+        """Whether a page is full, or nothing else is left to look at."""
+        return self._is_at_end or len(self.found) > self._size
+
+    def take(self, steps: Sequence[int]) -> None:
+        """Goes on, as far as these steps and no further than needed."""
+        upcoming = list(self._keys[self._start : self._start + sum(steps) + 1])
+        self._is_at_end = len(upcoming) <= sum(steps)
+        for step in steps:
+            if len(self.found) > self._size:
+                return
+            looked_at, upcoming = upcoming[:step], upcoming[step:]
+            texts = having(TurnText.objects.filter(conversation__in=looked_at), self._phrases)
+            having_it = set(texts.order_by().values_list("conversation_id", flat=True))
+            self.found += [pk for pk in looked_at if pk in having_it]
+            self._start += step
 
 
 def _rows(ordered: QuerySet[Conversation], ids: Iterable[int], *, size: int) -> list[Conversation]:

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from enum import Enum
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import Q, QuerySet, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import StrIndex
+from psycopg.errors import QueryCanceled
 
 from copilot_admin.models import TurnText
 from copilot_admin.review.phrases import has_trigram
@@ -14,6 +15,10 @@ from copilot_admin.review.phrases import has_trigram
 SQLITE_INDEX = "copilot_admin_turntext_trigrams"
 POSTGRESQL_INDEX = "turn_text_trigrams"
 MOST_TRIGRAMS = 40  # of a phrase; more find hardly less
+# Texts with all the trigrams that are read for their phrases, and how long PostgreSQL may read them:
+# each of a phrase's trigrams may be in every text.
+MOST_READ = 20_000
+MOST_MS = 1000
 MOST_FOUND = 10_000  # turns; what is found more often is found among the newest conversations
 _KNOWN: dict[str, "Reach"] = {}
 
@@ -68,8 +73,9 @@ def found_by_index(phrases: Sequence[str], served: Sequence[str]) -> QuerySet[Tu
     """The texts that have all the phrases, found by those that the index serves."""
     if connection.vendor == "sqlite":
         trigrams = RawSQL(  # noqa: S611  # a name of ours; what was typed is a parameter
-            f"SELECT rowid FROM {SQLITE_INDEX} WHERE {SQLITE_INDEX} MATCH %s",  # noqa: S608
-            [_match(served)],
+            f"SELECT rowid FROM {SQLITE_INDEX} WHERE {SQLITE_INDEX} MATCH %s "  # noqa: S608
+            "ORDER BY rowid DESC LIMIT %s",
+            [_match(served), MOST_READ],
         )
         return having(TurnText.objects.filter(pk__in=trigrams), phrases)
     alike = Q()
@@ -79,20 +85,45 @@ def found_by_index(phrases: Sequence[str], served: Sequence[str]) -> QuerySet[Tu
     return having(TurnText.objects.filter(alike), others)
 
 
-def conversations_found(phrases: Sequence[str], served: Sequence[str]) -> list[int]:
+def conversations_found(
+    phrases: Sequence[str], served: Sequence[str]
+) -> tuple[list[int], bool] | None:
     """The conversations with a turn that has all the phrases; of very many the newest turns'.
 
     Returns:
-        Their ids; of more than `MOST_FOUND` turns one more than that.
+        Their ids, and whether those are all. None: PostgreSQL would have had to read too many texts.
     """
-    with transaction.atomic():
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                # It takes texts for short, and a walk along the order of the keys for fast.
-                for way in ("seqscan", "indexscan"):
-                    cursor.execute(f"SET LOCAL enable_{way} = off")
-        rows = found_by_index(phrases, served).order_by("-pk")
-        return list(rows.values_list("conversation_id", flat=True)[: MOST_FOUND + 1])
+    rows = found_by_index(phrases, served).order_by("-pk")
+    try:
+        with transaction.atomic():
+            if connection.vendor == "postgresql":
+                _bound_postgresql()
+            ids = list(rows.values_list("conversation_id", flat=True)[: MOST_FOUND + 1])
+            return ids[:MOST_FOUND], len(ids) <= MOST_FOUND and not _sqlite_left_out(served)
+    except OperationalError as error:
+        if isinstance(error.__cause__, QueryCanceled):
+            return None
+        raise
+
+
+def _sqlite_left_out(served: Sequence[str]) -> bool:
+    """Whether SQLite's index knows more texts with these trigrams than were read."""
+    if connection.vendor != "sqlite":
+        return False
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT 1 FROM {SQLITE_INDEX} WHERE {SQLITE_INDEX} MATCH %s LIMIT 1 OFFSET %s",  # noqa: S608
+            [_match(served), MOST_READ],
+        )
+        return cursor.fetchone() is not None
+
+
+def _bound_postgresql() -> None:
+    with connection.cursor() as cursor:
+        # It takes texts for short, and a walk along the order of the keys for fast.
+        for way in ("seqscan", "indexscan"):
+            cursor.execute(f"SET LOCAL enable_{way} = off")
+        cursor.execute(f"SET LOCAL statement_timeout = {MOST_MS}")
 
 
 def _match(phrases: Sequence[str]) -> str:

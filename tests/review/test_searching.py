@@ -38,7 +38,7 @@ def way(request, monkeypatch) -> str:
     """Both ways to find: along the list, and by the index alone."""
     if request.param == "index":
         monkeypatch.setattr(searching, "STEPS", (0,))
-        monkeypatch.setattr(searching, "WALKED", 0)
+        monkeypatch.setattr(searching, "MORE_STEPS", (0,))
     return str(request.param)
 
 
@@ -145,8 +145,8 @@ def trigrams_kept() -> int:
 
 
 def test_two_signs_are_looked_for_among_the_newest_and_it_says_so(monkeypatch):
-    monkeypatch.setattr(searching, "STEPS", (1, 1))
-    monkeypatch.setattr(searching, "WALKED", 2)
+    monkeypatch.setattr(searching, "STEPS", (1,))
+    monkeypatch.setattr(searching, "MORE_STEPS", (1,))
     for number in range(3):
         said(f"q{number}")
     rows = Conversation.objects.order_by("-last_at", "-id")
@@ -159,7 +159,7 @@ def test_two_signs_are_looked_for_among_the_newest_and_it_says_so(monkeypatch):
 
 def test_what_the_index_cannot_find_is_bounded_in_other_words(monkeypatch):
     monkeypatch.setattr(searching, "STEPS", (0,))
-    monkeypatch.setattr(searching, "WALKED", 0)
+    monkeypatch.setattr(searching, "MORE_STEPS", (0,))
     said("Почему")
     rows = Conversation.objects.order_by("-last_at", "-id")
     for reach, bound in (
@@ -172,14 +172,48 @@ def test_what_the_index_cannot_find_is_bounded_in_other_words(monkeypatch):
 
 def test_very_many_hits_leave_out_the_oldest_and_it_says_so(monkeypatch):
     monkeypatch.setattr(searching, "STEPS", (0,))
-    monkeypatch.setattr(searching, "WALKED", 0)
-    for module in (trigrams, searching):
-        monkeypatch.setattr(module, "MOST_FOUND", 2)
+    monkeypatch.setattr(searching, "MORE_STEPS", (0,))
+    monkeypatch.setattr(trigrams, "MOST_FOUND", 2)
     for number in range(4):
         said(f"Bonds {number}")
     page = search(Conversation.objects.order_by("-last_at", "-id"), ("bonds",), size=50)
-    assert [row.title for row in page.rows] == ["Bonds 3", "Bonds 2", "Bonds 1"]
+    assert [row.title for row in page.rows] == ["Bonds 3", "Bonds 2"]
     assert page.bound is Bound.MANY
+
+
+def test_what_takes_too_long_to_read_is_looked_for_among_the_newest(monkeypatch):
+    monkeypatch.setattr(searching, "STEPS", (1,))
+    monkeypatch.setattr(searching, "MORE_STEPS", (1,))
+    monkeypatch.setattr(searching, "conversations_found", lambda phrases, served: None)
+    for number in range(3):
+        said(f"Bonds {number}")
+    page = search(Conversation.objects.order_by("-last_at", "-id"), ("bonds",), size=50)
+    assert [row.title for row in page.rows] == ["Bonds 2", "Bonds 1"]
+    assert page.bound is Bound.MANY
+
+
+@pytest.mark.skipif(IS_POSTGRESQL, reason="PostgreSQL is bounded by time")
+def test_sqlite_reads_a_number_of_texts_and_says_so(monkeypatch):
+    for number in range(3):
+        said(f"Bonds {number}")
+    monkeypatch.setattr(trigrams, "MOST_READ", 2)
+    ids, are_all = trigrams.conversations_found(["bonds"], ["bonds"])
+    assert (len(ids), are_all) == (2, False)
+    monkeypatch.setattr(trigrams, "MOST_READ", 3)
+    ids, are_all = trigrams.conversations_found(["bonds"], ["bonds"])
+    assert (len(ids), are_all) == (3, True)
+
+
+@pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite reads no more than a number of texts")
+def test_postgresql_ends_what_reads_too_long(monkeypatch):
+    def slow(phrases, served):
+        return TurnText.objects.extra(where=["pg_sleep(60) IS NULL"])
+
+    said("Bonds")
+    monkeypatch.setattr(trigrams, "MOST_MS", 1)
+    monkeypatch.setattr(trigrams, "found_by_index", slow)
+    assert trigrams.conversations_found(["bonds"], ["bonds"]) is None
+    assert TurnText.objects.exists()  # the connection goes on
 
 
 def test_a_page_has_one_row_more_if_there_are_others(way: str):

@@ -265,7 +265,7 @@ def test_a_search_needs_the_same_queries_for_one_hit_and_for_fifty(reviewer: Bro
 
 def test_a_search_says_what_it_did_not_look_at(reviewer: Browser, monkeypatch):
     monkeypatch.setattr(searching, "STEPS", (0,))
-    monkeypatch.setattr(searching, "WALKED", 0)
+    monkeypatch.setattr(searching, "MORE_STEPS", (0,))
     Filling.objects.create(name="search", below=9)
     make_conversations(1)
     page = reviewer.get(LIST, {"q": "a b"}).content.decode()
