@@ -6,6 +6,7 @@ log-ins in `settings`, `transcripts.words` for the filters of templates.
 
 from copilot_admin.admin.access import keys, people
 from copilot_admin.admin.copilots import admin as copilots
+from copilot_admin.admin.prices import admin as prices
 from copilot_admin.admin.providers import admin as providers
 from copilot_admin.admin.review import criteria, queues
 from copilot_admin.admin.transcripts import admin as transcripts
@@ -17,6 +18,7 @@ __all__ = [
     "criteria",
     "keys",
     "people",
+    "prices",
     "providers",
     "queues",
     "transcripts",

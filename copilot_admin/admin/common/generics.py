@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Copilot,
         Criterion,
         EndpointKey,
+        ModelPrice,
         Provider,
         ReviewQueue,
     )
@@ -26,14 +27,18 @@ if TYPE_CHECKING:
     QueueModelAdmin = ModelAdmin[ReviewQueue]
     ProviderModelAdmin = ModelAdmin[Provider]
     KeyModelAdmin = ModelAdmin[EndpointKey]
+    PriceModelAdmin = ModelAdmin[ModelPrice]
     PersonModelAdmin = UserAdmin[User]
     CopilotModelForm = ModelForm[Copilot]
     ProviderModelForm = ModelForm[Provider]
     KeyModelForm = ModelForm[EndpointKey]
     QueueModelForm = ModelForm[ReviewQueue]
+    PriceModelForm = ModelForm[ModelPrice]
 else:
     CallModelAdmin = ConversationModelAdmin = CopilotModelAdmin = ProviderModelAdmin = (
         KeyModelAdmin
-    ) = CriterionModelAdmin = QueueModelAdmin = ModelAdmin
+    ) = CriterionModelAdmin = QueueModelAdmin = PriceModelAdmin = ModelAdmin
     PersonModelAdmin = UserAdmin
-    CopilotModelForm = ProviderModelForm = KeyModelForm = QueueModelForm = ModelForm
+    CopilotModelForm = ProviderModelForm = KeyModelForm = QueueModelForm = PriceModelForm = (
+        ModelForm
+    )

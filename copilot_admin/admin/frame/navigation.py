@@ -21,7 +21,7 @@ _ORDER: Sequence[tuple[str | Promise, Mapping[str, str]]] = (
             "ComponentCall": "send",
         },
     ),
-    (_("Operate"), {"Provider": "provider", "EndpointKey": "key"}),
+    (_("Operate"), {"Provider": "provider", "ModelPrice": "price", "EndpointKey": "key"}),
     (_("People"), {"User": "person", "Group": "people"}),
 )
 

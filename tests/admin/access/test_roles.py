@@ -17,6 +17,7 @@ from copilot_admin.models import (
     Copilot,
     Criterion,
     EndpointKey,
+    ModelPrice,
     Provider,
     ReviewQueue,
 )
@@ -43,6 +44,7 @@ OWNERS = {
     "copilot_admin_copilot": Role.BUILDERS,
     "copilot_admin_provider": Role.OPERATORS,
     "copilot_admin_endpointkey": Role.OPERATORS,
+    "copilot_admin_modelprice": Role.OPERATORS,
     "copilot_admin_conversation": Role.REVIEWERS,
     "copilot_admin_componentcall": Role.REVIEWERS,
     "copilot_admin_reviewqueue": Role.REVIEWERS,
@@ -111,6 +113,7 @@ def things() -> dict[str, str]:
         "copilot_admin_copilot": str(copilot.pk),
         "copilot_admin_provider": str(copilot.provider_id),
         "copilot_admin_endpointkey": str(key.pk),
+        "copilot_admin_modelprice": str(ModelPrice.objects.get().pk),
         "copilot_admin_conversation": str(conversation.pk),
         "copilot_admin_reviewqueue": str(ReviewQueue.objects.create(name="Week").pk),
         "copilot_admin_criterion": str(Criterion.objects.create(name="Wrong").pk),

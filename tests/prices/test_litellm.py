@@ -1,0 +1,207 @@
+"""Files of prices in LiteLLM's form."""
+
+from decimal import Decimal
+import json
+from typing import Any
+
+import pytest
+
+from copilot_admin.prices import litellm
+from copilot_admin.prices.litellm import (
+    BadPriceFile,
+    FileEntry,
+    PriceFile,
+    Skipped,
+    read_prices,
+    written,
+)
+from tests.prices.pricing import price
+
+GOOD = {"input_cost_per_token": 2e-06, "output_cost_per_token": 8e-06, "mode": "chat"}
+
+
+def read(**models: Any) -> PriceFile:
+    return read_prices(json.dumps({"good": GOOD, **models}).encode())
+
+
+def the_price(**changes: Any) -> Any:
+    return read(m={**GOOD, **changes}).entries[1].price
+
+
+def reason(**changes: Any) -> str:
+    (skipped,) = read(m={**GOOD, **changes}).skipped
+    assert skipped.key == "m"
+    return skipped.reason
+
+
+def test_an_entry_is_a_price_of_a_million_tokens():
+    entry = {
+        **GOOD,
+        "cache_read_input_token_cost": 5e-07,
+        "output_cost_per_reasoning_token": "1e-05",
+        "input_cost_per_token_above_200k_tokens": 4e-06,
+        "output_cost_per_token_above_128k_tokens": 9e-06,
+        "cache_read_input_token_cost_above_272k_tokens": 1e-06,
+        "max_tokens": 8192,
+        "litellm_provider": "openai",
+        "supports_vision": True,
+    }
+    assert read(**{"openai/gpt": entry}) == PriceFile(
+        (
+            FileEntry(key="good", vendor="", price=price("2", "8")),
+            FileEntry(
+                key="openai/gpt",
+                vendor="openai",
+                price=price("2", "8", cached="0.5", reasoning="10", exact_up_to=128_000),
+            ),
+        ),
+        (),
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "dollars"),
+    [
+        (0, "0"),
+        (-0.0, "0"),
+        ("0.0000005", "0.5"),
+        (" 5e-7 ", "0.5"),
+        (1e-12, "0.000001"),
+        (2.0000000000000002e-07, "0.2"),
+        (2.3999999999999998e-07, "0.24"),
+        (0.1, "100000"),
+    ],
+)
+def test_numbers_are_read_without_a_computers_fractions(number, dollars):
+    found = the_price(input_cost_per_token=number).input
+    assert (found, found.is_signed()) == (Decimal(dollars), False)
+
+
+@pytest.mark.parametrize(
+    "number",
+    [-1e-06, float("nan"), float("inf"), "NaN", "-Infinity", "", "free", True, [], {}, "9" * 61],
+)
+@pytest.mark.parametrize("key", ["input_cost_per_token", "output_cost_per_reasoning_token"])
+def test_what_is_no_price_is_skipped(number, key):
+    assert reason(**{key: number}) == f"{key} is no price."
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"mode": "embedding"}, "It is not for text (mode embedding)."),
+        ({"mode": ["chat"]}, "It is not for text (mode ['chat'])."),
+        ({"mode": ""}, "It is not for text (mode )."),
+        ({"input_cost_per_token": None}, "It has no prices per token of input and output."),
+        ({"output_cost_per_token": None}, "It has no prices per token of input and output."),
+        (
+            {"input_cost_per_token": 0.100001},
+            "input_cost_per_token is more than 100,000 dollars for a million tokens.",
+        ),
+        (
+            {"input_cost_per_token": "1e999999"},
+            "input_cost_per_token is more than 100,000 dollars for a million tokens.",
+        ),
+        ({"input_cost_per_token": 1e-13}, "input_cost_per_token is too small to be a price."),
+        (
+            {"output_cost_per_token": "1e-999999"},
+            "output_cost_per_token is too small to be a price.",
+        ),
+    ],
+)
+def test_a_skipped_entry_says_why(changes, why):
+    assert reason(**changes) == why
+
+
+def test_the_mode_may_be_absent():
+    entry = {key: value for key, value in GOOD.items() if key != "mode"}
+    assert [one.key for one in read(m=entry).entries] == ["good", "m"]
+
+
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        ("sample_spec", "It is the example in the file."),
+        ("", "It is no name of a model."),
+        (" ", "It is no name of a model."),
+        ("m" * 201, "It is no name of a model."),
+        ("a\0b", "It is no name of a model."),
+        ("a\ud800", "It is no name of a model."),
+    ],
+)
+def test_a_name_that_cannot_be_is_skipped(key, why):
+    (skipped,) = read(**{key: GOOD}).skipped
+    assert skipped.reason == why
+    skipped.key.encode()  # it can be shown
+
+
+@pytest.mark.parametrize("value", [None, 3, "x", [GOOD]])
+def test_an_entry_that_is_no_object_has_no_prices(value):
+    assert read(m=value).skipped == (Skipped("m", "It has no prices."),)
+
+
+def test_names_in_any_script_are_names():
+    assert read(**{"модель-<b>": GOOD}).entries[1].key == "модель-<b>"
+
+
+def test_a_model_is_called_with_and_without_its_vendor():
+    entry = {**GOOD, "litellm_provider": "openrouter"}
+    (_, found) = read(**{"openrouter/openai/gpt": entry}).entries
+    assert (found.name, found.names) == (
+        "openai/gpt",
+        ("openrouter/openai/gpt", "openai/gpt"),
+    )
+    (_, plain) = read(**{"azure/gpt": GOOD}).entries
+    assert (plain.name, plain.names) == ("azure/gpt", ("azure/gpt", "gpt"))
+
+
+def test_the_vendors_of_a_file_are_known():
+    found = read(a={**GOOD, "litellm_provider": "b"}, c={**GOOD, "litellm_provider": "a"})
+    assert found.vendors == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "The file is no JSON: line 1, column 1."),
+        (b'{"a": 1,\n]', "The file is no JSON: line 2, column 1."),
+        (b"\xff\xfe{}", "The file is no text in UTF-8."),
+        (b"[" * 100_000, "The file is no file of prices: it is nested too deeply."),
+        (b"[]", "The file is no file of prices: it has to be an object with a key for each model."),
+        (
+            b'{"a": {}}',
+            "No model in this file has prices per token. Choose LiteLLM's "
+            "model_prices_and_context_window.json, or a file of its form.",
+        ),
+    ],
+)
+def test_a_file_that_is_none_is_refused_in_words(data, sentence):
+    with pytest.raises(BadPriceFile) as refused:
+        read_prices(data)
+    assert refused.value.public == sentence
+
+
+def test_a_file_with_a_mark_of_its_order_of_bytes_is_read():
+    assert read_prices(b"\xef\xbb\xbf" + json.dumps({"m": GOOD}).encode()).entries
+
+
+def test_a_huge_file_is_not_read(monkeypatch):
+    monkeypatch.setattr(litellm, "MOST_BYTES", 10)
+    with pytest.raises(BadPriceFile, match="larger than 20 MB"):
+        read_prices(b"{" + b" " * 10)
+
+
+def test_a_file_of_too_many_models_is_refused(monkeypatch):
+    monkeypatch.setattr(litellm, "MOST_MODELS", 1)
+    with pytest.raises(BadPriceFile, match="more than 20,000 models"):
+        read(m=GOOD)
+
+
+def test_what_is_written_is_read_again():
+    prices = {
+        "gpt": price("2", "8", cached="0.000001", reasoning="100000", exact_up_to=128_000),
+        "модель": price("0", "0"),
+    }
+    found = read_prices(written(prices).encode())
+    assert {entry.key: entry.price for entry in found.entries} == prices
+    assert found.skipped == ()
