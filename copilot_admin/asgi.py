@@ -23,6 +23,8 @@ from copilot_admin.edge.django_handler import Handler  # noqa: E402
 from copilot_admin.edge.header_limits import HeaderLimits  # noqa: E402
 from copilot_admin.edge.ids import RequestIds  # noqa: E402
 from copilot_admin.edge.lifespan import Lifespan  # noqa: E402
+from copilot_admin.edge.metrics_page import MetricsPage  # noqa: E402
+from copilot_admin.edge.request_counts import RequestCounts  # noqa: E402
 from copilot_admin.edge.request_end import SharedRequestEnd  # noqa: E402
 from copilot_admin.edge.root_path import WithoutClientRootPath  # noqa: E402
 from copilot_admin.edge.security_headers import SecurityHeaders  # noqa: E402
@@ -31,6 +33,8 @@ from copilot_admin.edge.static_files import static_files  # noqa: E402
 from copilot_admin.edge.stray_slashes import WithoutStraySlashes  # noqa: E402
 from copilot_admin.edge.websocket_origins import SameOriginSockets  # noqa: E402
 from copilot_admin.server import housekeeping  # noqa: E402
+from copilot_admin.server.readings import refresh  # noqa: E402
+from copilot_admin.telemetry.metrics import start_counting  # noqa: E402
 
 django_application = Handler()
 
@@ -50,9 +54,14 @@ def _build() -> App:
     app = HeaderLimits(app)
     app = RequestIds(app)
     app = Cors(app, origins=ALLOWED_ORIGINS, extra_headers=settings.CORS_HEADERS)
+    readers, counter = settings.METRICS_READERS, None
+    if readers.are_there:
+        counter = start_counting()
+        app = MetricsPage(app, figures=counter, readers=readers, refresh=refresh)
     app = SecurityHeaders(app)
     app = WithoutStraySlashes(app)
     app = WithoutClientRootPath(app)
+    app = RequestCounts(app, counter) if counter else app
     return Lifespan(app, start=housekeeping.start, stop=housekeeping.stop)
 
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.config import live_pages, logs, origins, secrets
 from copilot_admin.config.databases import database, is_maintenance
 from copilot_admin.config.env import BadSetting, process_environment
+from copilot_admin.config.figure_readers import figure_readers
 from protocol import requests
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -121,6 +122,12 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = 1000  # as many copilot files as an import takes at once
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000  # a copilot with a hundred rows in each of its lists
 DRAIN_SECONDS = env.number("COPILOT_DRAIN_S", default=20, minimum=0, maximum=600)
+
+# Who may read the figures of `/metrics`; nobody unless one of them is set.
+METRICS_READERS = figure_readers(
+    env.secret("COPILOT_METRICS_TOKEN"), env.items("COPILOT_METRICS_ALLOW")
+)
+logs.hide(METRICS_READERS.token)
 
 # What takes long is done in the background: by this process, or by others that ask the database.
 BACKGROUND = env.choice("COPILOT_TASKS", BackgroundTasks, default=BackgroundTasks.PROCESS)

@@ -13,6 +13,7 @@ import tempfile
 ROOT = Path(__file__).parent.parent
 SOURCES = {
     "run.txt": ("pyproject.toml",),
+    "traces.txt": ("pyproject.toml", "--extra", "traces"),
     "dev.txt": ("pyproject.toml", "--extra", "dev"),
     # The SDK never imports its `ffmpeg`, which is source; what would build it stands in no lock.
     "sdk.txt": ("requirements/sdk.in", "--no-emit-package", "ffmpeg"),

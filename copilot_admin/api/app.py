@@ -26,6 +26,7 @@ from copilot_admin.errors import (
     WrongKey,
     WrongMethod,
 )
+from copilot_admin.telemetry.refused_requests import note_refusal
 
 
 class _Api(NinjaAPI):
@@ -81,6 +82,7 @@ def say_error(request: HttpRequest, error: RequestError) -> HttpResponse:
     """Every error has the shape of its part of the API, and says what to do."""
     if isinstance(error, WrongKey):
         error = _slowed(request, error)
+    note_refusal(error)
     body = error_body(error, request_id=request_id_of(request))
     response = api.create_response(request, body, status=error.status)
     response["Cache-Control"] = "no-store"

@@ -12,12 +12,14 @@ from copilot_admin.edge.asgi_types import (
     send_error,
 )
 from copilot_admin.errors import RequestError
+from copilot_admin.telemetry.refused_requests import note_refusal
 
 
 async def send_refusal(
     scope: Scope, send: Send, error: RequestError, *, headers: Headers | None = None
 ) -> None:
     """Answers a request with an error, in the shape that its sender can read."""
+    note_refusal(error)
     if is_api(scope["path"]) or b"text/html" not in (header(scope, b"accept") or b""):
         await send_error(scope, send, error, headers=headers)
         return

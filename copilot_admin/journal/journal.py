@@ -58,6 +58,11 @@ class Journal:
             return f"{len(self._unkept)} answers wait in memory: nothing can be written"
         return "the last write to the database failed" if self._is_failing else ""
 
+    @property
+    def unkept(self) -> int:
+        """Ends of runs that wait in memory, as neither database nor spool takes them."""
+        return len(self._unkept)
+
     async def accept(self, run: Opening) -> Accepted:
         """Stores conversation, messages, turn and run; they are committed when it returns.
 

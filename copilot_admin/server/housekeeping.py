@@ -26,6 +26,7 @@ from copilot_admin.errors import ConfigurationError, Unavailable
 from copilot_admin.journal import HEARTBEAT_SECONDS, JOURNAL, beat, reap, replay_spool
 from copilot_admin.server.database_faults import sentence_of
 from copilot_admin.server.garbage import spare_what_stays
+from copilot_admin.server.readings import refresh
 from copilot_admin.server.shutdown import drain_on_signal
 from copilot_admin.server.sole_server import sole_server_of_this_process
 from copilot_admin.storage.damage import begin_anew
@@ -33,6 +34,7 @@ from copilot_admin.storage.schema import known_migrations
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.studio.question_tasks import resume_questions
+from copilot_admin.telemetry.metrics import counting
 from copilot_admin.upkeep import background
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
 from copilot_admin.upkeep.tasks import resume_deletions, resume_fillings
@@ -73,6 +75,8 @@ async def start() -> None:
     spare_what_stays()
     _tasks.add(spawn(_again_and_again(beat_hearts), name="heartbeat"))
     _tasks.add(spawn(_again_and_again(*DUTIES), name="maintenance"))
+    if counting() is not None:
+        _tasks.add(spawn(_again_and_again(read_figures), name="figures"))
 
 
 async def stop() -> None:
@@ -98,6 +102,11 @@ async def beat_hearts() -> None:
     """Says that the running answers are alive."""
     if RUNNING:
         await WRITER.run(partial(beat, tuple(run.id for run in RUNNING)))
+
+
+async def read_figures() -> None:
+    """Reads the figures off this process: who asks for them may come to another worker."""
+    await asyncio.to_thread(refresh)
 
 
 async def reap_dead() -> None:

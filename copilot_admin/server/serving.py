@@ -12,6 +12,7 @@ from copilot_admin.config.databases import SQLITE
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.server.http_protocol import BoundedHeads
+from copilot_admin.server.shared_figures import counting_together
 from copilot_admin.server.workers import ANSWERS_WITHIN_SECONDS, Workers
 
 APPLICATION = "copilot_admin.asgi:application"
@@ -152,7 +153,8 @@ def serve(listener: socket.socket, *, workers: int = 1) -> None:
     if workers > 1:
         _leave_database()
         several = Workers(config, sockets=[listener])
-        several.run()
+        with counting_together():
+            several.run()
         if several.has_failed:
             raise ConfigurationError("A worker could not start; the lines above say why.")
     else:

@@ -8,6 +8,7 @@ import time
 from uvicorn import Config
 from uvicorn.supervisors import Multiprocess
 
+from copilot_admin.server.shared_figures import forget_process
 from copilot_admin.server.worker_process import WorkerProcess
 
 # A worker that does not answer its supervisor for so long is killed, with all its answers, and a
@@ -46,6 +47,9 @@ class Workers(Multiprocess):
 
     def keep_subprocess_alive(self) -> None:
         """Looks at each worker: what was killed or hangs is replaced, what is outdated too."""
+        for worker in self._leaving:
+            if worker.has_ended:
+                forget_process(worker.pid)
         self._leaving = [worker for worker in self._leaving if not worker.has_ended]
         if any((worker.exitcode or 0) > 0 for worker in self.processes):
             self.has_failed = True
@@ -57,6 +61,7 @@ class Workers(Multiprocess):
             if worker.has_ended or worker.silent_seconds > self._most_seconds:
                 worker.kill()
                 worker.join()
+                forget_process(worker.pid)
                 logger.info("Child process [%s] died", worker.pid)
                 self.processes[place] = self._started()
         self._replace()
@@ -130,4 +135,5 @@ class Workers(Multiprocess):
             self._coming, self._outdated = None, []
             worker.kill()
             worker.join()
+            forget_process(worker.pid)
             logger.error("New child process [%s] could not start: the old ones go on.", worker.pid)

@@ -121,6 +121,16 @@ class DatabaseThread:
         self._unfinished = 0
         self._stopping = False
 
+    @property
+    def waiting(self) -> int:
+        """Jobs that are not done yet."""
+        return self._unfinished
+
+    @property
+    def capacity(self) -> int:
+        """How many may wait."""
+        return self._capacity
+
     def submit(self, job: Callable[[], T]) -> Future[T]:
         """Hands over a job, which is tried twice if the connection was lost.
 

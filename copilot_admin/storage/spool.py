@@ -32,6 +32,19 @@ class Spool:
     def __init__(self, *, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
 
+    @property
+    def max_bytes(self) -> int:
+        """How much it may hold."""
+        return self._max_bytes
+
+    def size(self) -> tuple[int, int]:
+        """How many files it holds, and how many bytes they are."""
+        try:
+            sizes = [_size(path) for path in _folder().iterdir()]
+        except OSError:  # nothing was ever spooled, or the disk is away
+            return 0, 0
+        return len(sizes), sum(sizes)
+
     def put(self, key: UUID, entry: JsonObject) -> None:
         """Keeps an entry, instead of an earlier one with the same key.
 

@@ -27,6 +27,7 @@ class _Waiting(Generic[T]):
 
     def __init__(self, job: Callable[[], T]) -> None:
         self.job = job
+        self.since = time.monotonic()
         self.future: Future[T] = Future()
         self.future.set_running_or_notify_cancel()  # it is done even if nobody waits any more
 
@@ -42,6 +43,21 @@ class Writer(DatabaseThread):
     def __init__(self, name: str, *, capacity: int = 1000) -> None:
         super().__init__(name, capacity=capacity)
         self._queue: deque[_Waiting[Any]] = deque()
+        self._being_done_since: float | None = None
+
+    def lag_seconds(self, now: float) -> float:
+        """How long the oldest job has waited that is not done yet.
+
+        Args:
+            now: By the monotonic clock.
+        """
+        since = self._being_done_since
+        if since is None:
+            try:
+                since = self._queue[0].since
+            except IndexError:
+                return 0.0
+        return max(0.0, now - since)
 
     def submit(self, job: Callable[[], T]) -> Future[T]:
         """Hands over a job; it is done even if nobody waits for its result any more.
@@ -66,8 +82,14 @@ class Writer(DatabaseThread):
 
     def _drain(self) -> None:
         batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
-        if batch and not _settled_together(batch):
-            _settle_one_by_one(batch)
+        if not batch:
+            return
+        self._being_done_since = batch[0].since
+        try:
+            if not _settled_together(batch):
+                _settle_one_by_one(batch)
+        finally:
+            self._being_done_since = None
 
 
 def _settled_together(batch: Sequence[_Waiting[Any]]) -> bool:

@@ -11,7 +11,9 @@ import subprocess
 from django.core.management import get_commands, load_command_class
 import pytest
 
+from copilot_admin.server.readings import readings
 from copilot_admin.settings import BASE_DIR
+from copilot_admin.telemetry.figures import Figures
 from tests.engine.scripted import ScriptedProvider, stalled
 from tests.factories import make_published
 from tests.services import nginx
@@ -108,3 +110,10 @@ def test_the_server_is_started_as_it_is_written():
 @pytest.mark.parametrize("name", sorted({*TARGET.findall(README), *TARGET.findall(OPERATIONS)}))
 def test_every_target_that_is_named_can_be_made(name):
     assert re.search(rf"^{name}:.*##", (BASE_DIR / "Makefile").read_text(), re.MULTILINE)
+
+
+def test_every_figure_is_in_the_document_and_every_one_there_is_counted():
+    figures = {metric.name for metric in Figures()._registry.collect()}
+    named = set(re.findall(r"`(copilot_[a-z_]+?)(?:_total)?`", OPERATIONS))
+    read = set(readings()) | {"copilot_database_connections", "copilot_database_waiting"}
+    assert named == (figures | read) | {"copilot_admin"} & named

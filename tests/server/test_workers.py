@@ -60,9 +60,12 @@ def several(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A supervisor of three workers that serve."""
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.setattr(workers, "WorkerProcess", Fake)
+    forgotten: list[int] = []
+    monkeypatch.setattr(workers, "forget_process", forgotten.append)
     config = Config("any", workers=3, log_config=None, timeout_worker_healthcheck=MOST_SECONDS)
     supervisor: Any = Workers(config, sockets=[])
     supervisor.init_processes()
+    supervisor.forgotten = forgotten
     for worker in supervisor.processes:
         worker.serves = True
     return supervisor
@@ -104,6 +107,7 @@ def test_one_that_a_signal_ended_is_replaced(several, status):
     assert [several.processes[0], several.processes[2]] == [first, third]
     assert several.processes[1].done == ["started"]
     assert not several.has_failed
+    assert several.forgotten == [second.pid]
 
 
 @pytest.mark.parametrize(("silent", "killed"), [(MOST_SECONDS, False), (MOST_SECONDS + 1, True)])
@@ -143,6 +147,7 @@ class TestReplacing:
             leaves.exitcode = 0
         turn(several)
         assert (several._coming, several._leaving, len(several.processes)) == (None, [], 3)
+        assert several.forgotten == [worker.pid for worker in old]
 
     def test_a_worker_that_dies_while_another_one_leaves_is_replaced(self, several):
         turn(several, signal.SIGHUP)
@@ -182,6 +187,7 @@ class TestReplacing:
         assert (several.processes, several._coming) == (before, None)
         assert (comes.done[-1], several.has_failed) == ("killed", False)
         assert "the old ones go on" in caplog.text
+        assert several.forgotten == [comes.pid]
 
     def test_one_that_came_for_a_worker_that_died_is_too_many(self, several):
         several.processes_num = 1

@@ -1,0 +1,196 @@
+"""What is counted of runs, and under which labels."""
+
+import os
+from pathlib import Path
+import subprocess
+import sys
+
+import pytest
+
+from copilot_admin.errors import Unavailable
+from copilot_admin.models import Outcome
+from copilot_admin.settings import BASE_DIR
+from copilot_admin.telemetry.ended_run import Moments
+from copilot_admin.telemetry.figures import Figures
+from copilot_admin.telemetry.gauges import Reading
+from tests.telemetry.ended import SECOND, asked, ended_run, ran
+
+
+def lines(figures: Figures) -> dict[str, float]:
+    """Every sample by its name and labels, without when it was made and what is nothing."""
+    text, content_type = figures.text("text/plain")
+    assert content_type.startswith("text/plain")
+    samples = [line.rpartition(" ") for line in text.decode().splitlines() if line[0] != "#"]
+    return {
+        name: float(value)
+        for name, _, value in samples
+        if float(value) and "_created" not in name and "_bucket" not in name
+    }
+
+
+def test_nothing_is_counted_before_something_happens():
+    assert lines(Figures()) == {}
+
+
+def test_a_run_is_counted_once_in_each_figure():
+    figures = Figures()
+    figures.count_run(ended_run(facts=(asked(), ran(), asked(began=6, ended=9))))
+    assert lines(figures) == {
+        'copilot_runs_total{copilot="news",outcome="completed"}': 1,
+        'copilot_run_seconds_count{outcome="completed"}': 1,
+        'copilot_run_seconds_sum{outcome="completed"}': 9,
+        'copilot_first_token_seconds_count{copilot="news"}': 1,
+        'copilot_first_token_seconds_sum{copilot="news"}': 1.5,
+        'copilot_tokens_total{copilot="news",kind="input"}': 120,
+        'copilot_tokens_total{copilot="news",kind="output"}': 30,
+        'copilot_model_call_seconds_count{provider="local"}': 2,
+        'copilot_model_call_seconds_sum{provider="local"}': 5,
+        'copilot_journal_seconds_count{step="accept"}': 1,
+        'copilot_journal_seconds_sum{step="accept"}': 1,
+        'copilot_journal_seconds_count{step="finish"}': 1,
+        'copilot_journal_seconds_sum{step="finish"}': 1,
+    }
+
+
+def test_every_try_of_a_provider_that_failed_is_an_error_of_it():
+    figures = Figures()
+    failures = ("ProviderUnavailable", "ProviderUnavailable", "ProviderTimeout")
+    figures.count_run(
+        ended_run(outcome=Outcome.FAILED, facts=(asked(failures=failures, failed=True),))
+    )
+    found = lines(figures)
+    name = "copilot_provider_errors_total"
+    assert found[f'{name}{{error="ProviderUnavailable",provider="local"}}'] == 2
+    assert found[f'{name}{{error="ProviderTimeout",provider="local"}}'] == 1
+    assert found['copilot_runs_total{copilot="news",outcome="failed"}'] == 1
+
+
+def test_a_refused_question_has_no_times():
+    figures = Figures()
+    figures.count_run(
+        ended_run(copilot="", outcome=Outcome.REFUSED, usage=None, moments=Moments(came=0))
+    )
+    figures.count_refusal(Unavailable("Later.", code="draining"))
+    assert lines(figures) == {
+        'copilot_runs_total{copilot="",outcome="refused"}': 1,
+        'copilot_refusals_total{code="draining"}': 1,
+    }
+
+
+def test_a_trial_is_no_use_of_a_copilot_but_its_model_was_asked():
+    figures = Figures()
+    figures.count_run(ended_run(is_trial=True, facts=(asked(),)))
+    names = {name.partition("{")[0] for name in lines(figures)}
+    assert names == {
+        "copilot_model_call_seconds_count",
+        "copilot_model_call_seconds_sum",
+        "copilot_journal_seconds_count",
+        "copilot_journal_seconds_sum",
+    }
+
+
+def test_what_is_not_known_of_a_run_is_not_counted():
+    figures = Figures()
+    moments = Moments(came=0, admitted=SECOND, ended=2 * SECOND)
+    figures.count_run(ended_run(first_ms=None, usage=None, moments=moments))
+    names = {name.partition("{")[0] for name in lines(figures)}
+    assert names == {"copilot_runs_total", "copilot_run_seconds_count", "copilot_run_seconds_sum"}
+
+
+def test_requests_are_counted_and_timed():
+    figures = Figures()
+    figures.count_request("GET", "/healthz", "200")
+    figures.time_begin("/healthz", 0.25)
+    assert lines(figures) == {
+        'copilot_http_requests_total{method="GET",path="/healthz",status="200"}': 1,
+        'copilot_http_response_start_seconds_count{path="/healthz"}': 1,
+        'copilot_http_response_start_seconds_sum{path="/healthz"}': 0.25,
+    }
+
+
+def test_readings_replace_those_before():
+    figures = Figures()
+    for number in (3, 2):
+        figures.gauge(
+            {
+                "copilot_streams": Reading(help="Answers.", values={"": number}),
+                "copilot_limit": Reading(help="Limits.", label="limit", values={"calls": number}),
+            }
+        )
+    assert lines(figures) == {"copilot_streams": 2, 'copilot_limit{limit="calls"}': 2}
+
+
+def test_who_asks_for_open_metrics_gets_them():
+    text, content_type = Figures().text("application/openmetrics-text; version=1.0.0")
+    assert content_type.startswith("application/openmetrics-text")
+    assert text.endswith(b"# EOF\n")
+
+
+COUNTING = """
+import django, os, sys
+django.setup()
+from copilot_admin.telemetry.figures import Figures
+from copilot_admin.telemetry.gauges import Reading
+figures = Figures()
+figures.count_request("GET", "/healthz", "200")
+figures.gauge({
+    "copilot_streams": Reading(help="Answers.", values={"": 2}),
+    "copilot_spool_files": Reading(help="Files.", values={"": 5}, is_shared=True),
+})
+print(os.getpid())
+if "dies" in sys.argv:
+    sys.exit()
+from copilot_admin.server.shared_figures import forget_process
+print(figures.text("text/plain")[0].decode())
+forget_process(int(sys.argv[1]))
+print("----")
+print(figures.text("text/plain")[0].decode())
+"""
+
+
+def counted(folder: Path, *arguments: str) -> str:
+    """What a process says that counts in a folder."""
+    environment = {
+        **os.environ,
+        "PROMETHEUS_MULTIPROC_DIR": str(folder),
+        "DJANGO_SETTINGS_MODULE": "tests.settings",
+    }
+    return subprocess.run(
+        [sys.executable, "-c", COUNTING, *arguments],
+        env=environment,
+        cwd=BASE_DIR,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+
+
+def test_processes_count_together_and_the_dead_have_no_streams(tmp_path):
+    dead = counted(tmp_path, "dies").split()[0]
+    before, after = counted(tmp_path, dead).split("----")
+    requests = 'copilot_http_requests_total{method="GET",path="/healthz",status="200"} 2.0'
+    assert requests in before
+    assert requests in after
+    assert "copilot_streams 4.0" in before
+    assert "copilot_streams 2.0" in after
+    assert "copilot_spool_files 5.0" in before
+
+
+@pytest.mark.parametrize("variable", ["", "COPILOT_METRICS_TOKEN"])
+def test_prometheus_is_loaded_only_where_somebody_may_read_figures(variable):
+    code = (
+        "import sys, copilot_admin.asgi; "
+        "print('prometheus_client' in sys.modules, 'opentelemetry.exporter' in sys.modules)"
+    )
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"}
+    if variable:
+        environment[variable] = "a token of some length"
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment,
+        cwd=BASE_DIR,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert found.split() == [str(bool(variable)), "False"]
