@@ -166,13 +166,13 @@ def _midnight(text: str, *, after: int = 0) -> datetime:
 def _reason(text: str) -> Q:
     tagged = Feedback.objects.values("turn__conversation_id")
     if connection.vendor == "postgresql":
-        return Q(pk__in=tagged.filter(tags__contains=[text]))
+        return JUDGED & Q(pk__in=tagged.filter(tags__contains=[text]))
     judged = RawSQL(  # what was typed is a parameter
         "SELECT copilot_admin_feedback.id FROM copilot_admin_feedback, "
         "json_each(copilot_admin_feedback.tags) WHERE json_each.value = %s",
         [text],
     )
-    return Q(pk__in=tagged.filter(pk__in=judged))  # not an EXISTS: few answers are judged
+    return JUDGED & Q(pk__in=tagged.filter(pk__in=judged))  # not an EXISTS: few answers are judged
 
 
 def _seconds(text: str) -> int:
@@ -191,6 +191,8 @@ def _label(text: str) -> Q:
     return Q(pk__in=labelled.values("verdict__conversation"))
 
 
+# Said beside the reason, it tells PostgreSQL that there are few: it walked along all conversations.
+JUDGED = Q(n_up__gt=0) | Q(n_down__gt=0)
 PERIODS: Mapping[str, Label] = {
     "1": _("Today"),
     "7": _("Last 7 days"),
