@@ -1,0 +1,272 @@
+"""Operators say what models cost, see what has no price, and import prices."""
+
+from datetime import date, timedelta
+from decimal import Decimal
+import json
+from typing import Any
+
+from django.core.cache import cache
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+import pytest
+
+from copilot_admin.admin.prices.import_views import MOST_SHOWN
+from copilot_admin.config.roles import Role
+from copilot_admin.copilots.model_lists import keep_models
+from copilot_admin.models import ModelPrice, Provider
+from tests.admin.pages import messages_of
+from tests.factories import make_copilot, make_provider, make_published, make_user
+from tests.prices.pricing import make_price
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+LIST = "/admin/copilot_admin/modelprice/"
+ADD = f"{LIST}add/"
+IMPORT = f"{LIST}import/"
+FORM = "modelprice_form"
+HOSTILE = "<script>alert(1)</script>"
+GOOD = {"input_cost_per_token": 2e-06, "output_cost_per_token": 8e-06}
+
+
+@pytest.fixture
+def operator(client: Client) -> Client:
+    client.force_login(make_user(Role.OPERATORS))
+    cache.clear()
+    return client
+
+
+@pytest.fixture
+def cloud() -> Provider:
+    return make_provider(name="Cloud", kind="openai_compatible")
+
+
+def errors_of(response: Any) -> dict[str, list[str]]:
+    return dict(response.context["adminform"].form.errors)
+
+
+def values(**changes: Any) -> dict[str, Any]:
+    return {
+        "model": " gpt ",
+        "valid_from": "2026-06-01",
+        "input": "0.000001",
+        "output": "8",
+        "cached": "",
+        "reasoning": "",
+        "exact_up_to": "",
+        "note": "",
+        **changes,
+    }
+
+
+def test_a_price_is_added(operator: Client, cloud: Provider):
+    response = operator.post(ADD, values(provider=cloud.pk, cached="0"))
+    assert response.status_code == 302
+    names = ("model", "valid_from", "input", "cached", "output", "reasoning")
+    assert ModelPrice.objects.filter(provider=cloud).values_list(*names).get() == (
+        "gpt",
+        date(2026, 6, 1),
+        Decimal("0.000001"),
+        0,
+        8,
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"input": "-1"},
+        {"output": ""},
+        {"cached": "NaN"},
+        {"reasoning": "Infinity"},
+        {"input": "0.0000001"},
+        {"input": "100000.1"},
+        {"input": "1e999"},
+        {"model": " "},
+        {"model": "m" * 201},
+        {"valid_from": "soon"},
+        {"exact_up_to": "-1"},
+        {"provider": "0"},
+    ],
+)
+def test_what_is_no_price_is_refused_and_stays_on_the_page(
+    operator: Client, cloud: Provider, changes: dict[str, str]
+):
+    response = operator.post(ADD, values(**{"provider": cloud.pk, **changes}))
+    assert list(errors_of(response)) == list(changes)
+    assert not cloud.prices.exists()
+
+
+def test_a_model_has_one_price_a_day(operator: Client):
+    row = make_price(valid_from=date(2026, 6, 1))
+    response = operator.post(ADD, values(provider=row.provider_id))
+    assert errors_of(response)["__all__"] == [
+        "This model has a price that begins on this day. Change that one."
+    ]
+
+
+def test_a_new_price_may_come_with_its_model_and_begins_today(operator: Client, cloud: Provider):
+    page = operator.get(ADD, {"provider": cloud.pk, "model": HOSTILE})
+    initial = page.context["adminform"].form.initial
+    assert initial["model"] == HOSTILE
+    assert initial["valid_from"] == timezone.now().date()
+    assert HOSTILE not in page.content.decode()
+
+
+def test_the_list_says_which_price_is_valid(operator: Client):
+    provider = make_price(valid_from=date(2026, 1, 1), input=Decimal("0.15")).provider
+    make_price(provider, valid_from=date(2026, 6, 1), cached=Decimal(0))
+    make_price(provider, valid_from=timezone.now().date() + timedelta(days=1))
+    page = operator.get(LIST, {"q": "gpt"})
+    text = page.content.decode()
+    assert text.count("Followed by another") == text.count("Begins later") == 2  # and the filter
+    assert "$0.15" in text
+    assert "$0<" in text
+    counts = [
+        len(operator.get(LIST, {"standing": one}).context["cl"].result_list)
+        for one in ("past", "later", "now", "nonsense")
+    ]
+    assert counts == [1, 1, 1, 3]
+
+
+def test_the_list_costs_the_same_however_many_prices_there_are(operator: Client, cloud: Provider):
+    def queries() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            operator.get(LIST)
+        return len(captured)
+
+    make_price(cloud)
+    make_published(provider=cloud, model="a")
+    few = queries()
+    ModelPrice.objects.bulk_create(
+        ModelPrice(provider=cloud, model=f"m-{n}", valid_from=date(2026, 1, 1), input=1, output=1)
+        for n in range(300)
+    )
+    for n in range(5):
+        make_published(provider=cloud, model=f"b-{n}")
+    assert queries() == few
+
+
+def test_models_in_use_without_a_price_are_named_with_a_link(operator: Client, cloud: Provider):
+    make_price(cloud, model="priced")
+    make_price(cloud, model="tomorrow", valid_from=timezone.now().date() + timedelta(days=1))
+    make_copilot(name="News", provider=cloud, model="priced", model_choices=[{"id": "a&b"}])
+    live = make_published(name="Live", provider=cloud, model="old")
+    type(live).objects.filter(pk=live.pk).update(model="tomorrow")
+    web = {"key": "web", "name": "Web", "model": "searching", "provider": "Other"}
+    other = make_provider(name="Other", kind="openai_compatible")
+    make_copilot(name="Web", provider=cloud, model="priced", custom_features=[web])
+    page = operator.get(LIST)
+    assert [(one.provider, one.model, one.copilots) for one in page.context["unpriced"]] == [
+        (cloud, "a&b", ("News",)),
+        (cloud, "old", ("Live",)),
+        (cloud, "tomorrow", ("Live",)),
+        (other, "searching", ("Web",)),
+    ]
+    assert f"add/?provider={cloud.pk}&amp;model=a%26b" in page.content.decode()
+
+
+def test_the_rehearsal_has_a_price_and_is_not_named(operator: Client):
+    make_published()
+    assert operator.get(LIST).context["unpriced"] == ()
+
+
+def test_a_price_is_shown_with_those_before_and_after_it(operator: Client):
+    first = make_price(model=HOSTILE, note=HOSTILE)
+    second = make_price(first.provider, model=HOSTILE, valid_from=date(2026, 6, 1))
+    make_price(first.provider, model="another")
+    page = operator.get(f"{LIST}{first.pk}/change/")
+    assert list(page.context["history"]) == [second, first]
+    text = page.content.decode()
+    assert f"{LIST}{second.pk}/change/" in text
+    assert HOSTILE not in text
+
+
+def upload(operator: Client, provider: Provider, models: Any, **changes: Any) -> Any:
+    data = models if isinstance(models, bytes) else json.dumps(models).encode()
+    fields = {"provider": provider.pk, "day": "2026-06-01", "vendor": "", **changes}
+    return operator.post(IMPORT, {**fields, "file": SimpleUploadedFile("prices.json", data)})
+
+
+def test_an_import_shows_what_it_would_change_and_then_does_it(operator: Client, cloud: Provider):
+    make_price(cloud, model="changed", input=Decimal(9))
+    make_price(cloud, model="same")
+    models = {"changed": GOOD, "same": GOOD, "new": GOOD, HOSTILE: {"mode": HOSTILE}}
+    page = upload(operator, cloud, models)
+    text = page.content.decode()
+    assert "New: 1. Changed: 1. Same: 1." in text
+    assert "$2 in, $8 out" in text
+    assert "$9 in, $8 out" in text
+    assert HOSTILE not in text
+    assert cloud.prices.count() == 2
+    values = {name: str(page.context["form"].initial[name]) for name in ("provider", "day", "text")}
+    done = operator.post(IMPORT, values, follow=True)
+    assert messages_of(done) == ["2 prices of “Cloud” were imported."]
+    rows = cloud.prices.filter(valid_from=date(2026, 6, 1)).values_list("model", "input", "output")
+    assert set(rows) == {("changed", 2, 8), ("new", 2, 8)}
+
+
+def test_only_what_the_provider_lists_is_imported(operator: Client, cloud: Provider):
+    keep_models(cloud.pk, ("gpt",))
+    page = upload(operator, cloud, {"openai/gpt": GOOD, "other": GOOD}, only_listed="on")
+    assert [line.model for line in page.context["lines"]] == ["gpt"]
+    assert "The provider does not list it. (1)" in page.content.decode()
+
+
+def test_a_list_that_nobody_fetched_is_not_taken_for_an_empty_one(
+    operator: Client, cloud: Provider
+):
+    page = upload(operator, cloud, {"gpt": GOOD}, only_listed="on")
+    assert list(page.context["form"].errors) == ["only_listed"]
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff", b"[" * 100_000, b'{"m": {}}'])
+def test_a_file_that_is_none_is_refused_in_words(operator: Client, cloud: Provider, data: bytes):
+    page = upload(operator, cloud, data)
+    assert list(page.context["form"].errors) == ["file"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"text": ""},
+        {"text": "{", "provider": "1", "day": "2026-06-01"},
+        {"text": "{}", "provider": "0", "day": "2026-06-01"},
+        {"text": "{}", "provider": "x", "day": "never"},
+    ],
+)
+def test_what_did_not_come_from_the_page_is_not_imported(operator: Client, given: dict[str, str]):
+    done = operator.post(IMPORT, given, follow=True)
+    assert len(messages_of(done)) == 1
+    assert done.redirect_chain == [(IMPORT, 302)]
+    assert not ModelPrice.objects.exists()
+
+
+def test_an_import_of_thousands_shows_some_and_takes_all(operator: Client, cloud: Provider):
+    page = upload(operator, cloud, {f"m-{n}": GOOD for n in range(MOST_SHOWN + 2)})
+    assert (len(page.context["lines"]), page.context["n_more"]) == (MOST_SHOWN, 2)
+    values = {name: str(page.context["form"].initial[name]) for name in ("provider", "day", "text")}
+    operator.post(IMPORT, values)
+    assert cloud.prices.count() == MOST_SHOWN + 2
+
+
+def test_who_may_only_look_imports_nothing(client: Client, cloud: Provider):
+    from django.contrib.auth.models import Permission
+
+    user = make_user()
+    user.user_permissions.add(Permission.objects.get(codename="view_modelprice"))
+    client.force_login(user)
+    page = client.get(LIST)
+    assert page.status_code == 200
+    assert "import/" not in page.content.decode()
+    assert client.get(IMPORT).status_code == client.post(IMPORT, {"text": "{}"}).status_code == 403
+
+
+def test_a_provider_goes_with_its_prices(operator: Client, cloud: Provider):
+    make_price(cloud)
+    operator.post(f"/admin/copilot_admin/provider/{cloud.pk}/delete/", {"post": "yes"})
+    assert not ModelPrice.objects.exists()

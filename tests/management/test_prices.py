@@ -1,0 +1,122 @@
+"""`manage.py prices import`."""
+
+from datetime import UTC, date, datetime
+import io
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from django.core.cache import cache
+from django.core.management import CommandError, call_command
+import pytest
+
+from copilot_admin.copilots.model_lists import keep_models
+from copilot_admin.management.commands import prices
+from copilot_admin.models import ModelPrice, Provider
+from tests.factories import make_provider
+from tests.prices.pricing import make_price
+
+pytestmark = pytest.mark.django_db
+GOOD = {"input_cost_per_token": 2e-06, "output_cost_per_token": 8e-06}
+
+
+@pytest.fixture
+def cloud() -> Provider:
+    cache.clear()
+    return make_provider(name="Cloud", kind="openai_compatible", base_url="http://127.0.0.1:9/v1")
+
+
+def run(file: Path | str, *options: str) -> list[str]:
+    out = io.StringIO()
+    call_command("prices", "import", str(file), *options, stdout=out)
+    return out.getvalue().splitlines()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    models: dict[str, Any] = {
+        "sample_spec": {},
+        "gpt": GOOD,
+        "old": {**GOOD, "litellm_provider": "openai", "output_cost_per_reasoning_token": 1e-05},
+        **{f"image-{n}": {"mode": "image_generation"} for n in range(6)},
+    }
+    path = tmp_path / "prices.json"
+    path.write_text(json.dumps(models))
+    return path
+
+
+SKIPPED = [
+    "skipped: 7",
+    "  6: It is not for text (mode image_generation). "
+    "(image-0, image-1, image-2, image-3, image-4, ...)",
+    "  1: It is the example in the file. (sample_spec)",
+]
+
+
+def test_an_import_says_what_is_new_changed_same_and_skipped(cloud: Provider, file: Path):
+    make_price(cloud, model="old")
+    assert run(file, "--provider", "cloud", "--all", "--from", "2026-06-01") == [
+        "gpt: new, input 2, output 8",
+        "old: changed, input 2, output 8, reasoning 10 (before: input 2, output 8)",
+        "new: 1",
+        "changed: 1",
+        "same: 0",
+        *SKIPPED,
+    ]
+    assert cloud.prices.filter(valid_from=date(2026, 6, 1)).count() == 2
+    assert run(file, "--provider", "Cloud", "--all", "--from", "2026-06-01")[:3] == [
+        "new: 0",
+        "changed: 0",
+        "same: 2",
+    ]
+
+
+def test_a_dry_run_changes_nothing(cloud: Provider, file: Path):
+    said = run(file, "--provider", "Cloud", "--all", "--dry-run")
+    assert said[-1] == "Nothing was changed (--dry-run)."
+    assert "new: 2" in said
+    assert not ModelPrice.objects.exists()
+
+
+def test_without_more_only_listed_models_are_taken_from_today_on(cloud: Provider, file: Path):
+    keep_models(cloud.pk, ("gpt",))
+    before = datetime.now(UTC).date()
+    run(file, "--provider", "Cloud")
+    row = ModelPrice.objects.get()
+    assert row.model == "gpt"
+    assert before <= row.valid_from <= datetime.now(UTC).date()
+
+
+def test_one_vendor_may_be_asked_for(cloud: Provider, file: Path):
+    run(file, "--provider", "Cloud", "--all", "--vendor", "openai")
+    assert ModelPrice.objects.get().model == "old"
+
+
+def test_the_file_may_come_from_standard_input(cloud: Provider, file: Path, monkeypatch):
+    stdin = SimpleNamespace(buffer=io.BytesIO(file.read_bytes()))
+    monkeypatch.setattr(prices.sys, "stdin", stdin)
+    assert "new: 2" in run("-", "--provider", "Cloud", "--all")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--provider", "Nobody"), "There is no provider 'Nobody'. Add it in the admin first."),
+        (("--provider", "Cloud", "--from", "soon"), "'soon' is no date. Write 2030-12-31."),
+        (("--provider", "Cloud"), "'Cloud' could not be reached"),
+    ],
+)
+def test_what_cannot_be_is_said(cloud: Provider, file: Path, options, sentence):
+    with pytest.raises(CommandError) as refused:
+        run(file, *options)
+    assert sentence in str(refused.value)
+
+
+def test_a_file_that_is_none_is_refused(cloud: Provider, tmp_path: Path):
+    path = tmp_path / "bad.json"
+    path.write_text("[]")
+    with pytest.raises(CommandError, match="no file of prices"):
+        run(path, "--provider", "Cloud", "--all")
+    with pytest.raises(CommandError, match="No such file"):
+        run(tmp_path / "none.json", "--provider", "Cloud", "--all")
