@@ -71,6 +71,7 @@ class ModelPriceAdmin(GuardedLookups, NoPopups, ImportViews):
     list_select_related = ("provider",)
     list_filter = (StandingFilter, "provider")
     list_per_page = 100
+    show_facets = admin.ShowFacets.NEVER
     search_fields = ("model", "provider__name", "note")
     search_help_text = gettext_lazy("Model, provider or note")
     ordering = ("provider__name", "model", "-valid_from")

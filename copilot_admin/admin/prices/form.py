@@ -1,6 +1,7 @@
 """The form of a price, and that of a file of prices."""
 
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from django import forms
@@ -13,6 +14,7 @@ from copilot_admin.admin.common.uploads import UploadField
 from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.models import ModelPrice, Provider
 from copilot_admin.prices.litellm import MOST_BYTES
+from copilot_admin.prices.money import plain
 
 PRICES = ("input", "cached", "output", "reasoning")
 
@@ -61,6 +63,13 @@ class PriceForm(PriceModelForm):
                 "Tokens of input above which the provider takes other prices: costs above it are "
                 "estimates. Empty: there is no such limit."
             ),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        amounts = {kind: self.initial.get(kind) for kind in PRICES}
+        self.initial |= {
+            kind: plain(amount) for kind, amount in amounts.items() if isinstance(amount, Decimal)
         }
 
     def clean_model(self) -> str:
