@@ -8,6 +8,7 @@ import sys
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.config import live_pages, logs, origins, secrets
+from copilot_admin.config.collector import PROTOCOL, Collector, check_collector, headers_in
 from copilot_admin.config.databases import database, is_maintenance
 from copilot_admin.config.env import BadSetting, process_environment
 from copilot_admin.config.figure_readers import figure_readers
@@ -128,6 +129,19 @@ METRICS_READERS = figure_readers(
     env.secret("COPILOT_METRICS_TOKEN"), env.items("COPILOT_METRICS_ALLOW")
 )
 logs.hide(METRICS_READERS.token)
+
+# Where traces of runs go, under the names that OpenTelemetry has for it.
+COLLECTOR = check_collector(
+    Collector(
+        address=env.text("OTEL_EXPORTER_OTLP_ENDPOINT"),
+        headers=headers_in(env.secret("OTEL_EXPORTER_OTLP_HEADERS")),
+        service=env.text("OTEL_SERVICE_NAME", "copilot-admin"),
+        share=env.number("COPILOT_TRACE_SHARE", default=1, minimum=0, maximum=1),
+        with_content=env.flag("COPILOT_TRACE_CONTENT"),
+    ),
+    protocol=env.text("OTEL_EXPORTER_OTLP_PROTOCOL", PROTOCOL),
+)
+logs.hide(*COLLECTOR.headers.values())
 
 # What takes long is done in the background: by this process, or by others that ask the database.
 BACKGROUND = env.choice("COPILOT_TASKS", BackgroundTasks, default=BackgroundTasks.PROCESS)

@@ -25,6 +25,7 @@ def watch_of(question: AdmittedQuery, opening: Opening, *, answerer: Answerer | 
             generation=question.query.generation,
             provider=opening.provider,
             provider_kind=answerer.spec.provider.kind if answerer else "",
+            provider_address=answerer.spec.provider.base_url if answerer else "",
             model=opening.model,
             keeps_content=question.live.logging is Logging.EVERYTHING,
             started_at=opening.started_at,

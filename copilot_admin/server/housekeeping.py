@@ -6,6 +6,7 @@ import contextlib
 from functools import partial
 
 from django import db
+from django.conf import settings
 
 from copilot_admin.answering.full_collections import FULL_COLLECTIONS
 from copilot_admin.answering.open_run import (
@@ -35,6 +36,7 @@ from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.studio.question_tasks import resume_questions
 from copilot_admin.telemetry.metrics import counting
+from copilot_admin.telemetry.tracing import start_tracing, stop_tracing
 from copilot_admin.upkeep import background
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
 from copilot_admin.upkeep.tasks import resume_deletions, resume_fillings
@@ -73,6 +75,7 @@ async def start() -> None:
     except db.Error as error:
         raise ConfigurationError(sentence_of(error)) from error
     spare_what_stays()
+    await asyncio.to_thread(start_tracing, settings.COLLECTOR)
     _tasks.add(spawn(_again_and_again(beat_hearts), name="heartbeat"))
     _tasks.add(spawn(_again_and_again(*DUTIES), name="maintenance"))
     if counting() is not None:
@@ -93,6 +96,7 @@ async def stop() -> None:
     await JOURNAL.close()
     await asyncio.to_thread(background.stop, timeout=STOP_SECONDS)  # it waits for the writer
     await asyncio.to_thread(WORKERS.stop)
+    await asyncio.to_thread(partial(stop_tracing, timeout=STOP_SECONDS))
     for thread in (WRITER, READER):
         await asyncio.to_thread(thread.stop, timeout=STOP_SECONDS)
     _alone.close()

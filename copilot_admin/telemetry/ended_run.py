@@ -56,6 +56,7 @@ class EndedRun:
         first_ms: To the first words; None without any.
         provider: The name of its row.
         provider_kind: What protocol it speaks.
+        provider_address: Of its API; empty where it has none of its own.
         facts: What the engine did.
         client_calls: What the client was asked for.
         keeps_content: Words of it may be told, if the operator asks for them.
@@ -77,6 +78,7 @@ class EndedRun:
     first_ms: int | None = None
     provider: str = ""
     provider_kind: str = ""
+    provider_address: str = ""
     model: str = ""
     usage: Usage | None = None
     moments: Moments

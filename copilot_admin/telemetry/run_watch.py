@@ -11,6 +11,7 @@ from copilot_admin.engine.values.witness import Fact, Witness
 from copilot_admin.ids import Ids
 from copilot_admin.models import Outcome
 from copilot_admin.telemetry.ended_run import ClientCall, EndedRun, Moments
+from copilot_admin.telemetry.tracing import wants_words
 from copilot_admin.telemetry.watchers import tell
 from protocol.json import JsonObject
 
@@ -27,6 +28,7 @@ class WatchedRun:
     generation: int
     provider: str
     provider_kind: str
+    provider_address: str
     model: str
     keeps_content: bool
     started_at: datetime
@@ -37,7 +39,7 @@ class RunWatch:
     """Notes what happens in a run; costs next to nothing, and nothing at all for each chunk."""
 
     def __init__(self, run: WatchedRun) -> None:
-        self.witness = Witness(self._note)
+        self.witness = Witness(self._note, wants_content=run.keeps_content and wants_words())
         self._run = run
         self._moments = Moments(came=run.came, admitted=monotonic_ns())
         self._facts: list[Fact] = []
@@ -94,6 +96,7 @@ class RunWatch:
                 first_ms=first_ms,
                 provider=run.provider,
                 provider_kind=run.provider_kind,
+                provider_address=run.provider_address,
                 model=run.model,
                 usage=usage,
                 moments=replace(self._moments, ended=monotonic_ns()),

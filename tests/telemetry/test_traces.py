@@ -1,0 +1,214 @@
+"""A real run, and its trace as a collector receives it over OTLP."""
+
+from collections import Counter
+from collections.abc import Iterator
+import http.client
+import json
+import logging
+import socket
+import sys
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import pytest
+
+from copilot_admin.asgi import application
+from copilot_admin.config.collector import Collector
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import Access, Logging, Outcome
+from copilot_admin.telemetry import tracing, watchers
+from copilot_admin.telemetry.traces import Traces
+from tests.factories import make_provider, make_published
+from tests.live_server import serving
+from tests.telemetry.collector import TestCollector, collecting
+from tests.telemetry.ended import RUN, client_call, ended_run
+from tests.waiting import HANGS_SECONDS, eventually
+from tests.workspace.model_server import MODEL, ModelServer, calls, says
+
+INTERNAL, CLIENT = 1, 3  # as OTLP numbers the kinds of spans
+WIDGET = {
+    "uuid": "11111111-1111-4111-8111-111111111111",
+    "origin": "OpenBB",
+    "widget_id": "price",
+    "name": "Price",
+    "description": "Prices",
+    "params": [],
+}
+PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+ROWS = [{"day": "Mon"}]
+
+
+@pytest.fixture
+def collector() -> Iterator[TestCollector]:
+    """A collector that runs."""
+    with collecting() as running:
+        yield running
+
+
+def traced(collector: TestCollector, **changes: Any) -> Collector:
+    return Collector(
+        address=collector.address, headers={"x-key": "secret"}, service="desk", **changes
+    )
+
+
+def ask(url: str, question: dict[str, Any], **headers: str) -> tuple[UUID, bytes]:
+    """Asks the copilot; gives the id of the run and the stream."""
+    line = http.client.HTTPConnection(urlsplit(url).netloc, timeout=HANGS_SECONDS)
+    try:
+        given = {"Content-Type": "application/json", "X-Trace-Id": "chat-1", **headers}
+        line.request("POST", "/v1/copilots/news/query", json.dumps(question), given)
+        response = line.getresponse()
+        stream = response.read()
+        assert response.status == 200
+        return UUID(response.headers["X-Completion-Id"]), stream
+    finally:
+        line.close()
+
+
+def publish(model: ModelServer, **changes: Any) -> None:
+    provider = make_provider(name="Scripted", kind="openai_compatible", base_url=model.url)
+    make_published(slug="news", access=Access.OPEN, provider=provider, model=MODEL, **changes)
+
+
+@pytest.mark.django_db(transaction=True)
+class TestRealRuns:
+    QUESTION = {"messages": [{"role": "human", "content": "What is the canary?"}]}
+
+    def test_the_collector_receives_one_trace_a_run(self, settings, collector, model):
+        settings.COLLECTOR = traced(collector)
+        publish(model, tools=["table"])
+        model.plays(calls("table", name="Canary", description="d", rows=ROWS), says("Done."))
+        with serving(application) as url:
+            run_id, _ = ask(url, self.QUESTION, traceparent=PARENT)
+        root = collector.root()
+        assert Counter(span.name for span in collector.below(root)) == {
+            "admission": 1,
+            "journal accept": 1,
+            f"chat {MODEL}": 2,
+            "execute_tool table": 1,
+            "journal finish": 1,
+        }
+        assert {span.trace_id for span in collector.spans} == {run_id.hex}
+        assert root.links == (("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"),)
+        assert root.name == "invoke_agent news"
+        assert (root.kind, root.failed) == (INTERNAL, False)
+        assert root.attributes["copilot.run.id"] == str(run_id)
+        assert root.attributes["gen_ai.conversation.id"] == "chat-1"
+        for span in collector.below(root):
+            assert root.start <= span.start <= span.end <= root.end
+        first, second = (span for span in collector.spans if span.name == f"chat {MODEL}")
+        assert first.kind == CLIENT
+        assert first.attributes["gen_ai.response.finish_reasons"] == ["tool_calls"]
+        assert second.attributes["gen_ai.usage.input_tokens"] == 120
+        assert (collector.services, collector.requests[0]["x-key"]) == ({"desk"}, "secret")
+        assert "canary" not in repr(collector.spans).lower()
+
+    def test_what_the_client_is_asked_for_is_a_span_of_its_own(self, settings, collector, model):
+        settings.COLLECTOR = traced(collector)
+        publish(model)
+        model.plays(calls("get_widget_data", widgets=[{"id": WIDGET["uuid"]}]))
+        widgets = {"primary": [], "secondary": [WIDGET], "extra": []}
+        with serving(application) as url:
+            _, stream = ask(url, {**self.QUESTION, "widgets": widgets})
+        assert b"copilotFunctionCall" in stream
+        root = collector.root()
+        (span,) = [one for one in collector.spans if one.name == "execute_tool get_widget_data"]
+        assert (span.kind, span.end) == (CLIENT, root.end)
+        assert span.attributes == {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "get_widget_data",
+            "gen_ai.tool.type": "function",
+        }
+
+    @pytest.mark.parametrize(
+        ("logged", "has_words"), [(Logging.EVERYTHING, True), (Logging.METADATA, False)]
+    )
+    def test_words_travel_only_where_they_are_asked_for_and_kept(
+        self, settings, collector, model, logged, has_words
+    ):
+        settings.COLLECTOR = traced(collector, with_content=True)
+        publish(model, logging=logged)
+        model.plays(says("It is ", "yellow."))
+        with serving(application) as url:
+            ask(url, self.QUESTION)
+        text = repr(collector.spans)
+        assert ("What is the canary?" in text, "It is yellow." in text) == (has_words, has_words)
+
+    def test_a_collector_that_is_away_changes_no_answer(self, settings, model, monkeypatch):
+        monkeypatch.setattr("copilot_admin.server.housekeeping.STOP_SECONDS", 0.1)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        settings.COLLECTOR = Collector(
+            address=f"http://127.0.0.1:{port}", headers={}, service="desk"
+        )
+        publish(model)
+        model.plays(says("All is well."))
+        with serving(application) as url:
+            _, stream = ask(url, self.QUESTION)
+        assert b"All is well." in stream
+
+
+def test_runs_that_failed_are_traced_and_of_the_others_a_share(collector):
+    traces = Traces(traced(collector, share=0.25))
+    low, high = UUID(int=0x3FFF << 112), UUID(int=0x4000 << 112)
+    traces.take(ended_run(run_id=low))
+    traces.take(ended_run(run_id=high))
+    traces.take(ended_run(run_id=RUN, outcome=Outcome.FAILED, error_code="ProviderBusy"))
+    traces.take(ended_run(run_id=RUN, copilot="", outcome=Outcome.REFUSED))  # a stranger
+    traces.stop(timeout=HANGS_SECONDS)
+    roots = {span.trace_id: span for span in collector.spans if not span.parent_id}
+    assert roots.keys() == {low.hex, RUN.hex}
+    failed = roots[RUN.hex]
+    assert (failed.failed, failed.attributes["error.type"]) == (True, "ProviderBusy")
+    assert roots[low.hex].failed is False
+
+
+def test_a_share_of_nothing_traces_nothing_that_went_well(collector):
+    traces = Traces(traced(collector, share=0))
+    traces.take(ended_run(run_id=UUID(int=0)))
+    traces.stop(timeout=HANGS_SECONDS)
+    assert collector.spans == []
+
+
+def test_the_queue_is_bounded_and_who_fills_it_does_not_wait(collector, monkeypatch, caplog):
+    monkeypatch.setattr("copilot_admin.telemetry.traces.QUEUE_SPANS", 8)
+    monkeypatch.setattr("copilot_admin.telemetry.traces.BATCH_SPANS", 8)
+    collector.status = 503
+    traces = Traces(traced(collector))
+    with caplog.at_level(logging.CRITICAL):
+        for number in range(100):
+            traces.take(ended_run(run_id=UUID(int=number + 1), client_calls=(client_call(),)))
+        traces.stop(timeout=0.01)
+    assert collector.spans == []
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Nobody is told of runs, unless a test wants it."""
+    nobody: list[Any] = []
+    for module in (watchers, tracing):
+        monkeypatch.setattr(module, "WATCHERS", nobody)
+    return nobody
+
+
+def test_without_a_collector_nobody_is_told(told):
+    tracing.start_tracing(Collector(address="", headers={}, service="desk"))
+    assert told == []
+    assert not tracing.wants_words()
+
+
+def test_missing_packages_are_told_in_one_line(monkeypatch, collector):
+    monkeypatch.setitem(sys.modules, "copilot_admin.telemetry.traces", None)
+    with pytest.raises(ConfigurationError, match=r"requirements/traces\.txt"):
+        tracing.start_tracing(traced(collector))
+
+
+def test_it_starts_and_stops_with_the_server(told, collector):
+    tracing.start_tracing(traced(collector, with_content=True))
+    assert len(told) == 1
+    assert tracing.wants_words()
+    watchers.tell(ended_run())
+    tracing.stop_tracing(timeout=HANGS_SECONDS)
+    assert told == []
+    assert eventually(lambda: len(collector.spans) == 4)
