@@ -1,5 +1,6 @@
 """A control of the chat lets a model of another provider answer."""
 
+from decimal import Decimal
 from typing import Any
 
 from django.core.management import CommandError, call_command
@@ -12,10 +13,12 @@ from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.copilot_file.importing import import_values
 from copilot_admin.copilots.checklist.finding import error
 from copilot_admin.copilots.publishing import has_changes, problems
+from copilot_admin.engine.values.model_call import Finish, TextDelta, Usage
 from copilot_admin.models import Access, Copilot, Provider, Run
 from tests.admin.pages import submit
-from tests.engine.scripted import ScriptedProvider, text
+from tests.engine.scripted import ScriptedProvider, Step, text
 from tests.factories import make_copilot, make_provider, make_published, make_user
+from tests.prices.pricing import make_price
 from tests.streams import read
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -67,6 +70,23 @@ def test_while_it_is_on_the_other_provider_answers_with_its_model(web, speaking)
     assert speaking["Web"].calls[0].model == "online-1"
     runs = Run.objects.order_by("started_at").values_list("provider", "model")
     assert list(runs) == [("Desk", "rehearsal"), ("Web", "online-1")]
+
+
+def test_what_answered_is_what_is_paid(web, monkeypatch):
+    counted = Usage(input_tokens=1_000_000)
+    monkeypatch.setattr(
+        "copilot_admin.copilots.live.make_provider",
+        lambda spec: ScriptedProvider([Step((TextDelta("Yes."), counted, Finish("stop")))]),
+    )
+    published(model="own-1")
+    own = Provider.objects.get(name="Desk")
+    make_price(own, model="own-1", input=Decimal(2))
+    make_price(own, model="online-1", input=Decimal(3))
+    make_price(web, model="online-1", input=Decimal("0.5"))
+    asked(on=False)
+    asked(on=True)
+    runs = Run.objects.order_by("started_at").values_list("cost", "cost_confidence")
+    assert list(runs) == [(Decimal(2), "exact"), (Decimal("0.5"), "exact")]
 
 
 def test_a_renamed_provider_still_answers_and_the_draft_follows(web, speaking, client: Client):
