@@ -21,6 +21,11 @@ def say_unknown(apps: Any, schema_editor: Any) -> None:
     usage.objects.update(unpriced=F("runs"))
 
 
+def say_zero(apps: Any, schema_editor: Any) -> None:
+    """The tables of before know no unknown cost."""
+    apps.get_model("copilot_admin", "Run").objects.filter(cost=None).update(cost=0)
+
+
 def price_rehearsal(apps: Any, schema_editor: Any) -> None:
     """Gives every provider that rehearses the price that new ones get."""
     price = apps.get_model("copilot_admin", "ModelPrice")
@@ -41,6 +46,6 @@ class Migration(migrations.Migration):
     dependencies = [("copilot_admin", "0030_model_prices")]
 
     operations = [
-        migrations.RunPython(say_unknown, migrations.RunPython.noop),
+        migrations.RunPython(say_unknown, say_zero),
         migrations.RunPython(price_rehearsal, migrations.RunPython.noop),
     ]

@@ -1,16 +1,26 @@
 """Rows that were written before a migration are read after it; on whichever database this is."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 import pytest
 
-from copilot_admin.models import Copilot, CopilotVersion
+from copilot_admin.models import (
+    Conversation,
+    Copilot,
+    CopilotVersion,
+    DailyUsage,
+    ModelPrice,
+    Run,
+    Turn,
+)
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 APP = "copilot_admin"
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DOCUMENT: dict[str, Any] = {
     "name": "Macro",
     "zone": "Rome €",
@@ -52,9 +62,38 @@ def stored_before(apps: Any) -> None:
         )
 
 
+def asked_before(apps: Any) -> None:
+    """A conversation with one question in two requests, from before there were costs."""
+    copilot = apps.get_model(APP, "Copilot").objects.get(slug="macro-1")
+    conversation = apps.get_model(APP, "Conversation").objects.create(
+        copilot=copilot, principal="anonymous", first_at=NOON, last_at=NOON, n_turns=1, n_runs=2
+    )
+    turns = apps.get_model(APP, "Turn").objects
+    turn = turns.create(conversation=conversation, started_at=NOON)
+    turns.create(conversation=conversation, started_at=NOON)
+    for _ in range(2):
+        apps.get_model(APP, "Run").objects.create(
+            copilot=copilot, conversation=conversation, turn=turn, started_at=NOON,
+            heartbeat_at=NOON, boot_id="b", outcome="completed", input_tokens=5,
+        )  # fmt: skip
+    apps.get_model(APP, "DailyUsage").objects.create(day=NOON.date(), copilot=copilot, runs=2)
+
+
+def costs() -> list[Any]:
+    """What is said of costs: of conversations, turns, days and runs."""
+    sums = (Conversation.objects, Turn.objects.order_by("pk"))
+    return [
+        *(list(rows.values_list("cost", "n_unpriced", "cost_is_estimated")) for rows in sums),
+        list(DailyUsage.objects.values_list("cost", "unpriced")),
+        list(Run.objects.values_list("cost", "cost_confidence")),
+    ]
+
+
 def test_documents_from_before_data_notes_survive_the_way_there_back_and_to_the_newest() -> None:
     """One way for all, since each migration takes as long as most tests."""
-    stored_before(migrate("0004_ordered_payload_and_key_scope"))
+    before = migrate("0004_ordered_payload_and_key_scope")
+    stored_before(before)
+    asked_before(before)
     migrate("0005_data_notes")
 
     apps = migrate("0004_ordered_payload_and_key_scope")
@@ -74,6 +113,16 @@ def test_documents_from_before_data_notes_survive_the_way_there_back_and_to_the_
         ([], {}),
         ([], {}),
     ]
+
+    # What was answered before there were prices is of unknown cost, which is not 0.
+    assert costs() == [
+        [(0, 2, False)],
+        [(0, 2, False), (0, 0, False)],
+        [(0, 2)],
+        [(None, "unknown"), (None, "unknown")],
+    ]
+    price = ModelPrice.objects.values_list("provider__name", "model", "input", "output").get()
+    assert price == ("Practice", "rehearsal", 0, 0)
 
     version = versions[0]
     CopilotVersion.objects.filter(pk=version.pk).update(document={"zz": 1, "b": 2, "a": 3})
