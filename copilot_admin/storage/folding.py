@@ -12,6 +12,9 @@ import unicodedata
 _UNSEEN = dict.fromkeys(map(ord, "*`\u00ad\u200b\u200c\u200d\u2060\ufeff\0"))
 _DOTTED_I = "i\u0307"  # what becomes of a capital i with a dot
 _CLUSTER = re.compile(r"\s+|\S", re.DOTALL)
+# Every accent is such a character. To put a run of them in order takes the square of its length, and
+# no language has as many.
+_TOO_MANY_ACCENTS = re.compile(r"([^\w\s\x00-\x7f]{30})[^\w\s\x00-\x7f]+")
 
 
 def fold(text: str) -> str:
@@ -37,21 +40,22 @@ def _folded(text: str) -> str:
     plain = text.translate(_UNSEEN)
     if plain.isascii():
         return plain.lower()
+    plain = _TOO_MANY_ACCENTS.sub(r"\1", plain)
     composed = unicodedata.normalize("NFKC", plain).casefold()
     return unicodedata.normalize("NFKC", composed).replace(_DOTTED_I, "i")
 
 
-def _clusters(text: str) -> list[tuple[int, str]]:
+def _clusters(text: str) -> Iterator[tuple[int, str]]:
     """Blanks side by side, and signs with the marks that follow them; with their places."""
-    found: list[tuple[int, str]] = []
+    start, end = 0, 0
     for match in _CLUSTER.finditer(text):
-        sign = match.group()
-        if found and unicodedata.combining(sign[0]) and not found[-1][1].isspace():
-            start, before = found[-1]
-            found[-1] = (start, before + sign)
-        else:
-            found.append((match.start(), sign))
-    return found
+        is_mark = unicodedata.combining(text[match.start()]) > 0
+        if end and not (is_mark and not text[start].isspace()):
+            yield start, text[start:end]
+            start = match.start()
+        end = match.end()
+    if end:
+        yield start, text[start:end]
 
 
 def spans_of(text: str, phrases: Iterable[str]) -> list[tuple[int, int]]:

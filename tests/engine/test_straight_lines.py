@@ -24,11 +24,14 @@ from types import ModuleType
 from typing import Any
 from uuid import UUID
 
+from django.utils.safestring import SafeString
 import pytest
 
+from copilot_admin.admin.blocks import contents
 import copilot_admin.config.logs
 from copilot_admin.copilot_file import loading
 from copilot_admin.copilot_file.faults import BadCopilotFile
+from copilot_admin.edge import route_names
 from copilot_admin.engine import artifact_names, citations
 from copilot_admin.engine.component_runs import text as component_text
 from copilot_admin.engine.components import passages
@@ -50,7 +53,8 @@ from copilot_admin.engine.toolkits.returns import date_columns, date_texts
 from copilot_admin.engine.toolkits.table_operations import cells
 from copilot_admin.engine.tools import clean_html, inline_styles, tool_arguments
 from copilot_admin.errors import LimitReached
-from copilot_admin.rendering import markdown, markdown_room
+from copilot_admin.rendering import markdown, markdown_room, marking
+from copilot_admin.storage import folding
 from copilot_admin.studio import expectations, numbers
 from protocol import canonical, markers, plain_text, redaction, sse, storable, strict_json
 from protocol.components import manifests
@@ -604,10 +608,59 @@ DOORS = (
         ),
         (("", "\n", ""),),
     ),
+    Door(
+        route_names,
+        route_names.route_name,
+        (("/v1/copilots/", "a", ""), ("", "/v1/copilots/a/", "")),
+    ),
+    Door(
+        folding,
+        folding.fold,
+        (
+            ("", "ẞ", ""),
+            ("", " \n", "x"),
+            ("a", "\u0316\u0301", ""),
+            ("", "i\u0307", ""),
+            ("", "각", ""),
+        ),
+    ),
+    Door(
+        folding,
+        lambda text: folding.spans_of(text, ("ab", "b a", "zzz")),
+        (("", "ab ", ""), ("", "a", "b"), ("a", "\u0316\u0301", ""), ("", "\u0301", "")),
+    ),
+    Door(
+        marking,
+        lambda text: marking.marked(SafeString(text), ("a b",)),
+        (
+            ("", "<", ""),
+            ("", "<a ", ""),
+            ("", "<\"'", ""),
+            ("", "<'<a\"", ""),
+            ("", "<b>a</b> <i>b</i>", ""),
+            ("", "&", ""),
+            ("", "&a", ";"),
+            ("", "a b", ""),
+        ),
+    ),
+    Door(
+        contents,
+        lambda text: contents.content_of(text, key="k"),
+        (
+            ("", " ", "x"),
+            ("{", " ", "x"),
+            ('{"', "a", ""),
+            ('{"a"', " ", ":x"),
+            ("[", '{"a":1},', ""),
+            ("[", "[", ""),
+        ),
+    ),
 )
 
 # Modules with expressions that no long text reaches, and why.
 BOUNDED = {
+    "copilot_admin.review.phrases": "looks at 500 characters",
+    "copilot_admin.prices.litellm": "its expression has a longest match",
     "copilot_admin.ids": "its expression has a longest match",
     "copilot_admin.admin.copilots.rows": "fields of a form with a longest length",
     "copilot_admin.admin.copilots.data_rows": "fields of a form with a longest length",
