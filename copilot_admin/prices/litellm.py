@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 import json
-import re
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -22,6 +21,7 @@ from protocol.storable import clean_text
 MOST_BYTES = 20 * 1024 * 1024  # the published file has 1.5
 MOST_MODELS = 20_000
 LONGEST_MODEL = 200
+LONGEST_LIMIT = 6  # digits; a million thousand tokens are more than any model reads
 # Of other modes (images, speech, search) tokens are not what is paid for.
 _MODES = frozenset({"chat", "completion", "responses"})
 _KINDS = {
@@ -31,7 +31,6 @@ _KINDS = {
     "reasoning": "output_cost_per_reasoning_token",
 }
 _EXAMPLE = "sample_spec"
-_ABOVE = re.compile(r"_cost(?:_per_token)?_above_(\d{1,6})k_tokens\Z")
 _STEP = Decimal(1).scaleb(-PRICE_PLACES)
 
 
@@ -196,9 +195,20 @@ def _number(value: object) -> Decimal | None:
 def _limits(value: Mapping[str, Any]) -> Iterator[int]:
     """Above how many tokens other prices begin."""
     for key, price in value.items():
-        found = _ABOVE.search(key)
-        if found and price is not None:
-            yield int(found[1]) * 1000
+        limit = _limit(key)
+        if limit is not None and price is not None:
+            yield limit
+
+
+def _limit(key: str) -> int | None:
+    """The number in `input_cost_per_token_above_200k_tokens`."""
+    start, _above, rest = key.rpartition("_above_")
+    number = rest.removesuffix("_tokens")
+    digits = number.removesuffix("k")
+    is_one = digits.isascii() and digits.isdecimal() and len(digits) <= LONGEST_LIMIT
+    if "_cost" not in start or number == rest or not is_one:
+        return None
+    return int(digits) * (1 if digits == number else 1000)
 
 
 def written(prices: Mapping[str, Price]) -> str:
@@ -212,4 +222,6 @@ def _keys_of(price: Price) -> Iterator[tuple[str, str]]:
         if amount is not None:
             yield key, f"{amount / PRICED_TOKENS:f}"
     if price.exact_up_to is not None:
-        yield f"input_cost_per_token_above_{price.exact_up_to // 1000}k_tokens", "0"
+        thousands, rest = divmod(price.exact_up_to, 1000)
+        limit = str(price.exact_up_to) if rest else f"{thousands}k"
+        yield f"input_cost_per_token_above_{limit}_tokens", "0"

@@ -140,6 +140,26 @@ def test_an_entry_that_is_no_object_has_no_prices(value):
     assert read(m=value).skipped == (Skipped("m", "It has no prices."),)
 
 
+@pytest.mark.parametrize(
+    ("key", "limit"),
+    [
+        ("input_cost_per_token_above_200k_tokens", 200_000),
+        ("input_cost_per_token_above_1500_tokens", 1500),
+        ("input_cost_per_token_above_999999k_tokens", 999_999_000),
+        ("input_cost_per_token_above_1000000k_tokens", None),
+        ("input_cost_per_token_above_k_tokens", None),
+        ("input_cost_per_token_above_٣k_tokens", None),
+        ("input_cost_per_token_above_200k_tokens_priority", None),
+        ("cache_creation_input_token_cost_above_1hr", None),
+        ("max_above_200k_tokens", None),
+        ("above_200k_tokens", None),
+    ],
+)
+def test_where_other_prices_begin_is_remembered(key, limit):
+    assert the_price(**{key: 4e-06}).exact_up_to == limit
+    assert the_price(**{key: None}).exact_up_to is None
+
+
 def test_names_in_any_script_are_names():
     assert read(**{"модель-<b>": GOOD}).entries[1].key == "модель-<b>"
 
@@ -199,7 +219,8 @@ def test_a_file_of_too_many_models_is_refused(monkeypatch):
 
 def test_what_is_written_is_read_again():
     prices = {
-        "gpt": price("2", "8", cached="0.000001", reasoning="100000", exact_up_to=128_000),
+        "gpt": price("2", "8", cached="0.000001", reasoning="100000", exact_up_to=1500),
+        "gpt-6": price("2", "8", exact_up_to=999_999_000),
         "модель": price("0", "0"),
     }
     found = read_prices(written(prices).encode())
