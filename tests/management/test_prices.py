@@ -12,7 +12,6 @@ from django.core.management import CommandError, call_command
 import pytest
 
 from copilot_admin.copilots.model_lists import keep_models
-from copilot_admin.management.commands import prices
 from copilot_admin.models import ModelPrice, Provider
 from tests.factories import make_provider
 from tests.prices.pricing import make_price
@@ -95,7 +94,7 @@ def test_one_vendor_may_be_asked_for(cloud: Provider, file: Path):
 
 def test_the_file_may_come_from_standard_input(cloud: Provider, file: Path, monkeypatch):
     stdin = SimpleNamespace(buffer=io.BytesIO(file.read_bytes()))
-    monkeypatch.setattr(prices.sys, "stdin", stdin)
+    monkeypatch.setattr("sys.stdin", stdin)
     assert "new: 2" in run("-", "--provider", "Cloud", "--all")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 from django.db import connection
@@ -122,7 +123,7 @@ def test_documents_from_before_data_notes_survive_the_way_there_back_and_to_the_
         [(None, "unknown"), (None, "unknown")],
     ]
     price = ModelPrice.objects.values_list("provider__name", "model", "input", "output").get()
-    assert price == ("Practice", "rehearsal", 0, 0)
+    assert price == ("Practice", "rehearsal", Decimal(0), Decimal(0))
 
     version = versions[0]
     CopilotVersion.objects.filter(pk=version.pk).update(document={"zz": 1, "b": 2, "a": 3})

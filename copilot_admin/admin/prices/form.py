@@ -67,10 +67,10 @@ class PriceForm(PriceModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        amounts = {kind: self.initial.get(kind) for kind in PRICES}
-        self.initial |= {
-            kind: plain(amount) for kind, amount in amounts.items() if isinstance(amount, Decimal)
-        }
+        for kind in PRICES:
+            amount = self.initial.get(kind)
+            if isinstance(amount, Decimal):
+                self.initial[kind] = plain(amount)
 
     def clean_model(self) -> str:
         """The id without blanks around it."""
