@@ -35,7 +35,7 @@ class Wish:
     """How files are to be imported.
 
     Attributes:
-        default_access: Of copilots whose entry has no `access`.
+        default_access: Of copilots whose entry has no `access`; one that needs a key keeps it.
         publishing: Whether the copilots of the files are published too.
         user: Who publishes; None for a command.
         may_change_providers: Whether whoever imports may say where keys are sent. Else a provider
@@ -74,7 +74,7 @@ def import_file(
 
     Args:
         data: The text of the file, as bytes.
-        default_access: Of copilots whose entry has no `access`.
+        default_access: Of copilots whose entry has no `access`; one that needs a key keeps it.
         publishing: Whether the copilots of the file are published too.
         dry_run: Tells what would happen and changes nothing.
         user: Who publishes; None for a command.
@@ -230,9 +230,15 @@ def _fill(row: Copilot, entry: CopilotEntry, work: Import) -> None:
     provider = work.known.providers[entry.provider.lower()]
     apply_document(row, document, provider=provider)
     switches = entry.switches()
-    switches["access"] = switches["access"] or work.wish.default_access
+    switches["access"] = switches["access"] or _unsaid_access(row, work.wish)
     for switch in AT_ONCE:
         switch.give(row, switches[switch.key])
+
+
+def _unsaid_access(row: Copilot, wish: Wish) -> str:
+    """Who may ask a copilot whose entry does not say so: silence opens nothing that needs a key."""
+    needs_key = row.pk is not None and row.access == Access.KEY
+    return Access.KEY if needs_key else wish.default_access
 
 
 def _state(row: Copilot) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from copilot_admin.copilot_file.yaml_writing import write_yaml
 from copilot_admin.copilots.providers import provider_spec, set_api_key
 from copilot_admin.engine.values.spec import ToolCalling
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Copilot, CopilotVersion, Provider
+from copilot_admin.models import Access, Copilot, CopilotVersion, Provider
 from copilot_admin.upkeep.deletion import mark
 from protocol.features import FEATURES
 from tests.factories import make_copilot, make_provider, make_published
@@ -126,6 +126,20 @@ def test_a_second_import_changes_nothing():
 
     assert {change.effect for change in changes} == {Effect.UNCHANGED}
     assert (Copilot.objects.values().get(), list(Provider.objects.values())) == before
+
+
+def test_a_file_that_does_not_say_who_may_ask_opens_nothing_that_needs_a_key():
+    def imported(file: Any) -> ImportedChange:
+        return import_file(write_yaml(file).encode(), default_access=Access.OPEN)[-1]
+
+    _import(_one(access="key"))
+    assert imported(_one()).effect is Effect.UNCHANGED
+    assert Copilot.objects.get().access == Access.KEY
+    assert imported(_one(access="open")).differences == (
+        Difference(key="access", before="key", after="open"),
+    )
+    imported({**_one(), "copilots": [{**_one()["copilots"][0], "slug": "b", "name": "B"}]})
+    assert Copilot.objects.get(slug="b").access == Access.OPEN
 
 
 def test_absent_keys_reset_to_their_defaults():
