@@ -19,13 +19,14 @@ def question_of(path: Sequence[TurnView], request: Json) -> JsonObject:
     asked = request if isinstance(request, Mapping) else {}
     found = dict(_data(turn))
     options = asked.get("workspace_options")
-    tools = asked.get("tools")
+    tools, skills = asked.get("tools"), asked.get("skills_catalog")
     return {
         "question": turn.question.text if turn.question else "",
         "earlier": [message for one in before for message in _said(one)],
         "widgets": list(_widgets(asked.get("widgets"), found)),
         "options": options if isinstance(options, Mapping) else {},
         "tools": _objects(tools),
+        "skills": _objects(skills),
         "timezone": str(asked.get("timezone") or "UTC"),
         "model": asked["model"] if isinstance(asked.get("model"), str) else "",
     }

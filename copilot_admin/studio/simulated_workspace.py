@@ -31,6 +31,7 @@ def request_of(entry: QuestionEntry, messages: Sequence[JsonObject]) -> JsonObje
         "tools": entry.tools,
         "workspace_options": entry.options,
         "timezone": entry.timezone or "UTC",
+        **({"skills_catalog": entry.skills} if entry.skills else {}),
         **({"model": entry.model} if entry.model else {}),
     }
 

@@ -24,6 +24,7 @@ ENTRY = QuestionEntry.model_validate(
         "files": [FILE],
         "options": {"deep": True},
         "model": "m",
+        "skills": [{"slug": "earnings", "description": "Reads a report."}],
         "results": {"get_skill_content": [{"items": []}]},
     }
 )
@@ -41,6 +42,7 @@ def test_the_request_reads_as_one_of_workspace():
     assert [one.widget_id for one in query.widgets.secondary] == ["empty"]
     assert [one.widget_id for one in query.widgets.extra] == ["news"]
     assert query.widgets.primary[0].columns == ("close",)
+    assert [skill["slug"] for skill in query.skills_catalog] == ["earnings"]
     assert (query.model, query.timezone, query.workspace_options) == ("m", "UTC", {"deep": True})
 
 

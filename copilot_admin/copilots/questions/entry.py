@@ -24,6 +24,13 @@ def _without_secrets(tools: list[JsonRow]) -> list[JsonRow]:
     return cast("list[JsonRow]", json.loads(json.dumps([redact(tool) for tool in tools])))
 
 
+def _with_slugs(skills: list[JsonRow]) -> list[JsonRow]:
+    """Skills as a client sends them: one without a slug would be left out of the request unseen."""
+    if any(not isinstance(skill.get("slug"), str) or not skill["slug"] for skill in skills):
+        raise fault("has a skill without a slug. Give each a slug, by which it is loaded.")
+    return skills
+
+
 class EarlierMessage(Shape):
     """What was said before the question."""
 
@@ -87,6 +94,7 @@ class QuestionEntry(Record):
     model: Annotated[str, StringConstraints(max_length=200)] = ""
     timezone: Annotated[str, StringConstraints(max_length=100)] = ""
     tools: Annotated[list[JsonRow], AfterValidator(_without_secrets)] = []
+    skills: Annotated[list[JsonRow], AfterValidator(_with_slugs)] = []
     results: Annotated[dict[str, list[JsonRow]], Field(max_length=50)] = {}
 
     @model_validator(mode="after")

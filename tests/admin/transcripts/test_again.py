@@ -25,6 +25,7 @@ ENV: dict[str, Any] = {
     "workspace_options": {"web-search": True},
     "timezone": "Europe/Rome",
     "tools": [{"name": "quote", "input_schema": {}}],
+    "skills_catalog": [{"slug": "earnings"}],
 }
 
 
@@ -69,6 +70,7 @@ def test_a_question_comes_with_what_was_said_its_data_and_its_options(reviewer: 
         "earlier": [{"role": "human", "content": "Hello?"}, {"role": "ai", "content": "Hi"}],
         "options": {"web-search": True},
         "tools": [{"name": "quote", "input_schema": {}}],
+        "skills": [{"slug": "earnings"}],
         "timezone": "Europe/Rome",
         "model": "",
     }

@@ -25,6 +25,7 @@ def test_a_row_holds_what_is_said_and_gives_it_back():
         "model": "m",
         "timezone": "Europe/Lisbon",
         "tools": [{"name": "search"}],
+        "skills": [{"slug": "earnings"}],
         "results": {"manage_navigation_bar": [{"status": "success"}]},
     }
     entry = QuestionEntry.model_validate(row)
@@ -59,6 +60,13 @@ def test_a_secret_of_a_tool_is_not_kept():
     tool = {"name": "search", "auth_token": "hunter2"}
     entry = QuestionEntry.model_validate({"question": "What?", "tools": [tool]})
     assert "hunter2" not in entry.model_dump_json()
+
+
+@pytest.mark.parametrize("skill", [{}, {"slug": ""}, {"slug": 1}])
+def test_a_skill_without_a_slug_would_not_be_sent_and_is_refused(skill):
+    assert sentence(skills=[skill]) == (
+        "has a skill without a slug. Give each a slug, by which it is loaded."
+    )
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ export async function askedAgain(panel, workspace) {
     workspace.options.set(key, value);
   }
   workspace.tools = asked.tools.length ? JSON.stringify(asked.tools) : "";
+  workspace.skills = asked.skills.length ? JSON.stringify(asked.skills) : "";
   workspace.timezone = asked.timezone;
   workspace.model = asked.model;
   return asked;

@@ -66,6 +66,7 @@ async function open(panel) {
     columns[0].restart(earlier);
     question.value = text;
     part("tools").value = workspace.tools;
+    part("skills").value = workspace.skills;
     part("timezone").value = workspace.timezone;
     buttons();
     panel.scrollIntoView();

@@ -61,6 +61,7 @@ export class Workspace {
       model: this.model,
       timezone: this.timezone,
       tools: listIn(this.tools),
+      skills: listIn(this.skills),
     };
   }
 
