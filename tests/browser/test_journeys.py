@@ -66,7 +66,7 @@ def test_from_a_template_to_a_connected_copilot_in_eight_clicks(ada: Visit) -> N
         clicks.append(str(what))
 
     ada.go("/admin/")
-    click(page.get_by_role("link", name="New from template"))
+    click(page.get_by_role("link", name="Begin with a template"))
     click(page.get_by_role("link", name="Charts"))
     click(page.get_by_role("button", name="Make the draft"))
     click(page.locator("#playground-question"))
