@@ -9,12 +9,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from django.db import transaction
 from django.db.models import Count, Q
 from django.db.models.functions import Coalesce
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from copilot_admin.errors import NotFound
 from copilot_admin.journal.seen import note_seen
+from copilot_admin.journal.votes import count_feedback
 from copilot_admin.models import (
     Conversation,
     Feedback,
@@ -87,15 +89,17 @@ def record(judgement: Judgement, *, judged: Judged) -> None:
 def keep(judgement: Judgement, *, turn: Turn, with_comment: bool = True) -> None:
     """Puts a judgement to a turn, instead of an earlier one, and counts its conversation anew."""
     comment = redact_text(judgement.user_comment)[:LONGEST_COMMENT] if with_comment else ""
-    Feedback.objects.update_or_create(
-        turn=turn,
-        source=FeedbackSource.END_USER,
-        defaults={
-            "value": 1 if judgement.vote == "thumbs_up" else -1,
-            "tags": judgement.tags,
-            "comment": comment,
-        },
-    )
+    with transaction.atomic():
+        feedback, _ = Feedback.objects.update_or_create(
+            turn=turn,
+            source=FeedbackSource.END_USER,
+            defaults={
+                "value": 1 if judgement.vote == "thumbs_up" else -1,
+                "tags": judgement.tags,
+                "comment": comment,
+            },
+        )
+        count_feedback(feedback)
     for tag in judgement.tags:
         note_seen(SeenKind.REASON, tag)
     _count(turn.conversation_id)

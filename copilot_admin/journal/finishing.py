@@ -11,7 +11,7 @@ from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.sealing import Sealed, WrittenMessage
 from copilot_admin.journal.search_index import index_answer
 from copilot_admin.journal.seen import note_seen
-from copilot_admin.journal.usage import CountedRun, count
+from copilot_admin.journal.usage import ERRORS, Asked, CountedRun, beginnings, count, uncount
 from copilot_admin.models import (
     Checkpoint,
     Conversation,
@@ -47,10 +47,11 @@ _STATES = {
 }
 _Added: TypeAlias = Mapping[str, Decimal | int | bool]
 _UNKNOWN = CostConfidence.UNKNOWN
-_ERRORS = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.INTERRUPTED})
 _RUN = (
     "id", "outcome", "copilot_id", "conversation_id", "turn_id", "principal", "provider", "model",
-    "started_at", "notes", "cost_confidence", "copilot_version__number",
+    "started_at", "notes", "cost_confidence", "copilot_version__number", "is_counted",
+    "turn__started_at", "conversation__first_at",
+    "ttft_ms", "error_code", "input_tokens", "output_tokens", "cost",
 )  # fmt: skip
 _LEAF = (
     "input_leaf_id", "input_leaf__depth", "input_leaf__chain_hash", "input_leaf__client_hash",
@@ -60,6 +61,7 @@ _ENDING = (
     "output_node_id", "answer_text", "heartbeat_at",
     "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens",
     "input_price", "cached_price", "output_price", "reasoning_price", "cost", "cost_confidence",
+    "is_counted",
 )  # fmt: skip
 _LOCK_RUN = Select(Run, *_RUN, *_LEAF, where=("id",), lock=True)
 _INSERT_NODE = Insert(Node, returning=("id", "text"), or_existing=("conversation_id", "chain_hash"))
@@ -93,7 +95,10 @@ class _Leaf:
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """What is stored of a run that has not ended; `leaf` is the last message that it read."""
+    """What is stored of a run that has not ended, or of which the end was only guessed.
+
+    `leaf` is the last message that it read.
+    """
 
     id: UUID
     outcome: Outcome
@@ -107,6 +112,14 @@ class _Open:
     notes: list[Json]
     cost_confidence: str
     version_number: int | None
+    is_counted: bool
+    turn_started_at: datetime | None
+    conversation_first_at: datetime | None
+    ttft_ms: int | None
+    error_code: str
+    input_tokens: int
+    output_tokens: int
+    cost: Decimal | None
     leaf: _Leaf | None
 
 
@@ -149,8 +162,7 @@ def finish(sealed: Sealed) -> bool:
         _write_conversation(run.conversation_id, sealed, costs)
     note_seen(SeenKind.MODEL, run.model)
     note_seen(SeenKind.ERROR, sealed.error_code)
-    if not was_guessed:
-        _count(run, sealed, bill.cost)
+    _count(run, sealed, bill.cost)
     return True
 
 
@@ -267,6 +279,7 @@ def _write_run(run: _Open, sealed: Sealed, written: _Written, bill: Bill) -> Non
         heartbeat_at=sealed.ended_at,
         cost=bill.cost.amount,
         cost_confidence=bill.cost.confidence,
+        is_counted=True,
         **sealed.tokens,
         **_prices(bill.price),
     )
@@ -292,7 +305,7 @@ def _write_conversation(conversation_id: int, sealed: Sealed, costs: _Added) -> 
         ttft_ms=sealed.ttft_ms,
         last_outcome=sealed.outcome,
         last_at=sealed.ended_at,
-        has_error=sealed.outcome in _ERRORS,
+        has_error=sealed.outcome in ERRORS,
         has_call=sealed.is_call,
         has_file=any(entry.type == EventType.FILE for entry in sealed.entries),
         **costs,
@@ -300,19 +313,40 @@ def _write_conversation(conversation_id: int, sealed: Sealed, costs: _Added) -> 
 
 
 def _count(run: _Open, sealed: Sealed, cost: Cost) -> None:
-    count(
-        CountedRun(
-            day=run.started_at.date(),
-            copilot_id=run.copilot_id,
-            version=run.version_number or 0,
-            model=run.model,
-            principal=run.principal,
-            is_error=sealed.outcome in _ERRORS,
-            tokens=_tokens(sealed),
-            ttft_ms=sealed.ttft_ms,
-            cost=cost.amount,
-        )
+    asked = Asked(
+        at=run.started_at,
+        copilot_id=run.copilot_id,
+        version=run.version_number or 0,
+        model=run.model,
+        principal=run.principal,
     )
+    if run.is_counted:
+        uncount(asked, _guessed(run))
+    ended = CountedRun(
+        outcome=sealed.outcome,
+        error_code=sealed.error_code,
+        tokens=_tokens(sealed),
+        ttft_ms=sealed.ttft_ms,
+        cost=cost.amount,
+        **_beginnings(run),
+    )
+    count(asked, ended)
+
+
+def _guessed(run: _Open) -> CountedRun:
+    """A run as it was counted when its process was silent."""
+    return CountedRun(
+        outcome=run.outcome,
+        error_code=run.error_code,
+        tokens=run.input_tokens + run.output_tokens,
+        ttft_ms=run.ttft_ms,
+        cost=run.cost,
+        **_beginnings(run),
+    )
+
+
+def _beginnings(run: _Open) -> Mapping[str, bool]:
+    return beginnings(run.started_at, turn=run.turn_started_at, talk=run.conversation_first_at)
 
 
 def _tokens(sealed: Sealed) -> int:

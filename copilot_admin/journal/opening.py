@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.recall import recollect
-from copilot_admin.journal.usage import CountedRun, count
+from copilot_admin.journal.usage import Asked, CountedRun, count
 from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
 from copilot_admin.models import (
     Conversation,
@@ -116,18 +116,18 @@ def refuse(refusal: Refusal) -> None:
             "error_code": refusal.error_code[:50],
             "boot_id": BOOT_ID,
             "heartbeat_at": refusal.started_at,
+            "is_counted": True,
         },
     )
     if is_new:
-        count(
-            CountedRun(
-                day=refusal.started_at.date(),
-                copilot_id=refusal.copilot_id,
-                version=refusal.version_number,
-                model=refusal.model[:200],
-                principal=refusal.principal,
-            )
+        asked = Asked(
+            at=refusal.started_at,
+            copilot_id=refusal.copilot_id,
+            version=refusal.version_number,
+            model=refusal.model[:200],
+            principal=refusal.principal,
         )
+        count(asked, CountedRun(outcome=Outcome.REFUSED, error_code=refusal.error_code[:50]))
 
 
 def _create_run(prepared: Prepared, attached: Attached | None) -> bool:

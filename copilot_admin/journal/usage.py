@@ -1,74 +1,219 @@
-"""Count a finished run into its day; dashboards read only this."""
+"""Count what happened into the rollups of its hour and its day; figures are read from them alone.
 
+Whatever is counted says so in its own row, so that nothing counts twice and what is older than the
+rollups can be counted later.
+"""
+
+from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
+from functools import partial
 
-from copilot_admin.models import DailyUsage
+from django.db import connection, transaction
+
+from copilot_admin.models import (
+    CallerDay,
+    CriterionUsage,
+    DailyUsage,
+    ErrorUsage,
+    HourlyUsage,
+    Outcome,
+)
 from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
 from copilot_admin.storage.statements import Insert, Update
 
-_STEPS = (
-    (250, "ttft_250ms"),
-    (500, "ttft_500ms"),
-    (1000, "ttft_1s"),
-    (2000, "ttft_2s"),
-    (5000, "ttft_5s"),
-    (10_000, "ttft_10s"),
+USAGE_FILLING = "usage"  # the row of `Filling` for what was there before the rollups
+ERRORS = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.INTERRUPTED})
+_OUTCOMES = tuple(one.value for one in Outcome if one is not Outcome.RUNNING)
+_VOTES = ("up", "down", "good", "mixed", "bad")
+COUNTED = (
+    "runs", "questions", "conversations", "errors", *_OUTCOMES, "tokens", "cost", "unpriced",
+    *_VOTES, *TTFT_COLUMNS,
+)  # fmt: skip
+_ROW = ("copilot_id", "version", "model")
+_ADD_TO_RUN = tuple(name for name in COUNTED if name not in _VOTES)
+_known_callers: dict[tuple[str, date, int, str], int] = {}  # first hours that this process wrote
+_MOST_KNOWN = 10_000
+
+Number = int | Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class _Rollup:
+    """The statements of one table of counts."""
+
+    insert: Insert
+    add: Update
+
+    def __call__(self, row: Mapping[str, object], more: Mapping[str, Number]) -> None:
+        """Adds to a row, and makes it with the first; where there is none, nothing is taken away."""
+        if self.add(**row, **more) or min(more.values()) < 0:
+            return
+        if self.insert(**row, **more) is None:
+            self.add(**row, **more)  # another process made it meanwhile
+
+
+def _insert(model: type) -> Insert:
+    return Insert(model, returning=("id",), or_ignore=True)
+
+
+_DAILY_RUN = _Rollup(_insert(DailyUsage), Update(DailyUsage, where=("day", *_ROW), add=_ADD_TO_RUN))
+_HOURLY_RUN = _Rollup(
+    _insert(HourlyUsage), Update(HourlyUsage, where=("hour", *_ROW), add=_ADD_TO_RUN)
 )
-_SLOWEST = "ttft_more"
-_COUNTED = ("runs", "errors", "tokens", "cost", "unpriced", *(name for _, name in _STEPS), _SLOWEST)
-_ADD = Update(
-    DailyUsage, where=("day", "copilot_id", "version", "model", "principal"), add=_COUNTED
+_DAILY_VOTES = _Rollup(_insert(DailyUsage), Update(DailyUsage, where=("day", *_ROW), add=_VOTES))
+_HOURLY_VOTES = _Rollup(
+    _insert(HourlyUsage), Update(HourlyUsage, where=("hour", *_ROW), add=_VOTES)
 )
-_INSERT = Insert(DailyUsage, returning=("id",), or_ignore=True)
+_ERRORS_OF_HOUR = _Rollup(
+    _insert(ErrorUsage), Update(ErrorUsage, where=("hour", "copilot_id", "code"), add=("number",))
+)
+_CRITERIA_OF_HOUR = _Rollup(
+    _insert(CriterionUsage),
+    Update(CriterionUsage, where=("hour", "copilot_id", "criterion_id"), add=("number", "total")),
+)
+_INSERT_CALLER = _insert(CallerDay)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CountedRun:
-    """One run, as a day counts it; `ttft_ms` None: no token came; `cost` None: nobody knows."""
+class Asked:
+    """Where something counts: when, of which copilot, who answered; `version` 0: none did."""
 
-    day: date
+    at: datetime
     copilot_id: int
     version: int
     model: str
     principal: str
-    is_error: bool = False
+
+    @property
+    def is_use(self) -> bool:
+        """Whether it counts: what a builder tries would be taken for use."""
+        return not self.principal.startswith(PLAYGROUND)
+
+    @property
+    def hour(self) -> datetime:
+        """The beginning of its hour."""
+        return self.at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedRun:
+    """One run that has ended, as it counts.
+
+    Attributes:
+        begins_turn: It is the first of its question.
+        begins_conversation: It is the first of its conversation.
+        ttft_ms: None: no token came.
+        cost: None: nobody knows.
+    """
+
+    outcome: Outcome
+    error_code: str = ""
     tokens: int = 0
     ttft_ms: int | None = None
     cost: Decimal | None = Decimal(0)
+    begins_turn: bool = False
+    begins_conversation: bool = False
 
 
-def count(usage: CountedRun) -> None:
-    """Adds a run to its row, and makes the row with the first run.
+def beginnings(
+    started_at: datetime, *, turn: datetime | None, talk: datetime | None
+) -> Mapping[str, bool]:
+    """Whether a run is the first of its question and of its conversation: it began when they did.
 
-    What a builder tries counts nowhere: it would be taken for use.
+    Where nothing is kept there is neither: every run is taken for a question.
+
+    Args:
+        started_at: Of the run.
+        turn: When its question was asked.
+        talk: When its conversation began.
     """
-    if usage.principal.startswith(PLAYGROUND):
-        return
-    row = {
-        "day": usage.day,
-        "copilot_id": usage.copilot_id,
-        "version": usage.version,
-        "model": usage.model,
-        "principal": usage.principal,
+    return {
+        "begins_turn": turn is None or turn == started_at,
+        "begins_conversation": talk == started_at,
     }
-    more = _increments(usage)
-    if not _ADD(**row, **more) and _INSERT(**row, **more) is None:
-        _ADD(**row, **more)  # another process made it meanwhile
 
 
-def _increments(usage: CountedRun) -> dict[str, int | Decimal]:
-    columns: dict[str, int | Decimal] = dict.fromkeys(_COUNTED, 0)
-    columns |= {"runs": 1, "errors": int(usage.is_error), "tokens": usage.tokens}
-    columns |= {"cost": usage.cost or 0, "unpriced": int(usage.cost is None)}
-    if usage.ttft_ms is not None:
-        columns[_column(usage.ttft_ms)] = 1
+def count(asked: Asked, run: CountedRun) -> None:
+    """Adds a run to the rollups."""
+    _count(asked, run, sign=1)
+    if asked.is_use and asked.principal and run.outcome is not Outcome.REFUSED:
+        _note_caller(asked)
+
+
+def uncount(asked: Asked, run: CountedRun) -> None:
+    """Takes a run out again that was counted with an end that was only guessed."""
+    _count(asked, run, sign=-1)
+
+
+def count_votes(asked: Asked, votes: Mapping[str, int]) -> None:
+    """Adds thumbs and ratings, by the names of their columns; less than 0 takes away."""
+    if asked.is_use and any(votes.values()):
+        more = {name: votes.get(name, 0) for name in _VOTES}
+        _DAILY_VOTES({"day": asked.hour.date(), **_row(asked)}, more)
+        _HOURLY_VOTES({"hour": asked.hour, **_row(asked)}, more)
+
+
+def count_mark(asked: Asked, criterion_id: int, *, number: int, total: int) -> None:
+    """Adds marks of a label or a score; less than 0 takes away."""
+    if asked.is_use and (number or total):
+        row = {"hour": asked.hour, "copilot_id": asked.copilot_id, "criterion_id": criterion_id}
+        _CRITERIA_OF_HOUR(row, {"number": number, "total": total})
+
+
+def _count(asked: Asked, run: CountedRun, *, sign: int) -> None:
+    if not asked.is_use:
+        return
+    more = {name: sign * number for name, number in _increments(run).items()}
+    _DAILY_RUN({"day": asked.hour.date(), **_row(asked)}, more)
+    _HOURLY_RUN({"hour": asked.hour, **_row(asked)}, more)
+    if run.error_code:
+        row = {"hour": asked.hour, "copilot_id": asked.copilot_id, "code": run.error_code}
+        _ERRORS_OF_HOUR(row, {"number": sign})
+
+
+def _row(asked: Asked) -> Mapping[str, object]:
+    return {name: getattr(asked, name) for name in _ROW}
+
+
+def _increments(run: CountedRun) -> Mapping[str, Number]:
+    columns: dict[str, Number] = dict.fromkeys(_ADD_TO_RUN, 0)
+    columns |= {
+        "runs": 1,
+        "questions": int(run.begins_turn),
+        "conversations": int(run.begins_conversation),
+        "errors": int(run.outcome in ERRORS),
+        run.outcome.value: 1,
+        "tokens": run.tokens,
+        "cost": run.cost or 0,
+        "unpriced": int(run.cost is None),
+    }
+    if run.ttft_ms is not None:
+        columns[TTFT_COLUMNS[bisect_left(TTFT_LIMITS, run.ttft_ms)]] = 1
     return columns
 
 
-def _column(ttft_ms: int) -> str:
-    for limit, name in _STEPS:
-        if ttft_ms <= limit:
-            return name
-    return _SLOWEST
+def _note_caller(asked: Asked) -> None:
+    """Notes who asked on that day, and the first hour; what this process noted costs nothing."""
+    day, hour = asked.hour.date(), asked.hour.hour
+    key = (str(connection.settings_dict["NAME"]), day, asked.copilot_id, asked.principal)
+    if _known_callers.get(key, 24) <= hour:
+        return
+    row = {"day": day, "copilot_id": asked.copilot_id, "principal": asked.principal}
+    if _INSERT_CALLER(**row, first_hour=hour) is None:
+        CallerDay.objects.filter(**row, first_hour__gt=hour).update(first_hour=hour)
+    transaction.on_commit(partial(_remember, key, hour))
+
+
+def _remember(key: tuple[str, date, int, str], hour: int) -> None:
+    if len(_known_callers) >= _MOST_KNOWN:
+        _known_callers.clear()
+    _known_callers[key] = hour
+
+
+def forget_callers() -> None:
+    """Has every caller noted again: for a database that was emptied."""
+    _known_callers.clear()

@@ -41,7 +41,6 @@ from copilot_admin.models.transcripts import (
     Checkpoint,
     Conversation,
     CostConfidence,
-    DailyUsage,
     Event,
     EventType,
     Feedback,
@@ -59,6 +58,13 @@ from copilot_admin.models.transcripts import (
     TurnState,
     TurnText,
 )
+from copilot_admin.models.usage import (
+    CallerDay,
+    CriterionUsage,
+    DailyUsage,
+    ErrorUsage,
+    HourlyUsage,
+)
 
 __all__ = [
     "OTHER_EVENT",
@@ -68,6 +74,7 @@ __all__ = [
     "Blob",
     "BlobPart",
     "CallStatus",
+    "CallerDay",
     "Checkpoint",
     "ComponentCall",
     "Conversation",
@@ -76,13 +83,16 @@ __all__ = [
     "CostConfidence",
     "Criterion",
     "CriterionKind",
+    "CriterionUsage",
     "DailyUsage",
     "EndpointKey",
+    "ErrorUsage",
     "Event",
     "EventType",
     "Feedback",
     "FeedbackSource",
     "Filling",
+    "HourlyUsage",
     "Judgement",
     "Logging",
     "Mark",

@@ -86,6 +86,7 @@ class Verdict(models.Model):
     comment = models.TextField(_("comment"), blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+    is_counted = models.BooleanField(default=False)  # in the rollups
 
     class Meta:
         verbose_name = _("verdict")

@@ -415,10 +415,14 @@ class Run(models.Model):
     answer_text = models.TextField(blank=True)  # of a run whose answer is not a node
     boot_id = models.CharField(max_length=32)
     heartbeat_at = models.DateTimeField()
+    is_counted = models.BooleanField(default=False)  # in the rollups
 
     class Meta:
         ordering = ["started_at"]
         indexes = [
+            models.Index(
+                fields=["started_at"], condition=Q(is_counted=False), name="run_not_counted"
+            ),
             models.Index(fields=["copilot", "-started_at"], name="run_of_copilot"),
             models.Index(fields=["copilot_version", "conversation"], name="run_of_version"),
             models.Index(fields=["model", "conversation"], name="run_of_model"),
@@ -494,6 +498,7 @@ class Feedback(models.Model):
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="feedback")
     source = models.CharField(max_length=10, choices=FeedbackSource.choices)
     value = models.SmallIntegerField()  # +1 or -1
+    counted = models.SmallIntegerField(default=0)  # the value that is in the rollups
     tags = models.JSONField(default=list)
     comment = models.TextField(blank=True)
     author = models.ForeignKey(
@@ -507,38 +512,3 @@ class Feedback(models.Model):
 
     def __str__(self) -> str:
         return f"{self.source} {self.value:+d}"
-
-
-class DailyUsage(models.Model):
-    """Counts of a day; dashboards read only this, and it outlives the conversations."""
-
-    day = models.DateField()
-    copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="usage")
-    version = models.PositiveIntegerField(default=0)
-    model = models.CharField(max_length=200, blank=True)
-    principal = models.CharField(max_length=100, blank=True)
-    runs = models.PositiveBigIntegerField(default=0)
-    errors = models.PositiveBigIntegerField(default=0)
-    tokens = models.PositiveBigIntegerField(default=0)
-    cost = models.DecimalField(
-        max_digits=COST_DIGITS, decimal_places=COST_PLACES, default=0
-    )  # as far as it is known
-    unpriced = models.PositiveBigIntegerField(default=0)  # runs of unknown cost
-    # Time to first token, a histogram in columns so that F() can count without a read.
-    ttft_250ms = models.PositiveBigIntegerField(default=0)
-    ttft_500ms = models.PositiveBigIntegerField(default=0)
-    ttft_1s = models.PositiveBigIntegerField(default=0)
-    ttft_2s = models.PositiveBigIntegerField(default=0)
-    ttft_5s = models.PositiveBigIntegerField(default=0)
-    ttft_10s = models.PositiveBigIntegerField(default=0)
-    ttft_more = models.PositiveBigIntegerField(default=0)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["day", "copilot", "version", "model", "principal"], name="usage_row"
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.day} {self.copilot_id}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 
+from copilot_admin.journal.votes import count_verdict, counted_in
 from copilot_admin.models import Conversation, Criterion, CriterionKind, Mark, Verdict
 
 Person = AbstractBaseUser | AnonymousUser
@@ -46,7 +47,9 @@ def save_verdict(
 
     Marks of criteria that are retired stay as they are: nobody was asked for them.
     """
+    given = {"conversation": conversation, "author_id": author.pk, "turn_id": turn}
     with transaction.atomic():
+        counted = counted_in(Verdict.objects.select_for_update().filter(**given).first())
         verdict, _ = Verdict.objects.update_or_create(
             conversation=conversation,
             author_id=author.pk,
@@ -59,6 +62,7 @@ def save_verdict(
             Mark.objects.update_or_create(
                 verdict=verdict, criterion_id=criterion, defaults={"value": value}
             )
+        count_verdict(verdict, counted=counted)
     return verdict
 
 

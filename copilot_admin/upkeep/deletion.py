@@ -13,14 +13,18 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from copilot_admin.models import (
+    CallerDay,
     Checkpoint,
     ComponentCall,
     Conversation,
     Copilot,
     CopilotVersion,
+    CriterionUsage,
     DailyUsage,
+    ErrorUsage,
     Event,
     Feedback,
+    HourlyUsage,
     Mark,
     Node,
     Outcome,
@@ -124,7 +128,8 @@ def _of_copilot(copilot_id: int) -> Iterable[QuerySet[Any]]:
     yield Checkpoint.objects.filter(run__in=ended).order_by()
     yield ended.order_by()
     yield ComponentCall.objects.filter(copilot_id=copilot_id).order_by()
-    yield DailyUsage.objects.filter(copilot_id=copilot_id).order_by()
+    for rollup in (DailyUsage, HourlyUsage, ErrorUsage, CriterionUsage, CallerDay):
+        yield rollup._default_manager.filter(copilot_id=copilot_id).order_by()
     yield SavedAnswer.objects.filter(question__copilot_id=copilot_id).order_by()
     yield SavedQuestion.objects.filter(copilot_id=copilot_id).order_by()
     yield VersionProvider.objects.filter(version__copilot_id=copilot_id).order_by()

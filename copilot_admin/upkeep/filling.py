@@ -7,7 +7,7 @@ where it stopped, and a statement is never long enough for a timeout to cut.
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from copilot_admin.journal.search_index import (
@@ -17,6 +17,8 @@ from copilot_admin.journal.search_index import (
     joined,
 )
 from copilot_admin.journal.seen import FILTERS_FILLING, note_seen
+from copilot_admin.journal.usage import USAGE_FILLING, CountedRun, beginnings, count
+from copilot_admin.journal.votes import asked_of, count_feedback, count_verdict
 from copilot_admin.models import (
     Conversation,
     Event,
@@ -24,10 +26,12 @@ from copilot_admin.models import (
     Feedback,
     Filling,
     NodeKind,
+    Outcome,
     Run,
     SeenKind,
     Turn,
     TurnText,
+    Verdict,
 )
 from copilot_admin.storage.many import InsertMany, delete_rows
 
@@ -107,7 +111,46 @@ def _fill_filters(below: int) -> int | None:
     return ids[-1]
 
 
+def _fill_usage(below: int) -> int | None:
+    """Counts the next requests, thumbs and verdicts into the rollups; None when all are.
+
+    What is counted says so in its row, and no ids of requests are in the order of time.
+    """
+    runs = Run.objects.filter(is_counted=False).exclude(outcome=Outcome.RUNNING)
+    newest = runs.order_by("-started_at").select_for_update(of=("self",))
+    found = list(newest.select_related("copilot_version", "turn", "conversation")[:AT_ONCE])
+    for run in found:
+        count(asked_of(run), _counted(run))
+    Run.objects.filter(pk__in=[run.pk for run in found]).update(is_counted=True)
+    feedback = Feedback.objects.exclude(counted=F("value")).order_by("-pk").select_for_update()
+    thumbs = list(feedback[:AT_ONCE])
+    for thumb in thumbs:
+        count_feedback(thumb)
+    judged = Verdict.objects.filter(is_counted=False).order_by("-pk").select_for_update()
+    verdicts = list(judged[:AT_ONCE])
+    for verdict in verdicts:
+        count_verdict(verdict)
+    return below if found or thumbs or verdicts else None
+
+
+def _counted(run: Run) -> CountedRun:
+    begins = beginnings(
+        run.started_at,
+        turn=run.turn.started_at if run.turn else None,
+        talk=run.conversation.first_at if run.conversation else None,
+    )
+    return CountedRun(
+        outcome=Outcome(run.outcome),
+        error_code=run.error_code,
+        tokens=run.input_tokens + run.output_tokens,
+        ttft_ms=run.ttft_ms,
+        cost=run.cost,
+        **(begins if run.outcome != Outcome.REFUSED else {}),
+    )
+
+
 FILLINGS: Mapping[str, Callable[[int], int | None]] = {
     SEARCH_FILLING: _fill_texts,
     FILTERS_FILLING: _fill_filters,
+    USAGE_FILLING: _fill_usage,
 }

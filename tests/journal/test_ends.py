@@ -227,4 +227,4 @@ def test_a_real_end_replaces_what_was_kept_of_a_run_that_seemed_dead():
     asked.answer(StatusUpdate(message="Real"), "Hello")
     assert [one.payload["message"] for one in Event.objects.all()] == ["Real"]
     day = DailyUsage.objects.get()
-    assert (asked.run.outcome, day.runs, day.errors) == (Outcome.COMPLETED, 1, 1)
+    assert (asked.run.outcome, day.runs, day.errors) == (Outcome.COMPLETED, 1, 0)

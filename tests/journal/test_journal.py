@@ -28,7 +28,7 @@ from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.opening import accept, prepare, refuse
 from copilot_admin.journal.recorder import Piece, Recorder
 from copilot_admin.journal.sealing import LARGEST_INTEGER, from_json, seal, to_json
-from copilot_admin.journal.usage import CountedRun, count
+from copilot_admin.journal.usage import Asked, CountedRun, count
 from copilot_admin.models import (
     Checkpoint,
     Conversation,
@@ -518,26 +518,20 @@ def test_a_refused_request_is_a_run_without_a_turn(logging, error, principal):
 @pytest.mark.parametrize(
     ("ttft_ms", "column"),
     [
-        (0, "ttft_250ms"),
-        (250, "ttft_250ms"),
-        (251, "ttft_500ms"),
-        (1000, "ttft_1s"),
-        (2000, "ttft_2s"),
-        (5000, "ttft_5s"),
-        (10_000, "ttft_10s"),
-        (10_001, "ttft_more"),
+        (0, "ttft_00"),
+        (50, "ttft_00"),
+        (51, "ttft_01"),
+        (500, "ttft_10"),
+        (501, "ttft_11"),
+        (50_000, "ttft_30"),
+        (50_001, "ttft_31"),
     ],
 )
 def test_the_day_counts_runs_by_their_first_token(ttft_ms, column):
     Client().ask("Hi").answer("Hello", ended=ending(ttft_ms=ttft_ms))
     day = DailyUsage.objects.get()
     assert (day.runs, day.errors, day.tokens, getattr(day, column)) == (1, 0, 15, 1)
-    assert (day.day, day.model, day.principal, day.version) == (
-        START.date(),
-        "small-1",
-        "anonymous",
-        1,
-    )
+    assert (day.day, day.model, day.version) == (START.date(), "small-1", 1)
 
 
 def test_the_day_counts_errors_and_runs_without_a_token():
@@ -545,26 +539,21 @@ def test_the_day_counts_errors_and_runs_without_a_token():
     client.ask("Hi").answer("x", ended=ending(Outcome.FAILED, ttft_ms=None))
     client.ask("Ho").answer("y", ended=ending(Outcome.CANCELLED))
     day = DailyUsage.objects.get()
-    assert (day.runs, day.errors, day.ttft_500ms, day.ttft_250ms) == (2, 1, 1, 0)
+    assert (day.runs, day.errors, day.ttft_08, day.ttft_07) == (2, 1, 1, 0)
 
 
 def test_a_day_that_another_process_began_is_counted_on(monkeypatch):
     version = make_version()
-    counted = CountedRun(
-        day=START.date(),
-        copilot_id=version.copilot_id,
-        version=1,
-        model="m",
-        principal="p",
-    )
-    count(counted)
-    add, missed = usage_module._ADD, [True]
+    asked = Asked(at=START, copilot_id=version.copilot_id, version=1, model="m", principal="p")
+    run = CountedRun(outcome=Outcome.COMPLETED)
+    count(asked, run)
+    rollup, missed = usage_module._DAILY_RUN, [True]
 
     def miss_once(**values) -> int:
-        return 0 if missed and missed.pop() else add(**values)
+        return 0 if missed and missed.pop() else rollup.add(**values)
 
-    monkeypatch.setattr(usage_module, "_ADD", miss_once)
-    count(counted)
+    monkeypatch.setattr(usage_module, "_DAILY_RUN", replace(rollup, add=miss_once))
+    count(asked, run)
     assert DailyUsage.objects.get().runs == 2
 
 

@@ -131,15 +131,15 @@ def test_a_refused_request_is_kept_and_counted_whole():
         "heartbeat_at": START,
     }
     assert DailyUsage.objects.values(
-        "day", "copilot_id", "version", "model", "principal", "runs", "errors", "tokens"
+        "day", "copilot_id", "version", "model", "runs", "refused", "questions", "tokens"
     ).get() == {
         "day": START.date(),
         "copilot_id": version.copilot_id,
         "version": version.number,
         "model": "m" * 200,
-        "principal": "key:1",
         "runs": 1,
-        "errors": 0,
+        "refused": 1,
+        "questions": 0,
         "tokens": 0,
     }
 

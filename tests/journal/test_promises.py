@@ -258,7 +258,7 @@ class TestCounters:
         client.ask("Hi", ai("Hello"), "More?").answer("x", ended=ending(Outcome.FAILED))
         usage = DailyUsage.objects.get()
         assert (usage.runs, usage.errors, usage.tokens) == (2, 1, 30)
-        assert (usage.ttft_250ms, usage.ttft_500ms) == (0, 2)
+        assert (usage.ttft_07, usage.ttft_08) == (0, 2)
 
     def test_a_run_ends_only_once(self):
         asked = Client().ask("Hi").answer("Hello")

@@ -62,7 +62,7 @@ def test_a_second_such_row_is_refused_ignored_or_returned():
     values = usage(model="m")
     Insert(DailyUsage)(**values)
     found = DailyUsage.objects.get()
-    unique = ("day", "copilot_id", "version", "model", "principal")
+    unique = ("day", "copilot_id", "version", "model")
     assert Insert(DailyUsage, returning=("id",), or_ignore=True)(**values, runs=9) is None
     existing = Insert(DailyUsage, returning=("id", "runs"), or_existing=unique)
     assert existing(**values, runs=9) == (found.pk, 0)

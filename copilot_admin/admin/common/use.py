@@ -1,4 +1,4 @@
-"""How often copilots were asked lately, from the counts of days."""
+"""How often copilots were asked lately, from the rollups of days."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,5 +26,5 @@ def use_of_the_week(ids: Sequence[int] | None = None) -> Mapping[int, Use]:
     rows = DailyUsage.objects.filter(day__gte=since)
     if ids is not None:
         rows = rows.filter(copilot__in=ids)
-    sums = rows.values_list("copilot").annotate(questions=Sum("runs"), failed=Sum("errors"))
+    sums = rows.values_list("copilot").annotate(questions=Sum("questions"), failed=Sum("errors"))
     return {copilot: Use(questions, failed) for copilot, questions, failed in sums}

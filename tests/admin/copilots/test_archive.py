@@ -41,9 +41,9 @@ def act(client: Client, action: str, *copilots: Copilot, to: str = LIST) -> Any:
 
 def test_what_is_live_is_asked_about_before_it_is_put_away(builder: Client) -> None:
     copilot = make_published(name="News")
-    DailyUsage.objects.create(copilot=copilot, day=timezone.now().date(), runs=3, errors=1)
+    DailyUsage.objects.create(copilot=copilot, day=timezone.now().date(), questions=3, errors=1)
     old = timezone.now().date() - timedelta(days=7)
-    DailyUsage.objects.create(copilot=copilot, day=old, runs=90)
+    DailyUsage.objects.create(copilot=copilot, day=old, questions=90)
     response = act(builder, "archive_chosen", copilot)
     page = response.content.decode()
     assert response.redirect_chain[-1][0] == f"{LIST}archive/?id={copilot.pk}"

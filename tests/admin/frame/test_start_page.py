@@ -94,7 +94,7 @@ def test_what_needs_attention_stands_first_then_what_is_used_most(client: Client
         (quiet, 0, 1, 0),
     ):
         DailyUsage.objects.create(
-            copilot=copilot, day=today - timedelta(days=day), runs=runs, errors=errors
+            copilot=copilot, day=today - timedelta(days=day), questions=runs, errors=errors
         )
     now = timezone.now()
     for principal, hours in (("anonymous", 3), ("anonymous", 30), ("playground:1", 1)):

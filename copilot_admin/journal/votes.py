@@ -1,0 +1,90 @@
+"""Count thumbs and verdicts where the question was asked that they are about; changes correct it."""
+
+from collections.abc import Mapping
+
+from django.db.models import F, QuerySet
+
+from copilot_admin.journal.usage import Asked, count_mark, count_votes
+from copilot_admin.models import Feedback, FeedbackSource, Run, Verdict
+
+Marks = Mapping[int, int]  # values by criterion
+NOTHING: tuple[str, Marks] = ("", {})
+
+
+def count_feedback(feedback: Feedback) -> None:
+    """Counts what a user thinks now in place of what was counted; call it with the row locked."""
+    asked = _of_turn(feedback.turn_id)
+    if asked is not None and feedback.source == FeedbackSource.END_USER:
+        votes = {"up": 0, "down": 0}
+        for value, sign in ((feedback.counted, -1), (feedback.value, 1)):
+            if value:
+                votes["up" if value > 0 else "down"] += sign
+        count_votes(asked, votes)
+    feedback.counted = feedback.value
+    feedback.save(update_fields=["counted"])
+
+
+def counted_in(verdict: Verdict | None) -> tuple[str, Marks]:
+    """The rating and the marks that are counted of a verdict; of one that is older, nothing."""
+    if verdict is None or not verdict.is_counted:
+        return NOTHING
+    return verdict.rating, dict(verdict.marks.values_list("criterion_id", "value"))
+
+
+def count_verdict(verdict: Verdict, *, counted: tuple[str, Marks] = NOTHING) -> None:
+    """Counts a verdict in place of what was counted of it; call it with the row locked."""
+    marks = dict(verdict.marks.values_list("criterion_id", "value"))
+    asked = (
+        _of_turn(verdict.turn_id)
+        if verdict.turn_id is not None
+        else _of_conversation(verdict.conversation_id)
+    )
+    if asked is not None:
+        rating, marks_before = counted
+        votes = {name: 0 for name in (rating, verdict.rating) if name}
+        for name, sign in ((rating, -1), (verdict.rating, 1)):
+            if name:
+                votes[name] += sign
+        count_votes(asked, votes)
+        _count_marks(asked, before=marks_before, after=marks)
+    verdict.is_counted = True
+    Verdict.objects.filter(pk=verdict.pk).update(is_counted=True)
+
+
+def _count_marks(asked: Asked, *, before: Marks, after: Marks) -> None:
+    for criterion in sorted({*before, *after}):
+        count_mark(
+            asked,
+            criterion,
+            number=int(criterion in after) - int(criterion in before),
+            total=after.get(criterion, 0) - before.get(criterion, 0),
+        )
+
+
+def _of_turn(turn_id: int) -> Asked | None:
+    """Where a question counts: as its first request does."""
+    return _first(Run.objects.filter(turn=turn_id, started_at=F("turn__started_at")))
+
+
+def _of_conversation(conversation_id: int) -> Asked | None:
+    """Where a conversation counts: as its first request does."""
+    return _first(
+        Run.objects.filter(conversation=conversation_id, started_at=F("conversation__first_at"))
+    )
+
+
+def _first(runs: QuerySet[Run]) -> Asked | None:
+    """Of requests of one moment the one that is first in every process."""
+    run = runs.select_related("copilot_version").order_by("pk").first()
+    return None if run is None else asked_of(run)
+
+
+def asked_of(run: Run) -> Asked:
+    """Where a request counts; its version is read along."""
+    return Asked(
+        at=run.started_at,
+        copilot_id=run.copilot_id,
+        version=run.copilot_version.number if run.copilot_version else 0,
+        model=run.model,
+        principal=run.principal,
+    )

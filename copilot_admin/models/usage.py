@@ -1,0 +1,142 @@
+"""Rollups: what happened, counted by the hour and by the day as it happens.
+
+Figures are read from here and never from the log. Each row of the hours is also in its day: what is
+asked of whole days reads few rows. They outlive conversations; a copilot takes its own along.
+"""
+
+from django.db import models
+
+from copilot_admin.models.copilots import Copilot
+from copilot_admin.models.prices import COST_DIGITS, COST_PLACES
+from copilot_admin.models.review import Criterion
+
+# Upper ends of the steps of times to the first token, in milliseconds: ten to each power of ten.
+TTFT_LIMITS = tuple(round(50 * 10 ** (step / 10)) for step in range(31))
+TTFT_COLUMNS = tuple(f"ttft_{step:02}" for step in range(len(TTFT_LIMITS) + 1))
+
+
+def _number() -> "models.PositiveBigIntegerField[int, int]":
+    return models.PositiveBigIntegerField(default=0)
+
+
+class Usage(models.Model):
+    """What is counted of one version with one model; every request counts when it has ended.
+
+    Thumbs and verdicts count where the question was asked that they are about, however late they come.
+    """
+
+    copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="+")
+    version = models.PositiveIntegerField(default=0)  # 0: none answered
+    model = models.CharField(max_length=200, blank=True)
+    runs = _number()
+    questions = _number()
+    conversations = _number()  # that began
+    errors = _number()  # failed, crashed and interrupted
+    completed = _number()
+    truncated = _number()
+    failed = _number()
+    crashed = _number()
+    cancelled = _number()
+    interrupted = _number()
+    refused = _number()
+    tokens = _number()  # read and written
+    cost = models.DecimalField(
+        max_digits=COST_DIGITS, decimal_places=COST_PLACES, default=0
+    )  # as far as it is known
+    unpriced = _number()  # runs of unknown cost
+    up = _number()
+    down = _number()
+    good = _number()
+    mixed = _number()
+    bad = _number()
+
+    class Meta:
+        abstract = True
+
+
+for _name in TTFT_COLUMNS:  # so that `F()` can count without a read
+    Usage.add_to_class(_name, _number())
+
+
+class DailyUsage(Usage):
+    """Counts of a day."""
+
+    day = models.DateField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["day", "copilot", "version", "model"], name="usage_row")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.copilot_id}"
+
+
+class HourlyUsage(Usage):
+    """Counts of an hour; `hour` is its beginning."""
+
+    hour = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["hour", "copilot", "version", "model"], name="hourly_usage_row"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.hour} {self.copilot_id}"
+
+
+class ErrorUsage(models.Model):
+    """How often a kind of error came in an hour."""
+
+    hour = models.DateTimeField()
+    copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="+")
+    code = models.CharField(max_length=50)
+    number = _number()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["hour", "copilot", "code"], name="error_usage_row")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.hour} {self.code}"
+
+
+class CriterionUsage(models.Model):
+    """How often a label or a score was given of what was asked in an hour, and the sum of the scores."""
+
+    hour = models.DateTimeField()
+    copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="+")
+    criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="+")
+    number = _number()
+    total = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["hour", "copilot", "criterion"], name="criterion_usage_row"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.hour} {self.criterion_id}"
+
+
+class CallerDay(models.Model):
+    """That a caller asked a copilot on a day: people cannot be added up over days and copilots."""
+
+    day = models.DateField()
+    copilot = models.ForeignKey(Copilot, on_delete=models.CASCADE, related_name="+")
+    principal = models.CharField(max_length=100)
+    first_hour = models.PositiveSmallIntegerField()  # of the day, in which the first was asked
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["day", "copilot", "principal"], name="caller_of_day")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.principal}"
