@@ -1,6 +1,7 @@
 """The same figures as the rollups, counted anew over the whole log: slow, and nothing in common."""
 
 from collections import Counter
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -19,7 +20,8 @@ from copilot_admin.models import (
 )
 from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
 
-Counts = dict[tuple[Any, ...], Counter[str]]
+Key = tuple[Any, ...]
+Counts = dict[Key, Any]  # counters by key
 NAMED = ("day", "hour", "copilot_id", "version", "model", "code", "criterion_id", "principal")
 
 
@@ -43,65 +45,72 @@ def _rows(model: Any) -> Counts:
 
 def full_count() -> dict[str, Counts]:
     """What ought to stand there."""
-    days: Counts = {}
-    hours: Counts = {}
-    errors: Counts = {}
-    marks: Counts = {}
-    callers: Counts = {}
-    first_of_turn: dict[int, Run] = {}
-    first_of_talk: dict[int, Run] = {}
+    count = _FullCount()
     runs = Run.objects.exclude(outcome=Outcome.RUNNING).exclude(principal__startswith="playground:")
     for run in runs.select_related("copilot_version").order_by("started_at", "pk"):
-        hour = _hour(run.started_at)
-        more = _of_run(run)
-        if run.turn_id is None:
-            more["questions"] = int(run.outcome != Outcome.REFUSED)
-        elif run.turn_id not in first_of_turn:
-            first_of_turn[run.turn_id] = run
-            more["questions"] = 1
-        if run.conversation_id is not None and run.conversation_id not in first_of_talk:
-            first_of_talk[run.conversation_id] = run
-            more["conversations"] = 1
-        _add(days, (hour.date(), *_slice(run)), more)
-        _add(hours, (hour, *_slice(run)), more)
-        if run.error_code:
-            _add(errors, (hour, run.copilot_id, run.error_code), Counter(number=1))
-        if run.principal and run.outcome != Outcome.REFUSED:
-            key = (hour.date(), run.copilot_id, run.principal)
-            first = callers.get(key, Counter(first_hour=24))["first_hour"]
-            callers[key] = Counter({"first_hour": hour.hour} if min(first, hour.hour) else {})
-            callers[key]["first_hour"] = min(first, hour.hour)
-    for feedback in Feedback.objects.filter(turn__in=first_of_turn, source="end_user"):
-        run, name = first_of_turn[feedback.turn_id], "up" if feedback.value > 0 else "down"
-        _vote(days, hours, run, name)
+        count.run(run)
+    for feedback in Feedback.objects.filter(turn__in=count.turns, source="end_user"):
+        name = "up" if feedback.value > 0 else "down"
+        count.vote(count.turns[feedback.turn_id], name)
     for verdict in Verdict.objects.all():
-        run = _about(verdict, first_of_turn, first_of_talk)
-        if run is not None:
-            _vote(days, hours, run, verdict.rating)
+        count.vote(count.about(verdict), verdict.rating)
     for mark in Mark.objects.select_related("verdict"):
-        run = _about(mark.verdict, first_of_turn, first_of_talk)
-        if run is not None:
-            key = (_hour(run.started_at), run.copilot_id, mark.criterion_id)
-            _add(marks, key, Counter(number=1, total=mark.value))
+        count.mark(count.about(mark.verdict), mark)
     return {
-        "DailyUsage": days,
-        "HourlyUsage": hours,
-        "ErrorUsage": errors,
-        "CriterionUsage": marks,
-        "CallerDay": {key: +found for key, found in callers.items()},
+        "DailyUsage": count.days,
+        "HourlyUsage": count.hours,
+        "ErrorUsage": count.errors,
+        "CriterionUsage": count.marks,
+        "CallerDay": {key: +found for key, found in count.callers.items()},
     }
 
 
-def _about(verdict: Verdict, turns: dict[int, Run], talks: dict[int, Run]) -> Run | None:
-    if verdict.turn_id is None:
-        return talks.get(verdict.conversation_id)
-    return turns.get(verdict.turn_id)
+@dataclass
+class _FullCount:
+    """All that is counted; of questions and conversations the first request."""
 
+    days: Counts = field(default_factory=dict)
+    hours: Counts = field(default_factory=dict)
+    errors: Counts = field(default_factory=dict)
+    marks: Counts = field(default_factory=dict)
+    callers: Counts = field(default_factory=dict)
+    turns: dict[int, Run] = field(default_factory=dict)
+    talks: dict[int, Run] = field(default_factory=dict)
 
-def _vote(days: Counts, hours: Counts, run: Run, name: str) -> None:
-    hour = _hour(run.started_at)
-    _add(days, (hour.date(), *_slice(run)), Counter({name: 1}))
-    _add(hours, (hour, *_slice(run)), Counter({name: 1}))
+    def run(self, run: Run) -> None:
+        hour, more = _hour(run.started_at), _of_run(run)
+        if run.turn_id is None:
+            more["questions"] = int(run.outcome != Outcome.REFUSED)
+        elif self.turns.setdefault(run.turn_id, run) is run:
+            more["questions"] = 1
+        if run.conversation_id and self.talks.setdefault(run.conversation_id, run) is run:
+            more["conversations"] = 1
+        self._add(run, more)
+        if run.error_code:
+            _add(self.errors, (hour, run.copilot_id, run.error_code), Counter(number=1))
+        if run.principal and run.outcome != Outcome.REFUSED:
+            caller: Key = (hour.date(), run.copilot_id, run.principal)
+            first = self.callers.get(caller, {"first_hour": 24})["first_hour"]
+            self.callers[caller] = Counter(first_hour=min(first, hour.hour))
+
+    def about(self, verdict: Verdict) -> Run | None:
+        if verdict.turn_id is None:
+            return self.talks.get(verdict.conversation_id)
+        return self.turns.get(verdict.turn_id)
+
+    def vote(self, run: Run | None, name: str) -> None:
+        if run is not None:
+            self._add(run, Counter({name: 1}))
+
+    def mark(self, run: Run | None, mark: Mark) -> None:
+        if run is not None:
+            key = (_hour(run.started_at), run.copilot_id, mark.criterion_id)
+            _add(self.marks, key, Counter(number=1, total=mark.value))
+
+    def _add(self, run: Run, more: Counter[str]) -> None:
+        hour = _hour(run.started_at)
+        _add(self.days, (hour.date(), *_slice(run)), more)
+        _add(self.hours, (hour, *_slice(run)), more)
 
 
 def _slice(run: Run) -> tuple[int, int, str]:
@@ -113,12 +122,12 @@ def _hour(at: datetime) -> datetime:
     return at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
 
 
-def _add(counts: Counts, key: tuple[Any, ...], more: Counter[str]) -> None:
+def _add(counts: Counts, key: Key, more: Counter[str]) -> None:
     counts.setdefault(key, Counter()).update(+more)
 
 
-def _of_run(run: Run) -> Counter[str]:
-    more: Counter[Any] = Counter(runs=1, tokens=run.input_tokens + run.output_tokens)
+def _of_run(run: Run) -> Any:
+    more: Any = Counter(runs=1, tokens=run.input_tokens + run.output_tokens)
     more[run.outcome] = 1
     more["errors"] = int(run.outcome in ("failed", "crashed", "interrupted"))
     more["unpriced"] = int(run.cost is None)
