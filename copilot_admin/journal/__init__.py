@@ -7,7 +7,7 @@ outputs; `unkept` for the sentence of an answer that was not kept; for `reading`
 judges, and with `usage` for what fills them for old turns.
 """
 
-from copilot_admin.journal.heartbeat import HEARTBEAT_SECONDS, beat
+from copilot_admin.journal.heartbeat import HEARTBEAT_SECONDS, SILENCE, beat
 from copilot_admin.journal.journal import BOOT_ID, JOURNAL, Journal
 from copilot_admin.journal.reaping import reap
 from copilot_admin.journal.replay import replay_spool
@@ -17,6 +17,7 @@ __all__ = [
     "BOOT_ID",
     "HEARTBEAT_SECONDS",
     "JOURNAL",
+    "SILENCE",
     "Accepted",
     "Journal",
     "Opening",

@@ -18,6 +18,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.models import (
     Copilot,
     EndpointKey,
@@ -31,6 +32,7 @@ from copilot_admin.models import (
     SeenValue,
 )
 from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.review.counted import counted_condition
 from copilot_admin.review.verdicts import labels
 
 Label = str | Promise
@@ -51,6 +53,7 @@ class Widget(StrEnum):
     TYPED = "typed"  # with choices to pick from while typing
     NUMBER = "number"
     DATE = "date"
+    LINKED = "linked"  # only a link sets it; the form keeps it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,14 +101,26 @@ def one_of(**conditions: Q) -> Callable[[str], Q]:
 
 
 def _copilot(text: str) -> Q:
-    """By its slug, its number, or its name."""
+    """By its slug, its number, or its name; several by slugs between commas."""
     named = Q(slug=text) | Q(name__iexact=text)
     if text.isascii() and text.isdecimal() and len(text) <= 10:
         named |= Q(pk=int(text))
     found = list(Copilot.objects.filter(named).values_list("pk", flat=True)[:10])
+    if not found and "," in text:
+        slugs = text.split(",")[:MOST_CHOICES]
+        found = list(Copilot.objects.filter(slug__in=slugs).values_list("pk", flat=True))
     if not found:
         raise NoSuchValue(text)
     return Q(copilot_id=found[0]) if len(found) == 1 else Q(copilot_id__in=found)
+
+
+def _tag(text: str) -> Q:
+    """By a tag of the copilot."""
+    return Q(copilot__in=[one.pk for one in tagged(Copilot.objects.all(), text).only("pk")])
+
+
+def _tags() -> Choices:
+    return [(one.tag, one.tag) for one in known_tags(Copilot.objects.all())[:MOST_CHOICES]]
 
 
 def _copilots() -> Choices:
@@ -191,6 +206,14 @@ def _label(text: str) -> Q:
     return Q(pk__in=labelled.values("verdict__conversation"))
 
 
+def _counted(text: str) -> Q:
+    """By what a figure counted."""
+    try:
+        return counted_condition(text)
+    except ValueError as error:
+        raise NoSuchValue(text) from error
+
+
 # Said beside the reason, it tells PostgreSQL that there are few: it walked along all conversations.
 JUDGED = Q(n_up__gt=0) | Q(n_down__gt=0)
 PERIODS: Mapping[str, Label] = {
@@ -208,6 +231,14 @@ FILTERS: tuple[Filter, ...] = (
         choices=_copilots,
         hint=_("Any; type a name"),
         is_cheap=True,
+    ),
+    Filter(
+        name="tag",
+        label=_("Tag"),
+        widget=Widget.TYPED,
+        condition=_tag,
+        choices=_tags,
+        hint=_("Any"),
     ),
     Filter(
         name="version",
@@ -354,6 +385,12 @@ FILTERS: tuple[Filter, ...] = (
         widget=Widget.CHOICE,
         condition=_label,
         choices=lambda: [(str(label.pk), label.name) for label in labels()],
+    ),
+    Filter(
+        name="counted",
+        label=_("Counted"),
+        widget=Widget.LINKED,
+        condition=_counted,
     ),
     Filter(
         name="playground",

@@ -49,7 +49,9 @@ def test_a_copilot_is_made_previewed_and_published(ada: Visit) -> None:
     expect(preview).to_contain_text("News Reader")
     expect(preview).to_contain_text("Says what matters.")
 
-    page.get_by_role("tabpanel", name="Basics").get_by_label("Provider").select_option(label="Rehearsal")
+    page.get_by_role("tabpanel", name="Basics").get_by_label("Provider").select_option(
+        label="Rehearsal"
+    )
     page.get_by_role("button", name="Load the provider").click()
     expect(page.get_by_text("models. Type to find one.")).to_be_visible()
     page.locator("#id_model").fill("rehearsal")

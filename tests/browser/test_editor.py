@@ -245,7 +245,9 @@ def test_models_that_were_fetched_are_offered_when_their_provider_is_chosen(ada:
     first, second = make_provider(name="First"), make_provider(name="Second")
     keep_models(second.pk, ("m-known",))
     ada.go(FORM.format(make_copilot(provider=first).pk))
-    page.get_by_role("tabpanel", name="Basics").get_by_label("Provider").select_option(label="Second")
+    page.get_by_role("tabpanel", name="Basics").get_by_label("Provider").select_option(
+        label="Second"
+    )
     expect(page.locator("#id_model_list option")).to_have_attribute("value", "m-known")
 
 

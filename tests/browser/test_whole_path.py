@@ -76,7 +76,9 @@ def make_copilot_in_admin(person: Visit) -> None:
     page.get_by_label("Name", exact=False).first.fill("Price Reader")
     page.get_by_label("Description").first.fill("Reads the price widgets and says what matters.")
     page.get_by_label("System prompt").fill("You are a careful equity analyst.")
-    page.get_by_role("tabpanel", name="Basics").get_by_label("Provider").select_option(label="Rehearsal")
+    page.get_by_role("tabpanel", name="Basics").get_by_label("Provider").select_option(
+        label="Rehearsal"
+    )
     page.locator("#id_model").fill("rehearsal")
     person.tab("Features")
     page.get_by_label("Selected widgets").check()

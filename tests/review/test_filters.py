@@ -202,6 +202,7 @@ def test_values_of_the_log_are_noted_when_they_are_written():
 # How each filter is found in a big table; the others go along the list, which is bounded by its page.
 INDEXES = {
     "copilot": ("1", "conversation_of_copilot"),
+    "tag": ("Risk", "conversation_of_copilot"),
     "version": ("1", "run_of_version" if IS_POSTGRESQL else "copilot_admin_run_conversation_id"),
     "model": ("m", "run_of_model"),
     "provider": ("p", "run_of_provider"),
@@ -222,6 +223,7 @@ INDEXES = {
     "ttft-to": ("5", "conversation_recent"),
     "state": ("done", "conversation_reviewed"),
     "label": ("1", "copilot_admin_mark_criterion_id"),
+    "counted": ("requests 2026-01-01 2026-01-02", "conversation_recent"),
     "playground": ("with", "conversation_recent"),
 }
 
@@ -232,7 +234,7 @@ def test_every_filter_says_how_it_is_found():
 
 @pytest.mark.parametrize("name", INDEXES)
 def test_filters_find_their_rows_by_an_index(name: str):
-    copilot = make_copilot()
+    copilot = make_copilot(tags=["Risk"])
     text, index = INDEXES[name]
     value = str(copilot.pk) if name == "copilot" else text
     given = {name: value} if name == "playground" else {name: value, "playground": "with"}

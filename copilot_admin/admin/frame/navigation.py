@@ -16,6 +16,7 @@ _ORDER: Sequence[tuple[str | Promise, Mapping[str, str]]] = (
         _("Review"),
         {
             "Conversation": "transcript",
+            "Figures": "figures",
             "ReviewQueue": "check",
             "Criterion": "options",
             "ComponentCall": "send",

@@ -8,7 +8,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.components.catalogue import ComponentViews
+from copilot_admin.admin.figures.views import FiguresViews
 from copilot_admin.admin.frame.login import LoginForm
 from copilot_admin.admin.frame.navigation import navigation
 from copilot_admin.admin.frame.start_page import start_page
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
 
 
-class CopilotAdminSite(ComponentViews):
+class CopilotAdminSite(FiguresViews):
     """The one admin site of the service."""
 
     site_title: "_StrOrPromise" = _("Copilot Admin")

@@ -49,6 +49,7 @@ OWNERS = {
     "copilot_admin_componentcall": Role.REVIEWERS,
     "copilot_admin_reviewqueue": Role.REVIEWERS,
     "copilot_admin_criterion": Role.OPERATORS,
+    "figures": Role.REVIEWERS,
     "component": Role.BUILDERS,
     "components": Role.BUILDERS,
     "auth_user": Role.OPERATORS,

@@ -1,0 +1,98 @@
+"""Which copilots and days an address asks for, and the addresses of what is behind a figure."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.datastructures import MultiValueDict
+
+from copilot_admin.copilots.tags import tagged
+from copilot_admin.models import Copilot
+from copilot_admin.review.counted import Counted
+from copilot_admin.review.periods import OWN, Period, Span, read_period
+
+MOST_CHOSEN = 50  # copilots of one address
+_PERIOD = ("days", "since", "until")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What a page of figures is about.
+
+    Attributes:
+        ids: Of copilots; None: all.
+        slugs: Of those that were chosen one by one.
+        unknown: What was chosen and is none.
+    """
+
+    period: Period
+    ids: tuple[int, ...] | None
+    slugs: tuple[str, ...] = ()
+    tag: str = ""
+    unknown: tuple[str, ...] = ()
+
+    def link(
+        self,
+        what: str,
+        span: Span,
+        *,
+        detail: str = "",
+        copilot: Copilot | None = None,
+        version: int | None = None,
+        model: str | None = None,
+    ) -> str:
+        """The list of exactly those conversations that a figure counted."""
+        counted = Counted(what=what, span=span, detail=detail, version=version, model=model)
+        query = {"counted": str(counted)}
+        if copilot is not None:
+            query["copilot"] = copilot.slug
+        elif self.slugs:
+            query["copilot"] = ",".join(self.slugs)
+        if self.tag:
+            query["tag"] = self.tag
+        return f"{reverse('admin:copilot_admin_conversation_changelist')}?{urlencode(query)}"
+
+    def query(self, *, without: str = "", **changes: str) -> str:
+        """The address of the same page with something else, or without one of its copilots."""
+        own = [("copilot", slug) for slug in self.slugs if slug != without]
+        if self.tag:
+            own.append(("tag", self.tag))
+        if "days" not in changes:
+            own += self.period_fields
+        return f"?{urlencode([*own, *changes.items()])}"
+
+    @property
+    def period_fields(self) -> list[tuple[str, str]]:
+        """The period as an address has it."""
+        now = self.period.now
+        if self.period.name != OWN:
+            return [("days", self.period.name)]
+        return [("since", f"{now.first:%Y-%m-%d}"), ("until", f"{now.last_day:%Y-%m-%d}")]
+
+
+def read_scope(given: "MultiValueDict[str, str]", *, at: datetime) -> Scope:
+    """Reads an address; what it names and is not there leaves nothing to count."""
+    wanted = [slug.strip() for slug in given.getlist("copilot") if slug.strip()][:MOST_CHOSEN]
+    tag = (given.get("tag") or "").strip().replace("\0", "")
+    rows = Copilot.objects.order_by("pk")
+    slugs: tuple[str, ...] = ()
+    if wanted:
+        by_slug = dict(rows.values_list("slug", "pk"))
+        by_name = {name.casefold(): slug for slug, name in rows.values_list("slug", "name")}
+        found = [one if one in by_slug else by_name.get(one.casefold(), "") for one in wanted]
+        slugs = tuple(dict.fromkeys(filter(None, found)))
+        rows = rows.filter(slug__in=slugs)
+    if tag:
+        rows = tagged(rows, tag)
+    ids = tuple(rows.values_list("pk", flat=True)) if wanted or tag else None
+    unknown = [one for one, slug in zip(wanted, found, strict=True) if not slug] if wanted else []
+    if tag and not ids and not unknown:
+        unknown.append(tag)
+    return Scope(
+        period=read_period({name: str(given.get(name) or "") for name in _PERIOD}, at=at),
+        ids=ids,
+        slugs=slugs,
+        tag=tag,
+        unknown=tuple(unknown),
+    )

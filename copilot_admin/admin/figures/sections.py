@@ -1,0 +1,308 @@
+"""The parts of the page of figures: is it used, does it work, is it liked, what does it cost."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from django.utils.translation import gettext as _
+
+from copilot_admin.admin.figures import tables
+from copilot_admin.admin.figures.cells import (
+    NONE,
+    Cell,
+    Tile,
+    change,
+    change_of_share,
+    cost,
+    number,
+    share,
+    time_to,
+)
+from copilot_admin.admin.figures.scope import Scope
+from copilot_admin.admin.figures.tables import OUTCOMES, P50, P95, Table
+from copilot_admin.models import Outcome
+from copilot_admin.rendering.charts import Chart, chart_of
+from copilot_admin.review.figures import Counts, Figures
+from copilot_admin.review.first_token import PER_CENT
+from protocol.json import JsonObject
+
+MS_PER_SECOND = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exhibit:
+    """A table, with a chart where it goes along the time; `key` names its file."""
+
+    key: str
+    title: str
+    table: Table
+    chart: Chart | None = None
+    note: str = ""
+    is_wide: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One question about the copilots, and its answer."""
+
+    key: str
+    title: str
+    tiles: Sequence[Tile]
+    exhibits: Sequence[Exhibit] = field(default_factory=tuple)
+
+
+def sections_of(figures: Figures, scope: Scope) -> list[Section]:
+    """All parts of the page."""
+    return [
+        _used(figures, scope),
+        _works(figures, scope),
+        _liked(figures, scope),
+        _costs(figures, scope),
+        _compared(figures, scope),
+    ]
+
+
+def _chart(figures: Figures, kind: str, series: dict[str, Sequence[float | None]]) -> Chart | None:
+    """A chart along the time; None when all of it is nothing."""
+    if not any(value for values in series.values() for value in values):
+        return None
+    x_key = _("Hour (UTC)") if figures.period.is_hourly else _("Day (UTC)")
+    rows: list[JsonObject] = [
+        {
+            x_key: f"{span.first:%H}:00" if figures.period.is_hourly else f"{span.first:%m-%d}",
+            **{name: values[place] for name, values in series.items()},
+        }
+        for place, (span, _counts) in enumerate(figures.series)
+    ]
+    return chart_of({"chartType": kind, "xKey": x_key, "yKey": list(series)}, rows)
+
+
+def _along(figures: Figures, name: str) -> list[float | None]:
+    return [float(counts[name]) for _span, counts in figures.series]
+
+
+def _counted(label: str, name: str, figures: Figures, scope: Scope, *, behind: str = "") -> Tile:
+    """A number that was counted, beside that of the period before."""
+    now, before = figures.now[name], figures.before[name]
+    what = behind or name
+    return Tile(
+        label=label,
+        cell=number(now, scope.link(what, figures.period.now)),
+        before=number(before).text,
+        before_url=scope.link(what, figures.period.before) if before else "",
+        change=change(now, before),
+    )
+
+
+def _used(figures: Figures, scope: Scope) -> Section:
+    now, before = figures.period.now, figures.period.before
+    people = Tile(
+        label=_("People"),
+        cell=number(figures.people, scope.link("questions", now)),
+        before=number(figures.people_before).text,
+        before_url=scope.link("questions", before) if figures.people_before else "",
+        change=change(figures.people, figures.people_before),
+        hint=_("Each key counts as one, all without a key as one together."),
+    )
+    questions, conversations = _("Questions"), _("Conversations")
+    chart = _chart(
+        figures,
+        "bar",
+        {
+            questions: _along(figures, "questions"),
+            conversations: _along(figures, "conversations"),
+        },
+    )
+    exhibit = Exhibit(
+        key="use",
+        title=_("Questions and conversations"),
+        table=tables.use_table(figures, scope),
+        chart=chart,
+    )
+    tiles = [
+        _counted(conversations, "conversations", figures, scope),
+        _counted(questions, "questions", figures, scope),
+        people,
+    ]
+    return Section(key="used", title=_("Is it used?"), tiles=tiles, exhibits=[exhibit])
+
+
+def _works(figures: Figures, scope: Scope) -> Section:
+    failed = Tile(
+        label=_("Requests that failed"),
+        cell=share(figures.now.failed, scope.link("errors", figures.period.now)),
+        before=share(figures.before.failed).text,
+        before_url=scope.link("errors", figures.period.before) if figures.before["errors"] else "",
+        change=change_of_share(figures.now.failed, figures.before.failed),
+        hint=_("Failed, crashed or interrupted, of all requests."),
+    )
+    tiles = [
+        failed,
+        _first_token(_("First token, p50"), P50, figures, scope),
+        _first_token(_("First token, p95"), P95, figures, scope),
+        *(
+            _outcome(one, figures, scope)
+            for one in OUTCOMES
+            if figures.now[one.value] or figures.before[one.value]
+        ),
+    ]
+    errors = tables.error_table(figures, scope)
+    exhibits = [
+        Exhibit(
+            key="outcomes",
+            title=_("How requests ended"),
+            table=tables.outcome_table(figures, scope),
+            chart=_chart(
+                figures,
+                "bar",
+                {
+                    _("Errors"): _along(figures, "errors"),
+                    _("Cancelled"): _along(figures, "cancelled"),
+                    _("Truncated"): _along(figures, "truncated"),
+                },
+            ),
+            note=_("Refused requests have no transcript."),
+        ),
+        Exhibit(
+            key="first-token",
+            title=_("Time to the first token"),
+            table=tables.speed_table(figures, scope),
+            chart=_speed_chart(figures),
+            note=_("Counted in steps: a time is at most %(share)s %% away from the true one.")
+            % {"share": PER_CENT},
+        ),
+        Exhibit(key="errors", title=_("Errors by kind"), table=errors),
+    ]
+    return Section(key="works", title=_("Does it work?"), tiles=tiles, exhibits=exhibits)
+
+
+def _outcome(outcome: Outcome, figures: Figures, scope: Scope) -> Tile:
+    tile = _counted(str(outcome.label), outcome.value, figures, scope)
+    if outcome is not Outcome.REFUSED:
+        return tile
+    return Tile(
+        label=tile.label,
+        cell=number(figures.now[outcome.value]),
+        before=tile.before,
+        change=tile.change,
+        hint=_("A limit was reached; there is no transcript."),
+    )
+
+
+def _first_token(label: str, part: float, figures: Figures, scope: Scope) -> Tile:
+    now, before = figures.now.first_token(part), figures.before.first_token(part)
+
+    def link(counts: Counts, at: object) -> str:
+        found = counts.first_token(part)
+        span = figures.period.now if at == "now" else figures.period.before
+        return scope.link("slower", span, detail=str(found.above)) if found else ""
+
+    return Tile(
+        label=label,
+        cell=time_to(now, link(figures.now, "now")),
+        before=time_to(before).text,
+        before_url=link(figures.before, "before"),
+        change=change(now.ms, before.ms) if now and before else "",
+    )
+
+
+def _speed_chart(figures: Figures) -> Chart | None:
+    def along(part: float) -> list[float | None]:
+        found = (counts.first_token(part) for _span, counts in figures.series)
+        return [None if one is None else one.ms / MS_PER_SECOND for one in found]
+
+    return _chart(
+        figures, "line", {_("p50 in seconds"): along(P50), _("p95 in seconds"): along(P95)}
+    )
+
+
+def _liked(figures: Figures, scope: Scope) -> Section:
+    now, before = figures.now, figures.before
+    tiles = [
+        Tile(
+            label=_("Thumbs that are up"),
+            cell=share(now.liked, scope.link("up", figures.period.now) if now["up"] else ""),
+            before=share(before.liked).text,
+            before_url=scope.link("up", figures.period.before) if before["up"] else "",
+            change=change_of_share(now.liked, before.liked),
+        ),
+        _counted(_("Thumbs up"), "up", figures, scope),
+        _counted(_("Thumbs down"), "down", figures, scope),
+        _counted(_("Verdicts: good"), "good", figures, scope),
+        _counted(_("Verdicts: mixed"), "mixed", figures, scope),
+        _counted(_("Verdicts: bad"), "bad", figures, scope),
+    ]
+    marks = tables.mark_table(figures, scope)
+    thumbs = _chart(
+        figures,
+        "bar",
+        {_("Thumbs up"): _along(figures, "up"), _("Thumbs down"): _along(figures, "down")},
+    )
+    exhibits = [
+        Exhibit(
+            key="liked",
+            title=_("Thumbs and verdicts"),
+            table=tables.liked_table(figures, scope),
+            chart=thumbs,
+            note=_("They count when the question was asked, however late they are given."),
+        ),
+        Exhibit(key="labels", title=_("Labels and scores"), table=marks),
+    ]
+    return Section(key="liked", title=_("Is it liked?"), tiles=tiles, exhibits=exhibits)
+
+
+def _costs(figures: Figures, scope: Scope) -> Section:
+    now, before = figures.now, figures.before
+    tiles = [
+        Tile(
+            label=_("Known cost"),
+            cell=cost(now["cost"], now["unpriced"], scope.link("priced", figures.period.now)),
+            before=cost(before["cost"], before["unpriced"]).text,
+            before_url=scope.link("priced", figures.period.before) if before["cost"] else "",
+            change=change(
+                cost(now["cost"], now["unpriced"]).raw, cost(before["cost"], before["unpriced"]).raw
+            ),
+        ),
+        _counted(_("Requests of unknown cost"), "unpriced", figures, scope),
+        Tile(
+            label=_("Known cost of a question"),
+            cell=_mean_cost(now, scope.link("priced", figures.period.now)),
+            before=_mean_cost(before, "").text,
+            before_url=scope.link("priced", figures.period.before) if before["cost"] else "",
+            change=change(_mean_cost(now, "").raw, _mean_cost(before, "").raw),
+        ),
+        _counted(_("Tokens"), "tokens", figures, scope, behind="requests"),
+    ]
+    exhibit = Exhibit(
+        key="cost",
+        title=_("Known cost"),
+        table=tables.cost_table(figures, scope),
+        chart=_chart(figures, "bar", {_("Known cost (USD)"): _along(figures, "cost")}),
+    )
+    return Section(key="costs", title=_("What does it cost?"), tiles=tiles, exhibits=[exhibit])
+
+
+def _mean_cost(counts: Counts, url: str) -> Cell:
+    if not counts["questions"]:
+        return Cell(text=NONE, raw=None)
+    return cost(counts["cost"] / counts["questions"], counts["unpriced"], url)
+
+
+def _compared(figures: Figures, scope: Scope) -> Section:
+    note = _("Those that were asked most.")
+    exhibits = [
+        Exhibit(
+            key="models",
+            title=_("By model"),
+            table=tables.model_table(figures, scope),
+            is_wide=True,
+            note=note,
+        ),
+        Exhibit(
+            key="versions",
+            title=_("By version"),
+            table=tables.version_table(figures, scope),
+            is_wide=True,
+            note=note,
+        ),
+    ]
+    return Section(key="compared", title=_("Which do best?"), tiles=[], exhibits=exhibits)

@@ -1,0 +1,116 @@
+"""The page of figures, its files, and the strip of what is running."""
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import URLPattern, URLResolver, path, reverse
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from copilot_admin.admin.components.catalogue import ComponentViews
+from copilot_admin.admin.figures.csv_file import csv_response
+from copilot_admin.admin.figures.running import running_now
+from copilot_admin.admin.figures.scope import Scope, read_scope
+from copilot_admin.admin.figures.sections import Section, sections_of
+from copilot_admin.copilots.tags import known_tags
+from copilot_admin.models import Copilot
+from copilot_admin.review.figures import Figures, figures_of
+from copilot_admin.review.filters import PERIODS
+
+VIEW = "copilot_admin.view_conversation"
+FOLDER = "admin/copilot_admin/figures"
+MOST_CHOICES = 1000
+
+
+class FiguresViews(ComponentViews):
+    """The figures of all copilots; whoever may see conversations may see what is counted of them."""
+
+    def get_urls(self) -> list[URLPattern | URLResolver]:
+        """The stock addresses, and ours before them."""
+        wrap = self.admin_view
+        own: list[URLPattern | URLResolver] = [
+            path("figures/", wrap(self.figures_view), name="figures"),
+            path("figures/running/", wrap(self.running_view), name="figures_running"),
+        ]
+        return own + super().get_urls()
+
+    def places(self, request: HttpRequest) -> list[dict[str, str]]:
+        """The links of the rail that lead to no model."""
+        places = super().places(request)
+        if request.user.has_perm(VIEW):
+            url = reverse(f"{self.name}:figures")
+            places.append({"object_name": "Figures", "name": _("Figures"), "admin_url": url})
+        return places
+
+    @method_decorator(require_safe)
+    def figures_view(self, request: HttpRequest) -> HttpResponseBase:
+        """All figures of a period, or one of their tables as a file."""
+        _check(request)
+        now = timezone.now()
+        scope = read_scope(request.GET, at=now)
+        figures = figures_of(scope.period, scope.ids)
+        sections = sections_of(figures, scope)
+        if "format" in request.GET:
+            return _file(request, sections, scope)
+        context = {
+            **self.each_context(request),
+            "title": _("Figures"),
+            "scope": scope,
+            "figures": figures,
+            "sections": sections,
+            "running": running_now(scope.ids, at=now),
+            **_choices(scope),
+            **_said(figures),
+        }
+        return render(request, f"{FOLDER}/page.html", context)
+
+    @method_decorator(require_safe)
+    def running_view(self, request: HttpRequest) -> HttpResponseBase:
+        """The strip alone, for the script that keeps it up to date."""
+        _check(request)
+        now = timezone.now()
+        running = running_now(read_scope(request.GET, at=now).ids, at=now)
+        return render(request, f"{FOLDER}/running.html", {"running": running})
+
+
+def _check(request: HttpRequest) -> None:
+    if not request.user.has_perm(VIEW):
+        raise PermissionDenied
+
+
+def _file(request: HttpRequest, sections: list[Section], scope: Scope) -> HttpResponse:
+    wanted = request.GET.get("table", "")
+    exhibits = {one.key: one for section in sections for one in section.exhibits}
+    if request.GET["format"] != "csv" or wanted not in exhibits:
+        raise Http404
+    table, now = exhibits[wanted].table, scope.period.now
+    name = f"figures-{wanted}-{now.first:%Y-%m-%d}-{now.last_day:%Y-%m-%d}"
+    return csv_response(name, table.columns, table.rows)
+
+
+def _choices(scope: Scope) -> dict[str, Any]:
+    """What there is to choose from."""
+    copilots = list(Copilot.objects.order_by("name").values_list("slug", "name")[:MOST_CHOICES])
+    names = dict(copilots)
+    return {
+        "copilots": copilots,
+        "chosen": [
+            (slug, names.get(slug, slug), scope.query(without=slug)) for slug in scope.slugs
+        ],
+        "tags": known_tags(Copilot.objects.all()),
+        "periods": [(name, label, scope.query(days=name)) for name, label in PERIODS.items()],
+    }
+
+
+def _said(figures: Figures) -> dict[str, Any]:
+    before = figures.period.before
+    return {
+        "is_empty": not (figures.now["runs"] or figures.before["runs"]),
+        "is_cut": bool(before.end.hour),
+        "before_last": before.last_day,
+    }

@@ -1,0 +1,245 @@
+"""Figures of a period, read from the rollups alone: a constant number of queries, however much was asked.
+
+Whole days are read from the rows of days, the hours of a day that is cut, or shown by the hour, from
+those of hours.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from django.db.models import Count, Model, Q, QuerySet, Sum
+
+from copilot_admin.journal.usage import COUNTED, USAGE_FILLING
+from copilot_admin.models import (
+    CallerDay,
+    Copilot,
+    Criterion,
+    CriterionUsage,
+    DailyUsage,
+    ErrorUsage,
+    Filling,
+    HourlyUsage,
+)
+from copilot_admin.models.usage import TTFT_COLUMNS
+from copilot_admin.review.first_token import FirstToken, percentile
+from copilot_admin.review.periods import DAY, HOUR, Period, Span
+
+Number = int | Decimal
+Row = TypeVar("Row", bound=Model)
+MOST_ROWS = 200  # of models, versions and kinds of errors
+_SUMS = {f"sum_{name}": Sum(name) for name in COUNTED}
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the rollups say of a while: numbers by the names of their columns."""
+
+    numbers: Mapping[str, Number] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Number:
+        return self.numbers.get(name, 0)
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts({name: self[name] + other[name] for name in COUNTED})
+
+    def first_token(self, share: float) -> FirstToken | None:
+        """The time within which a share of answers began."""
+        return percentile([int(self[name]) for name in TTFT_COLUMNS], share)
+
+    @property
+    def liked(self) -> float | None:
+        """The share of thumbs that are up; None without any."""
+        return _share(self["up"], self["up"] + self["down"])
+
+    @property
+    def failed(self) -> float | None:
+        """The share of requests that ended in an error; None without any."""
+        return _share(self["errors"], self["runs"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """How often a label or score was given, now and before; `total` is the sum of the scores."""
+
+    criterion: Criterion
+    number: int
+    total: int
+    before: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The counts of one model, or of one version of a copilot."""
+
+    counts: Counts
+    model: str = ""
+    version: int = 0
+    copilot: Copilot | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """All figures of a period.
+
+    Attributes:
+        series: Each hour of one day, or each day, with its counts.
+        people: Who asked, each once however often.
+        people_of: The same for each day; empty where hours are shown.
+        errors: How often each kind came, now and before, the most frequent first.
+        is_being_filled: What was asked before the rollups is still being counted.
+    """
+
+    period: Period
+    now: Counts
+    before: Counts
+    series: Sequence[tuple[Span, Counts]]
+    people: int
+    people_before: int
+    people_of: Mapping[date, int]
+    errors: Sequence[tuple[str, int, int]]
+    marks: Sequence[Marked]
+    models: Sequence[Part]
+    versions: Sequence[Part]
+    is_being_filled: bool
+
+
+def figures_of(period: Period, copilots: Sequence[int] | None = None) -> Figures:
+    """The figures of a period.
+
+    Args:
+        period: Now, and with what it is compared.
+        copilots: Ids; None: all.
+    """
+    of = Q() if copilots is None else Q(copilot__in=copilots)
+    series = _series(period, of)
+    return Figures(
+        period=period,
+        now=sum((counts for _, counts in series), Counts()),
+        before=_total(period.before, of),
+        series=series,
+        people=_people(period.now, of),
+        people_before=_people(period.before, of),
+        people_of={} if period.is_hourly else _people_of_days(period.now, of),
+        errors=_errors(period, of),
+        marks=_marks(period, of),
+        models=_models(period.now, of),
+        versions=_versions(period.now, of),
+        is_being_filled=Filling.objects.filter(pk=USAGE_FILLING).exists(),
+    )
+
+
+def _share(part: Number, whole: Number) -> float | None:
+    return float(part) / float(whole) if whole else None
+
+
+def _hours(rows: QuerySet[Row], span: Span, of: Q) -> QuerySet[Row]:
+    return rows.filter(of, hour__gte=span.first, hour__lt=span.end).order_by()
+
+
+def _days(rows: QuerySet[Row], span: Span, of: Q) -> QuerySet[Row]:
+    return rows.filter(of, day__gte=span.first.date(), day__lt=span.end.date()).order_by()
+
+
+def _by(rows: "QuerySet[Any]", *names: str) -> Iterable[tuple[tuple[Any, ...], Counts]]:
+    """The sums of rows that have the same values."""
+    for row in rows.values(*names).annotate(**_SUMS):
+        numbers = {name: row[f"sum_{name}"] or 0 for name in COUNTED}
+        yield tuple(row[name] for name in names), Counts(numbers)
+
+
+def _total(span: Span, of: Q) -> Counts:
+    """The sums of a span that begins with a day and may end within one."""
+    rows = _days(DailyUsage.objects, span, of).aggregate(**_SUMS)  # type: ignore[arg-type]
+    cut = Span(span.end.replace(hour=0), span.end)
+    hours = _hours(HourlyUsage.objects, cut, of).aggregate(**_SUMS)  # type: ignore[arg-type]
+    return Counts(
+        {name: (rows[f"sum_{name}"] or 0) + (hours[f"sum_{name}"] or 0) for name in COUNTED}
+    )
+
+
+def _series(period: Period, of: Q) -> list[tuple[Span, Counts]]:
+    if period.is_hourly:
+        hours = _by(_hours(HourlyUsage.objects.all(), period.now, of), "hour")
+        found: dict[datetime, Counts] = {key[0]: counts for key, counts in hours}
+        step = HOUR
+    else:
+        days = _by(_days(DailyUsage.objects.all(), period.now, of), "day")
+        tz = period.now.first.tzinfo
+        found = {datetime.combine(key[0], time.min, tz): counts for key, counts in days}
+        step = DAY
+    starts = [
+        period.now.first + step * n for n in range((period.now.end - period.now.first) // step)
+    ]
+    return [(Span(start, start + step), found.get(start, Counts())) for start in starts]
+
+
+def _callers(span: Span, of: Q) -> QuerySet[CallerDay]:
+    whole = Q(day__gte=span.first.date(), day__lt=span.end.date())
+    cut = Q(day=span.end.date(), first_hour__lt=span.end.hour)
+    return CallerDay.objects.filter(of, whole | cut).order_by()
+
+
+def _people(span: Span, of: Q) -> int:
+    return _callers(span, of).aggregate(number=Count("principal", distinct=True))["number"] or 0
+
+
+def _people_of_days(span: Span, of: Q) -> Mapping[date, int]:
+    rows = _callers(span, of).values_list("day")
+    return dict(rows.annotate(number=Count("principal", distinct=True)))
+
+
+def _errors(period: Period, of: Q) -> list[tuple[str, int, int]]:
+    def counted(span: Span) -> dict[str, int]:
+        rows = _hours(ErrorUsage.objects.all(), span, of).values_list("code")
+        return dict(rows.annotate(times=Sum("number")).filter(times__gt=0))
+
+    now, before = counted(period.now), counted(period.before)
+    codes = sorted({*now, *before}, key=lambda code: (-now.get(code, 0), code))
+    return [(code, now.get(code, 0), before.get(code, 0)) for code in codes[:MOST_ROWS]]
+
+
+def _marks(period: Period, of: Q) -> list[Marked]:
+    def counted(span: Span) -> dict[int, tuple[int, int]]:
+        rows = _hours(CriterionUsage.objects.all(), span, of).values_list("criterion")
+        sums = rows.annotate(times=Sum("number"), points=Sum("total"))
+        return {pk: (times, points) for pk, times, points in sums if times}
+
+    now, before = counted(period.now), counted(period.before)
+    criteria = Criterion.objects.filter(pk__in={*now, *before})
+    return [
+        Marked(
+            criterion=one,
+            number=now.get(one.pk, (0, 0))[0],
+            total=now.get(one.pk, (0, 0))[1],
+            before=before.get(one.pk, (0, 0))[0],
+        )
+        for one in criteria
+    ]
+
+
+def _rows_of(span: Span, of: Q) -> "QuerySet[Any]":
+    """The rows of a span of whole days."""
+    return _days(DailyUsage.objects.all(), span, of)
+
+
+def _models(span: Span, of: Q) -> list[Part]:
+    parts = [Part(model=key[0], counts=counts) for key, counts in _by(_rows_of(span, of), "model")]
+    return _most_asked(parts)
+
+
+def _versions(span: Span, of: Q) -> list[Part]:
+    rows = list(_by(_rows_of(span, of), "copilot_id", "version"))
+    rows = sorted(rows, key=lambda row: -row[1]["runs"])[:MOST_ROWS]
+    copilots = Copilot.objects.in_bulk([key[0] for key, _ in rows])
+    parts = [
+        Part(copilot=copilots.get(key[0]), version=key[1], counts=counts) for key, counts in rows
+    ]
+    return _most_asked(parts)
+
+
+def _most_asked(parts: Sequence[Part]) -> list[Part]:
+    named = (one for one in parts if one.counts["runs"])
+    return sorted(named, key=lambda one: (-one.counts["runs"], one.model))[:MOST_ROWS]

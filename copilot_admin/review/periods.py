@@ -1,0 +1,86 @@
+"""Which hours figures are about, and with which they are compared. Pure; days are days of UTC."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
+LENGTHS = ("1", "7", "30", "90")  # days, today included
+USUAL = "7"
+OWN = "own"
+LONGEST = 730  # days
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Hours from `first` on and before `end`, both at their full hour."""
+
+    first: datetime
+    end: datetime
+
+    @property
+    def last_day(self) -> date:
+        """The day of its last hour."""
+        return (self.end - HOUR).date()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Period:
+    """What figures are about.
+
+    Attributes:
+        name: One of `LENGTHS`, or `OWN`.
+        now: Whole days; today is one, however late it is.
+        before: As many days before; where today is in `now`, its last day ends at this hour too.
+        is_wrong: The dates that were given are none; the usual period stands for them.
+    """
+
+    name: str
+    now: Span
+    before: Span
+    is_wrong: bool = False
+
+    @property
+    def is_hourly(self) -> bool:
+        """Whether it is one day, of which the hours are shown."""
+        return self.now.end - self.now.first == DAY
+
+
+def read_period(given: Mapping[str, str], *, at: datetime) -> Period:
+    """The period that an address asks for: `days`, or dates `since` and `until`, both included."""
+    today = at.astimezone(UTC).date()
+    since, until = given.get("since", "").strip(), given.get("until", "").strip()
+    if since or until:
+        return _of_dates(since, until, at=at) or _period(
+            USUAL, today - (int(USUAL) - 1) * DAY, today, at=at, is_wrong=True
+        )
+    name = given.get("days", "")
+    is_known = name in LENGTHS
+    length = name if is_known else USUAL
+    first = today - (int(length) - 1) * DAY
+    return _period(length, first, today, at=at, is_wrong=bool(name) and not is_known)
+
+
+def _of_dates(since: str, until: str, *, at: datetime) -> Period | None:
+    today = at.astimezone(UTC).date()
+    try:
+        last = min(date.fromisoformat(until), today) if until else today
+        first = date.fromisoformat(since) if since else last
+        if not (first <= last and (last - first).days < LONGEST):
+            return None
+        return _period(OWN, first, last, at=at)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _period(name: str, first: date, last: date, *, at: datetime, is_wrong: bool = False) -> Period:
+    now = Span(_midnight(first), _midnight(last) + DAY)
+    length = now.end - now.first
+    so_far = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + HOUR
+    before = Span(now.first - length, min(now.end, so_far) - length)
+    return Period(name=name, now=now, before=before, is_wrong=is_wrong)
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time.min, UTC)
