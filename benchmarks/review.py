@@ -1,4 +1,4 @@
-"""Fills a journal and says how long the list of transcripts, its filters and its search take.
+"""Fills a journal and says how long the list of transcripts, its search and the figures take.
 
     python -m benchmarks.review [--messages N] [--runs N]
 
@@ -22,6 +22,7 @@ from typing import Any
 from benchmarks.databases import new_database
 
 LIST = "/admin/copilot_admin/conversation/"
+FIGURES = "/admin/figures/"
 MOST_MS = {"postgresql": 150.0, "sqlite": 250.0}
 MOST_BYTES = 12_000  # of a turn
 MESSAGES = {"postgresql": 1_000_000, "sqlite": 250_000}
@@ -67,7 +68,9 @@ def _measure(folder: Path, *, messages: int | None, runs: int) -> int:
     vendor = connection.vendor
     turns = _fill((messages or MESSAGES[vendor]) // 2)
     size = _bytes(folder) / turns
-    measured = [_timed(name, given, runs) for name, given in _pages()]
+    measured = [_timed(name, LIST, given, runs) for name, given in _pages()]
+    measured += [_timed(name, FIGURES, given, runs) for name, given in _figures()]
+    measured += [_timed(f"behind {name}", LIST, given, runs) for name, given in _behind()]
     print(f"\n{vendor}: {2 * turns:,} messages\n\n| page | rows | median | longest |")
     print("|---|---|---|---|")
     for one in measured:
@@ -139,19 +142,38 @@ def _pages() -> Iterator[tuple[str, Mapping[str, str]]]:
     yield "search: a conversation's number", {"q": f"#{middle.pk}"}
 
 
-def _timed(name: str, given: Mapping[str, str], runs: int) -> Measured:
+def _figures() -> Iterator[tuple[str, Mapping[str, str]]]:
+    from copilot_admin.models import Copilot
+
+    for days in ("1", "7", "30", "90"):
+        yield f"figures of {days} days", {"days": days}
+    yield "figures of dates long ago", {"since": "2026-08-25", "until": "2026-09-20"}
+    copilot = Copilot.objects.order_by("pk")[0]
+    yield "figures of one copilot", {"days": "90", "copilot": copilot.slug}
+
+
+def _behind() -> Iterator[tuple[str, Mapping[str, str]]]:
+    for what in (
+        "questions", "conversations", "errors", "error:no-model", "slower:3500", "up", "unpriced",
+    ):  # fmt: skip
+        yield f"{what}, a month", {"counted": f"{what} 2026-10-20 2026-11-20"}
+    yield "conversations, long ago", {"counted": "conversations 2026-08-25 2026-09-01"}
+    yield "cancelled, of which there are none", {"counted": "cancelled 2026-10-20 2026-11-20"}
+
+
+def _timed(name: str, page: str, given: Mapping[str, str], runs: int) -> Measured:
     from django.test import Client
 
     from tests.factories import make_user
 
     browser = Client(SERVER_NAME="localhost")
     browser.force_login(make_user(is_superuser=True))
-    response: Any = browser.get(LIST, given)
+    response: Any = browser.get(page, given)
     assert response.status_code == 200, response
     took = []
     for _ in range(runs):
         began = time.perf_counter()
-        response = browser.get(LIST, given)
+        response = browser.get(page, given)
         took.append((time.perf_counter() - began) * 1000)
     rows = response.content.count(b"ca-first-question")
     return Measured(name, median(took), max(took), rows)

@@ -126,7 +126,7 @@ class TestCounted:
         ],
     )
     def test_what_is_no_figure_is_refused(self, text):
-        with pytest.raises(ValueError):  # noqa: PT011  # of many makes
+        with pytest.raises(ValueError):  # of many makes
             counted_condition(text)
 
 

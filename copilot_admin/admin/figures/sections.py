@@ -30,7 +30,7 @@ MS_PER_SECOND = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exhibit:
-    """A table, with a chart where it goes along the time; `key` names its file."""
+    """A table, folded below a chart where it goes along the time; `key` names its file."""
 
     key: str
     title: str
@@ -38,6 +38,7 @@ class Exhibit:
     chart: Chart | None = None
     note: str = ""
     is_wide: bool = False
+    is_folded: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +117,7 @@ def _used(figures: Figures, scope: Scope) -> Section:
         key="use",
         title=_("Questions and conversations"),
         table=tables.use_table(figures, scope),
+        is_folded=True,
         chart=chart,
     )
     tiles = [
@@ -151,6 +153,7 @@ def _works(figures: Figures, scope: Scope) -> Section:
             key="outcomes",
             title=_("How requests ended"),
             table=tables.outcome_table(figures, scope),
+            is_folded=True,
             chart=_chart(
                 figures,
                 "bar",
@@ -166,6 +169,7 @@ def _works(figures: Figures, scope: Scope) -> Section:
             key="first-token",
             title=_("Time to the first token"),
             table=tables.speed_table(figures, scope),
+            is_folded=True,
             chart=_speed_chart(figures),
             note=_("Counted in steps: a time is at most %(share)s %% away from the true one.")
             % {"share": PER_CENT},
@@ -242,6 +246,7 @@ def _liked(figures: Figures, scope: Scope) -> Section:
             key="liked",
             title=_("Thumbs and verdicts"),
             table=tables.liked_table(figures, scope),
+            is_folded=True,
             chart=thumbs,
             note=_("They count when the question was asked, however late they are given."),
         ),
@@ -276,6 +281,7 @@ def _costs(figures: Figures, scope: Scope) -> Section:
         key="cost",
         title=_("Known cost"),
         table=tables.cost_table(figures, scope),
+        is_folded=True,
         chart=_chart(figures, "bar", {_("Known cost (USD)"): _along(figures, "cost")}),
     )
     return Section(key="costs", title=_("What does it cost?"), tiles=tiles, exhibits=[exhibit])

@@ -1,0 +1,229 @@
+"""The page of figures, its links and its files."""
+
+import csv
+from datetime import timedelta
+from html import unescape
+from io import StringIO
+import re
+from typing import Any
+
+from django.db import connection
+from django.test import Client as Browser
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+import pytest
+
+from copilot_admin.answering.feedback import Judgement, keep
+from copilot_admin.config.roles import Role, create_roles
+from copilot_admin.models import Conversation, Copilot, Criterion, Filling, Outcome, Run
+from copilot_admin.review.verdicts import Judged, save_verdict
+from tests.factories import make_copilot, make_user, make_version
+from tests.journal.journaling import Client, ai, ending
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/admin/figures/"
+FORMULA = "=cmd|'/C calc'!A0"
+XSS = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def reviewer(client: Browser) -> Browser:
+    create_roles()
+    client.force_login(make_user(Role.REVIEWERS))
+    return client
+
+
+def a_week(**copilot: Any) -> Client:
+    """One conversation of today: an answer that is liked, and one that fails and is not."""
+    now = timezone.now()
+    midnight = now.replace(hour=0, minute=0, second=0)
+    at = max(now - timedelta(seconds=20), midnight)
+    asked = Client(version=make_version(**copilot), trace_id="chat", now=at)
+    first = asked.ask("Hi").answer("Hello")
+    failed = ending(Outcome.FAILED, error_code="no-model", ttft_ms=None)
+    last = asked.ask("Hi", ai("Hello"), "More?").answer("x", ended=failed)
+    for one, vote in ((first, "thumbs_up"), (last, "thumbs_down")):
+        turn = one.run.turn
+        assert turn is not None
+        keep(Judgement.model_validate({"vote": vote}), turn=turn)
+    label, _ = Criterion.objects.get_or_create(name="Wrong number")
+    judged = Judged(rating="bad", comment="", marks={label.pk: 1})
+    save_verdict(last.conversation, make_user(), judged)
+    return asked
+
+
+def tiles(response: Any) -> dict[str, str]:
+    sections = response.context["sections"]
+    return {tile.label: tile.cell.text for section in sections for tile in section.tiles}
+
+
+def rows_of(browser: Browser, table: str, **given: str) -> list[list[str]]:
+    response = browser.get(PAGE, {"format": "csv", "table": table, **given})
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    assert re.fullmatch(
+        rf'attachment; filename="figures-{table}-[-0-9]+\.csv"', response["Content-Disposition"]
+    )
+    text = response.content.decode("utf-8-sig")
+    return list(csv.reader(StringIO(text)))
+
+
+def test_the_page_says_what_was_asked_and_how_it_went(reviewer: Browser) -> None:
+    a_week()
+    assert tiles(reviewer.get(PAGE)) == {
+        "Conversations": "1",
+        "Questions": "2",
+        "People": "1",
+        "Requests that failed": "50.0\N{NO-BREAK SPACE}%",
+        "First token, p50": "281 ms",
+        "First token, p95": "281 ms",
+        "Completed": "1",
+        "Failed": "1",
+        "Thumbs that are up": "50.0\N{NO-BREAK SPACE}%",
+        "Thumbs up": "1",
+        "Thumbs down": "1",
+        "Verdicts: good": "0",
+        "Verdicts: mixed": "0",
+        "Verdicts: bad": "1",
+        "Known cost": "unknown",
+        "Requests of unknown cost": "2",
+        "Known cost of a question": "unknown",
+        "Tokens": "30",
+    }
+
+
+def test_every_figure_leads_into_the_list_and_finds_what_it_counted(reviewer: Browser) -> None:
+    a_week(name=XSS, tags=["Risk"])
+    for given in ({}, {"days": "1"}, {"tag": "Risk"}, {"copilot": Copilot.objects.get().slug}):
+        page = reviewer.get(PAGE, given).content.decode()
+        links = set(re.findall(r'href="(/admin/copilot_admin/conversation/\?[^"]+)"', page))
+        assert len(links) > 20
+        for link in links:
+            found = reviewer.get(unescape(link))
+            assert found.context["cl"].result_count == 1, link
+    assert XSS not in page
+
+
+def test_a_figure_that_the_list_was_asked_for_is_shown_there_and_can_be_taken_off(
+    reviewer: Browser,
+) -> None:
+    a_week()
+    found = reviewer.get("/admin/copilot_admin/conversation/", {"counted": "failed 2020-01-01 2020-01-02"})  # fmt: skip
+    page = found.content.decode()
+    assert "Counted: <bdi>failed 2020-01-01 2020-01-02</bdi>" in page
+    assert '<input type="hidden" name="counted" value="failed 2020-01-01 2020-01-02">' in page
+    assert found.context["cl"].result_count == 0
+
+
+def test_each_table_is_a_file_whose_cells_are_no_formulas(reviewer: Browser) -> None:
+    a_week(name=FORMULA)
+    Run.objects.update(model="m")
+    today = f"{timezone.now():%Y-%m-%d}"
+    heads, *rows = rows_of(reviewer, "versions")
+    assert (heads[:4], rows[0][:5]) == (
+        ["Copilot", "Version", "Questions", "Requests"],
+        [f"'{FORMULA}", "v1", "2", "2", "1"],
+    )
+    assert rows_of(reviewer, "use", days="7")[-1] == [today, "2", "1", "1"]
+    assert rows_of(reviewer, "errors") == [
+        ["Kind of error", "Requests", "Before"],
+        ["no-model", "1", "0"],
+    ]
+    assert rows_of(reviewer, "labels")[1] == ["Wrong number", "1", "", "0"]
+    assert rows_of(reviewer, "cost")[-1] == [today, "", "2", "30"]
+    hours = rows_of(reviewer, "outcomes", days="1")
+    assert (len(hours), hours[0][0], hours[1][0]) == (25, "Hour (UTC)", f"{today}T00:00Z")
+
+
+@pytest.mark.parametrize("given", [{"table": "none", "format": "csv"}, {"format": "xls"}])
+def test_other_files_there_are_none(reviewer: Browser, given: dict[str, str]) -> None:
+    assert reviewer.get(PAGE, given).status_code == 404
+
+
+def test_a_copilot_is_chosen_by_its_name_and_another_one_beside_it(reviewer: Browser) -> None:
+    one, other = a_week(name="One"), a_week(name="Other")
+    a_week(name="Third")
+    response = reviewer.get(PAGE, {"copilot": ["one", other.version.copilot.slug]})
+    assert tiles(response)["Questions"] == "4"
+    assert [name for _slug, name, _url in response.context["chosen"]] == ["One", "Other"]
+    assert response.context["chosen"][0][2] == f"?copilot={other.version.copilot.slug}&days=7"
+    link = next(
+        tile.cell.url for tile in response.context["sections"][0].tiles if tile.label == "Questions"
+    )
+    assert reviewer.get(link).context["cl"].result_count == 2
+    assert one.version.copilot.slug in link
+
+
+@pytest.mark.parametrize("given", [{"copilot": "nobody"}, {"tag": "Nothing"}])
+def test_what_is_chosen_and_is_not_there_is_said(reviewer: Browser, given: dict[str, str]) -> None:
+    a_week()
+    response = reviewer.get(PAGE, given)
+    assert (
+        f"There is no copilot or tag “{next(iter(given.values()))}”." in response.content.decode()
+    )
+    assert response.context["figures"].now["runs"] == 0
+
+
+@pytest.mark.parametrize(
+    "given", [{"since": "x\0"}, {"days": "0"}, {"since": "9" * 500}, {"until": "2026-02-30"}]
+)
+def test_a_period_that_is_none_is_said(reviewer: Browser, given: dict[str, str]) -> None:
+    assert "These are no dates" in reviewer.get(PAGE, given).content.decode()
+
+
+def test_where_nobody_asked_it_is_said(reviewer: Browser) -> None:
+    assert "Nobody asked anything in this period" in reviewer.get(PAGE).content.decode()
+
+
+def test_while_the_past_is_counted_the_page_says_so(reviewer: Browser) -> None:
+    assert "still being counted" not in reviewer.get(PAGE).content.decode()
+    Filling.objects.create(name="usage", below=0)
+    assert "still being counted" in reviewer.get(PAGE).content.decode()
+
+
+def test_what_runs_now_is_shown_and_what_is_silent_is_not(reviewer: Browser) -> None:
+    now = timezone.now()
+    asked = Client(version=make_version(name=XSS), now=now - timedelta(seconds=7)).ask("Hi")
+    silent = Client(version=make_version(name="Silent"), now=now).ask("Hi")
+    Client(version=make_version(name="Tried"), principal="playground:1", now=now).ask("Hi")
+    Run.objects.filter(pk=silent.run_id).update(heartbeat_at=now - timedelta(minutes=2))
+    Run.objects.filter(pk=asked.run_id).update(heartbeat_at=now)
+    for address in (PAGE, f"{PAGE}running/"):
+        response = reviewer.get(address)
+        (one,) = response.context["running"].runs
+        assert (one.copilot, one.model) == (XSS, "small-1")
+        assert 5 <= one.seconds < 600
+        assert f"conversation/{asked.accepted.conversation_id}/change/" in one.url
+        assert XSS not in response.content.decode()
+
+
+def test_no_more_is_read_for_many_copilots_than_for_few(reviewer: Browser) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            assert reviewer.get(PAGE, {"days": "90"}).status_code == 200
+        sql = " ".join(query["sql"] for query in captured)
+        assert "copilot_admin_turn" not in sql
+        assert 'FROM "copilot_admin_conversation"' not in sql
+        return len(captured)
+
+    a_week()
+    queries()
+    few = queries()
+    for number in range(8):
+        a_week(tags=[f"Tag {number}"])
+        make_copilot()
+    assert queries() == few
+
+
+def test_only_who_may_see_conversations_sees_figures(client: Browser) -> None:
+    create_roles()
+    for role, status in ((Role.BUILDERS, 403), (Role.OPERATORS, 403), (Role.REVIEWERS, 200)):
+        client.force_login(make_user(role))
+        assert client.get(PAGE).status_code == status
+        assert client.get(f"{PAGE}running/").status_code == status
+        rail = client.get("/admin/").content.decode()
+        assert ('href="/admin/figures/"' in rail) is (status == 200)
+    assert client.post(PAGE).status_code == 405
+    assert Conversation.objects.count() == 0
