@@ -230,15 +230,15 @@ def _fill(row: Copilot, entry: CopilotEntry, work: Import) -> None:
     provider = work.known.providers[entry.provider.lower()]
     apply_document(row, document, provider=provider)
     switches = entry.switches()
-    switches["access"] = switches["access"] or _unsaid_access(row, work.wish)
+    switches["access"] = switches["access"] or _unsaid_access(entry, work)
     for switch in AT_ONCE:
         switch.give(row, switches[switch.key])
 
 
-def _unsaid_access(row: Copilot, wish: Wish) -> str:
+def _unsaid_access(entry: CopilotEntry, work: Import) -> str:
     """Who may ask a copilot whose entry does not say so: silence opens nothing that needs a key."""
-    needs_key = row.pk is not None and row.access == Access.KEY
-    return Access.KEY if needs_key else wish.default_access
+    here = work.known.copilots.get(entry.slug)
+    return Access.KEY if here and here.access == Access.KEY else work.wish.default_access
 
 
 def _state(row: Copilot) -> dict[str, Any]:
