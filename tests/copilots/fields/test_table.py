@@ -215,6 +215,7 @@ BEHAVIOUR = {
         "copilots/cards.py",
         "copilots/publishing.py",
         "copilots/switched_providers.py",
+        "prices/in_use.py",  # the models that have no price
         "studio/playground.py",  # as above
         "studio/question_runs.py",
     },
@@ -227,7 +228,7 @@ BEHAVIOUR = {
         "copilots/fields/codecs.py",
         "upkeep/images.py",  # which files are in use
     },
-    "model_choices": {"admin/copilots/preview.py"},
+    "model_choices": {"admin/copilots/preview.py", "prices/in_use.py"},
     "show_steps": {"admin/components/trial.py"},  # of the engine's events, not of a draft
     "starters": {"admin/copilots/preview.py", "copilot_file/templates.py"},
     "stream_all_text": {"admin/components/trial.py"},  # as above
