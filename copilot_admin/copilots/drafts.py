@@ -69,14 +69,27 @@ def drafts_of(copilots: Sequence[Copilot]) -> list[Draft]:
 
 def _draft_of(copilot: Copilot, facts: Facts) -> Draft:
     document = document_of(copilot)
-    live = document_today(copilot.live) if copilot.live else {}
     return Draft(
         copilot=copilot,
         is_first=copilot.live is None,
-        changes=changes_between(live, document),
+        changes=(
+            changes_between(document_today(copilot.live), document)
+            if copilot.live
+            else _chosen(document, document_of(Copilot(provider=copilot.provider)))
+        ),
         findings=checklist(copilot, facts),
         digest=hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest(),
     )
+
+
+def _chosen(document: Mapping[str, Any], blank: Mapping[str, Any]) -> tuple[FieldChange, ...]:
+    """What a first version says: all that is not as in a copilot of which nobody said anything.
+
+    Of whom it asks, it says both: a provider and its model, whatever they are.
+    """
+    always = ("provider", "model")
+    told = {key: value for key, value in document.items() if key in always or value != blank[key]}
+    return changes_between({}, told)
 
 
 def changes_between(live: Mapping[str, Any], draft: Mapping[str, Any]) -> tuple[FieldChange, ...]:

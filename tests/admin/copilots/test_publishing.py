@@ -249,3 +249,13 @@ def test_changes_name_the_field_and_both_sides() -> None:
         ("Workspace features", "", "Selected widgets"),
         ("unheard-of", "", "1"),
     ]
+
+
+def test_a_first_version_says_what_was_chosen_and_no_default() -> None:
+    [draft] = drafts_of([make_copilot(name="News", model="m", system_prompt="", images=True)])
+    assert [(one.label, one.before, one.after) for one in draft.changes] == [
+        ("Name", "", "News"),
+        ("Provider", "", draft.copilot.provider.name),
+        ("Model", "", "m"),
+        ("Look at images", "", "yes"),
+    ]
