@@ -84,6 +84,7 @@ def test_from_a_template_to_a_connected_copilot_in_eight_clicks(ada: Visit) -> N
     workspace = Outside(address, key)
     assert workspace.agents() == ["Charts"]
     assert "This is a rehearsal" in workspace.answer("charts")
+    expect(page.get_by_role("status").get_by_text("Done.")).to_contain_text("To mend: 0.")
     assert len(clicks) <= MOST_CLICKS
 
 

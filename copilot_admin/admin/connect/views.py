@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
@@ -10,6 +11,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from copilot_admin.admin.common.published import forget_published, is_just_published
 from copilot_admin.admin.connect.page import (
     CHANGE,
     FOLDER,
@@ -35,7 +37,7 @@ LONGEST_NAME = 100  # of a key
 def page(request: HttpRequest, pk: int) -> HttpResponse:
     """Address, header, origins and the test of a copilot."""
     copilot = copilot_for(request, pk, permission=VIEW)
-    return render(request, f"{FOLDER}/page.html", page_context(request, copilot))
+    return render(request, f"{FOLDER}/page.html", _told(request, page_context(request, copilot)))
 
 
 @require_POST
@@ -50,7 +52,7 @@ def make_key(request: HttpRequest, pk: int) -> HttpResponse:
     key.limit_to([copilot])
     site.get_model_admin(EndpointKey).log_addition(request, key, [{"added": {}}])
     context = page_context(request, copilot) | {"made": key, "made_text": text}
-    return render(request, f"{FOLDER}/page.html", context)
+    return render(request, f"{FOLDER}/page.html", _told(request, context))
 
 
 @require_POST
@@ -75,6 +77,16 @@ def test(request: HttpRequest, pk: int) -> HttpResponse:
     results = async_to_sync(_run)(tuple(StepName), setup, is_own=is_own)
     context = page_context(request, copilot, origin=origin, results=results)
     return render(request, f"{FOLDER}/page.html", context)
+
+
+def _told(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """Lets the test of what was just published begin by itself, once there is a key if it needs one."""
+    has_its_key = not context["needs_key"] or context["keys"] or not context["may_make_key"]
+    is_due = is_just_published(request, context["copilot"].pk) and context["may_test"]
+    if is_due and has_its_key and not context["problem"]:
+        forget_published(request)
+        return context | {"tests_now": True}
+    return context
 
 
 def _row(wanted: str, setup: Setup, *, is_own: bool) -> StepRow:

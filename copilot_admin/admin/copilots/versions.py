@@ -18,6 +18,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from copilot_admin.admin.common.published import tell_published
 from copilot_admin.admin.copilots.copies import duplicate
 from copilot_admin.admin.copilots.views import CopilotViews, number_in, person_of, with_next
 from copilot_admin.copilots.publishing import (
@@ -124,6 +125,7 @@ class VersionViews(CopilotViews):
                 "changed."
             )
             sentence = text % {"made": made.number, "number": number}
+            tell_published(request, copilot.pk)
             messages.success(request, with_next(sentence, copilot))
         return HttpResponseRedirect(reverse(f"{NAME}_versions", args=[pk]))
 

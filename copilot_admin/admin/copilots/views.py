@@ -25,6 +25,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from copilot_admin.admin.common.generics import CopilotModelAdmin
+from copilot_admin.admin.common.published import tell_published
 from copilot_admin.admin.copilots.checklist import Checklist, checklist_of
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.preview import preview_of_form
@@ -201,6 +202,7 @@ class CopilotViews(CopilotModelAdmin):
         elif (version := _published(request, draft.copilot)) is not None:
             self.log_change(request, draft.copilot, f"Published version {version.number}.")
             text = _("“%(name)s” is live: version %(number)d answers from the next question on.")
+            tell_published(request, draft.copilot.pk)
             messages.success(
                 request, with_next(text % {**name, "number": version.number}, draft.copilot)
             )

@@ -1,5 +1,6 @@
 """The page that says how Workspace is told of a copilot, and what each role may do on it."""
 
+from django.http import HttpResponse
 from django.test import Client, override_settings
 from django.urls import reverse
 from django.utils import timezone
@@ -160,3 +161,22 @@ def test_after_publishing_the_way_leads_here():
     ]
     html = response.content.decode()
     assert f'<a class="button" href="{url("page", copilot)}">Connect to Workspace</a>' in html
+
+
+def test_what_was_just_published_is_tested_once_without_being_told_to():
+    def begins(response: HttpResponse) -> bool:
+        return "data-ca-test data-now" in response.content.decode()
+
+    opened, locked = make_copilot(access=Access.OPEN), make_copilot(access=Access.KEY)
+    other = make_published()
+    client = browser(Role.BUILDERS, Role.OPERATORS)
+    for copilot in (opened, locked):
+        page = f"{reverse('admin:copilot_admin_copilot_publish')}?id={copilot.pk}"
+        submit(client, page, {}, form_id="publish-form")
+        assert not begins(client.get(url("page", other)))
+        if copilot is locked:
+            assert not begins(client.get(url("page", copilot)))  # its key is still to be made
+            assert begins(client.post(url("key", copilot)))
+        else:
+            assert begins(client.get(url("page", copilot)))
+        assert not begins(client.get(url("page", copilot)))

@@ -17,6 +17,11 @@ form.addEventListener("submit", async (event) => {
   isRunning = false;
 });
 
+// What was just published is tested without being told to.
+if ("now" in form.dataset) {
+  form.requestSubmit();
+}
+
 async function run(steps) {
   steps.forEach(clear);
   const counts = { good: 0, warn: 0, bad: 0 };

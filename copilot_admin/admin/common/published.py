@@ -1,0 +1,24 @@
+"""What somebody has just published: the page of connecting tests it without being told to.
+
+It stands in the session and not in the address, so that no link of a stranger starts a test, and a
+page that is loaded again does not test again.
+"""
+
+from django.http import HttpRequest
+
+_KEY = "published_copilot"
+
+
+def tell_published(request: HttpRequest, copilot_id: int) -> None:
+    """Keeps that this copilot was published, until somebody looks how to connect it."""
+    request.session[_KEY] = copilot_id
+
+
+def is_just_published(request: HttpRequest, copilot_id: int) -> bool:
+    """Whether this copilot is what was published last, and its connection is not tested yet."""
+    return request.session.get(_KEY) == copilot_id
+
+
+def forget_published(request: HttpRequest) -> None:
+    """The test begins: it is not begun by itself a second time."""
+    request.session.pop(_KEY, None)
