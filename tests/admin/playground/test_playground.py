@@ -85,7 +85,10 @@ def test_what_the_model_was_asked_is_told_word_for_word(monkeypatch, builder, ad
     call = provider.calls[0]
     assert told["model"] == call.model
     assert [one["text"] for one in told["messages"]] == [one.text for one in call.messages]
-    assert told["tools"] == [tool.name for tool in call.tools]
+    assert told["tools"] == [
+        {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+        for tool in call.tools
+    ]
 
 
 def test_a_trial_is_kept_as_one_and_counts_nowhere(monkeypatch, builder, ada):

@@ -2,6 +2,9 @@
 
 import { button, cardOf, element, fold, tableOf } from "./elements.js";
 
+const STOPPED_TRIES = 10; // until the journal has the end of what was stopped
+const STOPPED_PAUSE_MS = 300;
+
 export class Drawing {
   constructor(box, { words, answerUrl }) {
     this.log = box.querySelector("[data-play-log]");
@@ -29,13 +32,13 @@ export class Drawing {
     this.suggestions = [];
     this.broke = "";
     this.began = performance.now();
-    this.calls.replaceChildren();
+    this.#hood(question, turn);
     this.#down();
   }
 
   // Takes a question away, by its number, and everything after it.
   cutAt(turn) {
-    for (const one of [...this.log.children]) {
+    for (const one of [...this.log.children, ...this.calls.children]) {
       if (Number(one.dataset.turn) >= turn) {
         one.remove();
       }
@@ -44,7 +47,7 @@ export class Drawing {
 
   event({ name, data }) {
     if (name === "playgroundModelCall") {
-      this.calls.append(fold(`${this.words.model}: ${data.model}`, JSON.stringify(data, null, 2)));
+      this.hood.append(fold(`${this.words.model}: ${data.model}`, JSON.stringify(data, null, 2)));
       return;
     }
     const ms = Math.round(performance.now() - this.began);
@@ -86,22 +89,57 @@ export class Drawing {
     this.broke = kind;
   }
 
-  // Puts the server's drawing in the place of what was streamed. What was stopped stays as it is:
-  // the server may not have noticed yet.
+  // Puts the server's drawing in the place of what was streamed. What was stopped keeps its words
+  // and gets the figures only: the journal may have fewer words than came.
   async finish(chat, suggest) {
     const { turn, live, suggestions = [], broke } = this; // the next question may begin meanwhile
-    this.calls.append(fold(this.words.events, this.events.join("\n")));
-    const isThere = chat.wasTaken && broke !== "stopped";
-    const address = `${this.answerUrl}?chat=${chat.id}`;
-    const response = isThere ? await fetch(address).catch(() => null) : null;
-    if (response?.ok) {
-      const drawn = new DOMParser().parseFromString(await response.text(), "text/html");
+    this.hood.append(fold(this.words.events, this.events.join("\n")));
+    const drawn = chat.wasTaken ? await this.#drawn(chat, turn, broke === "stopped") : null;
+    if (drawn && broke === "stopped") {
+      turn.append(...drawn.querySelectorAll(".ca-play-facts"));
+    } else if (drawn) {
       const blocks = element("div", "ca-answer");
-      blocks.append(...drawn.body.childNodes);
+      blocks.append(...drawn.childNodes);
       live.replaceWith(blocks);
     }
     turn.append(...suggestions.map((text) => button("ca-chip", text, () => suggest(text))));
     this.#down();
+    if (document.activeElement?.closest("#playground")) {
+      turn.lastElementChild.scrollIntoView({ block: "nearest" }); // nobody is at the form meanwhile
+    }
+  }
+
+  // The newest answer as the server draws it; null where there is none. Of one that was stopped, once
+  // the server has noticed.
+  async #drawn(chat, turn, isStopped) {
+    for (let left = isStopped ? STOPPED_TRIES : 1; left > 0; left -= 1) {
+      const address = `${this.answerUrl}?chat=${chat.id}`;
+      const response = await fetch(address).catch(() => null);
+      const drawn = response?.ok
+        ? new DOMParser().parseFromString(await response.text(), "text/html").body
+        : null;
+      if (isStopped && this.turn !== turn) {
+        return null; // the newest answer is another one by now
+      }
+      if (!isStopped || drawn?.querySelector("[data-play-ended]")) {
+        return drawn;
+      }
+      await new Promise((done) => setTimeout(done, STOPPED_PAUSE_MS));
+    }
+    return null;
+  }
+
+  // What is told of a question below it; those of earlier ones are folded.
+  #hood(question, turn) {
+    this.calls.querySelectorAll(":scope > :not([data-turn])").forEach((hint) => hint.remove());
+    this.calls.querySelectorAll(":scope > [open]").forEach((one) => (one.open = false));
+    this.hood = element("details", "ca-play-fold");
+    Object.assign(this.hood, { open: true });
+    this.hood.dataset.turn = turn;
+    const title = element("summary", "ca-play-asked", question);
+    title.dir = "auto";
+    this.hood.append(title);
+    this.calls.append(this.hood);
   }
 
   // Puts something below what was said; more words come below it.
