@@ -8,6 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from copilot_admin.copilots.publishing import publish
+from copilot_admin.copilots.questions.digest import digest_of_question
 from copilot_admin.models import (
     Access,
     AnswerState,
@@ -93,7 +94,13 @@ def make_saved(
     """A question that is kept with a copilot, behind those there are; answered by a side if said."""
     position = SavedQuestion.objects.filter(copilot=copilot).count()
     saved = SavedQuestion.objects.create(
-        **{"copilot": copilot, "position": position, "question": question, **changes}
+        **{
+            "copilot": copilot,
+            "position": position,
+            "question": question,
+            "digest": digest_of_question(question, changes.get("body", {})),
+            **changes,
+        }
     )
     if answered is not None:
         SavedAnswer.objects.create(question=saved, side=answered, state=AnswerState.DONE)

@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.db.models import Count, Max
 from pydantic import ValidationError
 
 from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.copilot_file.validation import faults_of
+from copilot_admin.copilots.questions.digest import digest_of_question
 from copilot_admin.copilots.questions.entry import MOST_QUESTIONS, QuestionEntry
 from copilot_admin.copilots.questions.expectation import (
     Expectation,
@@ -44,7 +46,8 @@ def read_expectation(row: Mapping[str, Any]) -> Expectation | None:
 def row_of(saved: SavedQuestion) -> dict[str, Any]:
     """A question as a file has it; also one that this release cannot read any more."""
     expect = {"expect": saved.expectation} if saved.expectation else {}
-    return {"question": saved.question, **expect, **saved.body}
+    label = {"label": saved.label} if saved.label else {}
+    return {"question": saved.question, **expect, **saved.body, **label}
 
 
 def rows_of(copilot: Copilot) -> list[dict[str, Any]]:
@@ -54,12 +57,13 @@ def rows_of(copilot: Copilot) -> list[dict[str, Any]]:
 
 def keep_questions(copilot: Copilot, rows: Sequence[Mapping[str, Any]]) -> None:
     """Makes these the questions of a copilot; one that stays as it is keeps its answers."""
-    before = list(SavedQuestion.objects.filter(copilot=copilot))
+    # What they bring may be much: they are told apart without it.
+    before = list(SavedQuestion.objects.filter(copilot=copilot).defer("body"))
     for position, row in enumerate(rows):
-        same = next((saved for saved in before if row_of(saved) == row), None)
+        saved = SavedQuestion(copilot=copilot, position=position)
+        fill(saved, row)
+        same = next((one for one in before if _is_same(one, saved)), None)
         if same is None:
-            saved = SavedQuestion(copilot=copilot, position=position)
-            fill(saved, row)
             saved.save()
         else:
             before.remove(same)
@@ -75,12 +79,24 @@ def add_question(copilot: Copilot, entry: QuestionEntry) -> SavedQuestion:
     Raises:
         ConfigurationError: There are as many as a copilot may have.
     """
-    positions = SavedQuestion.objects.filter(copilot=copilot).values_list("position", flat=True)
-    if len(positions) >= MOST_QUESTIONS:
+    saved = SavedQuestion(copilot=copilot)
+    fill(saved, entry.row())
+    return put_last(saved)
+
+
+def put_last(saved: SavedQuestion) -> SavedQuestion:
+    """Stores a new question behind the others of its copilot.
+
+    Raises:
+        ConfigurationError: There are as many as a copilot may have.
+    """
+    rows = SavedQuestion.objects.filter(copilot=saved.copilot_id)
+    there = rows.order_by().aggregate(Count("pk"), Max("position"))
+    if there["pk__count"] >= MOST_QUESTIONS:
         sentence = f"A copilot has {MOST_QUESTIONS} saved questions at most. Delete one first."
         raise ConfigurationError(sentence)
-    saved = SavedQuestion(copilot=copilot, position=max(positions, default=-1) + 1)
-    fill(saved, entry.row())
+    last = there["position__max"]
+    saved.position = 0 if last is None else last + 1
     saved.save()
     return saved
 
@@ -90,4 +106,15 @@ def fill(saved: SavedQuestion, row: Mapping[str, Any]) -> None:
     body = dict(row)
     saved.question = body.pop("question")
     saved.expectation = body.pop("expect", {})
+    saved.label = body.pop("label", "")
     saved.body = body
+    saved.digest = digest_of_question(saved.question, body)
+
+
+def _is_same(one: SavedQuestion, other: SavedQuestion) -> bool:
+    """Whether two questions would be the same entry of a file."""
+    return (one.digest, one.expectation, one.label) == (
+        other.digest,
+        other.expectation,
+        other.label,
+    )

@@ -1,7 +1,7 @@
 """The schema: copilots and who may ask them, saved questions, transcripts, calls of components.
 
 Doors: what is named here, `access.digest_of` for who looks a key up, `copilots`, `imports`, `prices`,
-`reviewing` and `transcripts` for their limits and names, and `fields` for migrations.
+`questions`, `reviewing` and `transcripts` for their limits and names, and `fields` for migrations.
 """
 
 from copilot_admin.models.access import AllowedOrigin, EndpointKey
@@ -19,6 +19,7 @@ from copilot_admin.models.prices import ModelPrice
 from copilot_admin.models.questions import (
     AnswerState,
     Judgement,
+    RecordedAnswer,
     SavedAnswer,
     SavedQuestion,
     Side,
@@ -104,6 +105,7 @@ __all__ = [
     "PendingImport",
     "Provider",
     "Rating",
+    "RecordedAnswer",
     "ReviewQueue",
     "ReviewState",
     "Run",

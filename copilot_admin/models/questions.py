@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot
 from copilot_admin.models.fields import OrderedJsonField
+from copilot_admin.models.prices import COST_DIGITS, COST_PLACES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from protocol.json import Json
 
 DIGEST_LENGTH = 64
+LONGEST_LABEL = 60
 
 
 class Side(models.TextChoices):
@@ -54,6 +56,9 @@ class SavedQuestion(models.Model):
     expectation: "models.Field[Mapping[str, Json], Mapping[str, Json]]" = OrderedJsonField(
         default=dict
     )
+    label = models.CharField(_("label"), max_length=LONGEST_LABEL, blank=True)
+    # Of the question and what it brings, so that the same one is recognised without reading it.
+    digest = models.CharField(max_length=DIGEST_LENGTH, blank=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
     class Meta:
@@ -61,11 +66,47 @@ class SavedQuestion(models.Model):
         verbose_name_plural = _("saved questions")
         ordering = ["copilot", "position", "id"]
         indexes = [
-            models.Index(fields=["copilot", "position", "id"], name="saved_question_of_copilot")
+            models.Index(fields=["copilot", "position", "id"], name="saved_question_of_copilot"),
+            models.Index(fields=["copilot", "digest"], name="saved_question_same"),
         ]
 
     def __str__(self) -> str:
         return self.question
+
+
+class RecordedAnswer(models.Model):
+    """What was answered when somebody asked it for real: the baseline of what is answered later.
+
+    Transcripts are deleted in bulk and a question outlives its own, so its place there is no foreign
+    key; ids of turns are not given twice.
+    """
+
+    question = models.OneToOneField(
+        SavedQuestion, primary_key=True, on_delete=models.CASCADE, related_name="recorded"
+    )
+    conversation = models.BigIntegerField()
+    turn = models.BigIntegerField(db_index=True)
+    text = models.TextField(blank=True)
+    failure = models.TextField(blank=True)  # why it is no whole answer
+    provider = models.CharField(max_length=100, blank=True)
+    model = models.CharField(max_length=200, blank=True)
+    version_number = models.PositiveIntegerField(null=True)  # None: it is gone, or was a draft
+    ttft_ms = models.PositiveIntegerField(null=True)
+    ms = models.PositiveIntegerField(default=0)
+    input_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    cost = models.DecimalField(
+        max_digits=COST_DIGITS, decimal_places=COST_PLACES, null=True
+    )  # None: unknown
+    cost_is_estimated = models.BooleanField(default=False)
+    answered_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name = _("recorded answer")
+        verbose_name_plural = _("recorded answers")
+
+    def __str__(self) -> str:
+        return f"turn {self.turn}"
 
 
 class SavedAnswer(models.Model):

@@ -3,6 +3,7 @@
 In comes a conversation, out come views of it; in comes a run, out comes its request. Doors: what is named here.
 """
 
+from copilot_admin.reading.attempts import Attempt, attempts_of
 from copilot_admin.reading.conversations import (
     read_conversation,
     read_messages,
@@ -25,6 +26,7 @@ from copilot_admin.reading.views import (
 )
 
 __all__ = [
+    "Attempt",
     "CallView",
     "ConversationView",
     "CostView",
@@ -36,6 +38,7 @@ __all__ = [
     "TurnOutline",
     "TurnView",
     "UsageView",
+    "attempts_of",
     "read_conversation",
     "read_messages",
     "read_outline",

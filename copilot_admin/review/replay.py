@@ -22,7 +22,7 @@ def question_of(path: Sequence[TurnView], request: Json) -> JsonObject:
     tools, skills = asked.get("tools"), asked.get("skills_catalog")
     return {
         "question": turn.question.text if turn.question else "",
-        "earlier": [message for one in before for message in _said(one)],
+        "earlier": [*(message for one in before for message in _said(one)), *_history(turn)],
         "widgets": list(_widgets(asked.get("widgets"), found)),
         "options": options if isinstance(options, Mapping) else {},
         "tools": _objects(tools),
@@ -34,12 +34,17 @@ def question_of(path: Sequence[TurnView], request: Json) -> JsonObject:
 
 def _said(turn: TurnView) -> Iterator[JsonObject]:
     """A question and its newest answer, as texts."""
-    yield from ({"role": m.role, "content": m.text} for m in turn.history if m.kind == "text")
+    yield from _history(turn)
     if turn.question is not None:
         yield {"role": "human", "content": turn.question.text}
     answers = [run.answer for run in turn.runs if run.answer]
     if answers:
         yield {"role": "ai", "content": answers[-1]}
+
+
+def _history(turn: TurnView) -> Iterator[JsonObject]:
+    """What the client said had been said before, and this server had not heard."""
+    yield from ({"role": m.role, "content": m.text} for m in turn.history if m.kind == "text")
 
 
 def _widgets(widgets: Json, found: Mapping[str, Sequence[Json]]) -> Iterator[JsonObject]:

@@ -14,7 +14,7 @@ from copilot_admin.copilots.callers import Caller
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import HEARTBEAT_SECONDS, beat
 from copilot_admin.models import Copilot, Judgement, SavedQuestion, Side
-from copilot_admin.storage.writer import WRITER
+from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.studio.question_runs import (
     Result,
     Target,
@@ -42,7 +42,8 @@ def check_questions(copilot: Copilot, side: Side) -> list[Checked]:
     Returns:
         Each question with its result, in the order of the questions.
     """
-    questions = list(SavedQuestion.objects.filter(copilot=copilot))
+    # What they bring is read when they are asked: all of it may be too much at once.
+    questions = list(SavedQuestion.objects.filter(copilot=copilot).defer("body"))
     target = target_of(copilot, side)
     results = in_loop(_results(questions, target, trying(None)))
     return list(zip(questions, results, strict=True))
@@ -91,7 +92,8 @@ async def _results(
     async def ask(saved: SavedQuestion) -> Result:
         async with places:
             try:
-                return await result_of(saved, target, caller)
+                whole = await READER.run(partial(SavedQuestion.objects.get, pk=saved.pk))
+                return await result_of(whole, target, caller)
             except Unavailable as error:
                 return without_answer(error.public, target.source)
 

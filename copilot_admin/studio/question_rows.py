@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.db.models import Prefetch
+from django.db.models import Prefetch, QuerySet
 from django.db.models.functions import Left
 from django.utils.translation import gettext as _
 
@@ -58,13 +58,29 @@ class QuestionRow:
     differs: bool
 
 
-def question_rows(copilot: Copilot) -> Iterator[QuestionRow]:
-    """The questions of a copilot in their order, without what they bring; reads the database."""
+def questions_in_order(copilot: Copilot) -> QuerySet[SavedQuestion]:
+    """The questions of a copilot, without what they bring."""
+    return (
+        SavedQuestion.objects.filter(copilot=copilot)
+        .select_related("recorded")
+        .defer("body", "recorded__text")
+    )
+
+
+def question_rows(
+    copilot: Copilot, questions: QuerySet[SavedQuestion] | None = None
+) -> Iterator[QuestionRow]:
+    """Questions of a copilot with both answers, without what they bring; reads the database.
+
+    Args:
+        copilot: Whose.
+        questions: Of `questions_in_order`, such as a page of them; default: all.
+    """
     sources = sources_of(copilot)
     shown = SavedAnswer.objects.defer("text").annotate(shown=Left("text", SHOWN + 1))
-    questions = SavedQuestion.objects.filter(copilot=copilot).defer("body")
+    rows = questions_in_order(copilot) if questions is None else questions
     differing = that_differ(copilot.pk)
-    for question in questions.prefetch_related(Prefetch("answers", queryset=shown)):
+    for question in rows.prefetch_related(Prefetch("answers", queryset=shown)):
         cells = {answer.side: _cell(question, answer, sources) for answer in question.answers.all()}
         expected, fault = _expected(question)
         yield QuestionRow(

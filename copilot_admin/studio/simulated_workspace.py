@@ -65,10 +65,10 @@ def result_of(entry: QuestionEntry, function: str, given: Mapping[str, Any]) -> 
 
 def _data_of(entry: QuestionEntry, source: Mapping[str, Any]) -> JsonObject:
     uuid, id = source.get("widget_uuid"), source.get("id")
-    for widget in entry.widgets:
-        if uuid == widget.called or id == widget.id:
-            found = _items(widget)
-            break
+    # The same widget may stand in a dashboard twice: of two with its id, the one with its uuid.
+    alike = [one for one in entry.widgets if uuid == one.called or id == one.id]
+    if alike:
+        found = _items(next((one for one in alike if uuid == one.called), alike[0]))
     else:
         file = next((one for one in entry.files if one.id == id), None)
         found = None if file is None else [{"content": file.content, "data_format": _format(file)}]

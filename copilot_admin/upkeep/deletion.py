@@ -28,6 +28,7 @@ from copilot_admin.models import (
     Mark,
     Node,
     Outcome,
+    RecordedAnswer,
     Run,
     SavedAnswer,
     SavedQuestion,
@@ -131,6 +132,7 @@ def _of_copilot(copilot_id: int) -> Iterable[QuerySet[Any]]:
     for rollup in (DailyUsage, HourlyUsage, ErrorUsage, CriterionUsage, CallerDay):
         yield rollup._default_manager.filter(copilot_id=copilot_id).order_by()
     yield SavedAnswer.objects.filter(question__copilot_id=copilot_id).order_by()
+    yield RecordedAnswer.objects.filter(question__copilot_id=copilot_id).order_by()
     yield SavedQuestion.objects.filter(copilot_id=copilot_id).order_by()
     yield VersionProvider.objects.filter(version__copilot_id=copilot_id).order_by()
     unused = CopilotVersion.objects.filter(copilot_id=copilot_id, run=None)

@@ -114,7 +114,7 @@ def test_what_is_wrong_is_said_with_its_place_and_nothing_is_kept():
     )
     too_big = {"question": "What?", "widgets": [{"id": "w", "text": "x" * 5 * 1024 * 1024}]}
     assert refused([too_big]).startswith("copilots[0].questions[0]: has 5.0 MB")
-    assert refused([{"question": "What?"}] * 201).startswith("copilots[0].questions: ")
+    assert refused([{"question": "What?"}] * 1001).startswith("copilots[0].questions: ")
     assert not Copilot.objects.exists()
 
 

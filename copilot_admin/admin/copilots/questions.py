@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
@@ -20,10 +21,11 @@ from copilot_admin.copilots.questions.order import move_question
 from copilot_admin.models import Copilot, SavedQuestion, Side
 from copilot_admin.studio.question_fares import fares_of
 from copilot_admin.studio.question_queue import progress_of, stop
-from copilot_admin.studio.question_rows import answer_differences, question_rows
+from copilot_admin.studio.question_rows import answer_differences, question_rows, questions_in_order
 from copilot_admin.studio.question_tasks import ask_in_background
 
 FOLDER = "admin/copilot_admin/copilot"
+QUESTIONS_OF_A_PAGE = 50
 LIST = "admin:copilot_admin_copilot_questions"
 
 
@@ -134,8 +136,12 @@ class QuestionViews(CopilotViews):
         return self._question_page(request, "question", copilot, context)
 
     def _rows(self, request: HttpRequest, copilot: Copilot) -> dict[str, Any]:
+        questions = questions_in_order(copilot)
+        page = Paginator(questions, QUESTIONS_OF_A_PAGE).get_page(request.GET.get("page"))
+        shown = questions[max(page.start_index() - 1, 0) : page.end_index()]
         return {
-            "rows": list(question_rows(copilot)),
+            "page": page,
+            "rows": list(question_rows(copilot, shown)),
             "progress": progress_of(copilot.pk),
             "may_change": self.has_change_permission(request, copilot),
             "may_read": request.user.has_perm("copilot_admin.view_conversation"),
@@ -153,8 +159,13 @@ class QuestionViews(CopilotViews):
             return response
         messages.info(request, text)
         publishing = request.POST.get("next") == "publish"
-        back = self.publish_url([copilot.pk]) if publishing else reverse(LIST, args=[copilot.pk])
-        return HttpResponseRedirect(back + anchor)
+        if publishing:
+            return HttpResponseRedirect(self.publish_url([copilot.pk]))
+        back = reverse(LIST, args=[copilot.pk])
+        number = number_in(request.GET.get("page"))
+        return HttpResponseRedirect(
+            f"{back}?page={number}{anchor}" if number > 1 else back + anchor
+        )
 
     def _asked(self, request: HttpRequest, pk: int, *, changing: bool = False) -> Copilot:
         rows = self.get_queryset(request).select_related("provider", "live")

@@ -14,6 +14,7 @@ from copilot_admin.copilots.questions.entry import LONGEST_QUESTION, QuestionEnt
 from copilot_admin.copilots.questions.expectation import LONGEST_EXPECTED, ExpectationKind
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import SavedQuestion
+from copilot_admin.models.questions import LONGEST_LABEL
 
 NOTHING = ""
 KINDS = (
@@ -48,10 +49,19 @@ class QuestionForm(forms.Form):
         label=gettext_lazy("Tolerance of a number"), min_value=0, required=False
     )
 
+    label = forms.CharField(
+        label=gettext_lazy("Label"),
+        max_length=LONGEST_LABEL,
+        required=False,
+        help_text=gettext_lazy("Questions with a label can be replayed apart from the others."),
+    )
+
     def __init__(self, saved: SavedQuestion, data: QueryDict | None = None) -> None:
         self.saved = saved
         sent = None if data is None else with_plain_newlines(data)
-        super().__init__(sent, initial={"question": saved.question, **_typed(saved)})
+        super().__init__(
+            sent, initial={"question": saved.question, "label": saved.label, **_typed(saved)}
+        )
 
     def clean(self) -> dict[str, Any]:
         """Reads the question as a file would be read."""
@@ -94,6 +104,7 @@ class QuestionForm(forms.Form):
     def _row(self, cleaned: dict[str, Any]) -> dict[str, Any]:
         row = row_of(self.saved) | {"question": cleaned["question"]}
         row.pop("expect", None)
+        row["label"] = cleaned["label"]
         kind, text = cleaned["kind"], cleaned["expected"]
         if kind == NOTHING:
             return row

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.transcripts.again import AskingAgainViews
+from copilot_admin.admin.transcripts.learning import LearningViews, may_learn
 from copilot_admin.admin.transcripts.list import TranscriptList
 from copilot_admin.admin.transcripts.saving import SavedViews
 from copilot_admin.admin.transcripts.views import VIEW
@@ -23,7 +24,7 @@ FOLDER = "admin/copilot_admin/conversation"
 
 
 @admin.register(Conversation, site=site)
-class ConversationAdmin(GuardedLookups, SavedViews, AskingAgainViews):
+class ConversationAdmin(GuardedLookups, SavedViews, LearningViews, AskingAgainViews):
     """Transcripts are read and judged here; what was said is changed nowhere.
 
     A column more is a method with `@admin.display` and its name in `list_display`; a filter more is an
@@ -51,6 +52,16 @@ class ConversationAdmin(GuardedLookups, SavedViews, AskingAgainViews):
     sortable_by = ()
     actions = None
     ordering = ("-last_at", "-id")
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        """The columns; boxes for whoever may make questions of what he chooses."""
+        shown = tuple(super().get_list_display(request))
+        return ("chosen", *shown) if may_learn(request) else shown
+
+    @admin.display(description=_("Choose"))
+    def chosen(self, conversation: Conversation) -> SafeString:
+        """A box of the form below the list."""
+        return _cell("chosen", conversation=conversation)
 
     @admin.display(description=_("First question"))
     def question(self, conversation: Conversation) -> SafeString:

@@ -6,8 +6,9 @@ from django.urls import URLPattern, path
 from copilot_admin.admin.transcripts.judging import JudgingViews
 from copilot_admin.admin.transcripts.views import number_in, read_only, request_of
 from copilot_admin.edge.public_address import base_url
-from copilot_admin.reading import Tree, read_request, read_tree, read_turns
+from copilot_admin.reading import read_request, read_tree, read_turns
 from copilot_admin.review.curl import curl_of
+from copilot_admin.review.learning import path_to
 from copilot_admin.review.replay import question_of
 
 
@@ -43,21 +44,10 @@ class AskingAgainViews(JudgingViews):
         conversation = self.conversation(request, pk)
         tree = read_tree(conversation)
         number = number_in(turn)
-        above = _path_to(tree, number) if number is not None else []
+        above = path_to(tree, number) if number is not None else []
         turns = read_turns(conversation, tree, above)
         if not turns:
             raise Http404
         kept = [run.id for run in turns[above[-1]].runs if run.has_request]
         found = read_request(kept[0]) if kept else None
         return JsonResponse(question_of([turns[one] for one in above], found))
-
-
-def _path_to(tree: Tree, turn: int) -> list[int]:
-    """The turns from the first question to one; nothing when there is no such turn."""
-    parents = {place.turn.pk: place.parent_id for place in tree.places}
-    path: list[int] = []
-    here: int | None = turn
-    while here is not None and here in parents:
-        path.insert(0, here)
-        here = parents[here]
-    return path

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from copilot_admin.admin.blocks.blocks import answered, blocks_of
 from copilot_admin.admin.blocks.contents import ON_THE_PAGE
 from copilot_admin.admin.blocks.kinds import Answered, Block
-from copilot_admin.admin.transcripts.attempts import Attempt, attempts_of
 from copilot_admin.admin.transcripts.paths import (
     Children,
     Siblings,
@@ -16,7 +15,15 @@ from copilot_admin.admin.transcripts.paths import (
 from copilot_admin.admin.transcripts.plan import Plan
 from copilot_admin.admin.transcripts.said_once import without_sentence
 from copilot_admin.models import Outcome, TurnState
-from copilot_admin.reading import MessageView, OutlineView, RunView, TurnOutline, TurnView
+from copilot_admin.reading import (
+    Attempt,
+    MessageView,
+    OutlineView,
+    RunView,
+    TurnOutline,
+    TurnView,
+    attempts_of,
+)
 from copilot_admin.review.reviews import TurnReview
 
 # Formatting a million characters takes 0.5 s for prose and up to 10 s for texts of marks alone.

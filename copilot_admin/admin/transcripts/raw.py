@@ -4,9 +4,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from copilot_admin.admin.blocks.fields import as_object
-from copilot_admin.admin.transcripts.attempts import attempts_of
 from copilot_admin.models import OTHER_EVENT, EventType
-from copilot_admin.reading import ConversationView, EventView, MessageView, RunView, TurnView
+from copilot_admin.reading import (
+    ConversationView,
+    EventView,
+    MessageView,
+    RunView,
+    TurnView,
+    attempts_of,
+)
 from copilot_admin.rendering.text import pretty_json
 from protocol.events import (
     CitationCollection,

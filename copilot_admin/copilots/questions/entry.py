@@ -8,14 +8,17 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_
 
 from copilot_admin.copilots.fields.shape import Record, Shape, fault, refuse_repeated
 from copilot_admin.copilots.questions.expectation import ExpectationEntry
+from copilot_admin.models.questions import LONGEST_LABEL
 from protocol.redaction import redact
 
 LONGEST_QUESTION = 20_000  # characters; a page has some three thousand
 # Of a question with all that it brings. Tables and a report of some pages have less; each run sends
 # it all to the model, and each export writes it.
 MOST_BYTES = 4 * 1024 * 1024
-MOST_QUESTIONS = 200  # of a copilot; each is asked once for every run
+MOST_QUESTIONS = 1000  # of a copilot; one replay asks all of them
 
+# Keys of an entry that are columns of their own.
+BESIDE_BODY = ("question", "expect", "label")
 JsonRow = dict[str, JsonValue]
 _Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"\S")]
 
@@ -96,12 +99,15 @@ class QuestionEntry(Record):
     tools: Annotated[list[JsonRow], AfterValidator(_without_secrets)] = []
     skills: Annotated[list[JsonRow], AfterValidator(_with_slugs)] = []
     results: Annotated[dict[str, list[JsonRow]], Field(max_length=50)] = {}
+    label: Annotated[str, StringConstraints(max_length=LONGEST_LABEL)] = ""
 
     @model_validator(mode="after")
     def _each_widget_once(self) -> Self:
-        refuse_repeated(
-            [*(one.id for one in self.widgets), *(one.id for one in self.files)], what="widget"
-        )
+        # A dashboard may have the same widget twice, with other parameters: its uuid tells them apart.
+        widgets = dict.fromkeys((one.id, one.called) for one in self.widgets)
+        again = len(self.widgets) > len(widgets)
+        ids = [one.id for one in self.widgets] if again else list({id: None for id, _ in widgets})
+        refuse_repeated([*ids, *(one.id for one in self.files)], what="widget")
         return self
 
     @model_validator(mode="after")
@@ -135,6 +141,4 @@ class QuestionEntry(Record):
 
     def body(self) -> dict[str, Any]:
         """What comes with the question."""
-        return {
-            key: value for key, value in self.row().items() if key not in ("question", "expect")
-        }
+        return {key: value for key, value in self.row().items() if key not in BESIDE_BODY}

@@ -60,6 +60,9 @@ CLOSED = frozenset(
     {
         "admin:copilot_admin_endpointkey_delete",
         "admin:copilot_admin_conversation_add",
+        # Whoever makes questions of transcripts is a builder too.
+        "admin:copilot_admin_conversation_learn",
+        "admin:copilot_admin_conversation_keep",
         "admin:copilot_admin_conversation_delete",
         "admin:copilot_admin_componentcall_add",
         "admin:copilot_admin_componentcall_delete",

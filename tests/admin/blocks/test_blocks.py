@@ -26,7 +26,6 @@ from copilot_admin.admin.blocks.kinds import (
     ToolBlock,
 )
 from copilot_admin.admin.blocks.results import results_of
-from copilot_admin.admin.transcripts.attempts import attempts_of
 from copilot_admin.admin.transcripts.paths import Siblings, children_of, chosen_path, siblings_of
 from copilot_admin.admin.transcripts.raw import raw_events
 from copilot_admin.admin.transcripts.words import ShownWords, outcome_words, state_words
@@ -39,6 +38,7 @@ from copilot_admin.reading import (
     RunView,
     TurnView,
     UsageView,
+    attempts_of,
 )
 from protocol.json import JsonObject
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from copilot_admin.reading import RunView
+from copilot_admin.reading.views import RunView
 
 Attempt = tuple[RunView, ...]
 

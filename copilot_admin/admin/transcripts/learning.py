@@ -1,0 +1,150 @@
+"""Turns become saved questions: one from its page, many from the list."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from copilot_admin.admin.common.generics import ConversationModelAdmin
+from copilot_admin.admin.transcripts.beside import rows_of_list
+from copilot_admin.admin.transcripts.views import FOLDER, VIEW, number_in
+from copilot_admin.admin.transcripts.way import LIST, way_in
+from copilot_admin.models import Conversation, Copilot
+from copilot_admin.models.questions import LONGEST_LABEL
+from copilot_admin.review.learning import MOST_AT_ONCE, Fate, Learned, learn, turns_of
+
+CHANGE = "copilot_admin.change_copilot"
+CHOSEN = "chosen"  # boxes of the list
+ONLY_BAD = "down"  # of `which`
+MOST_CHOSEN = 1_000  # conversations of a filter, the newest; more than are saved at once
+MOST_TOLD = 100  # turns that were not saved and are named
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What somebody wants saved.
+
+    Attributes:
+        conversations: Ids.
+        turns: Ids of conversations and turns, as many as are saved at once.
+        has_more: There are more than that.
+    """
+
+    conversations: Sequence[int]
+    turns: Sequence[tuple[int, int]]
+    only_bad: bool
+    has_more: bool
+
+
+def may_learn(request: HttpRequest) -> bool:
+    """Whether somebody may read transcripts and change copilots: what is read becomes theirs."""
+    return request.user.has_perms([VIEW, CHANGE])
+
+
+class LearningViews(ConversationModelAdmin):
+    """From a transcript to the questions of its copilot."""
+
+    def get_urls(self) -> list[URLPattern]:
+        """The addresses of learning, before the others."""
+        wrap = self.admin_site.admin_view
+        name = "copilot_admin_conversation_{}".format
+        own = [
+            path("learn/", wrap(self.learn_view), name=name("learn")),
+            path("<str:pk>/turns/<str:turn>/learn/", wrap(self.turn_learn_view), name=name("keep")),
+        ]
+        return own + super().get_urls()
+
+    @method_decorator(require_POST)
+    def turn_learn_view(self, request: HttpRequest, pk: str, turn: str) -> HttpResponse:
+        """Saves one turn, and leads to what its answer shall be."""
+        if not may_learn(request):
+            raise PermissionDenied
+        conversation = get_object_or_404(Conversation, pk=number_in(pk))
+        number = number_in(turn)
+        if number is None:
+            raise Http404
+        (one,) = learn([(conversation.pk, number)])
+        if one.fate is Fate.GONE:
+            raise Http404
+        if one.question is None:
+            messages.error(request, _("The question is not saved. %s") % one.sentence)
+            address = reverse("admin:copilot_admin_conversation_change", args=[conversation.pk])
+            return HttpResponseRedirect(f"{address}{way_in(request.POST).query}#turn-{number}")
+        words = one.sentence
+        if one.fate is Fate.SAVED:
+            words = _("The question is saved. Say what its answer shall be.")
+        messages.success(request, words)
+        address = reverse("admin:copilot_admin_copilot_question", args=[one.copilot, one.question])
+        return HttpResponseRedirect(address)
+
+    @method_decorator([require_http_methods(["GET", "HEAD", "POST"]), never_cache])
+    def learn_view(self, request: HttpRequest) -> HttpResponse:
+        """Saves what was chosen in the list, or all that its filter finds; says first how many."""
+        if not may_learn(request):
+            raise PermissionDenied
+        selection = self._selection(request)
+        context: dict[str, Any] = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": _("Save questions"),
+            "selection": selection,
+            "filters": _sent(request).get(LIST, ""),
+            "chosen": _chosen(request),
+            "most": MOST_AT_ONCE,
+            "longest_label": LONGEST_LABEL,
+        }
+        if request.method != "POST" or "_save" not in request.POST:
+            return TemplateResponse(request, f"{FOLDER}/learn.html", context)
+        label = " ".join(request.POST.get("label", "").split())[:LONGEST_LABEL]
+        learned = list(learn(selection.turns, label=label))
+        return TemplateResponse(request, f"{FOLDER}/learned.html", context | _told(learned))
+
+    def _selection(self, request: HttpRequest) -> Selection:
+        chosen = _chosen(request)
+        if not chosen:
+            rows = rows_of_list(self, request, _sent(request).get(LIST, ""))
+            newest = () if rows is None else rows.order_by("-last_at", "-id")[:MOST_CHOSEN]
+            chosen = [row.pk for row in newest]
+        only_bad = _sent(request).get("which") == ONLY_BAD
+        turns = turns_of(chosen, only_bad=only_bad)
+        return Selection(
+            conversations=chosen,
+            turns=turns[:MOST_AT_ONCE],
+            only_bad=only_bad,
+            has_more=len(turns) > MOST_AT_ONCE,
+        )
+
+
+def _sent(request: HttpRequest) -> Any:
+    return request.POST if request.method == "POST" else request.GET
+
+
+def _chosen(request: HttpRequest) -> list[int]:
+    numbers = map(number_in, _sent(request).getlist(CHOSEN)[:MOST_CHOSEN])
+    return [number for number in numbers if number is not None]
+
+
+def _told(learned: Sequence[Learned]) -> dict[str, Any]:
+    """What became of turns: how many are saved for whom, and which are not and why."""
+    saved = [one for one in learned if one.fate is Fate.SAVED]
+    others = [one for one in learned if one.fate is not Fate.SAVED]
+    names = dict(
+        Copilot.objects.filter(pk__in={one.copilot for one in saved}).values_list("pk", "name")
+    )
+    counts = {pk: sum(one.copilot == pk for one in saved) for pk in names}
+    return {
+        "n_saved": len(saved),
+        "copilots": [(pk, name, counts[pk]) for pk, name in sorted(names.items())],
+        "others": others[:MOST_TOLD],
+        "n_others": len(others),
+    }

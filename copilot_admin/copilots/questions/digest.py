@@ -1,0 +1,12 @@
+"""What is the same of two questions that are the same, however they came here."""
+
+from collections.abc import Mapping
+import hashlib
+import json
+from typing import Any
+
+
+def digest_of_question(question: str, body: Mapping[str, Any]) -> str:
+    """Of the words and all that they bring, but not of what is expected."""
+    whole = json.dumps([question, body], sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()

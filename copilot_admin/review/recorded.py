@@ -1,0 +1,124 @@
+"""A turn as a saved question: what was asked with all it brought, and what was answered."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from copilot_admin.models import CostConfidence, Outcome, RecordedAnswer
+from copilot_admin.prices.cost import Cost, together
+from copilot_admin.reading import Attempt, RunView, TurnView, attempts_of
+from copilot_admin.review.replay import question_of
+from protocol.functions import WIDGET_DATA_FUNCTIONS
+from protocol.json import Json, JsonObject
+
+ANSWERED = (Outcome.COMPLETED, Outcome.TRUNCATED)
+ROLES = ("human", "ai")
+_TEXTS = ("name", "description", "uuid", "origin", "category")
+
+
+def entry_of(path: Sequence[TurnView], request: Json, *, label: str = "") -> dict[str, Any]:
+    """A turn as a copilot file has a question; what its form cannot hold is left out.
+
+    Args:
+        path: The turns down to the question, which is the last.
+        request: What came with it; None: not kept.
+        label: Under which it is kept.
+    """
+    asked = question_of(path, request)
+    entry = {
+        "question": asked["question"],
+        "label": label,
+        "earlier": [one for one in _objects(asked["earlier"]) if one["role"] in ROLES],
+        "widgets": [_widget(one) for one in _objects(asked["widgets"]) if _has_id(one)],
+        "options": {
+            key: value
+            for key, value in _object(asked["options"]).items()
+            if isinstance(value, (bool, str))
+        },
+        "tools": asked["tools"],
+        "timezone": asked["timezone"],
+        "model": asked["model"],
+        "results": dict(_results(path[-1])),
+    }
+    return {key: value for key, value in entry.items() if value}
+
+
+def answer_of(turn: TurnView, *, conversation: int) -> RecordedAnswer | None:
+    """What was answered last, as the baseline of later answers; None: nothing was begun.
+
+    Args:
+        turn: The question with its runs.
+        conversation: Its id.
+    """
+    attempts = attempts_of(turn.runs)
+    if not attempts:
+        return None
+    attempt = attempts[-1]
+    last, cost = attempt[-1], _cost(attempt)
+    return RecordedAnswer(
+        conversation=conversation,
+        turn=turn.id,
+        text="".join(run.answer for run in attempt),
+        failure="" if last.outcome in ANSWERED else (last.error or last.outcome),
+        provider=last.provider,
+        model=last.model,
+        version_number=last.version,
+        ttft_ms=last.ttft_ms,
+        ms=sum(run.ms or 0 for run in attempt),
+        input_tokens=sum(run.usage.input_tokens for run in attempt),
+        output_tokens=sum(run.usage.output_tokens for run in attempt),
+        cost=cost.amount,
+        cost_is_estimated=cost.confidence == CostConfidence.ESTIMATED,
+        answered_at=last.started_at,
+    )
+
+
+def is_running(turn: TurnView) -> bool:
+    """Whether the answer is still being written."""
+    return any(run.outcome == Outcome.RUNNING for run in turn.runs)
+
+
+def _cost(attempt: Attempt) -> Cost:
+    return together(Cost(run.cost.amount, CostConfidence(run.cost.confidence)) for run in attempt)
+
+
+def _widget(placed: JsonObject) -> dict[str, Any]:
+    widget, items = _object(placed["widget"]), _objects(placed["items"])
+    columns = widget.get("columns")
+    texts = {key: widget[key] for key in _TEXTS if isinstance(widget.get(key), str)}
+    return {
+        **{key: str(value)[: 200 if key == "name" else None] for key, value in texts.items()},
+        "id": widget["widget_id"],
+        "place": placed["place"],
+        "columns": [one for one in columns if isinstance(one, str)]
+        if isinstance(columns, list)
+        else [],
+        "params": _objects(widget.get("params")),
+        **({"items": items} if items else {}),
+    }
+
+
+def _has_id(placed: JsonObject) -> bool:
+    id = _object(placed["widget"]).get("widget_id")
+    return isinstance(id, str) and bool(id.strip())
+
+
+def _results(turn: TurnView) -> Iterator[tuple[str, list[JsonObject]]]:
+    """What the functions of Workspace brought, but for the data of widgets; the newest of each."""
+    for run in turn.runs:
+        yield from _brought(run)
+
+
+def _brought(run: RunView) -> Iterator[tuple[str, list[JsonObject]]]:
+    for message in (*run.received, *(run.call.results if run.call else ())):
+        data = message.data or {}
+        function = data.get("function")
+        if isinstance(function, str) and function not in WIDGET_DATA_FUNCTIONS:
+            yield function, _objects(data.get("data"))
+
+
+def _objects(value: Json) -> list[JsonObject]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def _object(value: Json) -> JsonObject:
+    return value if isinstance(value, Mapping) else {}
