@@ -45,6 +45,7 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         "copilot_admin.view_criterion",
         "copilot_admin.add_criterion",
         "copilot_admin.change_criterion",
+        "copilot_admin.watch_background",
     ),
     Role.REVIEWERS: (
         "copilot_admin.view_conversation",

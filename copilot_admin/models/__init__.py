@@ -1,7 +1,7 @@
 """The schema: copilots and who may ask them, saved questions, transcripts, calls of components.
 
 Doors: what is named here, `access.digest_of` for who looks a key up, `copilots`, `imports`, `prices`,
-`questions`, `reviewing` and `transcripts` for their limits and names, and `fields` for migrations.
+`questions`, `replays`, `reviewing` and `transcripts` for their limits and names, and `fields` for migrations.
 """
 
 from copilot_admin.models.access import AllowedOrigin, EndpointKey
@@ -23,6 +23,13 @@ from copilot_admin.models.questions import (
     SavedAnswer,
     SavedQuestion,
     Side,
+)
+from copilot_admin.models.replays import (
+    Baseline,
+    Replay,
+    ReplayAnswer,
+    ReplayState,
+    ReplayTarget,
 )
 from copilot_admin.models.review import (
     Criterion,
@@ -72,6 +79,7 @@ __all__ = [
     "Access",
     "AllowedOrigin",
     "AnswerState",
+    "Baseline",
     "Blob",
     "BlobPart",
     "CallStatus",
@@ -106,6 +114,10 @@ __all__ = [
     "Provider",
     "Rating",
     "RecordedAnswer",
+    "Replay",
+    "ReplayAnswer",
+    "ReplayState",
+    "ReplayTarget",
     "ReviewQueue",
     "ReviewState",
     "Run",

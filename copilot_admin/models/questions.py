@@ -134,6 +134,9 @@ class SavedAnswer(models.Model):
     ms = models.PositiveIntegerField(default=0)
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
+    cost = models.DecimalField(
+        max_digits=COST_DIGITS, decimal_places=COST_PLACES, null=True
+    )  # None: unknown
     answered_at = models.DateTimeField(null=True)
 
     class Meta:

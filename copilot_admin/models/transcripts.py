@@ -350,6 +350,11 @@ class Filling(models.Model):
     below = models.BigIntegerField()  # rows with smaller ids wait; the newest are done first
     moved_at = models.DateTimeField(null=True)  # when a batch was last done
 
+    class Meta:
+        permissions: ClassVar = [
+            ("watch_background", "Can see and stop what runs in the background")
+        ]
+
     def __str__(self) -> str:
         return f"{self.name} below {self.below}"
 

@@ -35,6 +35,7 @@ from copilot_admin.storage.schema import known_migrations
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.studio.question_tasks import resume_questions
+from copilot_admin.studio.replay_tasks import resume_replays
 from copilot_admin.telemetry.metrics import counting
 from copilot_admin.telemetry.tracing import start_tracing, stop_tracing
 from copilot_admin.upkeep import background
@@ -129,8 +130,9 @@ async def fill_old_rows() -> None:
 
 
 async def resume_asking() -> None:
-    """Goes on with saved questions that another process left."""
+    """Goes on with saved questions and replays that another process left."""
     await WRITER.run(resume_questions)
+    await WRITER.run(resume_replays)
 
 
 class _Sweeper:

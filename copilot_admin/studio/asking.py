@@ -23,7 +23,8 @@ from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.copilots.questions.entry import QuestionEntry
 from copilot_admin.errors import Unavailable
 from copilot_admin.ids import new_ids
-from copilot_admin.models import Event, EventType, Logging, Outcome, Run
+from copilot_admin.models import CostConfidence, Event, EventType, Logging, Outcome, Run
+from copilot_admin.prices.cost import NOTHING, Cost, together
 from copilot_admin.storage.blobs import load
 from copilot_admin.storage.writer import READER
 from copilot_admin.studio.expectations import GivenAnswer
@@ -49,6 +50,7 @@ class Figures:
     ms: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    cost: Cost = NOTHING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +184,7 @@ def _read(run_ids: tuple[UUID, ...]) -> _Kept:
         ms=sum(run.ms or 0 for run in runs),
         input_tokens=sum(run.input_tokens for run in runs),
         output_tokens=sum(run.output_tokens for run in runs),
+        cost=together(Cost(run.cost, CostConfidence(run.cost_confidence)) for run in runs),
     )
     return _Kept(
         ended=runs[-1].outcome,

@@ -3,15 +3,21 @@
 import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.live import Answerer
 from copilot_admin.copilots.questions.expectation import Expectation
 from copilot_admin.engine.components.inputs import ModelDoor
 from copilot_admin.engine.llm.retries import Pace
+from copilot_admin.engine.values.model_call import Usage
 from copilot_admin.errors import RunError
 from copilot_admin.models import Judgement
+from copilot_admin.prices.book import price_at
+from copilot_admin.prices.cost import NOTHING, Cost, at_best_estimated, cost_of, together
+from copilot_admin.storage.writer import READER
 from copilot_admin.studio.asking import Asked, Figures
 from copilot_admin.studio.expectations import LONGEST_REASON, Verdict, verdict_of_judge, verdict_on
 
@@ -40,6 +46,7 @@ class Judged:
     verdict: Verdict
     input_tokens: int = 0
     output_tokens: int = 0
+    cost: Cost = NOTHING
 
     def added_to(self, figures: Figures) -> Figures:
         """What answer and judge took together."""
@@ -47,6 +54,7 @@ class Judged:
             figures,
             input_tokens=figures.input_tokens + self.input_tokens,
             output_tokens=figures.output_tokens + self.output_tokens,
+            cost=together([figures.cost, self.cost]),
         )
 
 
@@ -69,8 +77,12 @@ async def judge(asked: Asked, expected: Expectation | None, answerer: Answerer |
         return Judged(Verdict(Judgement.UNDECIDED, _("There is no model that could judge.")))
     door = _door(answerer)
     verdict = await _verdict_through(door, expected.text, asked.answer.text)
-    taken = door.usage
-    return Judged(verdict, taken.get("prompt_tokens", 0), taken.get("completion_tokens", 0))
+    read, written = (door.usage.get(key, 0) for key in ("prompt_tokens", "completion_tokens"))
+    spec = answerer.spec
+    find = partial(price_at, spec.provider.name, spec.model, timezone.now())
+    usage = Usage(input_tokens=read, output_tokens=written) if read or written else None
+    cost = at_best_estimated(cost_of(usage, await READER.run(find)))
+    return Judged(verdict, read, written, cost)
 
 
 def _door(answerer: Answerer) -> ModelDoor:

@@ -1,4 +1,6 @@
-"""Asks the saved questions of a copilot until none waits: some at a time, each as soon as it may.
+"""Asks what waits until nothing does: the saved questions of a copilot, or those of a replay.
+
+Some at a time, each as soon as it may.
 
 What fails for a moment is given back, and tried again after a pause that holds nobody else; what
 fails for longer is left to whoever looks for questions that nobody asks.
@@ -9,6 +11,7 @@ from contextlib import suppress
 from functools import partial
 import logging
 import time
+from typing import Generic, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from copilot_admin.answering.open_run import is_draining
@@ -31,12 +34,53 @@ logger = logging.getLogger(__name__)
 _places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
-class QuestionAsker:
-    """Asks what one copilot waits for."""
+class Waiting(Protocol):
+    """A question that somebody is to ask, and nobody else."""
 
-    def __init__(self, copilot_id: int) -> None:
-        self.copilot_id = copilot_id
-        self._asking: dict[asyncio.Task[None], Claimed] = {}
+    @property
+    def answer_id(self) -> int:
+        """The id of the row that its answer comes to."""
+        ...
+
+
+Job = TypeVar("Job", bound=Waiting)
+
+
+class Desk(Protocol[Job]):
+    """Where questions wait, and where their answers go. All but `ask` and `broke` write rows."""
+
+    @property
+    def name(self) -> str:
+        """What is asked, for logs."""
+        ...
+
+    def claim(self, failed: frozenset[int]) -> Job | None:
+        """Lets those that failed wait again, and takes the next; None: nothing is to be asked now."""
+        ...
+
+    def give_back(self, answer_ids: frozenset[int]) -> None:
+        """Lets answers wait again that could not be got now."""
+        ...
+
+    def sign_of_life(self, answer_ids: tuple[int, ...]) -> frozenset[int]:
+        """Says that somebody asks for these; gives those that are still wanted."""
+        ...
+
+    async def ask(self, job: Job) -> None:
+        """Asks one question and keeps what comes of it."""
+        ...
+
+    async def broke(self, job: Job) -> None:
+        """Keeps that a mistake of ours left a question without an answer."""
+        ...
+
+
+class Asker(Generic[Job]):
+    """Asks what waits at one desk."""
+
+    def __init__(self, desk: Desk[Job]) -> None:
+        self.desk = desk
+        self._asking: dict[asyncio.Task[None], Job] = {}
         self._failed: set[int] = set()  # answers that are to wait again
         self._until = float("inf")
 
@@ -87,7 +131,7 @@ class QuestionAsker:
         claimed = await self._claim()
         if claimed is None:
             return False
-        asking = spawn(_ask(claimed), name=f"saved question {claimed.question.pk}")
+        asking = spawn(self.desk.ask(claimed), name=f"{self.desk.name}, {claimed.answer_id}")
         self._asking[asking] = claimed
         try:
             await asyncio.wait({asking})
@@ -97,33 +141,33 @@ class QuestionAsker:
         await self._settle(claimed, asking)
         return True
 
-    async def _claim(self) -> Claimed | None:
+    async def _claim(self) -> Job | None:
         """Takes the next answer; those that failed wait again from then on."""
         failed, self._failed = (
             frozenset(self._failed),
             set(),
         )  # so that nobody gives them back twice
         try:
-            return await WRITER.run(partial(_give_back_and_claim, self.copilot_id, failed))
+            return await WRITER.run(partial(self.desk.claim, failed))
         except HICCUPS:
             self._failed |= failed
             raise
 
-    async def _settle(self, claimed: Claimed, asked: asyncio.Task[None]) -> None:
+    async def _settle(self, claimed: Job, asked: asyncio.Task[None]) -> None:
         """Says of a question that broke that it did; one that met with a hiccup is asked again."""
         error = None if asked.cancelled() else asked.exception()
         if isinstance(error, HICCUPS):
             self._failed.add(claimed.answer_id)
             raise error
         if error is not None:  # its task has logged it
-            await _keep(claimed, without_answer(CRASHED))
+            await self.desk.broke(claimed)
 
     async def _leave_it(self, error: Exception) -> None:
         """Lets others ask what could not be asked; what cannot be given back, they find as well."""
         logger.warning("saved questions wait for now: %s", type(error).__name__)
         failed, self._failed = frozenset(self._failed), set()
         with suppress(*HICCUPS):
-            await WRITER.run(partial(give_back, failed))
+            await WRITER.run(partial(self.desk.give_back, failed))
 
     async def _look_after(self) -> None:
         """Says again and again that questions are asked, and ends those that nobody wants."""
@@ -138,7 +182,7 @@ class QuestionAsker:
         asking = dict(self._asking)
         await WRITER.run(partial(beat, tuple(run.id for run in tuple(RUNNING))))
         ids = tuple(claimed.answer_id for claimed in asking.values())
-        wanted = await WRITER.run(partial(sign_of_life, self.copilot_id, ids))
+        wanted = await WRITER.run(partial(self.desk.sign_of_life, ids))
         for one, claimed in asking.items():
             if claimed.answer_id not in wanted:
                 one.cancel()
@@ -150,16 +194,35 @@ def _place() -> asyncio.Semaphore:
     return _places.setdefault(loop, asyncio.Semaphore(PLACES))
 
 
-def _give_back_and_claim(copilot_id: int, failed: frozenset[int]) -> Claimed | None:
-    give_back(failed)
-    return claim(copilot_id, at_once=AT_ONCE)
+class QuestionDesk:
+    """The saved questions of a copilot, which wait for answers of the draft or of what is live."""
 
+    def __init__(self, copilot_id: int) -> None:
+        self.copilot_id = copilot_id
+        self.name = f"saved questions of copilot {copilot_id}"
 
-async def _ask(claimed: Claimed) -> None:
-    """Asks one question and keeps what comes of it."""
-    question = claimed.question
-    target = await READER.run(partial(target_of, question.copilot, claimed.side))
-    await _keep(claimed, await result_of(question, target, trying(claimed.user_id)))
+    def claim(self, failed: frozenset[int]) -> Claimed | None:
+        """Lets those that failed wait again, and takes the next."""
+        give_back(failed)
+        return claim(self.copilot_id, at_once=AT_ONCE)
+
+    def give_back(self, answer_ids: frozenset[int]) -> None:
+        """Lets answers wait again."""
+        give_back(answer_ids)
+
+    def sign_of_life(self, answer_ids: tuple[int, ...]) -> frozenset[int]:
+        """Says that they are being asked; gives those that are still wanted."""
+        return sign_of_life(self.copilot_id, answer_ids)
+
+    async def ask(self, job: Claimed) -> None:
+        """Asks one question and keeps what comes of it."""
+        question = job.question
+        target = await READER.run(partial(target_of, question.copilot, job.side))
+        await _keep(job, await result_of(question, target, trying(job.user_id)))
+
+    async def broke(self, job: Claimed) -> None:
+        """Keeps that there is no answer."""
+        await _keep(job, without_answer(CRASHED))
 
 
 async def _keep(claimed: Claimed, result: Result) -> None:

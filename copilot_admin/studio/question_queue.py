@@ -131,6 +131,7 @@ def keep(claimed: Claimed, asked: Asked, verdict: Verdict, source: Source) -> bo
             ms=figures.ms,
             input_tokens=figures.input_tokens,
             output_tokens=figures.output_tokens,
+            cost=figures.cost.amount,
             answered_at=timezone.now(),
         )
     )

@@ -9,8 +9,8 @@ from django_tasks import task
 
 from copilot_admin.answering.tasks import spawn
 from copilot_admin.models import SavedQuestion, Side
-from copilot_admin.studio.question_asker import QuestionAsker
-from copilot_admin.studio.question_queue import claim_stalled, queue
+from copilot_admin.studio.question_asker import Asker, QuestionDesk
+from copilot_admin.studio.question_queue import Claimed, claim_stalled, queue
 from copilot_admin.upkeep.background import beside, in_loop, is_server
 from copilot_admin.upkeep.tasks import TURN_SECONDS, waits_for_worker
 
@@ -22,7 +22,7 @@ def ask_saved_questions(copilot_id: int) -> None:
     A server asks them in its loop, where a slow answer keeps nobody waiting. A worker asks until
     others have their turn.
     """
-    asker = QuestionAsker(copilot_id)
+    asker = Asker(QuestionDesk(copilot_id))
     if is_server():
         beside(partial(_begin, asker))
     elif in_loop(asker.ask_waiting(seconds=TURN_SECONDS)):
@@ -51,5 +51,5 @@ def resume_questions() -> None:
             ask_saved_questions.enqueue(copilot_id)
 
 
-def _begin(asker: QuestionAsker) -> asyncio.Task[bool]:
-    return spawn(asker.ask_waiting(), name=f"saved questions of copilot {asker.copilot_id}")
+def _begin(asker: Asker[Claimed]) -> asyncio.Task[bool]:
+    return spawn(asker.ask_waiting(), name=asker.desk.name)

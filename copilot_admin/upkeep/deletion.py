@@ -29,6 +29,8 @@ from copilot_admin.models import (
     Node,
     Outcome,
     RecordedAnswer,
+    Replay,
+    ReplayAnswer,
     Run,
     SavedAnswer,
     SavedQuestion,
@@ -132,6 +134,8 @@ def _of_copilot(copilot_id: int) -> Iterable[QuerySet[Any]]:
     for rollup in (DailyUsage, HourlyUsage, ErrorUsage, CriterionUsage, CallerDay):
         yield rollup._default_manager.filter(copilot_id=copilot_id).order_by()
     yield SavedAnswer.objects.filter(question__copilot_id=copilot_id).order_by()
+    yield ReplayAnswer.objects.filter(replay__copilot_id=copilot_id).order_by()
+    yield Replay.objects.filter(copilot_id=copilot_id).order_by()
     yield RecordedAnswer.objects.filter(question__copilot_id=copilot_id).order_by()
     yield SavedQuestion.objects.filter(copilot_id=copilot_id).order_by()
     yield VersionProvider.objects.filter(version__copilot_id=copilot_id).order_by()

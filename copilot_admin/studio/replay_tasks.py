@@ -1,0 +1,110 @@
+"""Replays done in the background: handed to the server's loop, done by a worker, or by a command."""
+
+import asyncio
+from functools import partial
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django_tasks import task
+
+from copilot_admin.answering.run import CRASHED
+from copilot_admin.answering.tasks import spawn
+from copilot_admin.models import Replay, SavedQuestion
+from copilot_admin.storage.writer import READER, WRITER
+from copilot_admin.studio.question_asker import AT_ONCE, Asker
+from copilot_admin.studio.question_runs import Result, result_of, trying, without_answer
+from copilot_admin.studio.replay_decisions import Wish
+from copilot_admin.studio.replay_queue import (
+    ClaimedReplay,
+    begin,
+    claim,
+    claim_stalled,
+    give_back,
+    grant,
+    keep,
+    sign_of_life,
+)
+from copilot_admin.studio.replay_targets import target_of_replay
+from copilot_admin.upkeep.background import beside, in_loop, is_server
+from copilot_admin.upkeep.tasks import TURN_SECONDS, waits_for_worker
+
+
+class ReplayDesk:
+    """The questions of a replay, which wait for one answer each."""
+
+    def __init__(self, replay_id: int) -> None:
+        self.replay_id = replay_id
+        self.name = f"replay {replay_id}"
+
+    def claim(self, failed: frozenset[int]) -> ClaimedReplay | None:
+        """Lets those that failed wait again, and takes the next."""
+        give_back(failed)
+        return claim(self.replay_id, at_once=AT_ONCE)
+
+    def give_back(self, answer_ids: frozenset[int]) -> None:
+        """Lets questions wait again."""
+        give_back(answer_ids)
+
+    def sign_of_life(self, answer_ids: tuple[int, ...]) -> frozenset[int]:
+        """Says that they are being asked; gives those that are still wanted."""
+        return sign_of_life(self.replay_id, answer_ids)
+
+    async def ask(self, job: ClaimedReplay) -> None:
+        """Asks one question and keeps what comes of it."""
+        target = await READER.run(partial(target_of_replay, job.replay))
+        await _keep(job, await result_of(job.question, target, trying(job.replay.asked_by_id)))
+
+    async def broke(self, job: ClaimedReplay) -> None:
+        """Keeps that there is no answer."""
+        await _keep(job, without_answer(CRASHED))
+
+
+@task
+def ask_replay(replay_id: int) -> None:
+    """Has the questions of a replay asked; a worker asks until others have their turn."""
+    asker = Asker(ReplayDesk(replay_id))
+    if is_server():
+        beside(partial(_begin, asker))
+    elif in_loop(asker.ask_waiting(seconds=TURN_SECONDS)):
+        ask_replay.enqueue(replay_id)
+
+
+def replay_in_background(replay: Replay, questions: QuerySet[SavedQuestion]) -> Replay:
+    """Stores a replay and has it done.
+
+    Raises:
+        ConfigurationError: There is nothing to ask, or too much.
+    """
+    with transaction.atomic():
+        begin(replay, questions)
+        transaction.on_commit(partial(ask_replay.enqueue, replay.pk))
+    return replay
+
+
+def replay_here(replay_id: int) -> None:
+    """Asks all that waits, in this thread."""
+    in_loop(Asker(ReplayDesk(replay_id)).ask_waiting())
+
+
+def wish(replay_id: int, wanted: Wish) -> bool:
+    """Pauses a replay, lets it go on, or stops it; says whether it could be."""
+    with transaction.atomic():
+        is_granted = grant(replay_id, wanted)
+        if is_granted and wanted is Wish.RESUME:
+            transaction.on_commit(partial(ask_replay.enqueue, replay_id))
+    return is_granted
+
+
+def resume_replays() -> None:
+    """Takes up the replays that nobody goes on with, unless they wait for a worker."""
+    for replay_id in claim_stalled():
+        if not waits_for_worker(ask_replay, replay_id):
+            ask_replay.enqueue(replay_id)
+
+
+def _begin(asker: Asker[ClaimedReplay]) -> asyncio.Task[bool]:
+    return spawn(asker.ask_waiting(), name=asker.desk.name)
+
+
+async def _keep(claimed: ClaimedReplay, result: Result) -> None:
+    await WRITER.run(partial(keep, claimed, result))
