@@ -8,10 +8,10 @@ from django.http import HttpRequest, JsonResponse
 from copilot_admin.answering.open_run import is_draining
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL
-from copilot_admin.server.free_space import full_folder
 from copilot_admin.storage.damage import is_damaged
 from copilot_admin.storage.schema import is_current
 from copilot_admin.storage.writer import READER
+from copilot_admin.upkeep.free_space import full_folder
 
 DAMAGED = "the SQLite database is damaged: stop the server and put a backup in its place"
 

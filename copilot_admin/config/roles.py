@@ -50,6 +50,7 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
     Role.REVIEWERS: (
         "copilot_admin.view_conversation",
         "copilot_admin.change_conversation",
+        "copilot_admin.export_conversation",
         "copilot_admin.view_componentcall",
         "copilot_admin.view_reviewqueue",
         "copilot_admin.add_reviewqueue",

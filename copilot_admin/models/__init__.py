@@ -14,6 +14,7 @@ from copilot_admin.models.copilots import (
     Provider,
     VersionProvider,
 )
+from copilot_admin.models.exports import ExportPart, ExportState, TranscriptExport
 from copilot_admin.models.imports import PendingImport
 from copilot_admin.models.prices import ModelPrice
 from copilot_admin.models.questions import (
@@ -98,6 +99,8 @@ __all__ = [
     "ErrorUsage",
     "Event",
     "EventType",
+    "ExportPart",
+    "ExportState",
     "Feedback",
     "FeedbackSource",
     "Filling",
@@ -128,6 +131,7 @@ __all__ = [
     "SeenKind",
     "SeenValue",
     "Side",
+    "TranscriptExport",
     "Turn",
     "TurnNote",
     "TurnState",

@@ -25,6 +25,8 @@ from copilot_admin.engine.files.file_processes import WORKERS
 from copilot_admin.engine.providers.registry import aclose_all, provider_kinds
 from copilot_admin.errors import ConfigurationError, Unavailable
 from copilot_admin.journal import HEARTBEAT_SECONDS, JOURNAL, beat, reap, replay_spool
+from copilot_admin.review.exports.keeping import sweep_exports
+from copilot_admin.review.exports.tasks import resume_exports
 from copilot_admin.server.database_faults import sentence_of
 from copilot_admin.server.garbage import spare_what_stays
 from copilot_admin.server.readings import refresh
@@ -135,6 +137,12 @@ async def resume_asking() -> None:
     await WRITER.run(resume_replays)
 
 
+async def resume_exporting() -> None:
+    """Goes on with exports that another process left, and deletes those whose time has run out."""
+    await WRITER.run(resume_exports)
+    await WRITER.run(sweep_exports)
+
+
 class _Sweeper:
     """Takes away a few blobs at a time that nothing refers to, and begins anew at the end."""
 
@@ -162,6 +170,7 @@ DUTIES: tuple[Duty, ...] = (
     replay,
     resume,
     resume_asking,
+    resume_exporting,
     fill_old_rows,
     _Sweeper().sweep,
 )

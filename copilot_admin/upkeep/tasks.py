@@ -9,7 +9,7 @@ from dataclasses import astuple
 from functools import partial
 import logging
 import time
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from django import db
 from django.db import transaction
@@ -29,6 +29,7 @@ from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
 
 TURN_SECONDS = 10.0  # then another task has its turn, and a worker may stop
 
+P = ParamSpec("P")
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ logger = logging.getLogger(__name__)
 @task
 def delete_copilot(copilot_id: int) -> None:
     """Deletes a copilot that is marked; where it stops early, housekeeping takes it up again."""
-    last = _in_turns(partial(_deleted, copilot_id), lambda step: step is not Step.MOVED)
+    last = in_turns(partial(_deleted, copilot_id), lambda step: step is not Step.MOVED)
     if last is Step.MOVED:
         delete_copilot.enqueue(copilot_id)
     elif last is Step.GONE:
@@ -54,7 +55,7 @@ def sweep_blobs(after: str = "", in_round: int = 0, total: int = 0) -> None:
         state = WRITER.submit(partial(sweep_batch, state)).result()
         return state
 
-    last = _in_turns(batch, lambda sweep: sweep.is_done)
+    last = in_turns(batch, lambda sweep: sweep.is_done)
     if last is not None and not last.is_done:
         sweep_blobs.enqueue(*astuple(last)[:3])
 
@@ -62,7 +63,7 @@ def sweep_blobs(after: str = "", in_round: int = 0, total: int = 0) -> None:
 @task
 def fill(name: str) -> None:
     """Writes what older rows lack; where it stops early, housekeeping takes it up again."""
-    is_done = _in_turns(lambda: WRITER.submit(partial(fill_batch, name)).result(), bool)
+    is_done = in_turns(lambda: WRITER.submit(partial(fill_batch, name)).result(), bool)
     if is_done is False:
         fill.enqueue(name)
 
@@ -89,19 +90,19 @@ def resume_deletions() -> None:
             delete_copilot.enqueue(copilot_id)
 
 
-def waits_for_worker(work: Task[[T], None], what: T) -> bool:
+def waits_for_worker(work: Task[P, None], *what: object) -> bool:
     """Whether a worker will do this anyway; never where servers work themselves."""
     if not isinstance(work.get_backend(), DatabaseBackend):
         return False
     waiting = DBTaskResult.objects.ready().filter(task_path=work.module_path)
-    return waiting.filter(args_kwargs__args=[what]).exists()
+    return waiting.filter(args_kwargs__args=[*what]).exists()
 
 
 def _deleted(copilot_id: int) -> Step:
     return WRITER.submit(partial(delete_batch, copilot_id)).result()
 
 
-def _in_turns(batch: Callable[[], T], is_last: Callable[[T], bool]) -> T | None:
+def in_turns(batch: Callable[[], T], is_last: Callable[[T], bool]) -> T | None:
     """Does batches until the last one or the end of the turn, and rests as long as it works.
 
     Returns:

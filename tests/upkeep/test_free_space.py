@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.server.free_space import LEAST_BYTES, full_folder
+from copilot_admin.upkeep.free_space import LEAST_BYTES, full_folder
 
 GB = 1024**3
 

@@ -1,0 +1,110 @@
+"""Transcripts that somebody takes along as one file, written in the background."""
+
+from typing import ClassVar, Self
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+
+class ExportState(models.TextChoices):
+    """How far an export has come."""
+
+    RUNNING = "running", _("Being written")
+    DONE = "done", _("Done")
+    STOPPED = "stopped", _("Stopped")
+    FAILED = "failed", _("Failed")
+
+
+class ExportQuerySet(models.QuerySet["TranscriptExport"]):
+    """Look-ups of exports."""
+
+    def kept(self) -> Self:
+        """Those whose time has not run out; the others are being deleted."""
+        return self.filter(expires_at__gt=timezone.now())
+
+
+class TranscriptExport(models.Model):
+    """One file of transcripts: what is in it, and how far it has come.
+
+    Conversations are written from the newest id down. `top` and `bottom` are the ids between which
+    it goes, `position` the one below which it goes on, `n_parts` the parts that are whole up to there.
+    """
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    query = models.TextField(blank=True)  # filters and words, as the address of the list has them
+    words = models.TextField(blank=True)  # the same for people
+    format = models.CharField(_("format"), max_length=20)
+    with_data = models.BooleanField(_("with data"), default=False)
+    with_prompts = models.BooleanField(_("with system prompts"), default=False)
+    state = models.CharField(
+        _("state"), max_length=7, choices=ExportState.choices, default=ExportState.RUNNING
+    )
+    error = models.TextField(blank=True)  # a sentence for its owner
+    top = models.BigIntegerField(default=0)
+    bottom = models.BigIntegerField(default=0)
+    position = models.BigIntegerField(default=0)
+    n_parts = models.PositiveIntegerField(default=0)
+    n_conversations = models.PositiveBigIntegerField(_("conversations"), default=0)
+    n_turns = models.PositiveBigIntegerField(_("questions"), default=0)
+    size = models.PositiveBigIntegerField(_("bytes"), default=0)
+    # Who writes counts it up: whoever wrote before finds another number, and stops.
+    claim = models.PositiveIntegerField(default=0)
+    moved_at = models.DateTimeField()
+    made_at = models.DateTimeField(_("begun"), auto_now_add=True)
+    expires_at = models.DateTimeField(_("kept until"))
+
+    objects: ClassVar[ExportQuerySet] = ExportQuerySet.as_manager()  # type: ignore[assignment]  # a manager made from the queryset has its methods
+
+    class Meta:
+        verbose_name = _("export")
+        verbose_name_plural = _("exports")
+        ordering = ["-id"]
+        default_permissions = ()
+        permissions = [("export_conversation", "Can export transcripts")]
+        indexes = [
+            models.Index(
+                fields=["moved_at"], condition=models.Q(state="running"), name="export_running"
+            ),
+            models.Index(fields=["expires_at"], name="export_expires"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.format} {self.pk}"
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is still being written."""
+        return self.state == ExportState.RUNNING
+
+    @property
+    def is_done(self) -> bool:
+        """Whether its file is whole."""
+        return self.state == ExportState.DONE
+
+    @property
+    def per_cent(self) -> int:
+        """How far it has come, by the ids that it has passed."""
+        if self.is_done:
+            return 100
+        whole = self.top - self.bottom + 1
+        return min(99, max(0, 100 * (self.top + 1 - self.position) // whole)) if whole > 0 else 0
+
+
+class ExportPart(models.Model):
+    """A piece of the file, packed; pieces that follow the last whole conversation are written anew."""
+
+    export = models.ForeignKey(
+        TranscriptExport, on_delete=models.CASCADE, related_name="parts", db_index=False
+    )
+    ord = models.PositiveIntegerField()
+    data = models.BinaryField()  # zlib
+
+    class Meta:
+        default_permissions = ()
+        ordering = ["export", "ord"]
+        constraints = [models.UniqueConstraint(fields=["export", "ord"], name="export_part_once")]
+
+    def __str__(self) -> str:
+        return f"{self.export_id}/{self.ord}"

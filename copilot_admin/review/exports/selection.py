@@ -1,0 +1,140 @@
+"""Which conversations an export has: those of the list's filters and words, found window by window.
+
+The list looks for words within bounds, since somebody waits for it. Here nobody waits: each window is
+looked at, so all are found, and no statement ever reads more than one window.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from urllib.parse import parse_qsl, urlencode
+
+from django.db.models import Max, Min, Q
+from django.utils import timezone
+
+from copilot_admin.models import Conversation, TurnText
+from copilot_admin.review.filters import FILTERS, PERIODS, Chosen, read_filters
+from copilot_admin.review.phrases import read_typed
+from copilot_admin.review.saved_views import SEARCHED, kept_query
+from copilot_admin.review.searching import found_by_id
+from copilot_admin.review.trigrams import having
+
+WINDOW = 500  # conversations of one statement
+COUNTED = 10_000  # conversations that are counted before an export begins
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What an export has.
+
+    Attributes:
+        chosen: The filters.
+        phrases: Words that have to stand in one turn, folded.
+        named: Conversations that the words name by an id, whatever the filters.
+        is_only_named: Nothing but those.
+    """
+
+    chosen: Chosen
+    phrases: Sequence[str] = ()
+    named: frozenset[int] = frozenset()
+    is_only_named: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """Some conversations side by side, newest first.
+
+    Attributes:
+        ids: Those that are selected.
+        below: Where the next window begins.
+    """
+
+    ids: Sequence[int]
+    below: int
+
+
+def frozen_query(given: Mapping[str, str]) -> str:
+    """The filters and words of an address as an export keeps them: "the last 7 days" becomes a date."""
+    kept = dict(parse_qsl(kept_query(given)))
+    if kept.get("days") in PERIODS:
+        days = int(kept.pop("days"))
+        first = (timezone.now().date() - timedelta(days=days - 1)).isoformat()
+        kept["since"] = max(first, kept.get("since", ""))
+    return urlencode(kept)
+
+
+def read_selection(query: str) -> Selection:
+    """Reads what an export keeps of an address."""
+    given = dict(parse_qsl(query))
+    typed = read_typed(given.get(SEARCHED, ""))
+    named = found_by_id(typed) if typed else {}
+    return Selection(
+        chosen=read_filters(given),
+        phrases=typed.phrases,
+        named=frozenset(named),
+        is_only_named=bool(typed) and (not typed.phrases or bool(named and typed.number is None)),
+    )
+
+
+def words_of(query: str) -> str:
+    """What an export has, in the words of the list: `Copilot: desk; Outcome: Failed`."""
+    given = dict(parse_qsl(query))
+    parts = [f"“{given[SEARCHED]}”"] if given.get(SEARCHED) else []
+    for one in FILTERS:
+        if value := given.get(one.name):
+            label = dict(one.choices()).get(value, value)
+            parts.append(f"{one.label}: {label}")
+    return "; ".join(parts)
+
+
+def borders() -> tuple[int, int]:
+    """The lowest and the highest id of a conversation; (0, 0) while there is none."""
+    found = Conversation.objects.aggregate(lowest=Min("pk"), highest=Max("pk"))
+    return found["lowest"] or 0, found["highest"] or 0
+
+
+def next_window(selection: Selection, below: int) -> Window | None:
+    """The next conversations; None at the end.
+
+    Args:
+        selection: What is exported.
+        below: Ids are smaller than this.
+    """
+    newest = Conversation.objects.filter(pk__lt=below).order_by("-pk")
+    ids = list(newest.values_list("pk", flat=True)[:WINDOW])
+    if not ids:
+        return None
+    here = Q(pk__gte=ids[-1], pk__lt=below)
+    found = {pk for pk in ids if pk in selection.named}
+    if not selection.is_only_named:
+        found |= _found(selection, here)
+    return Window(ids=[pk for pk in ids if pk in found], below=ids[-1])
+
+
+def counted(selection: Selection) -> int | None:
+    """How many there are, at most one more than `COUNTED`; None where only words would tell."""
+    if selection.is_only_named:
+        return len(selection.named)
+    if selection.phrases:
+        return None
+    rows = Conversation.objects.filter(selection.chosen.condition, _stays())
+    return rows.order_by()[: COUNTED + 1].count()
+
+
+def _found(selection: Selection, here: Q) -> set[int]:
+    rows = Conversation.objects.filter(here, selection.chosen.condition, _stays()).order_by()
+    ids = set(rows.values_list("pk", flat=True))
+    if not (ids and selection.phrases):
+        return ids
+    texts = having(TurnText.objects.filter(conversation__in=ids), selection.phrases)
+    return set(texts.order_by().values_list("conversation_id", flat=True))
+
+
+def _stays() -> Q:
+    """Of a copilot that is being deleted, conversations are half gone already."""
+    return Q(copilot__deletion_requested_at=None)
+
+
+def day_of(at: datetime) -> str:
+    """A day in UTC, as filters and names of files have it."""
+    return at.astimezone(UTC).date().isoformat()

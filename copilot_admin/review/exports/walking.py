@@ -1,0 +1,57 @@
+"""Transcripts as one text, written conversation by conversation; what is in memory does not grow."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from copilot_admin.models import Conversation
+from copilot_admin.review.exports.conversations import ExportedConversation, ExportOptions
+from copilot_admin.review.exports.format import About, ExportFormat
+from copilot_admin.review.exports.selection import Selection, next_window
+
+READ_AT_ONCE = 50  # rows of conversations
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walk:
+    """What is written, and how."""
+
+    selection: Selection
+    format: ExportFormat
+    options: ExportOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """That everything down to an id was written.
+
+    Attributes:
+        n_turns: Of the conversation that ended here; None where a window had nothing more.
+    """
+
+    position: int
+    n_turns: int | None = None
+
+
+def written(walk: Walk, below: int) -> Iterator[str | Passed]:
+    """The texts of the conversations below an id, and after each how far it has come."""
+    while (window := next_window(walk.selection, below)) is not None:
+        below = window.below
+        for row in _rows(window.ids):
+            exported = ExportedConversation(row, walk.options)
+            yield from walk.format.conversation(exported)
+            yield Passed(row.pk, exported.n_turns)
+        yield Passed(below)
+
+
+def whole(walk: Walk, about: About, below: int) -> Iterator[str | Passed]:
+    """A whole file from its head to its end."""
+    yield from walk.format.begin(about)
+    yield from written(walk, below)
+    yield from walk.format.end()
+
+
+def _rows(ids: Sequence[int]) -> Iterator[Conversation]:
+    for start in range(0, len(ids), READ_AT_ONCE):
+        some = ids[start : start + READ_AT_ONCE]
+        rows = Conversation.objects.select_related("copilot").filter(pk__in=some)
+        yield from rows.order_by("-pk")

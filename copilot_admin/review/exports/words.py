@@ -1,0 +1,64 @@
+"""Facts of a turn as short texts, the same in every format."""
+
+from collections.abc import Iterator, Sequence
+
+from copilot_admin.models import CriterionKind, Verdict
+from copilot_admin.reading import EventView, TurnView
+from copilot_admin.rendering.text import cell_text
+from copilot_admin.storage.cut_values import CutList, CutText
+from protocol.json import Json
+
+NOT_KEPT = "[not kept: the copilot's logging keeps no content]"
+LEFT_OUT = "[not exported: data was left out]"
+CUT = " [cut]"
+
+
+def data_text(value: Json) -> str:
+    """Data as text, in one line where it is JSON; what was cut says so."""
+    text = cell_text(value)
+    return f"{text}{CUT}" if isinstance(value, CutList | CutText) else text
+
+
+def labels_of(verdicts: Sequence[Verdict]) -> list[str]:
+    """The labels that reviewers gave, and their scores: `wrong number`, `tone: 4`."""
+    return list(dict.fromkeys(_labels(verdicts)))
+
+
+def ratings_of(verdicts: Sequence[Verdict]) -> list[str]:
+    """What reviewers think on the whole: good, mixed, bad."""
+    return [verdict.rating for verdict in verdicts]
+
+
+def comments_of(verdicts: Sequence[Verdict]) -> list[str]:
+    """What reviewers wrote to their verdicts."""
+    return [verdict.comment for verdict in verdicts if verdict.comment]
+
+
+def reasons_of(turn: TurnView) -> list[str]:
+    """Why people gave thumbs."""
+    return list(dict.fromkeys(str(tag) for one in turn.feedback for tag in one.tags))
+
+
+def thumbs_of(turn: TurnView) -> tuple[int, int]:
+    """Thumbs up and down."""
+    up = sum(one.is_good for one in turn.feedback)
+    return up, len(turn.feedback) - up
+
+
+def feedback_comments(turn: TurnView) -> list[str]:
+    """What people wrote to their thumbs."""
+    return [one.comment for one in turn.feedback if one.comment]
+
+
+def artifact_name(event: EventView) -> str:
+    """What a table, a chart or a text beside an answer is called."""
+    payload = event.payload or {}
+    kind, name = payload.get("type", ""), payload.get("name", "")
+    return f"{kind}: {name}" if kind and name else str(kind or name)
+
+
+def _labels(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    for verdict in verdicts:
+        for mark in verdict.marks.all():
+            is_label = mark.criterion.kind == CriterionKind.LABEL
+            yield mark.criterion.name if is_label else f"{mark.criterion.name}: {mark.value}"

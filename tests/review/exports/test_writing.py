@@ -1,0 +1,296 @@
+"""An export is written in batches, by one at a time, and goes on where it stopped."""
+
+import csv
+from datetime import timedelta
+import io
+import sqlite3
+
+from django import db
+from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
+import pytest
+
+from copilot_admin.models import Conversation, ExportPart, ExportState, TranscriptExport
+from copilot_admin.review.exports import keeping, tasks, writing
+from copilot_admin.review.exports.conversations import ExportOptions
+from copilot_admin.review.exports.downloading import file_name, media_type, pieces
+from copilot_admin.review.exports.keeping import Refusal, discard, stop, sweep_exports, take_over
+from copilot_admin.review.exports.tasks import export_in_background, resume_exports
+from copilot_admin.review.exports.writing import Step, Writing
+from copilot_admin.storage.writer import WRITER
+from copilot_admin.upkeep import background
+from copilot_admin.upkeep.background import BACKGROUND
+from tests.factories import make_user, make_version
+from tests.journal.journaling import Client
+from tests.review.exports.exporting import begun, parts_of, text_of, written
+from tests.waiting import HANGS_SECONDS
+
+IN_DATABASE = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
+
+
+@pytest.fixture(autouse=True)
+def _background_is_open() -> None:
+    background.start()
+
+
+def conversations(number: int) -> list[int]:
+    version = make_version()
+    return [
+        Client(version=version, trace_id=f"t-{n}").ask(f"Q{n}?").answer("Yes.").conversation.pk
+        for n in range(number)
+    ]
+
+
+def ids_in(export: TranscriptExport) -> list[int]:
+    rows = csv.DictReader(io.StringIO(text_of(export).removeprefix("\ufeff"), newline=""))
+    return [int(row["conversation"]) for row in rows]
+
+
+def one_by_one(monkeypatch) -> None:
+    """Lets a batch end after a conversation, and a part after a line."""
+    monkeypatch.setattr(writing, "BATCH_SECONDS", 0)
+    monkeypatch.setattr(writing, "PART_BYTES", 1)
+
+
+def test_an_export_is_the_whole_file_with_its_figures():
+    ids = conversations(3)
+    export = written(begun())
+    assert ids_in(export) == ids[::-1]
+    assert (export.state, export.per_cent) == (ExportState.DONE, 100)
+    assert (export.n_conversations, export.n_turns) == (3, 3)
+    assert export.size == len(text_of(export).encode())
+    assert file_name(export) == f"transcripts-{timezone.now():%Y-%m-%d}-{export.pk}.csv"
+    assert media_type(export) == "text/csv; charset=utf-8"
+
+
+def test_an_export_of_nothing_is_a_file_with_its_head():
+    export = written(begun("html"))
+    assert export.is_done
+    assert "<h1>Transcripts</h1>" in text_of(export)
+    assert text_of(export).endswith("</html>\n")
+
+
+def test_it_is_the_same_in_one_go_and_in_many(monkeypatch):
+    conversations(4)
+    at_once = written(begun("html"))
+    one_by_one(monkeypatch)
+    in_steps = written(begun("html"))
+    assert in_steps.n_parts > at_once.n_parts == 1
+    body = text_of(at_once).partition("UTC")[2]
+    assert text_of(in_steps).partition("UTC")[2] == body
+
+
+def test_it_goes_on_where_a_dead_process_stopped(monkeypatch):
+    ids = conversations(4)
+    one_by_one(monkeypatch)
+    export = begun()
+    dead = Writing(export.pk, export.claim)
+    assert dead.batch() is Step.MOVED
+    export.refresh_from_db()
+    assert (export.position, export.n_conversations) == (ids[-1], 1)
+    assert 0 < export.per_cent < 100
+    leftover = ExportPart(export=export, ord=export.n_parts, data=b"half a conversation")
+    leftover.save()
+    assert ids_in(written(export)) == ids[::-1]
+
+
+def test_of_two_who_write_one_has_the_claim(monkeypatch):
+    ids = conversations(4)
+    one_by_one(monkeypatch)
+    export = begun()
+    slow = Writing(export.pk, export.claim)
+    assert slow.batch() is Step.MOVED
+    TranscriptExport.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
+    assert take_over(lambda pk, number: False) == [(export.pk, 1)]
+    assert take_over(lambda pk, number: False) == []
+    fast = Writing(export.pk, 1)
+    assert fast.batch() is Step.MOVED
+    assert slow.batch() is Step.ENDED
+    while fast.batch() is Step.MOVED:
+        pass
+    export.refresh_from_db()
+    assert ids_in(export) == ids[::-1]
+
+
+def test_a_claim_that_is_lost_at_the_end_of_a_batch_stores_nothing(monkeypatch):
+    conversations(2)
+    monkeypatch.setattr(writing, "BATCH_SECONDS", 0)
+    export = begun()
+    slow = Writing(export.pk, export.claim)
+    assert slow.batch() is Step.MOVED
+    parts = parts_of(export)
+    TranscriptExport.objects.update(claim=5)
+    assert slow.batch() is Step.ENDED
+    assert parts_of(export) == parts
+
+
+def test_a_stopped_export_ends_and_its_parts_go(monkeypatch):
+    conversations(3)
+    one_by_one(monkeypatch)
+    export = begun()
+    running = Writing(export.pk, export.claim)
+    running.batch()
+    assert stop(export) is True
+    assert stop(export) is False
+    assert running.batch() is Step.ENDED
+    export.refresh_from_db()
+    assert export.state == ExportState.STOPPED
+    while sweep_exports():
+        pass
+    assert parts_of(export) == []
+    assert TranscriptExport.objects.filter(pk=export.pk).exists()
+
+
+def test_a_discarded_export_is_gone_at_once_and_its_rows_soon():
+    conversations(1)
+    export = written(begun())
+    discard(export)
+    assert not TranscriptExport.objects.kept().exists()
+    while sweep_exports():
+        pass
+    assert not TranscriptExport.objects.exists()
+    assert not ExportPart.objects.exists()
+
+
+def test_an_export_is_kept_for_a_week():
+    export = written(begun())
+    sweep_exports()
+    assert parts_of(export) == [0]
+    export.expires_at = timezone.now()
+    export.save()
+    assert [sweep_exports(), sweep_exports(), sweep_exports()] == [1, 1, 0]
+
+
+def test_conversations_that_go_meanwhile_are_left_out(monkeypatch):
+    ids = conversations(3)
+    monkeypatch.setattr(writing, "BATCH_SECONDS", 0)
+    export = begun()
+    running = Writing(export.pk, export.claim)
+    running.batch()
+    Conversation.objects.filter(pk=ids[0]).delete()
+    while running.batch() is Step.MOVED:
+        pass
+    export.refresh_from_db()
+    assert ids_in(export) == [ids[2], ids[1]]
+
+
+def test_conversations_that_begin_meanwhile_are_not_in_it(monkeypatch):
+    ids = conversations(1)
+    export = begun()
+    conversations(1)
+    assert ids_in(written(export)) == ids
+
+
+def test_a_full_disk_is_said_in_words(monkeypatch, tmp_path):
+    conversations(1)
+    monkeypatch.setattr(writing, "full_folder", lambda: tmp_path)
+    export = written(begun())
+    assert export.state == ExportState.FAILED
+    assert "too little room on the disk" in export.error
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_database_without_room_is_said_in_words(monkeypatch, kind: str):
+    cause: Exception = sqlite3.OperationalError("database or disk is full")
+    if kind == "sqlite":
+        cause.sqlite_errorcode = sqlite3.SQLITE_FULL  # type: ignore[attr-defined]
+    else:
+        cause.sqlstate = "53100"  # type: ignore[attr-defined]
+
+    def full(*_: object, **__: object) -> None:
+        raise db.OperationalError from cause
+
+    monkeypatch.setattr(writing, "claim", full)
+    export = written(begun())
+    assert "too little room on the disk" in export.error
+
+
+def test_a_database_that_is_away_is_tried_again(monkeypatch):
+    def away(*_: object) -> None:
+        raise db.OperationalError
+
+    export = begun()
+    with monkeypatch.context() as patched:
+        patched.setattr(writing, "claim", away)
+        with pytest.raises(db.OperationalError):
+            Writing(export.pk, export.claim).batch()
+    assert written(export).is_done
+
+
+def test_an_export_that_breaks_says_so(monkeypatch, caplog):
+    conversations(1)
+
+    def broken(query: str) -> None:
+        raise KeyError(query)
+
+    monkeypatch.setattr(writing, "read_selection", broken)
+    export = written(begun())
+    assert export.error == "The export broke down. Operators find why in the log."
+    assert "an export broke" in caplog.text
+
+
+def test_a_format_that_is_gone_is_said(monkeypatch):
+    export = begun()
+    TranscriptExport.objects.update(format="old")
+    export = written(export)
+    assert "does not know the format" in export.error
+    assert media_type(export) == "application/octet-stream"
+
+
+def test_a_file_that_is_too_large_is_refused(monkeypatch):
+    conversations(1)
+    monkeypatch.setattr(writing, "LARGEST", 10)
+    assert "Choose a narrower filter." in written(begun()).error
+
+
+def test_a_download_of_what_is_gone_breaks_off():
+    export = written(begun())
+    ExportPart.objects.all().delete()
+    with pytest.raises(ExportPart.DoesNotExist):
+        list(pieces(export))
+
+
+def test_a_person_has_few_at_a_time():
+    owner = make_user()
+    for _ in range(keeping.MOST_RUNNING):
+        begun(owner=owner)
+    begun()  # somebody else
+    refused = keeping.begin(owner.pk, given={}, name="csv", options=ExportOptions())
+    assert refused is Refusal.MANY
+
+
+def test_a_filter_that_is_too_long_is_refused():
+    given = {"q": "x" * 5000}
+    refused = keeping.begin(make_user().pk, given=given, name="csv", options=ExportOptions())
+    assert refused is Refusal.LONG
+
+
+def test_a_process_writes_an_export_beside_its_work(monkeypatch):
+    ids = conversations(3)
+    one_by_one(monkeypatch)
+    monkeypatch.setattr("copilot_admin.upkeep.tasks.TURN_SECONDS", 0)
+    begin = {"given": {}, "name": "csv", "options": ExportOptions()}
+    export = export_in_background(make_user().pk, **begin)
+    assert isinstance(export, TranscriptExport)
+    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    export.refresh_from_db()
+    assert ids_in(export) == ids[::-1]
+
+
+def test_what_another_process_left_is_taken_up():
+    export = begun()
+    TranscriptExport.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
+    WRITER.submit(resume_exports).result(HANGS_SECONDS)
+    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    export.refresh_from_db()
+    assert (export.is_done, export.claim) == (True, 1)
+
+
+def test_what_waits_for_a_worker_is_left_to_it(settings):
+    settings.TASKS = IN_DATABASE
+    export = begun()
+    tasks.write_export.enqueue(export.pk, export.claim)
+    TranscriptExport.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
+    resume_exports()
+    assert DBTaskResult.objects.ready().count() == 1
