@@ -54,6 +54,8 @@ from copilot_admin.engine.toolkits.table_operations import cells
 from copilot_admin.engine.tools import clean_html, inline_styles, tool_arguments
 from copilot_admin.errors import LimitReached
 from copilot_admin.rendering import markdown, markdown_room, marking
+from copilot_admin.review import counted
+from copilot_admin.review.exports.formats import markdown as exported_markdown
 from copilot_admin.storage import folding
 from copilot_admin.studio import expectations, numbers
 from protocol import canonical, markers, plain_text, redaction, sse, storable, strict_json
@@ -642,6 +644,23 @@ DOORS = (
             ("", "&a", ";"),
             ("", "a b", ""),
         ),
+    ),
+    Door(
+        counted,
+        counted._FORM.fullmatch,
+        (
+            ("", "a", ""),
+            ("a:", "b", ""),
+            ("a", " b", ""),
+            ("a 1 2 v", "1", ""),
+            ("a 1 2 model=", " v1", ""),
+        ),
+    ),
+    Door(
+        exported_markdown, exported_markdown.plain, (("", "*", ""), ("", " ", "x"), ("", "a\n", ""))
+    ),
+    Door(
+        exported_markdown, exported_markdown.fenced, (("", "`", ""), ("", "` ", ""), ("", "a", ""))
     ),
     Door(
         contents,

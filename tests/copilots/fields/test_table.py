@@ -218,6 +218,7 @@ BEHAVIOUR = {
         "prices/in_use.py",  # the models that have no price
         "studio/playground.py",  # as above
         "studio/question_runs.py",
+        "studio/replay_targets.py",  # the providers that controls name
     },
     "data_messages": {"admin/copilots/preview.py"},
     "data_notes": {"admin/copilots/preview.py"},
@@ -232,7 +233,11 @@ BEHAVIOUR = {
     "show_steps": {"admin/components/trial.py"},  # of the engine's events, not of a draft
     "starters": {"admin/copilots/preview.py", "copilot_file/templates.py"},
     "stream_all_text": {"admin/components/trial.py"},  # as above
-    "system_prompt": {"admin/copilots/form.py", "admin/copilots/page.py"},
+    "system_prompt": {
+        "admin/copilots/form.py",
+        "admin/copilots/page.py",
+        "review/exports/conversations.py",
+    },
     "widget_data": {"copilot_file/template_needs.py"},
 }
 PRODUCT = BASE_DIR / "copilot_admin"
