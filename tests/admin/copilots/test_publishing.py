@@ -252,7 +252,7 @@ def test_changes_name_the_field_and_both_sides() -> None:
 
 
 def test_a_first_version_says_what_was_chosen_and_no_default() -> None:
-    [draft] = drafts_of([make_copilot(name="News", model="m", system_prompt="", images=True)])
+    [draft] = drafts_of([make_copilot(name="News", model="m", system_prompt="", sees_images=True)])
     assert [(one.label, one.before, one.after) for one in draft.changes] == [
         ("Name", "", "News"),
         ("Provider", "", draft.copilot.provider.name),

@@ -104,7 +104,8 @@ export class Drawing {
     }
     turn.append(...suggestions.map((text) => button("ca-chip", text, () => suggest(text))));
     this.#down();
-    if (document.activeElement?.closest("#playground")) {
+    const active = document.activeElement ?? document.body;
+    if (active === document.body || active.closest("#playground")) {
       turn.lastElementChild.scrollIntoView({ block: "nearest" }); // nobody is at the form meanwhile
     }
   }

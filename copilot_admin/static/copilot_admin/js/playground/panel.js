@@ -86,7 +86,11 @@ async function open(panel) {
     part("news").replaceChildren();
     const running = columns.map((column) => column.run(turn, text, (chat) => chat.ask(text)));
     columns[0].drawing.turn.scrollIntoView({ block: "nearest" });
+    const isButton = document.activeElement?.matches("[data-play-send], [data-play-again]");
     buttons();
+    if (isButton) {
+      question.focus({ preventScroll: true }); // a button that cannot be pressed loses the focus
+    }
     await Promise.all(running);
     buttons();
   }
