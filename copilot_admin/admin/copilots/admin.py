@@ -27,7 +27,7 @@ from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.imports import ImportViews
 from copilot_admin.admin.copilots.kept_copy import forget_copy
 from copilot_admin.admin.copilots.page import page_context
-from copilot_admin.admin.copilots.questions import QuestionViews
+from copilot_admin.admin.copilots.replays import ReplayViews
 from copilot_admin.admin.copilots.tags import TagViews
 from copilot_admin.admin.copilots.templates import TemplateViews
 from copilot_admin.admin.copilots.version_in_form import VersionInForm, taken_in
@@ -59,7 +59,7 @@ class CopilotAdmin(
     ImportViews,
     ExportViews,
     TemplateViews,
-    QuestionViews,
+    ReplayViews,
     VersionInForm,
     VersionViews,
 ):
@@ -130,7 +130,9 @@ class CopilotAdmin(
             path("models/", wrap(self.models_view), name="copilot_admin_copilot_models"),
             path("<int:pk>/image/", wrap(self.image_view), name="copilot_admin_copilot_image"),
         ]
-        pages = self.template_urls() + self.version_urls() + self.question_urls()
+        pages = (
+            self.template_urls() + self.version_urls() + self.question_urls() + self.replay_urls()
+        )
         ours = pages + self.at_once_urls() + self.archive_urls() + self.tag_urls()
         ours += self.import_urls() + self.export_urls() + own
         return ours + super().get_urls()

@@ -1,0 +1,214 @@
+"""The pages of replays: begun, watched, paused, bounded, stopped, each pair side by side."""
+
+from decimal import Decimal
+from typing import Any
+
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+import pytest
+
+from copilot_admin.admin.copilots import replays
+from copilot_admin.config.roles import Role
+from copilot_admin.models import (
+    AnswerState,
+    Copilot,
+    Replay,
+    ReplayAnswer,
+    ReplayState,
+    SavedQuestion,
+)
+from copilot_admin.studio.replay_queue import begin
+from copilot_admin.studio.replay_targets import Wanted, replay_of
+from tests.admin.pages import messages_of
+from tests.factories import make_copilot, make_published, make_saved, make_user
+
+pytestmark = pytest.mark.django_db
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def builder() -> Client:
+    browser = Client()
+    browser.force_login(make_user(Role.BUILDERS))
+    return browser
+
+
+def url(name: str, *args: object) -> str:
+    return reverse(f"admin:copilot_admin_copilot_{name}", args=args)
+
+
+def begun(copilot: Copilot, **wanted: Any) -> Replay:
+    return begin(replay_of(copilot, Wanted(**wanted)), SavedQuestion.objects.all())
+
+
+def answered(replay: Replay, **changes: Any) -> None:
+    ReplayAnswer.objects.filter(replay=replay).update(
+        **{
+            "state": AnswerState.DONE,
+            "answered_at": timezone.now(),
+            "text": f"Now {HOSTILE}",
+            "baseline": "recorded",
+            "before_text": "Then",
+            "is_changed": True,
+            "is_slower": True,
+            "ms": 10,
+            "before_ms": 1,
+            "cost": Decimal("0.5"),
+            "before_cost": Decimal(1),
+            **changes,
+        }
+    )
+
+
+def test_a_replay_is_begun_of_the_questions_of_a_label(builder: Client):
+    copilot = make_published()
+    make_saved(copilot, "Bad?", label="bad")
+    make_saved(copilot, "Good?")
+    page = builder.get(url("replays", copilot.pk)).content.decode()
+    assert 'value="label:bad"' in page
+    sent = {
+        "questions": "label:bad",
+        "target": "version",
+        "version": "1",
+        "most_cost": "0.5",
+    }
+    response = builder.post(url("replays", copilot.pk), sent)
+    replay = Replay.objects.get()
+    assert response["Location"] == url("replay", copilot.pk, replay.pk)
+    assert (replay.version_number, replay.most_cost, replay.label) == (1, Decimal("0.5"), "bad")
+    assert [one.head for one in replay.answers.all()] == ["Bad?"]
+    assert "Version 1" in builder.get(url("replays", copilot.pk)).content.decode()
+
+
+def test_what_cannot_be_begun_keeps_what_was_typed(builder: Client):
+    copilot = make_copilot()
+    make_saved(copilot)
+    sent = {"questions": "all", "target": "model", "model": "", "most_cost": "2"}
+    page = builder.post(url("replays", copilot.pk), sent).content.decode()
+    assert "Write which model is asked." in page
+    assert 'value="2"' in page
+    bad = builder.post(url("replays", copilot.pk), {**sent, "target": "x", "most_cost": "-1"})
+    assert bad.status_code == 200
+    assert not Replay.objects.exists()
+
+
+def test_a_copilot_without_questions_says_where_they_come_from(builder: Client):
+    copilot = make_copilot()
+    page = builder.get(url("replays", copilot.pk)).content.decode()
+    assert "from its transcripts" in page
+    assert "replay-form" not in page
+
+
+def test_each_pair_stands_side_by_side_as_text(builder: Client):
+    copilot = make_copilot()
+    make_saved(copilot, HOSTILE)
+    replay = begun(copilot)
+    answered(replay)
+    Replay.objects.update(state=ReplayState.DONE)
+    one = ReplayAnswer.objects.get()
+    page = builder.get(url("replay", copilot.pk, replay.pk)).content.decode()
+    assert "1 of 1 changed, 1 slower than twice, cost −50 %" in page
+    assert HOSTILE not in page
+    assert 'data-unfinished="0"' in page
+    pair = url("replay_pair", copilot.pk, replay.pk, one.pk)
+    assert f'data-load="{pair}?part=1"' in page
+    part = builder.get(f"{pair}?part=1").content.decode()
+    assert ("<del>Then</del>" in part, HOSTILE in part) == (True, False)
+    assert "struck out" in builder.get(pair).content.decode()
+    assert builder.get(url("replay_pair", copilot.pk, 0, one.pk)).status_code == 404
+
+
+def test_pairs_are_filtered_and_come_in_pages(builder: Client, monkeypatch):
+    monkeypatch.setattr(replays, "PAIRS_OF_A_PAGE", 1)
+    copilot = make_copilot()
+    for number in range(2):
+        make_saved(copilot, f"Question {number}?")
+    replay = begun(copilot)
+    answered(replay)
+    ReplayAnswer.objects.filter(position=0).update(is_changed=False, failure="No.")
+    address = url("replay", copilot.pk, replay.pk)
+    changed = builder.get(f"{address}?which=changed").content.decode()
+    assert ("Question 1?" in changed, "Question 0?" in changed) == (True, False)
+    second = builder.get(f"{address}?page=2").content.decode()
+    assert ("Question 1?" in second, "Question 0?" in second) == (True, False)
+    assert "Question 0?" in builder.get(f"{address}?which=failed").content.decode()
+    assert builder.get(f"{address}?which=nonsense").status_code == 200
+
+
+def test_it_is_paused_goes_on_and_stops(builder: Client):
+    copilot = make_copilot()
+    make_saved(copilot)
+    replay = begun(copilot)
+    wish = url("replay_wish", copilot.pk, replay.pk)
+    said = []
+    for wanted in ("pause", "resume", "stop", "resume"):
+        said += messages_of(builder.post(wish, {"wish": wanted}, follow=True))
+        replay.refresh_from_db()
+        said.append(replay.state)
+    assert said == [
+        "It pauses. Questions under way are still answered.",
+        "paused",
+        "It goes on.",
+        "waiting",
+        "It has stopped. The answers that there are stay.",
+        "stopped",
+        "It has ended meanwhile.",
+        "stopped",
+    ]
+    part = builder.post(f"{wish}?part=rows", {"wish": "stop"})
+    assert part["X-Said"] == "It%20has%20ended%20meanwhile."
+    assert builder.post(wish, {"wish": "dance"}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("typed", "state"),
+    [("", "waiting"), ("2", "waiting"), ("0.1", "cost-bound"), ("x", "cost-bound")],
+)
+def test_a_bound_that_was_reached_is_raised_before_it_goes_on(builder: Client, typed, state):
+    copilot = make_copilot()
+    make_saved(copilot)
+    replay = begun(copilot, most_cost=Decimal("0.2"))
+    Replay.objects.update(state=ReplayState.COST_BOUND)
+    page = builder.get(url("replay", copilot.pk, replay.pk)).content.decode()
+    assert "It stopped at its bound of $0.20." in page
+    builder.post(url("replay_wish", copilot.pk, replay.pk), {"wish": "resume", "most_cost": typed})
+    replay.refresh_from_db()
+    assert replay.state == state
+
+
+def test_a_replay_is_deleted_and_the_questions_stay(builder: Client):
+    copilot = make_copilot()
+    make_saved(copilot)
+    replay = begun(copilot)
+    builder.post(url("replay_delete", copilot.pk, replay.pk))
+    assert (Replay.objects.count(), SavedQuestion.objects.count()) == (0, 1)
+    assert builder.get(url("replay", copilot.pk, replay.pk)).status_code == 404
+    assert builder.get(url("replay_rows", copilot.pk, replay.pk)).status_code == 404
+
+
+def test_a_page_reads_no_text_and_costs_the_same_for_many(builder: Client):
+    copilot = make_copilot()
+    make_saved(copilot)
+    few = begun(copilot)
+    for _ in range(9):
+        make_saved(copilot)
+    many = begun(copilot)
+    answered(few)
+    answered(many)
+    counts = []
+    for replay in (few, many):
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            builder.get(url("replay_rows", copilot.pk, replay.pk))
+        counts.append(len(queries))
+        assert not any('."body"' in query["sql"] for query in queries)
+    assert counts[0] == counts[1]
+    for _ in range(3):
+        begun(copilot)
+    with CaptureQueriesContext(connection) as queries:
+        builder.get(url("replays", copilot.pk))
+    assert len(queries) < 16
