@@ -5,5 +5,5 @@ became of them, differences as marked parts, and versions with what became of th
 `playground`, `differences`, `changes`, `versions`, `connection`; of saved questions
 `question_queue`, `question_rows`, `question_fares`, `question_runs`, `question_tasks` and
 `question_check`; of replays `replay_decisions`, `replay_targets`, `replay_queue`, `replay_tasks` and
-`replay_reading`.
+`replay_reading`; `running` of all that is done in the background.
 """

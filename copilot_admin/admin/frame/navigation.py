@@ -22,7 +22,15 @@ _ORDER: Sequence[tuple[str | Promise, Mapping[str, str]]] = (
             "ComponentCall": "send",
         },
     ),
-    (_("Operate"), {"Provider": "provider", "ModelPrice": "price", "EndpointKey": "key"}),
+    (
+        _("Operate"),
+        {
+            "Provider": "provider",
+            "ModelPrice": "price",
+            "EndpointKey": "key",
+            "Running": "steps",
+        },
+    ),
     (_("People"), {"User": "person", "Group": "people"}),
 )
 

@@ -11,13 +11,14 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.figures.views import FiguresViews
 from copilot_admin.admin.frame.login import LoginForm
 from copilot_admin.admin.frame.navigation import navigation
+from copilot_admin.admin.frame.running import RunningViews
 from copilot_admin.admin.frame.start_page import start_page
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
 
 
-class CopilotAdminSite(FiguresViews):
+class CopilotAdminSite(FiguresViews, RunningViews):
     """The one admin site of the service."""
 
     site_title: "_StrOrPromise" = _("Copilot Admin")

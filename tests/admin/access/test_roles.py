@@ -52,6 +52,7 @@ OWNERS = {
     "figures": Role.REVIEWERS,
     "component": Role.BUILDERS,
     "components": Role.BUILDERS,
+    "running": Role.OPERATORS,
     "auth_user": Role.OPERATORS,
     "auth_group": Role.OPERATORS,
 }

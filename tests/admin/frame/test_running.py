@@ -1,0 +1,148 @@
+"""What runs in the background stands on one page, with a stop where there is one."""
+
+from datetime import timedelta
+
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from django_tasks.base import TaskResultStatus
+from django_tasks_db.models import DBTaskResult
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.models import (
+    AnswerState,
+    Filling,
+    PendingImport,
+    Replay,
+    ReplayState,
+    SavedAnswer,
+    SavedQuestion,
+    Side,
+)
+from copilot_admin.studio.question_queue import queue
+from copilot_admin.studio.replay_queue import begin
+from copilot_admin.studio.replay_targets import Wanted, replay_of
+from copilot_admin.studio.running import WorkKind, running
+from copilot_admin.upkeep.deletion import mark
+from tests.factories import make_copilot, make_saved, make_user
+
+pytestmark = pytest.mark.django_db
+PAGE = "/admin/running/"
+WISH = f"{PAGE}wish/"
+
+
+@pytest.fixture
+def operator() -> Client:
+    browser = Client()
+    browser.force_login(make_user(Role.OPERATORS))
+    return browser
+
+
+def begun(name: str = "Analyst <b>") -> Replay:
+    copilot = make_copilot(name=name)
+    make_saved(copilot)
+    questions = SavedQuestion.objects.filter(copilot=copilot)
+    return begin(replay_of(copilot, Wanted()), questions)
+
+
+def test_nothing_is_under_way(operator: Client):
+    page = operator.get(PAGE).content.decode()
+    assert "Nothing is under way." in page
+    assert "COPILOT_TASKS=database" in page
+    assert 'data-unfinished="0"' in page
+
+
+def test_everything_that_runs_is_named_with_its_progress(operator: Client):
+    replay = begun()
+    mark([make_copilot(name="Old").pk])
+    Filling.objects.create(name="search", below=500, moved_at=timezone.now())
+    PendingImport.objects.create(user=make_user(username="ada"), files=[])
+    queue([make_saved(make_copilot(name="Asked"))], [Side.DRAFT], user_id=None)
+    found = {work.kind: work for work in running()}
+    assert set(found) == set(WorkKind)
+    assert (found[WorkKind.REPLAY].done, found[WorkKind.REPLAY].total) == (0, 1)
+    assert (found[WorkKind.QUESTIONS].done, found[WorkKind.QUESTIONS].total) == (0, 1)
+    page = operator.get(PAGE).content.decode()
+    assert "Analyst &lt;b&gt;: The draft as it stood" in page
+    assert "search, below row 500" in page
+    assert ("Old" in page, "ada" in page, "Asked" in page) == (True, True, True)
+    assert f"/replays/{replay.pk}/" not in page  # an operator may not see copilots
+    assert 'data-unfinished="4"' in operator.get(f"{PAGE}rows/").content.decode()
+
+
+def test_the_queue_of_the_workers_is_shown_with_what_failed(operator: Client, settings):
+    settings.BACKGROUND = "database"
+    assert "Nothing waits." in operator.get(PAGE).content.decode()
+    for status, error in ((TaskResultStatus.READY, ""), (TaskResultStatus.FAILED, "x.Broken")):
+        DBTaskResult.objects.create(
+            status=status,
+            args_kwargs={"args": ["secret"], "kwargs": {}},
+            task_path="copilot_admin.upkeep.tasks.fill",
+            run_after=timezone.now(),
+            backend_name="default",
+            exception_class_path=error,
+            traceback="",
+        )
+    page = operator.get(PAGE).content.decode()
+    assert page.count(">fill</th>") == 2
+    assert "Broken" in page
+    assert "secret" not in page
+
+
+def test_an_operator_pauses_and_stops(operator: Client):
+    replay = begun()
+    sent = {"kind": "replay", "of": replay.pk}
+    for wanted, state in (("pause", "paused"), ("resume", "waiting"), ("stop", "stopped")):
+        operator.post(WISH, {**sent, "wish": wanted})
+        replay.refresh_from_db()
+        assert replay.state == state
+    assert (
+        "ended meanwhile"
+        in operator.post(WISH, {**sent, "wish": "stop"}, follow=True).content.decode()
+    )
+    saved = make_saved(replay.copilot, answered=Side.DRAFT)
+    SavedAnswer.objects.update(answered_at=timezone.now())
+    queue([saved], [Side.DRAFT], user_id=None)
+    operator.post(WISH, {"kind": "questions", "of": replay.copilot_id, "wish": "stop"})
+    assert SavedAnswer.objects.get().state == AnswerState.DONE
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"kind": "replay", "of": "x", "wish": "stop"},
+        {"kind": "replay", "of": "1", "wish": "dance"},
+        {"kind": "deletion", "of": "1", "wish": "stop"},
+        {"kind": "questions", "of": "1", "wish": "pause"},
+    ],
+)
+def test_what_nobody_can_want_is_not_found(operator: Client, sent):
+    assert operator.post(WISH, sent).status_code == 404
+
+
+def test_others_may_neither_look_nor_stop():
+    replay = begun()
+    for role in (Role.BUILDERS, Role.REVIEWERS):
+        browser = Client()
+        browser.force_login(make_user(role))
+        assert browser.get(PAGE).status_code == 403
+        sent = {"kind": "replay", "of": replay.pk, "wish": "stop"}
+        assert browser.post(WISH, sent).status_code == 403
+
+
+def test_many_cost_as_many_queries_as_one():
+    begun()
+    counts = []
+    for _ in range(2):
+        with CaptureQueriesContext(connection) as queries:
+            running()
+        counts.append(len(queries))
+        for number in range(4):
+            begun(f"Copilot {number} {len(counts)}")
+    assert counts[0] == counts[1]
+    Replay.objects.update(
+        state=ReplayState.COST_BOUND, created_at=timezone.now() - timedelta(hours=1)
+    )
+    assert [work.is_moving for work in running()] == [False] * 9
