@@ -8,7 +8,7 @@ from copilot_admin.admin.access import keys, people
 from copilot_admin.admin.copilots import admin as copilots
 from copilot_admin.admin.prices import admin as prices
 from copilot_admin.admin.providers import admin as providers
-from copilot_admin.admin.review import criteria, queues
+from copilot_admin.admin.review import criteria, exports, queues
 from copilot_admin.admin.transcripts import admin as transcripts
 from copilot_admin.admin.transcripts import component_calls
 
@@ -16,6 +16,7 @@ __all__ = [
     "component_calls",
     "copilots",
     "criteria",
+    "exports",
     "keys",
     "people",
     "prices",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         ModelPrice,
         Provider,
         ReviewQueue,
+        TranscriptExport,
     )
 
     CallModelAdmin = ModelAdmin[ComponentCall]
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     CopilotModelAdmin = ModelAdmin[Copilot]
     CriterionModelAdmin = ModelAdmin[Criterion]
     QueueModelAdmin = ModelAdmin[ReviewQueue]
+    ExportModelAdmin = ModelAdmin[TranscriptExport]
     ProviderModelAdmin = ModelAdmin[Provider]
     KeyModelAdmin = ModelAdmin[EndpointKey]
     PriceModelAdmin = ModelAdmin[ModelPrice]
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 else:
     CallModelAdmin = ConversationModelAdmin = CopilotModelAdmin = ProviderModelAdmin = (
         KeyModelAdmin
-    ) = CriterionModelAdmin = QueueModelAdmin = PriceModelAdmin = ModelAdmin
+    ) = CriterionModelAdmin = ExportModelAdmin = QueueModelAdmin = PriceModelAdmin = ModelAdmin
     PersonModelAdmin = UserAdmin
     CopilotModelForm = ProviderModelForm = KeyModelForm = QueueModelForm = PriceModelForm = (
         ModelForm

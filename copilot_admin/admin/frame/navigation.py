@@ -18,6 +18,7 @@ _ORDER: Sequence[tuple[str | Promise, Mapping[str, str]]] = (
             "Conversation": "transcript",
             "Figures": "figures",
             "ReviewQueue": "check",
+            "TranscriptExport": "file",
             "Criterion": "options",
             "ComponentCall": "send",
         },

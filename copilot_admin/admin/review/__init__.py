@@ -1,4 +1,4 @@
-"""What a team reviews by: its labels and scores, and its queues.
+"""What a team reviews by: its labels and scores, its queues, and the files that it takes along.
 
-Doors: `criteria` and `queues` for the site.
+Doors: `criteria`, `queues` and `exports` for the site.
 """

@@ -20,8 +20,10 @@ from copilot_admin.models import (
     ModelPrice,
     Provider,
     ReviewQueue,
+    TranscriptExport,
 )
 from tests.factories import make_call, make_key, make_published, make_user
+from tests.review.exports.exporting import begun
 
 pytestmark = pytest.mark.django_db
 
@@ -48,6 +50,7 @@ OWNERS = {
     "copilot_admin_conversation": Role.REVIEWERS,
     "copilot_admin_componentcall": Role.REVIEWERS,
     "copilot_admin_reviewqueue": Role.REVIEWERS,
+    "copilot_admin_transcriptexport": Role.REVIEWERS,
     "copilot_admin_criterion": Role.OPERATORS,
     "figures": Role.REVIEWERS,
     "component": Role.BUILDERS,
@@ -69,6 +72,7 @@ CLOSED = frozenset(
         "admin:copilot_admin_componentcall_delete",
         "admin:copilot_admin_reviewqueue_delete",
         "admin:copilot_admin_criterion_delete",
+        "admin:copilot_admin_transcriptexport_delete",
         "admin:auth_group_add",
         "admin:auth_group_delete",
     }
@@ -121,6 +125,7 @@ def things() -> dict[str, str]:
         "copilot_admin_modelprice": str(ModelPrice.objects.get().pk),
         "copilot_admin_conversation": str(conversation.pk),
         "copilot_admin_reviewqueue": str(ReviewQueue.objects.create(name="Week").pk),
+        "copilot_admin_transcriptexport": str(begun(owner=person).pk),
         "copilot_admin_criterion": str(Criterion.objects.create(name="Wrong").pk),
         "copilot_admin_componentcall": str(make_call().pk),
         "auth_user": str(person.pk),
@@ -189,7 +194,15 @@ def snapshot() -> list[Any]:
     """Everything that a page could change by being looked at."""
     return [
         list(model._default_manager.order_by("pk").values())
-        for model in (Copilot, Provider, EndpointKey, Conversation, User, Group)
+        for model in (
+            Copilot,
+            Provider,
+            EndpointKey,
+            Conversation,
+            TranscriptExport,
+            User,
+            Group,
+        )
     ]
 
 

@@ -1,8 +1,9 @@
 """An export as tests make one: begun by somebody, written at once."""
 
 from typing import Any
+import zlib
 
-from copilot_admin.models import ExportPart, TranscriptExport
+from copilot_admin.models import ExportPart, ExportState, TranscriptExport
 from copilot_admin.review.exports.conversations import ExportedConversation, ExportOptions
 from copilot_admin.review.exports.downloading import pieces
 from copilot_admin.review.exports.format import all_formats
@@ -11,10 +12,22 @@ from copilot_admin.review.exports.writing import Step, Writing
 from tests.factories import make_user
 
 
-def begun(name: str = "csv", *, owner: Any = None, with_data: bool = False, **given: str):
+def begun(
+    name: str = "csv", *, owner: Any = None, with_data: bool = False, **given: str
+) -> TranscriptExport:
     options = ExportOptions(with_data=with_data)
     export = begin((owner or make_user()).pk, given=given, name=name, options=options)
     assert isinstance(export, TranscriptExport)
+    return export
+
+
+def finished(name: str = "csv", *, owner: Any) -> TranscriptExport:
+    """An export whose file is whole, without a thread that wrote it."""
+    export = begun(name, owner=owner)
+    ExportPart.objects.create(export=export, ord=0, data=zlib.compress(b"one,"))
+    ExportPart.objects.create(export=export, ord=1, data=zlib.compress(b"two"))
+    export.state, export.n_parts, export.size = ExportState.DONE, 2, 7
+    export.save()
     return export
 
 

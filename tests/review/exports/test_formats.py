@@ -258,3 +258,18 @@ def test_a_line_of_json_is_one_line_for_every_reader():
     text = said_by("jsonl", hostile_conversation())
     assert len(text.splitlines()) == 1
     assert not re.search("[\u2028\u2029]", text)
+
+
+@pytest.mark.parametrize("name", list(all_formats()))
+def test_every_format_keeps_its_contract(name: str):
+    one = all_formats()[name]
+    assert re.fullmatch("[a-z0-9]{2,10}", one.name)
+    assert one.name == name
+    assert str(one.label)
+    assert str(one.help).endswith(".")
+    assert "/" in one.media_type
+    around = [*one.begin(ABOUT), *one.end()]
+    assert all(isinstance(text, str) for text in around)
+    conversation = hostile_conversation()
+    assert said_by(name, conversation) == said_by(name, conversation)
+    assert "متن فارسی" in said_by(name, conversation)

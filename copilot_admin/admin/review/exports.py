@@ -1,0 +1,236 @@
+"""Exports in the admin: begun of a filtered list, watched, downloaded, stopped, deleted."""
+
+from typing import Any
+from urllib.parse import parse_qsl
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.core.handlers.asgi import ASGIRequest
+from django.db.models import QuerySet
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseRedirect,
+    StreamingHttpResponse,
+)
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.decorators import method_decorator
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from copilot_admin.admin.common.generics import ExportModelAdmin
+from copilot_admin.admin.common.guarded_lookups import GuardedLookups
+from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.review.export_form import PROMPTS, ExportForm
+from copilot_admin.admin.transcripts.way import LIST, LONGEST
+from copilot_admin.models import TranscriptExport
+from copilot_admin.review.exports.downloading import file_name, media_type, pieces, pieces_in_loop
+from copilot_admin.review.exports.format import all_formats
+from copilot_admin.review.exports.keeping import KEPT_FOR, MOST_RUNNING, Refusal, discard, stop
+from copilot_admin.review.exports.selection import (
+    COUNTED,
+    counted,
+    frozen_query,
+    read_selection,
+    words_of,
+)
+from copilot_admin.review.exports.tasks import export_in_background
+
+FOLDER = "admin/copilot_admin/transcriptexport"
+VIEW, EXPORT = "copilot_admin.view_conversation", "copilot_admin.export_conversation"
+
+post_only = method_decorator(require_POST)
+
+
+@admin.register(TranscriptExport, site=site)
+class ExportAdmin(GuardedLookups, ExportModelAdmin):
+    """Everybody has his own exports; admins see all of them."""
+
+    list_display = ("what", "words", "state", "n_conversations", "owner", "made_at", "expires_at")
+    list_select_related = ("owner",)
+    list_per_page = 50
+    actions = None
+    empty_state: str | Promise = gettext_lazy(
+        "There is no export. Filter the transcripts, then export what you see."
+    )
+
+    def get_urls(self) -> list[URLPattern]:
+        """The stock addresses, and ours before them."""
+        wrap = self.admin_site.admin_view
+        name = "copilot_admin_transcriptexport_{}".format
+        own = [
+            path("<int:pk>/state/", wrap(self.state_view), name=name("state")),
+            path("<int:pk>/file/", wrap(self.file_view), name=name("file")),
+            path("<int:pk>/stop/", wrap(self.stop_view), name=name("stop")),
+            path("<int:pk>/discard/", wrap(self.discard_view), name=name("discard")),
+        ]
+        return own + super().get_urls()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[TranscriptExport]:
+        """Those that somebody may have."""
+        rows = TranscriptExport.objects.kept().select_related("owner").order_by("-id")
+        return rows if request.user.is_superuser else rows.filter(owner=request.user.pk)
+
+    @admin.display(description=gettext_lazy("File"))
+    def what(self, export: TranscriptExport) -> str:
+        """What the file is called."""
+        return file_name(export)
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Begins an export of the list that the address or the form names."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        filters = (request.POST or request.GET).get(LIST, "")[:LONGEST]
+        may_see_prompts = request.user.has_perm(PROMPTS)
+        form = ExportForm(
+            request.POST if request.method == "POST" else None,
+            initial={LIST: filters},
+            with_prompts=may_see_prompts,
+        )
+        given = dict(parse_qsl(filters))
+        query = frozen_query(given)
+        selection = read_selection(query)
+        if form.is_valid() and not selection.chosen.unknown:
+            export = export_in_background(
+                _id_of(request), given=given, name=form.cleaned_data["format"], options=form.options
+            )
+            if isinstance(export, TranscriptExport):
+                self.log_addition(request, export, f"{file_name(export)}: {export.words}"[:1000])
+                return HttpResponseRedirect(_address("change", export))
+            messages.error(request, _words(export))
+        number = counted(selection)
+        context = {
+            **self._about(request, _("Export transcripts")),
+            "form": form,
+            "filters": filters,
+            "words": words_of(query),
+            "number": min(number, COUNTED) if number else number,
+            "is_more": number is not None and number > COUNTED,
+            "unknown": selection.chosen.unknown,
+            "days": KEPT_FOR.days,
+        }
+        return TemplateResponse(request, f"{FOLDER}/make.html", context)
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """How far an export has come, and its file."""
+        export = self._export(request, object_id)
+        context = {**self._about(request, file_name(export)), **_facts(export)}
+        return TemplateResponse(request, f"{FOLDER}/export.html", context)
+
+    def state_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """The part of the page that changes, for its script."""
+        return render(request, f"{FOLDER}/progress.html", _facts(self._export(request, str(pk))))
+
+    def file_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
+        """The file, streamed part by part."""
+        export = self._export(request, str(pk))
+        if not export.is_done:
+            raise Http404
+        in_loop = isinstance(request, ASGIRequest)
+        response = StreamingHttpResponse(
+            pieces_in_loop(export) if in_loop else pieces(export), content_type=media_type(export)
+        )
+        response["Content-Disposition"] = f'attachment; filename="{file_name(export)}"'
+        response["Content-Length"] = str(export.size)  # so that one that breaks off is noticed
+        response["X-Content-Type-Options"] = "nosniff"
+        response["Cache-Control"] = "no-store, no-transform"
+        return response
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The stock page looks for the row before it asks who wants to see it."""
+        self._export(request, object_id)
+        return super().history_view(request, object_id, extra_context)
+
+    @post_only
+    def stop_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Ends an export that is being written."""
+        export = self._export(request, str(pk))
+        if stop(export):
+            messages.success(request, _("The export is stopped. What was written is deleted."))
+        else:
+            messages.info(request, _("The export had ended already."))
+        return HttpResponseRedirect(_address("change", export))
+
+    @post_only
+    def discard_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Deletes an export with its file."""
+        discard(self._export(request, str(pk)))
+        messages.success(request, _("The export is deleted."))
+        return HttpResponseRedirect(reverse("admin:copilot_admin_transcriptexport_changelist"))
+
+    def has_view_permission(
+        self, request: HttpRequest, obj: TranscriptExport | None = None
+    ) -> bool:
+        """Who takes transcripts along has to be allowed to read them, and to take them along."""
+        return request.user.has_perm(VIEW) and request.user.has_perm(EXPORT)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """As above."""
+        return self.has_view_permission(request)
+
+    def has_change_permission(
+        self, request: HttpRequest, obj: TranscriptExport | None = None
+    ) -> bool:
+        """An export is as it was begun."""
+        return False
+
+    def has_delete_permission(
+        self, request: HttpRequest, obj: TranscriptExport | None = None
+    ) -> bool:
+        """By a button of its page."""
+        return False
+
+    def _export(self, request: HttpRequest, pk: str) -> TranscriptExport:
+        """An export of the person who asks.
+
+        Raises:
+            PermissionDenied: He may have none.
+            Http404: It is none of his, or gone.
+        """
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        is_id = pk.isascii() and pk.isdecimal() and len(pk) <= 18
+        return get_object_or_404(self.get_queryset(request), pk=int(pk) if is_id else None)
+
+    def _about(self, request: HttpRequest, title: str) -> dict[str, Any]:
+        return {**self.admin_site.each_context(request), "title": title, "opts": self.opts}
+
+
+def _facts(export: TranscriptExport) -> dict[str, Any]:
+    form = all_formats().get(export.format)
+    return {"export": export, "format": form.label if form else export.format}
+
+
+def _id_of(request: HttpRequest) -> int:
+    return int(request.user.pk or 0)  # somebody: the site asks for a log-in first
+
+
+def _words(refusal: Refusal) -> str:
+    words = {
+        Refusal.MANY: _(
+            "%(most)d of your exports are being written. Wait for one, or stop one, then export again."
+        )
+        % {"most": MOST_RUNNING},
+        Refusal.LONG: _("The filters are too long. Look for fewer words."),
+    }
+    return words[refusal]
+
+
+def _address(name: str, export: TranscriptExport) -> str:
+    return reverse(f"admin:copilot_admin_transcriptexport_{name}", args=[export.pk])

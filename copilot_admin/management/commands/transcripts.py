@@ -1,0 +1,141 @@
+"""`manage.py transcripts export`: what the list of transcripts shows, as a file or a stream."""
+
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterator
+from contextlib import contextmanager
+import os
+from pathlib import Path
+import sys
+from typing import Any, BinaryIO
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from copilot_admin.review.exports.conversations import ExportOptions
+from copilot_admin.review.exports.format import About, all_formats
+from copilot_admin.review.exports.selection import (
+    Selection,
+    borders,
+    frozen_query,
+    read_selection,
+    words_of,
+)
+from copilot_admin.review.exports.walking import Passed, Walk, whole
+from copilot_admin.review.filters import BY_NAME
+from copilot_admin.review.saved_views import SEARCHED
+
+
+def named_value(text: str) -> tuple[str, str]:
+    """A filter and its value.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
+    name, equals, value = text.partition("=")
+    if name not in BY_NAME or not equals or not value:
+        known = ", ".join(BY_NAME)
+        raise ArgumentTypeError(f"{text!r} is no filter. Write name=value with one of: {known}.")
+    return name, value
+
+
+class Command(BaseCommand):
+    """Exports transcripts."""
+
+    help = "Exports transcripts as files for spreadsheets, fine-tuning, evaluations and readers."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declares `export`."""
+        exports = parser.add_subparsers(dest="action", required=True).add_parser(
+            "export", help="writes what the list of transcripts shows with the same filters"
+        )
+        exports.add_argument("--format", required=True, choices=list(all_formats()))
+        exports.add_argument(
+            "--output", required=True, metavar="FILE", help="a new file, or - for standard output"
+        )
+        exports.add_argument("--copilot", default="", metavar="SLUG")
+        exports.add_argument("--since", default="", metavar="DATE", help="first day (UTC)")
+        exports.add_argument("--until", default="", metavar="DATE", help="last day (UTC)")
+        exports.add_argument("--search", default="", metavar="WORDS", help="as the list searches")
+        exports.add_argument(
+            "--filter",
+            dest="filters",
+            action="append",
+            default=[],
+            type=named_value,
+            metavar="NAME=VALUE",
+            help="as in the address of the list; may be repeated",
+        )
+        exports.add_argument(
+            "--with-data", action="store_true", help="what came back for calls, tables and charts"
+        )
+        exports.add_argument(
+            "--with-prompts", action="store_true", help="system prompts, in chats (jsonl)"
+        )
+
+    def handle(self, *, output: str, **options: Any) -> None:
+        """Writes the file; how much was written is said on standard error."""
+        named = {name: options[name] for name in ("copilot", "since", "until") if options[name]}
+        given = {SEARCHED: options["search"], **dict(options["filters"]), **named}
+        query = frozen_query(given)
+        walk = Walk(
+            selection=_selection(query),
+            format=all_formats()[options["format"]],
+            options=ExportOptions(
+                with_data=options["with_data"], with_prompts=options["with_prompts"]
+            ),
+        )
+        about = About(words=words_of(query), made_at=timezone.now())
+        try:
+            with _opened(output) as file:
+                conversations, turns = _write(file, walk, about)
+        except OSError as error:
+            raise CommandError(f"{error.filename or output}: {error.strerror}.") from error
+        self.stderr.write(f"{conversations} conversations, {turns} questions.")
+
+
+def _selection(query: str) -> Selection:
+    """What the filters select.
+
+    Raises:
+        CommandError: One has a value that there is not.
+    """
+    selection = read_selection(query)
+    for one in selection.chosen.unknown:
+        value = selection.chosen.values[one.name]
+        raise CommandError(f"The filter {one.name} does not know {value!r}.")
+    return selection
+
+
+def _write(file: BinaryIO, walk: Walk, about: About) -> tuple[int, int]:
+    """Writes a whole export, and says how many conversations and questions are in it."""
+    conversations = turns = 0
+    for piece in whole(walk, about, borders()[1] + 1):
+        match piece:
+            case str():
+                file.write(piece.encode(errors="replace"))
+            case Passed(n_turns=int(number)):
+                conversations, turns = conversations + 1, turns + number
+    return conversations, turns
+
+
+@contextmanager
+def _opened(output: str) -> Iterator[BinaryIO]:
+    """Where the export goes: a new file for its owner alone, which is gone if it is not whole.
+
+    Raises:
+        OSError: There is such a file already, or none can be written.
+    """
+    if output == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    # Nobody else's file is written over, nor followed where a link leads.
+    descriptor = os.open(output, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    is_whole = False
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+        is_whole = True
+    finally:
+        if not is_whole:
+            Path(output).unlink(missing_ok=True)

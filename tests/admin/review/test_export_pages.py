@@ -1,0 +1,236 @@
+"""Exports in the admin: begun of a filtered list, watched, downloaded, stopped, deleted."""
+
+import asyncio
+from typing import Any
+
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group, Permission
+from django.test import AsyncClient
+from django.test import Client as Browser
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.models import ExportState, TranscriptExport
+from copilot_admin.review.exports import selection
+from copilot_admin.review.exports.keeping import MOST_RUNNING
+from copilot_admin.upkeep import background
+from copilot_admin.upkeep.background import BACKGROUND
+from tests.admin.pages import submit
+from tests.admin.transcripts.test_list import LIST
+from tests.factories import make_user, make_version
+from tests.journal.journaling import Client
+from tests.review.exports.exporting import begun, finished
+from tests.waiting import HANGS_SECONDS
+
+pytestmark = pytest.mark.django_db
+EXPORTS = "/admin/copilot_admin/transcriptexport/"
+ADD = f"{EXPORTS}add/"
+HOSTILE = "<script>alert(1)</script>"
+
+
+def ask(text: str = "Rates?", *, slug: str = "desk") -> None:
+    version = make_version(slug=slug, system_prompt="Be brief.")
+    Client(version=version, trace_id="t").ask(text).answer("Yes.")
+
+
+def browser_of(user: object) -> Browser:
+    browser = Browser()
+    browser.force_login(user)  # type: ignore[arg-type]
+    return browser
+
+
+def test_the_list_leads_to_the_export_of_what_it_shows(reviewer: Browser):
+    ask()
+    ask(slug="other")
+    listed = reviewer.get(LIST, {"copilot": "desk"}).content.decode()
+    path = f"{ADD}?_changelist_filters=copilot%3Ddesk"
+    assert path in listed
+    page = reviewer.get(path).content.decode()
+    assert "One conversation matches." in page
+    assert "Copilot: Copilot" in page
+    assert 'name="with_prompts"' not in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_export_is_written_and_downloaded(reviewer: Browser):
+    background.start()
+    ask("=1+1")
+    path = f"{ADD}?_changelist_filters=copilot%3Ddesk"
+    submit(reviewer, path, {"format": "csv"}, form_id="export-form")
+    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    export = TranscriptExport.objects.get()
+    page = reviewer.get(f"{EXPORTS}{export.pk}/change/").content.decode()
+    assert "Download" in page
+    assert "data-unfinished" not in page
+    response = reviewer.get(f"{EXPORTS}{export.pk}/file/")
+    data = b"".join(response.streaming_content)  # type: ignore[attr-defined]
+    assert "'=1+1" in data.decode("utf-8-sig")
+    day = export.made_at.date().isoformat()
+    name = f"transcripts-{day}-{export.pk}.csv"
+    assert response["Content-Disposition"] == f'attachment; filename="{name}"'
+    assert response["Content-Length"] == str(len(data))
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert name in reviewer.get(EXPORTS).content.decode()
+    assert LogEntry.objects.get().change_message == f"{name}: {export.words}"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_download_streams_in_the_loop_of_a_server():
+    user = make_user(Role.REVIEWERS)
+    export = finished("html", owner=user)
+    client = AsyncClient()
+    client.force_login(user)
+
+    async def download() -> list[bytes]:
+        response: Any = await client.get(f"{EXPORTS}{export.pk}/file/")
+        assert response.is_async
+        return [piece async for piece in response.streaming_content]
+
+    assert asyncio.run(download()) == [b"one,", b"two"]
+
+
+def test_a_builder_who_reviews_may_take_system_prompts_along():
+    ask()
+    browser = browser_of(make_user(Role.REVIEWERS, Role.BUILDERS))
+    changes = {"format": "jsonl", "with_prompts": "on", "with_data": "on"}
+    submit(browser, ADD, changes, form_id="export-form")
+    export = TranscriptExport.objects.get()
+    assert (export.with_prompts, export.with_data, export.format) == (True, True, "jsonl")
+
+
+def test_who_may_not_see_prompts_does_not_get_them_by_asking(reviewer: Browser):
+    ask()
+    reviewer.post(ADD, {"format": "jsonl", "with_prompts": "on"})
+    assert TranscriptExport.objects.get().with_prompts is False
+
+
+@pytest.mark.parametrize("sent", [{}, {"format": "xlsx"}])
+def test_a_format_that_there_is_not_is_refused(reviewer: Browser, sent: dict[str, str]):
+    ask()
+    assert "errorlist" in reviewer.post(ADD, sent).content.decode()
+    assert not TranscriptExport.objects.exists()
+
+
+def test_what_finds_nothing_is_not_exported(reviewer: Browser):
+    assert "nothing to export" in reviewer.get(ADD).content.decode()
+
+
+def test_a_value_that_there_is_not_is_said(reviewer: Browser):
+    ask()
+    filters = {"_changelist_filters": "copilot=nobody"}
+    assert "a value that there is not" in reviewer.get(ADD, filters).content.decode()
+    reviewer.post(ADD, {"format": "csv", **filters})
+    assert not TranscriptExport.objects.exists()
+
+
+def test_words_and_very_many_are_not_counted(reviewer: Browser, monkeypatch):
+    ask()
+    ask(slug="other")
+    monkeypatch.setattr(selection, "COUNTED", 1)
+    monkeypatch.setattr("copilot_admin.admin.review.exports.COUNTED", 1)
+    assert "More than 1 conversations match." in reviewer.get(ADD).content.decode()
+    words = {"_changelist_filters": "q=rates"}
+    assert "also those that the list leaves out" in reviewer.get(ADD, words).content.decode()
+
+
+def test_a_person_has_few_at_a_time():
+    ask()
+    user = make_user(Role.REVIEWERS)
+    for _ in range(MOST_RUNNING):
+        begun(owner=user)
+    page = browser_of(user).post(ADD, {"format": "csv"}).content.decode()
+    assert "3 of your exports are being written." in page
+    assert TranscriptExport.objects.count() == MOST_RUNNING
+
+
+def test_filters_that_are_too_long_are_refused(reviewer: Browser):
+    ask()
+    long = "q=" + "%F0%9F%98%80" * 600
+    sent = {"format": "csv", "_changelist_filters": long}
+    assert reviewer.post(ADD, sent).status_code == 200
+    assert not TranscriptExport.objects.exists()
+
+
+def test_an_export_is_for_its_owner_and_for_admins():
+    owner = make_user(Role.REVIEWERS)
+    export = finished(owner=owner)
+    paths = [f"{EXPORTS}{export.pk}/{one}/" for one in ("change", "state", "file", "history")]
+    statuses = {
+        "owner": [browser_of(owner).get(path).status_code for path in paths],
+        "admin": [browser_of(make_user(is_superuser=True)).get(path).status_code for path in paths],
+        "other": [browser_of(make_user(Role.REVIEWERS)).get(path).status_code for path in paths],
+        "builder": [browser_of(make_user(Role.BUILDERS)).get(path).status_code for path in paths],
+    }
+    assert statuses == {
+        "owner": [200] * 4,
+        "admin": [200] * 4,
+        "other": [404] * 4,
+        "builder": [403] * 4,
+    }
+    other = browser_of(make_user(Role.REVIEWERS))
+    assert other.post(f"{EXPORTS}{export.pk}/discard/").status_code == 404
+    assert "transcripts-" not in other.get(EXPORTS).content.decode()
+
+
+@pytest.mark.parametrize("codename", ["view_conversation", "export_conversation"])
+def test_reading_and_taking_along_are_two_permissions_and_both_are_needed(codename: str):
+    ask()
+    group = Group.objects.create(name="Half")
+    group.permissions.add(Permission.objects.get(codename=codename))
+    browser = browser_of(make_user("Half"))
+    assert browser.get(ADD).status_code == 403
+    assert browser.post(ADD, {"format": "csv"}).status_code == 403
+    if codename == "view_conversation":
+        assert ADD not in browser.get(LIST).content.decode()
+
+
+def test_who_has_lost_the_permission_gets_no_file():
+    owner = make_user(Role.REVIEWERS)
+    export = finished(owner=owner)
+    browser = browser_of(owner)
+    owner.groups.clear()
+    assert browser.get(f"{EXPORTS}{export.pk}/file/").status_code == 403
+
+
+def test_an_export_that_is_being_written_is_watched_and_stopped():
+    owner = make_user(Role.REVIEWERS)
+    export = begun(owner=owner)
+    browser = browser_of(owner)
+    assert "data-unfinished" in browser.get(f"{EXPORTS}{export.pk}/state/").content.decode()
+    assert browser.get(f"{EXPORTS}{export.pk}/file/").status_code == 404
+    page = browser.post(f"{EXPORTS}{export.pk}/stop/", follow=True).content.decode()
+    assert "The export is stopped." in page
+    assert TranscriptExport.objects.get().state == ExportState.STOPPED
+    again = browser.post(f"{EXPORTS}{export.pk}/stop/", follow=True).content.decode()
+    assert "The export had ended already." in again
+
+
+def test_an_export_is_deleted_and_gone():
+    owner = make_user(Role.REVIEWERS)
+    export = finished(owner=owner)
+    browser = browser_of(owner)
+    assert (
+        "is deleted" in browser.post(f"{EXPORTS}{export.pk}/discard/", follow=True).content.decode()
+    )
+    assert browser.get(f"{EXPORTS}{export.pk}/change/").status_code == 404
+    assert browser.get(f"{EXPORTS}{export.pk}/file/").status_code == 404
+
+
+@pytest.mark.parametrize("pk", ["x", "9" * 30, "٣"])
+def test_what_is_no_id_is_nothing(reviewer: Browser, pk: str):
+    assert reviewer.get(f"{EXPORTS}{pk}/change/").status_code == 404
+
+
+def test_hostile_filters_stay_text():
+    owner = make_user(Role.REVIEWERS)
+    ask()
+    export = begun(owner=owner, q=HOSTILE)
+    TranscriptExport.objects.update(error=HOSTILE, format=HOSTILE[:20])
+    browser = browser_of(owner)
+    pages = [
+        browser.get(f"{EXPORTS}{export.pk}/change/"),
+        browser.get(EXPORTS),
+        browser.get(ADD, {"_changelist_filters": f"q={HOSTILE}"}),
+    ]
+    assert [HOSTILE in page.content.decode() for page in pages] == [False] * 3
+    assert [HOSTILE[:20] in page.content.decode() for page in pages] == [False] * 3

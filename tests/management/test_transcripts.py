@@ -1,0 +1,90 @@
+"""`manage.py transcripts export`."""
+
+import csv
+from io import BytesIO, StringIO, TextIOWrapper
+import json
+from pathlib import Path
+import sys
+
+from django.core.management import CommandError, call_command
+import pytest
+
+from copilot_admin.management.commands import transcripts
+from tests.factories import make_version
+from tests.journal.journaling import Client
+
+pytestmark = pytest.mark.django_db
+
+
+def export(*arguments: str) -> str:
+    """Runs the command, and says what it tells the person."""
+    told = StringIO()
+    call_command("transcripts", "export", *arguments, stderr=told)
+    return told.getvalue()
+
+
+def asked(slug: str, text: str) -> None:
+    version = make_version(slug=slug)
+    Client(version=version, trace_id="t").ask(text).answer("Yes.")
+
+
+def test_a_file_has_what_the_filters_leave(tmp_path: Path):
+    asked("desk", "Rates?")
+    asked("other", "Rates?")
+    file = tmp_path / "out.csv"
+    arguments = ("--format", "csv", "--output", str(file), "--copilot", "desk")
+    assert export(*arguments, "--filter", "outcome=completed", "--search", "rates") == (
+        "1 conversations, 1 questions.\n"
+    )
+    rows = list(csv.DictReader(StringIO(file.read_text(encoding="utf-8-sig"), newline="")))
+    assert [(row["copilot"], row["question"]) for row in rows] == [("desk", "Rates?")]
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_days_are_filters_of_their_own(tmp_path: Path):
+    asked("desk", "Rates?")
+    for number, (since, until) in enumerate((("2026-11-20", "2026-11-20"), ("2026-11-21", ""))):
+        given = ["--since", since, *(["--until", until] if until else [])]
+        told = export("--format", "jsonl", "--output", str(tmp_path / f"{number}"), *given)
+        assert told.startswith("0" if number else "1")
+
+
+def test_a_stream_goes_to_standard_output(monkeypatch):
+    asked("desk", "Rates?")
+    caught = BytesIO()
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", TextIOWrapper(caught, write_through=True))
+        export("--format", "jsonl", "--output", "-", "--with-data", "--with-prompts")
+        data = caught.getvalue()
+    assert json.loads(data)["messages"][-1] == {"role": "assistant", "content": "Yes."}
+
+
+def test_a_file_that_is_there_is_left_alone(tmp_path: Path):
+    file = tmp_path / "out.csv"
+    file.write_text("mine")
+    with pytest.raises(CommandError, match="File exists"):
+        export("--format", "csv", "--output", str(file))
+    assert file.read_text() == "mine"
+
+
+def test_what_is_not_whole_is_not_left(tmp_path: Path, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(transcripts, "_write", full)
+    with pytest.raises(CommandError, match="No space left on device"):
+        export("--format", "csv", "--output", str(tmp_path / "out.csv"))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("wrong", ["nonsense=1", "outcome", "outcome="])
+def test_a_filter_that_is_none_is_told_with_those_that_are(wrong: str):
+    with pytest.raises(CommandError, match=r"is no filter\. Write name=value with one of: copilot"):
+        export("--format", "csv", "--output", "-", "--filter", wrong)
+
+
+def test_a_value_that_a_filter_does_not_know_is_told(tmp_path: Path):
+    file = tmp_path / "out.csv"
+    with pytest.raises(CommandError, match="The filter copilot does not know 'nobody'"):
+        export("--format", "csv", "--output", str(file), "--copilot", "nobody")
+    assert not file.exists()
