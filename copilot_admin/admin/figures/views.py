@@ -35,7 +35,7 @@ class FiguresViews(ComponentViews):
         wrap = self.admin_view
         own: list[URLPattern | URLResolver] = [
             path("figures/", wrap(self.figures_view), name="figures"),
-            path("figures/running/", wrap(self.running_view), name="figures_running"),
+            path("figures/running/", wrap(self.running_now_view), name="figures_running"),
         ]
         return own + super().get_urls()
 
@@ -70,7 +70,7 @@ class FiguresViews(ComponentViews):
         return render(request, f"{FOLDER}/page.html", context)
 
     @method_decorator(require_safe)
-    def running_view(self, request: HttpRequest) -> HttpResponseBase:
+    def running_now_view(self, request: HttpRequest) -> HttpResponseBase:
         """The strip alone, for the script that keeps it up to date."""
         _check(request)
         now = timezone.now()
