@@ -18,7 +18,7 @@ def colleagues_take_over(server: uvicorn.Server) -> bool:
 
 async def leave(server: uvicorn.Server) -> None:
     """Takes no more connections, and waits for the first question of each that was just taken."""
-    for listener in server.servers:
+    for listener in getattr(server, "servers", ()):  # uvicorn has none until it has started
         listener.close()
     for _ in range(int(LATE_SECONDS / _LOOK_SECONDS)):
         await asyncio.sleep(_LOOK_SECONDS)  # first: what was taken last is no connection yet

@@ -97,3 +97,9 @@ def test_a_worker_that_leaves_refuses_nothing(monkeypatch):
     asyncio.run(shutdown._leave_and_drain(lambda: None, server_with()))
     assert order == ["left", "drained"]
     assert not open_run.is_draining()
+
+
+def test_a_worker_that_is_told_to_stop_while_it_starts_has_nothing_to_leave():
+    server = server_with()
+    del server.servers  # as uvicorn has it before it listens
+    asyncio.run(leave(server))
