@@ -16,6 +16,7 @@ from django.db import connection, transaction
 from copilot_admin.models import (
     CallerDay,
     CriterionUsage,
+    DailyTotal,
     DailyUsage,
     ErrorUsage,
     HourlyUsage,
@@ -61,6 +62,9 @@ def _insert(model: type) -> Insert:
 
 
 _DAILY_RUN = _Rollup(_insert(DailyUsage), Update(DailyUsage, where=("day", *_ROW), add=_ADD_TO_RUN))
+_TOTAL = ("day", "copilot_id", "version")
+_TOTAL_RUN = _Rollup(_insert(DailyTotal), Update(DailyTotal, where=_TOTAL, add=_ADD_TO_RUN))
+_TOTAL_VOTES = _Rollup(_insert(DailyTotal), Update(DailyTotal, where=_TOTAL, add=_VOTES))
 _HOURLY_RUN = _Rollup(
     _insert(HourlyUsage), Update(HourlyUsage, where=("hour", *_ROW), add=_ADD_TO_RUN)
 )
@@ -153,6 +157,7 @@ def count_votes(asked: Asked, votes: Mapping[str, int]) -> None:
     """Adds thumbs and ratings, by the names of their columns; less than 0 takes away."""
     if asked.is_use and any(votes.values()):
         more = {name: votes.get(name, 0) for name in _VOTES}
+        _TOTAL_VOTES(_total(asked), more)
         _DAILY_VOTES({"day": asked.hour.date(), **_row(asked)}, more)
         _HOURLY_VOTES({"hour": asked.hour, **_row(asked)}, more)
 
@@ -168,6 +173,7 @@ def _count(asked: Asked, run: CountedRun, *, sign: int) -> None:
     if not asked.is_use:
         return
     more = {name: sign * number for name, number in _increments(run).items()}
+    _TOTAL_RUN(_total(asked), more)
     _DAILY_RUN({"day": asked.hour.date(), **_row(asked)}, more)
     _HOURLY_RUN({"hour": asked.hour, **_row(asked)}, more)
     if run.error_code:
@@ -177,6 +183,10 @@ def _count(asked: Asked, run: CountedRun, *, sign: int) -> None:
 
 def _row(asked: Asked) -> Mapping[str, object]:
     return {name: getattr(asked, name) for name in _ROW}
+
+
+def _total(asked: Asked) -> Mapping[str, object]:
+    return {"day": asked.hour.date(), "copilot_id": asked.copilot_id, "version": asked.version}
 
 
 def _increments(run: CountedRun) -> Mapping[str, Number]:

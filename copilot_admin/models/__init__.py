@@ -70,6 +70,7 @@ from copilot_admin.models.transcripts import (
 from copilot_admin.models.usage import (
     CallerDay,
     CriterionUsage,
+    DailyTotal,
     DailyUsage,
     ErrorUsage,
     HourlyUsage,
@@ -94,6 +95,7 @@ __all__ = [
     "Criterion",
     "CriterionKind",
     "CriterionUsage",
+    "DailyTotal",
     "DailyUsage",
     "EndpointKey",
     "ErrorUsage",

@@ -72,6 +72,20 @@ class DailyUsage(Usage):
         return f"{self.day} {self.copilot_id}"
 
 
+class DailyTotal(Usage):
+    """Counts of a day with all models together (`model` is empty): of a long time few rows."""
+
+    day = models.DateField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["day", "copilot", "version"], name="daily_total_row")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.copilot_id}"
+
+
 class HourlyUsage(Usage):
     """Counts of an hour; `hour` is its beginning."""
 

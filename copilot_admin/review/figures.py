@@ -1,7 +1,7 @@
 """Figures of a period, read from the rollups alone: a constant number of queries, however much was asked.
 
-Whole days are read from the rows of days, the hours of a day that is cut, or shown by the hour, from
-those of hours.
+Whole days are read from the rows of days (with all models together, but for the table of models), the
+hours of a day that is cut, or shown by the hour, from those of hours.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +18,7 @@ from copilot_admin.models import (
     Copilot,
     Criterion,
     CriterionUsage,
+    DailyTotal,
     DailyUsage,
     ErrorUsage,
     Filling,
@@ -152,7 +153,7 @@ def _by(rows: "QuerySet[Any]", *names: str) -> Iterable[tuple[tuple[Any, ...], C
 
 def _total(span: Span, of: Q) -> Counts:
     """The sums of a span that begins with a day and may end within one."""
-    rows = _days(DailyUsage.objects, span, of).aggregate(**_SUMS)  # type: ignore[arg-type]
+    rows = _days(DailyTotal.objects, span, of).aggregate(**_SUMS)  # type: ignore[arg-type]
     cut = Span(span.end.replace(hour=0), span.end)
     hours = _hours(HourlyUsage.objects, cut, of).aggregate(**_SUMS)  # type: ignore[arg-type]
     return Counts(
@@ -166,7 +167,7 @@ def _series(period: Period, of: Q) -> list[tuple[Span, Counts]]:
         found: dict[datetime, Counts] = {key[0]: counts for key, counts in hours}
         step = HOUR
     else:
-        days = _by(_days(DailyUsage.objects.all(), period.now, of), "day")
+        days = _by(_days(DailyTotal.objects.all(), period.now, of), "day")
         tz = period.now.first.tzinfo
         found = {datetime.combine(key[0], time.min, tz): counts for key, counts in days}
         step = DAY
@@ -220,18 +221,14 @@ def _marks(period: Period, of: Q) -> list[Marked]:
     ]
 
 
-def _rows_of(span: Span, of: Q) -> "QuerySet[Any]":
-    """The rows of a span of whole days."""
-    return _days(DailyUsage.objects.all(), span, of)
-
-
 def _models(span: Span, of: Q) -> list[Part]:
-    parts = [Part(model=key[0], counts=counts) for key, counts in _by(_rows_of(span, of), "model")]
+    rows = _by(_days(DailyUsage.objects.all(), span, of), "model")
+    parts = [Part(model=key[0], counts=counts) for key, counts in rows]
     return _most_asked(parts)
 
 
 def _versions(span: Span, of: Q) -> list[Part]:
-    rows = list(_by(_rows_of(span, of), "copilot_id", "version"))
+    rows = list(_by(_days(DailyTotal.objects.all(), span, of), "copilot_id", "version"))
     rows = sorted(rows, key=lambda row: -row[1]["runs"])[:MOST_ROWS]
     copilots = Copilot.objects.in_bulk([key[0] for key, _ in rows])
     parts = [

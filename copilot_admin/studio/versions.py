@@ -8,7 +8,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 
 from copilot_admin.copilots.drafts import changes_between
 from copilot_admin.copilots.publishing import document_today
-from copilot_admin.models import Copilot, CopilotVersion, DailyUsage, Feedback, FeedbackSource, Run
+from copilot_admin.models import Copilot, CopilotVersion, DailyTotal, Feedback, FeedbackSource, Run
 from copilot_admin.models.transcripts import PLAYGROUND
 from copilot_admin.studio.changes import in_a_line
 
@@ -88,7 +88,7 @@ def figures_of(
         asked.values_list("copilot_version").annotate(Count("conversation", distinct=True))
     )
     up, down = _thumbs(ids)
-    failed = DailyUsage.objects.filter(
+    failed = DailyTotal.objects.filter(
         copilot=copilot, version__in=[version.number for version in versions]
     )
     errors: Counts = dict(failed.order_by().values_list("version").annotate(Sum("errors")))

@@ -20,6 +20,7 @@ from copilot_admin.models import (
     Copilot,
     CopilotVersion,
     CriterionUsage,
+    DailyTotal,
     DailyUsage,
     ErrorUsage,
     Event,
@@ -131,7 +132,7 @@ def _of_copilot(copilot_id: int) -> Iterable[QuerySet[Any]]:
     yield Checkpoint.objects.filter(run__in=ended).order_by()
     yield ended.order_by()
     yield ComponentCall.objects.filter(copilot_id=copilot_id).order_by()
-    for rollup in (DailyUsage, HourlyUsage, ErrorUsage, CriterionUsage, CallerDay):
+    for rollup in (DailyTotal, DailyUsage, HourlyUsage, ErrorUsage, CriterionUsage, CallerDay):
         yield rollup._default_manager.filter(copilot_id=copilot_id).order_by()
     yield SavedAnswer.objects.filter(question__copilot_id=copilot_id).order_by()
     yield ReplayAnswer.objects.filter(replay__copilot_id=copilot_id).order_by()

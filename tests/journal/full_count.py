@@ -9,6 +9,7 @@ from typing import Any
 from copilot_admin.models import (
     CallerDay,
     CriterionUsage,
+    DailyTotal,
     DailyUsage,
     ErrorUsage,
     Feedback,
@@ -27,7 +28,7 @@ NAMED = ("day", "hour", "copilot_id", "version", "model", "code", "criterion_id"
 
 def rollups() -> dict[str, Counts]:
     """What stands in the rollups; rows and columns of nothing are left out."""
-    models = (DailyUsage, HourlyUsage, ErrorUsage, CriterionUsage, CallerDay)
+    models = (DailyTotal, DailyUsage, HourlyUsage, ErrorUsage, CriterionUsage, CallerDay)
     return {model.__name__: _rows(model) for model in models}
 
 
@@ -57,6 +58,7 @@ def full_count() -> dict[str, Counts]:
     for mark in Mark.objects.select_related("verdict"):
         count.mark(count.about(mark.verdict), mark)
     return {
+        "DailyTotal": count.totals,
         "DailyUsage": count.days,
         "HourlyUsage": count.hours,
         "ErrorUsage": count.errors,
@@ -69,6 +71,7 @@ def full_count() -> dict[str, Counts]:
 class _FullCount:
     """All that is counted; of questions and conversations the first request."""
 
+    totals: Counts = field(default_factory=dict)
     days: Counts = field(default_factory=dict)
     hours: Counts = field(default_factory=dict)
     errors: Counts = field(default_factory=dict)
@@ -109,6 +112,7 @@ class _FullCount:
 
     def _add(self, run: Run, more: Counter[str]) -> None:
         hour = _hour(run.started_at)
+        _add(self.totals, (hour.date(), *_slice(run)[:2], ""), more)
         _add(self.days, (hour.date(), *_slice(run)), more)
         _add(self.hours, (hour, *_slice(run)), more)
 

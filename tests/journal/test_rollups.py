@@ -20,6 +20,7 @@ from copilot_admin.models import (
     Criterion,
     CriterionKind,
     CriterionUsage,
+    DailyTotal,
     DailyUsage,
     ErrorUsage,
     Feedback,
@@ -40,7 +41,7 @@ from tests.journal.journaling import START, Client, ai, call_echo, call_event, e
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
-ROLLUPS = (DailyUsage, HourlyUsage, ErrorUsage, CriterionUsage, CallerDay)
+ROLLUPS = (DailyTotal, DailyUsage, HourlyUsage, ErrorUsage, CriterionUsage, CallerDay)
 
 
 @pytest.fixture(autouse=True)

@@ -3,18 +3,32 @@
 from datetime import UTC, datetime, timedelta
 from math import isclose
 
+from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
 from copilot_admin.answering.feedback import Judgement, keep
-from copilot_admin.models import Conversation, Criterion, Outcome, Run, Turn
+from copilot_admin.models import (
+    CallerDay,
+    Conversation,
+    Criterion,
+    CriterionUsage,
+    DailyTotal,
+    DailyUsage,
+    ErrorUsage,
+    HourlyUsage,
+    Outcome,
+    Run,
+    Turn,
+)
 from copilot_admin.models.usage import TTFT_LIMITS
 from copilot_admin.review.counted import Counted, counted_condition, read_counted
 from copilot_admin.review.figures import figures_of
 from copilot_admin.review.first_token import PER_CENT, FirstToken, percentile
 from copilot_admin.review.periods import Period, Span, read_period
 from copilot_admin.review.verdicts import Judged, save_verdict
+from tests.databases import IS_POSTGRESQL
 from tests.factories import make_user, make_version
 from tests.journal.journaling import START, Client, ai, call_echo, call_event, ending, result
 
@@ -210,3 +224,22 @@ class TestBehindFigures:
         assert [part.model for part in week.models] == ["small-1"]
         assert figures_of(read_period({}, at=START), []).now["questions"] == 0
         assert isclose(found.now.failed, 0.0)
+
+    def test_rollups_are_found_by_their_days_and_hours(self):
+        if IS_POSTGRESQL:
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL enable_seqscan = off")
+        for rows, column, index in (
+            (DailyTotal.objects, "day", "daily_total_row"),
+            (DailyUsage.objects, "day", "usage_row"),
+            (HourlyUsage.objects, "hour", "hourly_usage_row"),
+            (ErrorUsage.objects, "hour", "error_usage_row"),
+            (CriterionUsage.objects, "hour", "criterion_usage_row"),
+            (CallerDay.objects, "day", "caller_of_day"),
+        ):
+            first, end = (START, START + DAY) if column == "hour" else (START.date(),) * 2
+            plan = rows.filter(**{f"{column}__gte": first, f"{column}__lt": end}).explain()
+            table = rows.model._meta.db_table
+            name = index if IS_POSTGRESQL else f"sqlite_autoindex_{table}"
+            assert name in plan or f"INDEX {index}" in plan, plan
+            assert "SCAN " not in plan.replace("Index Scan", "")

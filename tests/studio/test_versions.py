@@ -10,7 +10,7 @@ from copilot_admin.models import (
     Conversation,
     Copilot,
     CopilotVersion,
-    DailyUsage,
+    DailyTotal,
     Feedback,
     FeedbackSource,
     Run,
@@ -74,10 +74,10 @@ def test_conversations_thumbs_and_errors_are_counted_for_each_version():
     asked(first, second, thumbs=(-1, -1))
     Feedback.objects.create(turn=Turn.objects.first(), source=FeedbackSource.REVIEWER, value=-1)
     for day in range(2):
-        DailyUsage.objects.create(
+        DailyTotal.objects.create(
             day=date(2026, 1, 1) + timedelta(days=day), copilot=copilot, version=1, errors=3
         )
-    DailyUsage.objects.create(day=date(2026, 1, 1), copilot=make_copilot(), version=1, errors=7)
+    DailyTotal.objects.create(day=date(2026, 1, 1), copilot=make_copilot(), version=1, errors=7)
     newest, oldest = version_page(copilot).rows
     assert newest.figures == VersionFigures(conversations=1, up=0, down=2, errors=0)
     assert oldest.figures == VersionFigures(conversations=2, up=1, down=2, errors=6)

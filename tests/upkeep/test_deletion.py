@@ -87,7 +87,7 @@ def everything():
     names += ("Verdict", "Mark", "TurnNote", "Seat")
     names = (*names, "BlobPart", "DailyUsage", "ComponentCall", "CopilotVersion", "Copilot")
     names = (*names, "SavedQuestion", "SavedAnswer", "TurnText")
-    names = (*names, "HourlyUsage", "ErrorUsage", "CriterionUsage", "CallerDay")
+    names = (*names, "DailyTotal", "HourlyUsage", "ErrorUsage", "CriterionUsage", "CallerDay")
     return {name: getattr(models, name).objects.count() for name in names}
 
 

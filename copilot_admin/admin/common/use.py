@@ -7,7 +7,7 @@ from datetime import timedelta
 from django.db.models import Sum
 from django.utils import timezone
 
-from copilot_admin.models import DailyUsage
+from copilot_admin.models import DailyTotal
 
 DAYS = 7  # that "this week" is, today included
 
@@ -23,7 +23,7 @@ class Use:
 def use_of_the_week(ids: Sequence[int] | None = None) -> Mapping[int, Use]:
     """The use of some copilots, or of all, by id; one query. One that nobody asked is not in it."""
     since = timezone.now().date() - timedelta(days=DAYS - 1)
-    rows = DailyUsage.objects.filter(day__gte=since)
+    rows = DailyTotal.objects.filter(day__gte=since)
     if ids is not None:
         rows = rows.filter(copilot__in=ids)
     sums = rows.values_list("copilot").annotate(questions=Sum("questions"), failed=Sum("errors"))

@@ -14,7 +14,7 @@ from copilot_admin.copilot_file.importing import import_values
 from copilot_admin.copilots.archive import bring_back, put_away
 from copilot_admin.copilots.live import live_copilots
 from copilot_admin.copilots.publishing import NotPublishable, publish, restore
-from copilot_admin.models import Conversation, Copilot, DailyUsage
+from copilot_admin.models import Conversation, Copilot, DailyTotal
 from copilot_admin.upkeep.deletion import mark
 from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_key, make_published, make_user
@@ -41,9 +41,9 @@ def act(client: Client, action: str, *copilots: Copilot, to: str = LIST) -> Any:
 
 def test_what_is_live_is_asked_about_before_it_is_put_away(builder: Client) -> None:
     copilot = make_published(name="News")
-    DailyUsage.objects.create(copilot=copilot, day=timezone.now().date(), questions=3, errors=1)
+    DailyTotal.objects.create(copilot=copilot, day=timezone.now().date(), questions=3, errors=1)
     old = timezone.now().date() - timedelta(days=7)
-    DailyUsage.objects.create(copilot=copilot, day=old, questions=90)
+    DailyTotal.objects.create(copilot=copilot, day=old, questions=90)
     response = act(builder, "archive_chosen", copilot)
     page = response.content.decode()
     assert response.redirect_chain[-1][0] == f"{LIST}archive/?id={copilot.pk}"

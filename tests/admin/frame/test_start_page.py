@@ -11,7 +11,7 @@ from copilot_admin.admin.frame.cards import cards_to_show
 from copilot_admin.admin.frame.navigation import navigation
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.standing import CopilotState
-from copilot_admin.models import Conversation, Copilot, DailyUsage
+from copilot_admin.models import Conversation, Copilot, DailyTotal
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
 START = "/admin/"
@@ -93,7 +93,7 @@ def test_what_needs_attention_stands_first_then_what_is_used_most(client: Client
         (off, 1, 50, 0),
         (quiet, 0, 1, 0),
     ):
-        DailyUsage.objects.create(
+        DailyTotal.objects.create(
             copilot=copilot, day=today - timedelta(days=day), questions=runs, errors=errors
         )
     now = timezone.now()
