@@ -149,6 +149,21 @@ def test_an_unknown_placeholder_is_told_while_it_is_typed(ada: Visit) -> None:
     ada.go(FORM.format(make_copilot().pk))
     prompt = ada.page.get_by_label("System prompt")
     note = ada.page.get_by_text("Nothing is called {{ nobody }}")
+    prompt.fill("Be brief.")
+    prompt.evaluate(
+        """(text) => {
+            const clipboardData = new DataTransfer();
+            clipboardData.setData("text/plain", "x".repeat(10_000_000));
+            const sent = { clipboardData, bubbles: true, cancelable: true };
+            const isTaken = text.dispatchEvent(new ClipboardEvent("paste", sent));
+            text.dataset.isTaken = isTaken;
+        }"""
+    )
+    expect(ada.page.locator("[data-ca-unknown]")).to_have_text(
+        "Not put in: the prompt would have 10,000,009 characters; 1,000,000 are the most."
+    )
+    expect(prompt).to_have_attribute("data-is-taken", "false")
+    expect(prompt).to_have_value("Be brief.")
     prompt.fill("Hello {{ nobody }}")
     expect(note).to_be_visible()
     prompt.fill("Hello {{ copilot.name }}")

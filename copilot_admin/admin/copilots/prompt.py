@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.widgets import PageWidget
+from copilot_admin.copilots.fields.lengths import LONGEST_PROMPT
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,4 +68,5 @@ class PromptWidget(PageWidget, forms.Textarea):
         """The text area and its palette."""
         context = super().get_context(name, value, attrs)
         context["widget"]["placeholders"] = (*PLACEHOLDERS, *self.options)
+        context["widget"]["most"] = LONGEST_PROMPT
         return context

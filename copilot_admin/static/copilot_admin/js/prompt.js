@@ -19,9 +19,26 @@ for (const box of document.querySelectorAll("[data-ca-prompt]")) {
   });
   // The note below says the same, and goes away while it is mended.
   box.parentElement.querySelectorAll(".ca-open-problem").forEach((line) => line.remove());
+  text.addEventListener("paste", (event) => {
+    const sentence = tooLong(event.clipboardData?.getData("text/plain") ?? "");
+    if (sentence) {
+      event.preventDefault();
+      note.textContent = sentence;
+    }
+  });
   text.form.addEventListener("input", refresh);
   text.form.addEventListener("change", refresh);
   refresh();
+
+  // Why a text is not put in; browsers stand still for minutes while they take in one of megabytes.
+  function tooLong(pasted) {
+    const most = Number(box.dataset.most);
+    const length = text.value.length - (text.selectionEnd - text.selectionStart) + pasted.length;
+    const { format } = new Intl.NumberFormat(document.documentElement.lang || "en");
+    return length <= most || !pasted
+      ? ""
+      : box.dataset.tooLong.replace("{length}", format(length)).replace("{most}", format(most));
+  }
 
   function refresh() {
     offerOptions();
