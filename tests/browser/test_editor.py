@@ -10,7 +10,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.copilots.model_lists import keep_models
 from copilot_admin.models import Copilot, EndpointKey
 from tests.browser.visits import PHONE, Visit, visit
-from tests.factories import make_copilot, make_provider, make_published, make_user
+from tests.factories import make_copilot, make_provider, make_published, make_saved, make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FORM = "/admin/copilot_admin/copilot/{}/change/"
@@ -131,6 +131,34 @@ def test_an_expired_log_in_loses_nothing(ada: Visit) -> None:
     expect(page.get_by_text("Draft saved.")).to_be_visible()
     copilot.refresh_from_db()
     assert copilot.description == "Half a thought"
+
+
+def log_in_on_the_spot(page: Page) -> None:
+    dialog = page.get_by_role("dialog", name="You were logged out")
+    dialog.get_by_label("Password").fill("secret")
+    page.keyboard.press("Enter")
+
+
+def test_an_expired_log_in_loses_no_question_and_no_file(ada: Visit) -> None:
+    page = ada.page
+    saved = make_saved(make_copilot())
+    ada.go(f"/admin/copilot_admin/copilot/{saved.copilot_id}/questions/{saved.pk}/")
+    page.get_by_label("Question", exact=True).fill("Half a thought?")
+    Session.objects.all().delete()
+    page.keyboard.press("Tab")
+    page.locator("#question-form [type=submit]").first.click()
+    log_in_on_the_spot(page)
+    expect(page.get_by_text("Half a thought?").first).to_be_visible()
+    saved.refresh_from_db()
+    assert saved.question == "Half a thought?"
+
+    ada.go("/admin/copilot_admin/copilot/import/")
+    file = {"name": "a.yaml", "mimeType": "text/yaml", "buffer": b"format: 1\nhope: 1\n"}
+    page.locator("#import-form [type=file]").set_input_files(file)
+    Session.objects.all().delete()
+    page.locator("#import-form [type=submit]").click()
+    log_in_on_the_spot(page)
+    expect(page.get_by_text("hope").first).to_be_visible()
 
 
 def test_a_server_that_is_away_loses_nothing(ada: Visit) -> None:

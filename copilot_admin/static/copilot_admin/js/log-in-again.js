@@ -2,7 +2,7 @@
 // the form, with all that was typed, is sent then.
 
 const parts = document.getElementById("log-in-again-parts");
-const form = document.querySelector("#content-main > form");
+const form = document.querySelector("#content-main > form[method=post]");
 let dialog = null; // stands in the page from when it is first needed
 let isChecked = false;
 let pressed = null;

@@ -71,7 +71,8 @@ export class Chat {
         await this.#carryOut(call);
       }
     } catch (error) {
-      this.show.fault(error.name === "AbortError" ? "stopped" : "failed", error.sentence);
+      const kind = error.name === "AbortError" ? "stopped" : (error.kind ?? "failed");
+      this.show.fault(kind, error.sentence);
       this.messages.length = before; // as in Workspace, what was broken off is not repeated
     } finally {
       this.running = null;
@@ -82,7 +83,8 @@ export class Chat {
     const query = { messages: this.messages, ...this.workspace.request({ isFirst }) };
     const response = await this.send(query, { chat: this.id, signal: this.running.signal });
     if (!response.ok) {
-      throw Object.assign(new Error("refused"), { sentence: await sentenceOf(response) });
+      const kind = response.status === 403 ? "refused" : "failed";
+      throw Object.assign(new Error("refused"), { kind, sentence: await sentenceOf(response) });
     }
     this.wasTaken = true;
     let text = "";
