@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from copilot_admin.models import CostConfidence, Outcome, RecordedAnswer
 from copilot_admin.prices.cost import Cost, together
 from copilot_admin.reading import Attempt, RunView, TurnView, attempts_of
@@ -58,7 +60,7 @@ def answer_of(turn: TurnView, *, conversation: int) -> RecordedAnswer | None:
         conversation=conversation,
         turn=turn.id,
         text="".join(run.answer for run in attempt),
-        failure="" if last.outcome in ANSWERED else (last.error or last.outcome),
+        failure=_failure(last),
         provider=last.provider,
         model=last.model,
         version_number=last.version,
@@ -70,6 +72,13 @@ def answer_of(turn: TurnView, *, conversation: int) -> RecordedAnswer | None:
         cost_is_estimated=cost.confidence == CostConfidence.ESTIMATED,
         answered_at=last.started_at,
     )
+
+
+def _failure(last: RunView) -> str:
+    """Why the last request of an attempt is no whole answer."""
+    if last.outcome not in ANSWERED:
+        return last.error or last.outcome
+    return _("The client never sent the data that was asked for.") if last.call else ""
 
 
 def is_running(turn: TurnView) -> bool:

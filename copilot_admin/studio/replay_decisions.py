@@ -181,6 +181,8 @@ def _cost_clause(tally: Tally) -> str:
     if not tally.priced:
         return _("cost unknown")
     change = percent(tally.cost_before, tally.cost_after)
+    if not change and not tally.cost_after:
+        return _("cost nothing, as before")
     if not change:
         return _("cost %(amount)s, before nothing") % {"amount": dollars(tally.cost_after)}
     if tally.priced < tally.compared:

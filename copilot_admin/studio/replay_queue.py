@@ -190,7 +190,7 @@ def keep(claimed: ClaimedReplay, result: Result) -> bool:
 def before_of(question: SavedQuestion) -> Before:
     """What a question was answered before: when somebody asked it for real, else by what was live."""
     recorded = RecordedAnswer.objects.filter(question=question).first()
-    if recorded is not None:
+    if recorded is not None and (recorded.text or not recorded.failure):
         return Before(
             baseline=Baseline.RECORDED,
             text=recorded.text,

@@ -10,6 +10,7 @@ import pytest
 from copilot_admin.copilot_file.questions import read_question, row_of
 from copilot_admin.copilots.questions import entry as limits
 from copilot_admin.models import (
+    Baseline,
     Copilot,
     Feedback,
     FeedbackSource,
@@ -22,13 +23,14 @@ from copilot_admin.models import (
 )
 from copilot_admin.review import learning
 from copilot_admin.review.learning import Fate, Learned, learn, turns_of
+from copilot_admin.studio.replay_queue import before_of
 from copilot_admin.studio.simulated_workspace import request_of, result_of
 from protocol.events import FunctionCall
 from protocol.messages import DataItem, ResultMessage, SourceData
 from tests.admin.transcripts.test_again import ENV, asked_with_data
 from tests.admin.transcripts.transcript_rows import PRICES, echo
 from tests.factories import make_saved
-from tests.journal.journaling import Asked, Client, ai, ending, human
+from tests.journal.journaling import Asked, Client, ai, call_event, ending, human
 
 pytestmark = pytest.mark.django_db
 
@@ -83,6 +85,14 @@ def test_an_answer_that_failed_says_why_and_a_cost_that_nobody_knows_is_none():
     learned(ids(asked))
     kept = RecordedAnswer.objects.get()
     assert (kept.text, kept.failure, kept.cost) == ("He", "Away.", None)
+
+
+def test_a_question_whose_data_never_came_has_no_answer_to_compare_with():
+    asked = Client().ask("Prices?").answer(call_event())
+    learned(ids(asked))
+    kept = RecordedAnswer.objects.get()
+    assert (kept.text, kept.failure) == ("", "The client never sent the data that was asked for.")
+    assert before_of(SavedQuestion.objects.get()).baseline == Baseline.NONE
 
 
 def test_what_other_functions_of_workspace_brought_is_brought_again():

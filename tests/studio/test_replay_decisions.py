@@ -106,6 +106,9 @@ def test_a_summary_says_what_is_unknown_and_what_failed():
     assert summary(Tally(total=1, compared=1)) == "0 of 1 changed, cost unknown"
     free = Tally(total=1, compared=1, priced=1, cost_after=Decimal("0.5"))
     assert summary(free) == "0 of 1 changed, cost $0.50, before nothing"
+    assert (
+        summary(Tally(total=1, compared=1, priced=1)) == "0 of 1 changed, cost nothing, as before"
+    )
     assert summary(Tally(total=2)) == "2 answered, with nothing to compare them to"
     assert summary(Tally(total=2, unfinished=2)) == "Nothing was asked yet"
 
