@@ -52,7 +52,7 @@ post_only = method_decorator(require_POST)
 class ExportAdmin(GuardedLookups, ExportModelAdmin):
     """Everybody has his own exports; admins see all of them."""
 
-    list_display = ("what", "words", "state", "n_conversations", "owner", "made_at", "expires_at")
+    list_display = ("what", "filter", "state", "n_conversations", "owner", "made_at")
     list_select_related = ("owner",)
     list_per_page = 50
     actions = None
@@ -81,6 +81,11 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
     def what(self, export: TranscriptExport) -> str:
         """What the file is called."""
         return file_name(export)
+
+    @admin.display(description=gettext_lazy("Filter"))
+    def filter(self, export: TranscriptExport) -> str:
+        """What was filtered, in words."""
+        return export.words
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None

@@ -34,12 +34,15 @@ class ExportFormat(ABC):
     Attributes:
         name: In addresses and commands; also the end of the file's name.
         label: For people; `help` says in a sentence what it is for.
+        has_data: It can hold data; `has_prompts`: system prompts.
     """
 
     name: ClassVar[str]
     label: ClassVar[str | Promise]
     help: ClassVar[str | Promise]
     media_type: ClassVar[str]
+    has_data: ClassVar[bool] = True
+    has_prompts: ClassVar[bool] = False
 
     def begin(self, about: About) -> Iterator[str]:
         """What stands before the first conversation."""

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from copilot_admin.models import ExportPart, ExportState, TranscriptExport
 from copilot_admin.review.exports.conversations import ExportOptions
+from copilot_admin.review.exports.format import all_formats
 from copilot_admin.review.exports.selection import borders, frozen_query, words_of
 from copilot_admin.storage.many import delete_rows
 
@@ -65,6 +66,7 @@ def begin(
     query = frozen_query(given)
     if len(query) > LONGEST_QUERY:
         return Refusal.LONG
+    form = all_formats()[name]
     bottom, top = borders()
     now = timezone.now()
     return TranscriptExport.objects.create(
@@ -72,8 +74,8 @@ def begin(
         query=query,
         words=words_of(query),
         format=name,
-        with_data=options.with_data,
-        with_prompts=options.with_prompts,
+        with_data=options.with_data and form.has_data,
+        with_prompts=options.with_prompts and form.has_prompts,
         top=top,
         bottom=bottom,
         position=top + 1,

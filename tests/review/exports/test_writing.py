@@ -73,6 +73,7 @@ def test_an_export_of_nothing_is_a_file_with_its_head():
 
 def test_it_is_the_same_in_one_go_and_in_many(monkeypatch):
     conversations(4)
+    monkeypatch.setattr(writing, "BATCH_SECONDS", HANGS_SECONDS)
     at_once = written(begun("html"))
     one_by_one(monkeypatch)
     in_steps = written(begun("html"))
@@ -249,6 +250,16 @@ def test_a_download_of_what_is_gone_breaks_off():
     ExportPart.objects.all().delete()
     with pytest.raises(ExportPart.DoesNotExist):
         list(pieces(export))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "prompts"), [("csv", False, False), ("jsonl", True, True), ("md", True, False)]
+)
+def test_a_format_takes_what_it_can_hold(name: str, data: bool, prompts: bool):
+    options = ExportOptions(with_data=True, with_prompts=True)
+    export = keeping.begin(make_user().pk, given={}, name=name, options=options)
+    assert isinstance(export, TranscriptExport)
+    assert (export.with_data, export.with_prompts) == (data, prompts)
 
 
 def test_a_person_has_few_at_a_time():

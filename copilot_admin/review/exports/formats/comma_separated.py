@@ -31,6 +31,7 @@ class CommaSeparated(ExportFormat):
     label = _("CSV")
     help = _("A row for each question, for Excel and other spreadsheets. No cell is a formula.")
     media_type: ClassVar[str] = "text/csv; charset=utf-8"
+    has_data: ClassVar[bool] = False
 
     def begin(self, about: About) -> Iterator[str]:
         """The names of the columns."""

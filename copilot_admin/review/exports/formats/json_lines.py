@@ -35,6 +35,7 @@ class JsonLines(ExportFormat):
         "a line for each way through a conversation."
     )
     media_type: ClassVar[str] = "application/jsonl; charset=utf-8"
+    has_prompts: ClassVar[bool] = True
 
     def conversation(self, conversation: ExportedConversation) -> Iterator[str]:
         """A line for each way; its messages leave as they are read."""
