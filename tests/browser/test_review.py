@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 import re
 
 from django.contrib.auth.models import Group, User
@@ -184,3 +185,24 @@ def test_pages_of_the_review_are_accessible_and_fit(browser: Browser, server: st
     eve.page.context.close()
     assert findings == []
     assert eve.mishaps == []
+
+
+def test_what_the_list_shows_is_taken_along_as_a_page_that_runs_nothing(eve: Visit, tmp_path: Path):
+    hostile = "<img src=https://evil.example/x onerror=alert(1)><script>alert(2)</script>"
+    Client(trace_id="t").ask(hostile).answer(hostile)
+    eve.go(LIST)
+    eve.page.get_by_role("link", name="Export these").click()
+    eve.page.get_by_label("HTML").check()
+    assert eve.grave_findings() == []
+    eve.page.get_by_role("button", name="Begin the export").click()
+    with eve.page.expect_download() as downloading:
+        eve.page.get_by_role("link", name="Download").click()
+    file = tmp_path / downloading.value.suggested_filename
+    downloading.value.save_as(file)
+    assert eve.grave_findings() == []
+    page = eve.page.context.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    expect(page.locator("pre").first).to_have_text(hostile)
+    assert asked == [file.as_uri()]
