@@ -18,5 +18,5 @@ def tell(run: EndedRun) -> None:
     for watcher in WATCHERS:
         try:
             watcher(run)
-        except Exception:  # a watcher's boundary (ADR 10): no answer pays for it
+        except Exception:  # a watcher's boundary (ADR 12): no answer pays for it
             logger.exception("run %s could not be told", run.run_id)

@@ -26,7 +26,7 @@ def sum_up(apps: Any, schema_editor: Any) -> None:
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('copilot_admin', '0032_rollups'),
+        ('copilot_admin', '0031_rollups'),
     ]
 
     operations = [

@@ -43,7 +43,7 @@ def price_rehearsal(apps: Any, schema_editor: Any) -> None:
 
 class Migration(migrations.Migration):
 
-    dependencies = [("copilot_admin", "0030_model_prices")]
+    dependencies = [("copilot_admin", "0029_model_prices")]
 
     operations = [
         migrations.RunPython(say_unknown, say_zero),

@@ -23,7 +23,7 @@ def give_digests(apps: Any, schema_editor: Any) -> None:
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('copilot_admin', '0033_daily_totals'),
+        ('copilot_admin', '0032_daily_totals'),
     ]
 
     operations = [

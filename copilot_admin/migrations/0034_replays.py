@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('copilot_admin', '0034_learning'),
+        ('copilot_admin', '0033_learning'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

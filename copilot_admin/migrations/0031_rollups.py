@@ -15,7 +15,7 @@ def fill_later(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('copilot_admin', '0031_costs_so_far'),
+        ('copilot_admin', '0030_costs_so_far'),
     ]
 
     operations = [
