@@ -51,15 +51,22 @@ def trying(user_id: int | None) -> Caller:
 def target_of(copilot: Copilot, side: Side) -> Target:
     """The draft as it is saved, or what is live; reads the database."""
     if side is Side.DRAFT:
-        for name in missing(named_in(copilot.custom_features)):
-            problem = _("There is no provider named '%(name)s', which a control lets answer.")
-            return Target(problem=problem % {"name": name})
+        if problem := problem_of_draft(copilot):
+            return Target(problem=problem)
         live = draft_in_trial(copilot, tell=lambda call: None)
         return Target(source=Source(digest=digest_of_draft(copilot)), live=live)
     found = live_copilots([copilot.pk])
     if not found:
         return Target(problem=_("Nothing is live: publish the copilot and switch it on."))
     return Target(source=Source(version_number=found[0].version_number), live=found[0])
+
+
+def problem_of_draft(copilot: Copilot) -> str:
+    """Why a draft cannot be asked as its controls are; empty when it can."""
+    for name in missing(named_in(copilot.custom_features)):
+        problem = _("There is no provider named '%(name)s', which a control lets answer.")
+        return problem % {"name": name}
+    return ""
 
 
 def digest_of_draft(copilot: Copilot) -> str:

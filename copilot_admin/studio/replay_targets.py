@@ -6,12 +6,11 @@ from decimal import Decimal
 from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.publishing import apply_document, document_of
-from copilot_admin.copilots.switched_providers import missing, named_in
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion, Provider, Replay, ReplayTarget
 from copilot_admin.studio.playground import draft_in_trial, version_in_trial
 from copilot_admin.studio.question_queue import Source
-from copilot_admin.studio.question_runs import Target, digest_of_draft
+from copilot_admin.studio.question_runs import Target, digest_of_draft, problem_of_draft
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +71,8 @@ def target_of_replay(replay: Replay) -> Target:
     own = copilot.provider
     apply_document(copilot, replay.document, provider=own)
     copilot.provider, copilot.model = replay.provider, replay.model
-    for name in missing(named_in(copilot.custom_features)):
-        problem = _("There is no provider named '%(name)s', which a control lets answer.")
-        return Target(problem=problem % {"name": name})
+    if problem := problem_of_draft(copilot):
+        return Target(problem=problem)
     is_other = replay.target == ReplayTarget.MODEL
     live = draft_in_trial(copilot, tell=lambda call: None, is_model_fixed=is_other)
     return Target(source=Source(digest=digest_of_draft(copilot)), live=live)
