@@ -23,7 +23,7 @@ from copilot_admin.review.trigrams import (
 )
 
 # Conversations that are looked at, one step after the other: by any search, and by one without an index.
-STEPS, MORE_STEPS = (100, 400), (1500,)
+STEPS, MORE_STEPS = (100, 400), (1500, 8000)
 WALKED = sum(STEPS + MORE_STEPS)
 
 

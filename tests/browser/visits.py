@@ -111,7 +111,9 @@ class Visit:
 
 
 def visit(browser: Browser, base_url: str, **options: Any) -> Visit:
-    """A new person with cookies of their own."""
-    context = browser.new_context(**{"viewport": DESK, "locale": "en", **options})
+    """A new person with cookies of their own, for whom nothing moves: what axe sees stands still."""
+    context = browser.new_context(
+        **{"viewport": DESK, "locale": "en", "reduced_motion": "reduce", **options}
+    )
     context.set_default_timeout(HANGS_SECONDS * 1000)
     return Visit(context.new_page(), base_url)
