@@ -88,7 +88,7 @@ def test_more_than_a_copilot_may_have_are_refused(builder):
         422,
         {
             "detail": "The question is not saved. "
-            "A copilot has 200 saved questions at most. Delete one first."
+            "A copilot has 1000 saved questions at most. Delete one first."
         },
     )
 
