@@ -10,7 +10,8 @@ import redis
 DATABASE_URL = os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres")
 REDIS_URL = os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/15")
 SECONDS = 30  # what is not there refuses at once; what is busy may take long to answer
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+# First the one without windows, which draws no tabs and buttons around each page.
+CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
 def chromium() -> str | None:
@@ -28,7 +29,11 @@ def missing(service: str) -> str:
     """Why tests with this marker cannot run here; empty when they can."""
     match service:
         case "browser":
-            return "" if chromium() else "Chromium is missing: install the package 'chromium'"
+            return (
+                ""
+                if chromium()
+                else "Chromium is missing: install the package 'chromium-headless-shell' or 'chromium'"
+            )
         case "postgres":
             return _missing_postgres()
         case "redis":
