@@ -67,8 +67,6 @@ from protocol.messages import DataItem, HumanMessage, ResultMessage, SourceData
 from protocol.query import Query
 from protocol.widgets import Widget, WidgetParam, Widgets
 
-pytestmark = pytest.mark.no_cover  # counting lines is a part of what would be measured
-
 ROOT = Path(__file__).parent.parent.parent
 SIZES = tuple(500 * 2**doubling for doubling in range(6))  # to 16,000 characters
 MOST_PER_DOUBLING = 2.5
