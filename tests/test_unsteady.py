@@ -59,3 +59,8 @@ def test_many_failures_are_no_accident(run_of, capsys):
 
 def test_a_run_that_broke_has_failed(run_of):
     assert not once_more(run_of("raise SystemExit(3)\n"))
+
+
+def test_a_file_that_could_not_be_read_kept_others_from_running(run_of, capsys):
+    assert not once_more(run_of("import a_module_that_is_not_there\n"))
+    assert capsys.readouterr().out == ""

@@ -217,7 +217,6 @@ BEHAVIOUR = {
         "copilots/switched_providers.py",
         "prices/in_use.py",  # the models that have no price
         "studio/playground.py",  # as above
-        "studio/question_runs.py",
         "studio/replay_targets.py",  # the providers that controls name
     },
     "data_messages": {"admin/copilots/preview.py"},
