@@ -217,7 +217,7 @@ BEHAVIOUR = {
         "copilots/switched_providers.py",
         "prices/in_use.py",  # the models that have no price
         "studio/playground.py",  # as above
-        "studio/replay_targets.py",  # the providers that controls name
+        "studio/question_runs.py",
     },
     "data_messages": {"admin/copilots/preview.py"},
     "data_notes": {"admin/copilots/preview.py"},
