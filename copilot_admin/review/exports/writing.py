@@ -72,7 +72,7 @@ class Writing:
             sentence = no_room()
         except CannotBeWritten as error:
             sentence = str(error)
-        except Exception:
+        except Exception:  # a batch's boundary (ADR 1): its page says that it broke
             logger.exception("an export broke")
             sentence = _("The export broke down. Operators find why in the log.")
         _done(partial(fail, self._id, self._claim, sentence))
