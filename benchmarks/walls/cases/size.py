@@ -48,14 +48,18 @@ async def send(arena: Arena) -> None:
 
 
 async def _delete(arena: Arena, doomed: str) -> None:
-    path = f"/admin/copilot_admin/copilot/{doomed}/delete/"
+    archive = f"/admin/copilot_admin/copilot/archive/?id={doomed}"  # what it is deleted from
+    delete = f"/admin/copilot_admin/copilot/{doomed}/delete/"
     async with person(arena.port) as builder:
         arena.statuses[await builder.log_in()] += 1
-        status = await builder.send(path, {**form_in(await builder.look(path)), "post": "yes"})
-    arena.sent += 2
-    arena.statuses[status] += 1
-    if status != 302:
-        arena.fault(f"the copilot could not be deleted: {status}")
+        for path in (archive, delete):
+            fields = form_in(await builder.look(path))
+            status = await builder.send(path, {**fields, "post": "yes"})
+            arena.sent += 1
+            arena.statuses[status] += 1
+            if status != 302:
+                arena.fault(f"the copilot could not be deleted: {status} of {path}")
+    arena.sent += 1
 
 
 _WHERE = f"SELECT id FROM copilot_admin_copilot WHERE slug = '{DOOMED}'"  # noqa: S608
