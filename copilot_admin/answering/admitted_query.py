@@ -5,6 +5,7 @@ from time import monotonic_ns
 
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import LiveCopilot
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.ids import Ids
 from protocol.query import Query
 
@@ -16,6 +17,7 @@ class AdmittedQuery:
     Attributes:
         size: Of the request's body, in bytes.
         came: When the request was there (`monotonic_ns`).
+        user: Who asks, if somebody who is trusted named him.
     """
 
     live: LiveCopilot
@@ -25,3 +27,4 @@ class AdmittedQuery:
     size: int
     user_email: str | None = None
     came: int = field(default_factory=monotonic_ns)
+    user: AskingUser | None = None
