@@ -6,7 +6,8 @@ CopilotError                        has `public`: what a stranger may read, and 
 │   ├── UnknownHost                 400
 │   ├── BadCall                     400  a component cannot be called like this
 │   ├── Unauthorized                401
-│   │   └── WrongKey                a key came, and it is none
+│   │   ├── WrongKey                a key came, and it is none
+│   │   └── UnknownUser             nobody who is believed says which user asks
 │   ├── Forbidden                   403
 │   ├── NotFound                    404
 │   ├── WrongMethod                 405
@@ -90,6 +91,12 @@ class Unauthorized(RequestError):
 
 class WrongKey(Unauthorized):
     """A key came that is unknown, expired or revoked."""
+
+
+class UnknownUser(Unauthorized):
+    """A token is forged, old or for somebody else; or none came where a user has to be known."""
+
+    code = "unknown-user"
 
 
 class Forbidden(RequestError):

@@ -8,6 +8,7 @@ import sys
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.config import live_pages, logs, origins, secrets
+from copilot_admin.config.asking_users import Naming, check_required, proxy_rules, token_rules
 from copilot_admin.config.collector import PROTOCOL, Collector, check_collector, headers_in
 from copilot_admin.config.databases import database, is_maintenance
 from copilot_admin.config.env import BadSetting, process_environment
@@ -56,9 +57,17 @@ ALLOWED_HOSTS = origins.allowed_hosts(
 CORS_ORIGINS = origins.exact_origins(env.items("CORS_ORIGINS", default=origins.WORKSPACE_ORIGINS))
 CORS_PINNED = bool(env.text("CORS_ORIGINS"))  # then nobody allows more of them in the admin
 CORS_HEADERS = env.items("COPILOT_CORS_HEADERS")
-USER_EMAIL_HEADER = env.text("COPILOT_USER_EMAIL_HEADER")
 FORWARDED_ALLOW_IPS = env.text("FORWARDED_ALLOW_IPS", "127.0.0.1")  # read by uvicorn itself
 FETCH_ALLOW = env.items("COPILOT_FETCH_ALLOW")
+
+# Which user asks: as a token says, or a trusted proxy.
+USER_TOKENS = token_rules(env, production=PRODUCTION)
+USER_PROXIES = proxy_rules(env)
+USER_REQUIRED = check_required(
+    required=env.flag("COPILOT_USER_REQUIRED"), tokens=USER_TOKENS, proxies=USER_PROXIES
+)
+USER_UPSTREAM = env.choice("COPILOT_USER_UPSTREAM", Naming, default=Naming.NONE)
+USER_IN_LOGS = env.choice("COPILOT_USER_IN_LOGS", Naming, default=Naming.NONE)
 
 # Secrets. In development they are made once, and kept away from the data that they protect.
 SECRET_KEY = secrets.secret_key(env, keys_dir=KEYS_DIR, production=PRODUCTION)

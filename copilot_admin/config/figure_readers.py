@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hmac import compare_digest
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
-from typing import TypeAlias
 
+from copilot_admin.config import networks as config_networks
 from copilot_admin.config.env import BadSetting
+from copilot_admin.config.networks import Network, is_in
 
-Network: TypeAlias = IPv4Network | IPv6Network
 SHORTEST_TOKEN = 16  # characters
 _BEARER = "bearer "
 
@@ -32,14 +31,7 @@ class FigureReaders:
 
     def come_from(self, address: str) -> bool:
         """Whether an address is one of theirs."""
-        if not self.networks:
-            return True
-        try:
-            parsed = ip_address(address)
-        except ValueError:  # a socket of this machine has none
-            return False
-        plain = getattr(parsed, "ipv4_mapped", None) or parsed
-        return any(plain in network for network in self.networks)
+        return not self.networks or is_in(address, self.networks)
 
     def know(self, authorization: str) -> bool:
         """Whether a header has the token; compared in constant time."""
@@ -64,13 +56,5 @@ def figure_readers(token: str, networks: Sequence[str]) -> FigureReaders:
         raise BadSetting(
             f"COPILOT_METRICS_TOKEN is shorter than {SHORTEST_TOKEN} characters. Use a longer one."
         )
-    return FigureReaders(token=token, networks=tuple(map(_network, networks)))
-
-
-def _network(text: str) -> Network:
-    try:
-        return ip_network(text, strict=False)
-    except ValueError:
-        raise BadSetting(
-            f"COPILOT_METRICS_ALLOW names {text!r}. Use addresses or networks such as 10.0.0.0/8."
-        ) from None
+    allowed = config_networks.networks(networks, setting="COPILOT_METRICS_ALLOW")
+    return FigureReaders(token=token, networks=allowed)

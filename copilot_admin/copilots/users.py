@@ -1,7 +1,18 @@
 """Who asks: the user that a token or a trusted proxy names, parsed once at the door."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
+import unicodedata
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+
+from copilot_admin.config.asking_users import TokenRules
+from copilot_admin.errors import UnknownUser
+
+LONGEST = 254  # characters of an id, an e-mail address or a name: the longest address
+_INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp")  # control, also of writing directions; line separators
 
 
 class UserSource(StrEnum):
@@ -27,3 +38,106 @@ class AskingUser:
     email: str = ""
     name: str = ""
     source: UserSource = UserSource.TOKEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProxyWords:
+    """What a trusted proxy put into the headers that name a user: each header's values, raw."""
+
+    ids: Sequence[bytes] = ()
+    emails: Sequence[bytes] = ()
+    names: Sequence[bytes] = ()
+
+
+def user_of_claims(claims: Mapping[str, Any], rules: TokenRules) -> AskingUser:
+    """The user of a token that was checked.
+
+    Raises:
+        UnknownUser: It has no id that can be used.
+    """
+    user_id = _first_text(claims, rules.id_claims)
+    if not user_id:
+        names = " or ".join(rules.id_claims)
+        raise UnknownUser(f"The token does not say who asks: it has no {names}.")
+    return AskingUser(
+        id=_checked_id(user_id, "The token"),
+        email=_shown(_first_text(claims, rules.email_claims)),
+        name=_shown(_first_text(claims, rules.name_claims)),
+        source=UserSource.TOKEN,
+    )
+
+
+def user_of_headers(words: ProxyWords) -> AskingUser | None:
+    """The user that a trusted proxy names; None: it names nobody. Without an id the e-mail is it.
+
+    Raises:
+        UnknownUser: Several users are named, or none that can be one.
+    """
+    given = [_only(values) for values in (words.ids, words.emails, words.names)]
+    user_id, email, name = given
+    if not user_id and not email:
+        return None
+    return AskingUser(
+        id=_checked_id(user_id or email.casefold(), "The proxy"),
+        email=_shown(email),
+        name=_shown(name),
+        source=UserSource.PROXY,
+    )
+
+
+def user_of_admin(user: AbstractBaseUser | AnonymousUser) -> AskingUser | None:
+    """A builder who tries a copilot, as its user; None: nobody is logged in."""
+    user_id = user.get_username().strip()[:LONGEST]
+    if not user_id or not _is_id(user_id):
+        return None
+    full_name = user.get_full_name() if hasattr(user, "get_full_name") else ""
+    return AskingUser(
+        id=user_id,
+        email=_shown(getattr(user, "email", "")),
+        name=_shown(full_name),
+        source=UserSource.ADMIN,
+    )
+
+
+def _first_text(claims: Mapping[str, Any], names: Sequence[str]) -> str:
+    """The first of some claims that is there; numbers are ids of some issuers."""
+    values = (claims.get(name) for name in names)
+    texts = (str(one) for one in values if isinstance(one, str) or type(one) is int)
+    return next(filter(None, map(str.strip, texts)), "")
+
+
+def _only(values: Sequence[bytes]) -> str:
+    """The one value of a header; what a client sent beside the proxy's cannot be told from it."""
+    if len(values) > 1:
+        raise UnknownUser("A header that names the user came more than once. Ask an operator.")
+    if not values:
+        return ""
+    try:
+        return values[0].decode().strip()
+    except UnicodeDecodeError:
+        return values[0].decode("latin-1").strip()
+
+
+def _checked_id(text: str, who: str) -> str:
+    if len(text) > LONGEST:
+        raise UnknownUser(f"{who} names its user in more than {LONGEST} characters.")
+    if not _is_id(text):
+        raise UnknownUser(f"{who} names its user with characters that cannot be seen.")
+    return text
+
+
+def _is_id(text: str) -> bool:
+    """Whether two ids that look alike are the same, as far as what cannot be seen goes."""
+    return (text.isascii() and text.isprintable()) or not any(map(_is_invisible, text))
+
+
+def _shown(text: str) -> str:
+    """A text that people read, without what could turn the text around it, and bounded."""
+    bounded = text[: 4 * LONGEST]
+    if not (bounded.isascii() and bounded.isprintable()):
+        bounded = "".join(" " if _is_invisible(one) else one for one in bounded)
+    return " ".join(bounded.split())[:LONGEST]
+
+
+def _is_invisible(character: str) -> bool:
+    return unicodedata.category(character) in _INVISIBLE

@@ -51,7 +51,7 @@ _RUN = (
     "id", "outcome", "copilot_id", "conversation_id", "turn_id", "principal", "provider", "model",
     "started_at", "notes", "cost_confidence", "copilot_version__number", "is_counted",
     "turn__started_at", "conversation__first_at",
-    "ttft_ms", "error_code", "input_tokens", "output_tokens", "cost",
+    "ttft_ms", "error_code", "input_tokens", "output_tokens", "cost", "user_id",
 )  # fmt: skip
 _LEAF = (
     "input_leaf_id", "input_leaf__depth", "input_leaf__chain_hash", "input_leaf__client_hash",
@@ -120,6 +120,7 @@ class _Open:
     input_tokens: int
     output_tokens: int
     cost: Decimal | None
+    user_id: int | None
     leaf: _Leaf | None
 
 
@@ -319,6 +320,7 @@ def _count(run: _Open, sealed: Sealed, cost: Cost) -> None:
         version=run.version_number or 0,
         model=run.model,
         principal=run.principal,
+        user_id=run.user_id,
     )
     if run.is_counted:
         uncount(asked, _guessed(run))

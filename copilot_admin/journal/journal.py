@@ -18,6 +18,7 @@ from copilot_admin.journal.probing import probe
 from copilot_admin.journal.recorder import Piece, Record, without_content
 from copilot_admin.journal.sealing import Sealed, seal, to_json
 from copilot_admin.journal.unkept import Unkept
+from copilot_admin.journal.users import forget_users
 from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
 from copilot_admin.models import Logging
 from copilot_admin.storage.damage import is_damage, note_damage
@@ -76,10 +77,19 @@ class Journal:
         else:
             prepared = await asyncio.to_thread(opening.prepare, run)
         try:
-            return await self._written(partial(opening.accept, prepared))
+            return await self._written_of_user(partial(opening.accept, prepared))
         except JournalDown:
             self._private.discard(run.run_id)
             raise
+
+    async def _written_of_user(self, job: Callable[[], T]) -> T:
+        """Does a job; once more where a user was erased whose row this process knew."""
+        try:
+            return await self._written(job)
+        except JournalDown as error:
+            if not isinstance(error.__cause__, db.IntegrityError) or not forget_users():
+                raise
+        return await self._written(job)
 
     async def refuse(self, refusal: Refusal, patience: Patience | None = None) -> None:
         """Stores a request that was refused: a run without a turn.
@@ -92,7 +102,7 @@ class Journal:
             Unavailable: The database cannot take it.
         """
         async with (patience or Patience()).waiting():
-            await self._written(partial(opening.refuse, refusal))
+            await self._written_of_user(partial(opening.refuse, refusal))
 
     def checkpoint(self, run_id: UUID, piece: Piece) -> None:
         """Stores what was streamed since the last checkpoint, sometime soon; never raises."""

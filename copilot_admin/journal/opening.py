@@ -1,11 +1,14 @@
 """Write a run that begins: conversation, messages, turn and run in one transaction."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.recall import recollect
 from copilot_admin.journal.usage import Asked, CountedRun, count
+from copilot_admin.journal.users import row_of
 from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
 from copilot_admin.models import (
     Conversation,
@@ -56,7 +59,12 @@ def prepare(opening: Opening) -> Prepared:
     if opening.logging is Logging.NOTHING:
         return Prepared(opening)
     keep = opening.logging is Logging.EVERYTHING
-    chain = Chain(hash_key(keep_content=keep), opening.copilot_id, opening.principal)
+    chain = Chain(
+        hash_key(keep_content=keep),
+        opening.copilot_id,
+        opening.principal,
+        opening.user.id if opening.user else "",
+    )
     links = chain.links(opening.query.messages)
     incoming = PreparedMessages(
         chain=chain,
@@ -80,11 +88,12 @@ def accept(prepared: Prepared) -> Accepted:
     prepared.tries += 1
     if prepared.env is not None:
         blobs.save([prepared.env])
+    user_id = _user_id(opening.user, opening.logging, at=opening.started_at)
     if prepared.incoming is None or not prepared.incoming.links:
-        _create_run(prepared, None)
+        _create_run(prepared, None, user_id)
         return Accepted()
-    attached = attach(prepared.incoming)
-    if _create_run(prepared, attached):
+    attached = attach(replace(prepared.incoming, user_id=user_id))
+    if _create_run(prepared, attached, user_id):
         _count(attached, opening)
     return Accepted(
         conversation_id=attached.conversation_id,
@@ -95,15 +104,22 @@ def accept(prepared: Prepared) -> Accepted:
     )
 
 
+def _user_id(user: AskingUser | None, logging: Logging, *, at: datetime) -> int | None:
+    """Of the row of who asks; None where nobody named him, or nothing is kept."""
+    return None if user is None or logging is Logging.NOTHING else row_of(user, at=at)
+
+
 def refuse(refusal: Refusal) -> None:
     """Stores a request that was refused: a run without a turn."""
     keep = refusal.logging is Logging.EVERYTHING
+    user_id = _user_id(refusal.user, refusal.logging, at=refusal.started_at)
     _, is_new = Run.objects.get_or_create(
         id=refusal.run_id,
         defaults={
             "copilot_id": refusal.copilot_id,
             "copilot_version_id": refusal.version_id,
             "principal": "" if refusal.logging is Logging.NOTHING else refusal.principal,
+            "user_id": user_id,
             "provider": refusal.provider[:100],
             "model": refusal.model[:200],
             "generation": refusal.generation,
@@ -126,11 +142,12 @@ def refuse(refusal: Refusal) -> None:
             version=refusal.version_number,
             model=refusal.model[:200],
             principal=refusal.principal,
+            user_id=user_id,
         )
         count(asked, CountedRun(outcome=Outcome.REFUSED, error_code=refusal.error_code[:50]))
 
 
-def _create_run(prepared: Prepared, attached: Attached | None) -> bool:
+def _create_run(prepared: Prepared, attached: Attached | None, user_id: int | None) -> bool:
     opening, query = prepared.opening, prepared.opening.query
     content = opening.logging is Logging.EVERYTHING
     nothing = opening.logging is Logging.NOTHING
@@ -144,6 +161,7 @@ def _create_run(prepared: Prepared, attached: Attached | None) -> bool:
         turn_id=attached.turn_id if attached else None,
         input_leaf_id=attached.leaf_id if attached else None,
         principal="" if nothing else opening.principal,
+        user_id=user_id,
         provider=opening.provider[:100],
         model=opening.model[:200],
         params=dict(opening.params) if content else {},

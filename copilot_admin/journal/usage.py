@@ -91,6 +91,12 @@ class Asked:
     version: int
     model: str
     principal: str
+    user_id: int | None = None
+
+    @property
+    def person(self) -> str:
+        """Who counts as one: the user, or the key where nobody named one; "" where neither is kept."""
+        return f"user:{self.user_id}" if self.user_id is not None else self.principal
 
     @property
     def is_use(self) -> bool:
@@ -144,7 +150,7 @@ def beginnings(
 def count(asked: Asked, run: CountedRun) -> None:
     """Adds a run to the rollups."""
     _count(asked, run, sign=1)
-    if asked.is_use and asked.principal and run.outcome is not Outcome.REFUSED:
+    if asked.is_use and asked.person and run.outcome is not Outcome.REFUSED:
         _note_caller(asked)
 
 
@@ -209,10 +215,10 @@ def _increments(run: CountedRun) -> Mapping[str, Number]:
 def _note_caller(asked: Asked) -> None:
     """Notes who asked on that day, and the first hour; what this process noted costs nothing."""
     day, hour = asked.hour.date(), asked.hour.hour
-    key = (str(connection.settings_dict["NAME"]), day, asked.copilot_id, asked.principal)
+    key = (str(connection.settings_dict["NAME"]), day, asked.copilot_id, asked.person)
     if _known_callers.get(key, 24) <= hour:
         return
-    row = {"day": day, "copilot_id": asked.copilot_id, "principal": asked.principal}
+    row = {"day": day, "copilot_id": asked.copilot_id, "principal": asked.person}
     if _INSERT_CALLER(**row, first_hour=hour) is None:
         CallerDay.objects.filter(**row, first_hour__gt=hour).update(first_hour=hour)
     transaction.on_commit(partial(_remember, key, hour))

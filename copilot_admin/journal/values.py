@@ -6,6 +6,7 @@ from datetime import datetime
 import uuid
 from uuid import UUID
 
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.engine.values.engine_input import Recollection
 from copilot_admin.models import Logging
 from protocol.generations import Generation
@@ -25,6 +26,7 @@ class Opening:
         version_id: None: a draft answers.
         size: Of the request's body, in bytes.
         provider: Name of the provider; "" when the copilot is not ready.
+        user: Who asks; None: nobody named him.
     """
 
     run_id: UUID
@@ -40,6 +42,7 @@ class Opening:
     model: str
     params: Mapping[str, Json]
     started_at: datetime
+    user: AskingUser | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +52,7 @@ class Refusal:
     Attributes:
         error: What the client was told; not kept where no content is.
         error_code: The class of the error.
+        user: Who asked; None: nobody named him.
     """
 
     run_id: UUID
@@ -64,6 +68,7 @@ class Refusal:
     model: str = ""
     generation: Generation = Generation.THREE
     ms: int = 0
+    user: AskingUser | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -87,4 +87,5 @@ def asked_of(run: Run) -> Asked:
         version=run.copilot_version.number if run.copilot_version else 0,
         model=run.model,
         principal=run.principal,
+        user_id=run.user_id,
     )

@@ -1,6 +1,6 @@
 """Transcripts: conversations rebuilt from a stateless stream, each message stored once.
 
-Conversation > Node (the tree of messages) > Turn (a question and its answer) > Run (one HTTP
+EndUser > Conversation > Node (the tree of messages) > Turn (a question and its answer) > Run (one HTTP
 request) > Event. Big and repeated things are Blobs. Nodes are never changed once written.
 
 A foreign key has no index of its own (`db_index=False`) where another index begins with it. Those
@@ -22,6 +22,7 @@ from copilot_admin.models.fields import OrderedJsonField
 from copilot_admin.models.prices import COST_DIGITS, COST_PLACES, PRICE_DIGITS, PRICE_PLACES
 from protocol.json import JsonObject
 
+LONGEST_USER = 254  # characters: the longest e-mail address
 HASH_LENGTH = 32  # hexadecimal digits of a 128-bit keyed BLAKE2b
 
 
@@ -133,6 +134,34 @@ class BlobPart(models.Model):
         return f"{self.whole_id[:12]} > {self.part_id[:12]}"
 
 
+class EndUser(models.Model):
+    """Somebody who asks, as a token or a trusted proxy names him; what he asked refers to him.
+
+    Whoever erases him takes first what is his: neither conversations nor requests lose their user.
+    """
+
+    identifier = models.CharField(_("id"), max_length=LONGEST_USER, unique=True)
+    email = models.CharField(_("e-mail"), max_length=LONGEST_USER, blank=True)
+    name = models.CharField(_("name"), max_length=LONGEST_USER, blank=True)
+    source = models.CharField(max_length=5)  # a `copilots.users.UserSource`
+    digest = models.CharField(max_length=32, blank=True)  # what providers are told instead of him
+    first_at = models.DateTimeField(_("first asked"))
+    last_at = models.DateTimeField(_("last seen"))  # to the hour
+
+    class Meta:
+        verbose_name = _("user")
+        verbose_name_plural = _("users")
+        ordering = ["identifier"]
+        indexes = [
+            models.Index(fields=["email"], name="end_user_email"),
+            models.Index(fields=["name"], name="end_user_name"),
+            models.Index(fields=["digest"], name="end_user_digest"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.email or self.identifier
+
+
 # Who asks while he tries a draft: `playground:<id of the user>`.
 PLAYGROUND = "playground:"
 
@@ -153,6 +182,14 @@ class Conversation(models.Model):
     )
     # `key:<id>`, `anonymous`, or `playground:<id>` of a builder.
     principal = models.CharField(_("caller"), max_length=100)
+    user = models.ForeignKey(
+        EndUser,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="conversations",
+        db_index=False,
+        verbose_name=_("user"),
+    )
     trace_id = models.CharField(_("trace id"), max_length=128, blank=True)
     title = models.CharField(_("first question"), max_length=300, blank=True)
     first_at = models.DateTimeField(_("started"))
@@ -203,6 +240,11 @@ class Conversation(models.Model):
                 name="conversation_reviewed",
             ),
             models.Index(fields=["principal", "-last_at", "-id"], name="conversation_of_caller"),
+            models.Index(
+                fields=["user", "-last_at", "-id"],
+                condition=Q(user__isnull=False),
+                name="conversation_of_user",
+            ),
             # What few conversations have is not found by walking along all of them.
             *(
                 models.Index(
@@ -224,9 +266,14 @@ class Conversation(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["copilot", "principal", "trace_id"],
-                condition=~Q(trace_id=""),
-                name="conversation_trace_unique",
-            )
+                condition=~Q(trace_id="") & Q(user__isnull=True),
+                name="conversation_trace_once",
+            ),
+            models.UniqueConstraint(
+                fields=["copilot", "principal", "user", "trace_id"],
+                condition=~Q(trace_id="") & Q(user__isnull=False),
+                name="conversation_user_trace_once",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -378,6 +425,9 @@ class Run(models.Model):
         Node, null=True, on_delete=models.CASCADE, related_name="written_by"
     )
     principal = models.CharField(max_length=100, blank=True)
+    user = models.ForeignKey(
+        EndUser, null=True, on_delete=models.PROTECT, related_name="runs", db_index=False
+    )
     provider = models.CharField(max_length=100, blank=True)
     model = models.CharField(max_length=200, blank=True)
     params = models.JSONField(default=dict)
@@ -436,6 +486,11 @@ class Run(models.Model):
                 fields=["error_code", "conversation"],
                 condition=~Q(error_code=""),
                 name="run_of_error",
+            ),
+            models.Index(
+                fields=["user", "-started_at"],
+                condition=Q(user__isnull=False),
+                name="run_of_user",
             ),
             models.Index(fields=["env"], condition=Q(env__isnull=False), name="run_env"),
             models.Index(

@@ -32,6 +32,7 @@ class Select(Statement):
         *columns: str,
         where: Sequence[str] = (),
         unlike: Sequence[str] = (),
+        empty: Sequence[str] = (),
         lock: bool = False,
     ) -> None:
         """Prepares the statement.
@@ -41,11 +42,13 @@ class Select(Statement):
             columns: What is read.
             where: Columns that have the value; no value may be None.
             unlike: Columns that have another value; None is none.
+            empty: Columns that have None.
             lock: Whether other processes have to wait for the row until the commit.
         """
         super().__init__(model)
         self._paths: Sequence[Path] = [tuple(name.split("__")) for name in columns]
         self._where_names, self._unlike, self._lock = where, unlike, lock
+        self._empty = empty
         self._compared = (*where, *unlike)
         self._converted: dict[str, Sequence[tuple[int, Any, Sequence[Any]]]] = {}
 
@@ -87,7 +90,8 @@ class Select(Statement):
     def _conditions(self, database: BaseDatabaseWrapper) -> str:
         alike = (f"{self._placed((name,), database)} = %s" for name in self._where_names)
         unlike = (f"{self._placed((name,), database)} <> %s" for name in self._unlike)
-        return " AND ".join((*alike, *unlike))
+        empty = (f"{self._placed((name,), database)} IS NULL" for name in self._empty)
+        return " AND ".join((*alike, *unlike, *empty))
 
     def _tables(self, database: BaseDatabaseWrapper) -> str:
         """The table, with those to which foreign keys lead."""

@@ -36,6 +36,7 @@ class PreparedMessages:
 
     Attributes:
         newest: Content of the last message, which is nearly always the only new one.
+        user_id: Of the row of the user who asks; known in the transaction only.
     """
 
     chain: Chain
@@ -44,6 +45,11 @@ class PreparedMessages:
     keep_content: bool
     newest: StoredContent
     at: datetime
+    user_id: int | None = None
+
+    def find(self) -> Found:
+        """Where they attach; reads the database."""
+        return find(self.chain, self.links, trace_id=self.trace_id, user_id=self.user_id)
 
     def contents(self, *, start: int) -> list[StoredContent]:
         """What is stored of the messages from a place on."""
@@ -78,7 +84,7 @@ class Attached:
 
 def attach(incoming: PreparedMessages) -> Attached:
     """Stores what is new in a request, under what it continues."""
-    found = find(incoming.chain, incoming.links, trace_id=incoming.trace_id)
+    found = incoming.find()
     found, conversation, is_new = _conversation(found, incoming)
     new = _insert(conversation, found, incoming)
     if found.place.differing:
@@ -103,7 +109,7 @@ def _conversation(found: Found, incoming: PreparedMessages) -> tuple[Found, Know
         conversation = _new_conversation(incoming)
         if conversation is not None:
             return found, conversation, True
-        found = find(incoming.chain, incoming.links, trace_id=incoming.trace_id)
+        found = incoming.find()
     elif incoming.trace_id and not found.conversation.trace_id:
         found = _named(found, found.conversation, incoming)
     assert found.conversation is not None  # noqa: S101  # it was found, or made by another process
@@ -114,6 +120,7 @@ def _new_conversation(incoming: PreparedMessages) -> Known | None:
     row = _INSERT_CONVERSATION(
         copilot_id=incoming.chain.copilot_id,
         principal=incoming.chain.principal,
+        user_id=incoming.user_id,
         trace_id=incoming.trace_id,
         title=_title(incoming) if incoming.keep_content else "",
         first_at=incoming.at,
@@ -130,7 +137,7 @@ def _named(found: Found, conversation: Known, incoming: PreparedMessages) -> Fou
         with transaction.atomic():
             Conversation.objects.filter(pk=conversation.id).update(trace_id=incoming.trace_id)
     except IntegrityError:
-        return find(incoming.chain, incoming.links, trace_id=incoming.trace_id)
+        return incoming.find()
     return found
 
 

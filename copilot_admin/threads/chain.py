@@ -45,16 +45,22 @@ class Chain:
 
     Attributes:
         key: Secret where no content is stored, so that the hashes tell nothing.
+        user: The id of the user who asks; "": nobody named him. The hashes of two users have
+            nothing in common, so their conversations never join.
     """
 
     key: bytes
     copilot_id: int
     principal: str
+    user: str = ""
 
     @property
     def root(self) -> str:
         """The hash of the empty history."""
-        return self._hash(f"{self.copilot_id}\n{self.principal}".encode()).hex()
+        whose = f"{self.copilot_id}\n{self.principal}"
+        if self.user:
+            whose += f"\n{self.user}"
+        return self._hash(whose.encode()).hex()
 
     def after(self, chain_hash: str, digest: bytes) -> str:
         """The hash of a history and one more message."""

@@ -25,9 +25,9 @@ LOADED = 5000  # newest messages of a conversation that are walked along
 RANKED = 128  # stored answers to the same questions that are compared: 0.2 s where all are long
 
 
-_OF_TRACE = Select(
-    Conversation, "id", "trace_id", where=("copilot_id", "principal", "trace_id"), lock=True
-)
+_TRACE = ("copilot_id", "principal", "trace_id")
+_OF_TRACE = Select(Conversation, "id", "trace_id", where=_TRACE, empty=("user_id",), lock=True)
+_OF_USERS_TRACE = Select(Conversation, "id", "trace_id", where=(*_TRACE, "user_id"), lock=True)
 _OF_ID = Select(Conversation, "id", "trace_id", where=("id",), lock=True)
 # What `Seen` has of a message.
 _SEEN = (
@@ -62,22 +62,31 @@ class Found:
     tree: Tree = field(default_factory=lambda: Tree(()))
 
 
-def find(chain: Chain, links: Sequence[Link], *, trace_id: str) -> Found:
+def find(
+    chain: Chain, links: Sequence[Link], *, trace_id: str, user_id: int | None = None
+) -> Found:
     """Finds where a request attaches.
 
     Args:
         chain: Of the caller and the copilot.
         links: The request's messages.
         trace_id: "" when the client gave none.
+        user_id: Of the row of the user who asks; None: nobody named him.
     """
     if trace_id:
-        row = _OF_TRACE(copilot_id=chain.copilot_id, principal=chain.principal, trace_id=trace_id)
+        row = _row_of_trace(chain, trace_id, user_id)
         if row is not None:
             return _place_in(Known(*row), chain, links)
     if not any(link.role is Role.AI for link in links):
         return Found()  # the same first words are no reason to join
     nodes = Node.objects.filter(conversation__trace_id="") if trace_id else Node.objects.all()
     return _by_hash(nodes, chain, links) or _by_client(nodes, chain, links) or Found()
+
+
+def _row_of_trace(chain: Chain, trace_id: str, user_id: int | None) -> Row | None:
+    """The chat that goes by a trace id; another user's of the same name is another chat."""
+    of = {"copilot_id": chain.copilot_id, "principal": chain.principal, "trace_id": trace_id}
+    return _OF_TRACE(**of) if user_id is None else _OF_USERS_TRACE(**of, user_id=user_id)
 
 
 def _place_in(conversation: Known, chain: Chain, links: Sequence[Link]) -> Found:

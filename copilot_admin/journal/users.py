@@ -1,0 +1,54 @@
+"""The rows of those who ask: made when one is first seen, and known by id from then on."""
+
+from datetime import datetime
+from functools import partial
+
+from django.db import connection, transaction
+
+from copilot_admin.copilots.user_words import hashed
+from copilot_admin.copilots.users import AskingUser
+from copilot_admin.models import EndUser
+from copilot_admin.storage.statements import Insert
+
+_INSERT = Insert(EndUser, returning=("id",), or_existing=("identifier",))
+_MOST_KNOWN = 10_000
+_Key = tuple[str, AskingUser, datetime]  # database, user, hour in which he was last written
+_known: dict[_Key, int] = {}  # of this process
+
+
+def row_of(user: AskingUser, *, at: datetime) -> int:
+    """The id of a user's row; writes it when he is new, and once an hour what is told of him.
+
+    Args:
+        user: Who asks.
+        at: When.
+    """
+    hour = at.replace(minute=0, second=0, microsecond=0)
+    key = (str(connection.settings_dict["NAME"]), user, hour)
+    found = _known.get(key)
+    if found is not None:
+        return found
+    told = {"email": user.email, "name": user.name, "source": user.source.value}
+    seen = {**told, "digest": hashed(user.id), "last_at": hour}
+    row = _INSERT(identifier=user.id, **seen, first_at=at)
+    assert row is not None  # noqa: S101  # the statement returns one
+    row_id = int(row[0])
+    # What is not told today was told before: nothing becomes empty.
+    EndUser.objects.filter(pk=row_id, first_at__lt=at).update(
+        **{name: value for name, value in seen.items() if value}
+    )
+    transaction.on_commit(partial(_remember, key, row_id))
+    return row_id
+
+
+def forget_users() -> bool:
+    """Has every user looked up again, as rows were erased; returns whether any was known."""
+    were_known = bool(_known)
+    _known.clear()
+    return were_known
+
+
+def _remember(key: _Key, row_id: int) -> None:
+    if len(_known) >= _MOST_KNOWN:
+        _known.clear()
+    _known[key] = row_id
