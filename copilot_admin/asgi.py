@@ -24,6 +24,7 @@ from copilot_admin.edge.header_limits import HeaderLimits  # noqa: E402
 from copilot_admin.edge.ids import RequestIds  # noqa: E402
 from copilot_admin.edge.lifespan import Lifespan  # noqa: E402
 from copilot_admin.edge.metrics_page import MetricsPage  # noqa: E402
+from copilot_admin.edge.proxy_users import ProxyUsers  # noqa: E402
 from copilot_admin.edge.request_counts import RequestCounts  # noqa: E402
 from copilot_admin.edge.request_end import SharedRequestEnd  # noqa: E402
 from copilot_admin.edge.root_path import WithoutClientRootPath  # noqa: E402
@@ -37,6 +38,12 @@ from copilot_admin.server.readings import refresh  # noqa: E402
 from copilot_admin.telemetry.metrics import start_counting  # noqa: E402
 
 django_application = Handler()
+
+
+def _headers_of_clients() -> tuple[str, ...]:
+    """Request headers that clients may send besides the usual ones."""
+    tokens = settings.USER_TOKENS
+    return (*settings.CORS_HEADERS, *((tokens.header,) if tokens and tokens.header else ()))
 
 
 def _build() -> App:
@@ -53,7 +60,8 @@ def _build() -> App:
     app = BodyLimits(app, max_bytes=settings.MAX_BODY_BYTES, on_refusal=record_oversized)
     app = HeaderLimits(app)
     app = RequestIds(app)
-    app = Cors(app, origins=ALLOWED_ORIGINS, extra_headers=settings.CORS_HEADERS)
+    app = ProxyUsers(app, settings.USER_PROXIES)
+    app = Cors(app, origins=ALLOWED_ORIGINS, extra_headers=_headers_of_clients())
     readers, counter = settings.METRICS_READERS, None
     if readers.are_there:
         counter = start_counting()

@@ -25,6 +25,5 @@ class AdmittedQuery:
     query: Query
     ids: Ids
     size: int
-    user_email: str | None = None
     came: int = field(default_factory=monotonic_ns)
     user: AskingUser | None = None

@@ -64,12 +64,17 @@ class Judgement(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """Who judges an answer of which copilot, in which chat if that is known."""
+    """Who judges an answer of which copilot, in which chat if that is known.
+
+    Attributes:
+        user_id: Of the user, if somebody who is trusted names him: he judges his own answers only.
+    """
 
     copilot_id: int
     principal: str
     logging: Logging
     trace_id: str
+    user_id: str | None = None
 
 
 def record(judgement: Judgement, *, judged: Judged) -> None:
@@ -110,6 +115,10 @@ def _run_of(judgement: Judgement, judged: Judged) -> Run | None:
     runs = Run.objects.filter(
         copilot_id=judged.copilot_id, principal=judged.principal, turn__isnull=False
     )
+    if judged.user_id is None:
+        runs = runs.filter(user__isnull=True)
+    else:
+        runs = runs.filter(user__identifier=judged.user_id)
     runs = runs.annotate(answer=Coalesce("output_node__text", "answer_text")).order_by(
         "-started_at"
     )

@@ -12,11 +12,14 @@ from datetime import UTC, datetime
 from functools import partial
 import threading
 
+from django.conf import settings
+
 from copilot_admin.answering.admitted_query import AdmittedQuery
 from copilot_admin.answering.announce import TurnChange
 from copilot_admin.answering.run import RUNNING, ActiveRun, Stop
 from copilot_admin.copilots.callers import valid_keys
 from copilot_admin.copilots.live import being_deleted
+from copilot_admin.copilots.user_words import named
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL, Accepted, Refusal
 from copilot_admin.storage.database_thread import JournalDown, Patience
@@ -129,6 +132,7 @@ def _tell(question: AdmittedQuery, error: Unavailable) -> None:
         copilot=question.live.slug,
         version=question.live.version_number,
         caller=question.caller.principal,
+        user=named(question.user, settings.USER_IN_LOGS),
         is_trial=question.caller.is_trying,
         generation=question.query.generation,
     )
@@ -146,4 +150,5 @@ def _refusal(question: AdmittedQuery, error: Unavailable) -> Refusal:
         generation=question.query.generation,
         error=error.public,
         error_code=error.code,
+        user=question.user,
     )

@@ -6,12 +6,15 @@ from functools import partial
 from time import monotonic_ns
 
 from django import db
+from django.conf import settings
 from django.utils.datastructures import CaseInsensitiveMapping
 
-from copilot_admin.copilots.callers import key_in
+from copilot_admin.copilots.door import credentials_in, user_of
 from copilot_admin.copilots.live import admit
+from copilot_admin.copilots.user_words import named
 from copilot_admin.edge.asgi_types import Scope, is_query
 from copilot_admin.edge.ids import SCOPE_KEY
+from copilot_admin.edge.proxy_users import words_in
 from copilot_admin.errors import BodyTooLarge, RequestError
 from copilot_admin.ids import Ids
 from copilot_admin.journal import JOURNAL, Refusal
@@ -30,10 +33,11 @@ async def record_oversized(scope: Scope, error: BodyTooLarge) -> None:
         return
     ids: Ids = scope[SCOPE_KEY]
     rows = ((name.decode("latin-1"), one.decode("latin-1")) for name, one in scope["headers"])
-    key = key_in(CaseInsensitiveMapping(dict(rows)))
+    credentials = credentials_in(CaseInsensitiveMapping(dict(rows)), words_in(scope))
     slug, came = scope["path"].split("/")[3], monotonic_ns()
     try:
-        live, caller = await READER.run(partial(admit, slug, key=key))
+        user = await user_of(credentials)
+        live, caller = await READER.run(partial(admit, slug, key=credentials.key, user=user))
     except (RequestError, db.Error):
         tell_refusal(error, ids=ids, came=came)
         return  # whoever may not ask gets the same answer, and leaves no trace
@@ -44,6 +48,7 @@ async def record_oversized(scope: Scope, error: BodyTooLarge) -> None:
         copilot=live.slug,
         version=live.version_number,
         caller=caller.principal,
+        user=named(caller.user, settings.USER_IN_LOGS),
         is_trial=caller.is_trying,
     )
     with suppress(RequestError, db.Error):
@@ -58,5 +63,6 @@ async def record_oversized(scope: Scope, error: BodyTooLarge) -> None:
                 started_at=datetime.now(UTC),
                 error=error.public,
                 error_code=error.code,
+                user=caller.user,
             )
         )

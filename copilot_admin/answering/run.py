@@ -17,6 +17,7 @@ from copilot_admin.answering.outbox import Outbox
 from copilot_admin.answering.speaker import Speaker, frames_of
 from copilot_admin.answering.tasks import forgive_cancellation, spawn
 from copilot_admin.answering.watched import watch_of
+from copilot_admin.copilots.user_words import named
 from copilot_admin.engine.answer import answer
 from copilot_admin.engine.fetching.egress import Egress
 from copilot_admin.engine.llm.choosing import choose_model
@@ -126,6 +127,7 @@ class ActiveRun:
             model=model,
             params=spec.parameters if spec else {},
             started_at=self.started_at,
+            user=question.user,
         )
 
     async def _recall(self) -> Recollection:
@@ -231,6 +233,7 @@ class ActiveRun:
         answerer = self._answerer
         if answerer is None:
             raise NotReady(self.question.live.problem)
+        user = self.question.user
         engine_input = EngineInput(
             spec=answerer.spec,
             query=self.question.query,
@@ -241,7 +244,9 @@ class ActiveRun:
             signing_key=signing_key(),
             recall=self._recall,
             fetch=Egress(settings.FETCH_ALLOW).fetch,
-            user_email=self.question.user_email,
+            user_id=user.id if user else "",
+            user_email=(user.email or None) if user else None,
+            told_user=named(user, settings.USER_UPSTREAM),
             principal=self.question.caller.principal,
             size=self.question.size,
             witness=self._watch.witness,

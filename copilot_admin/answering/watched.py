@@ -1,7 +1,10 @@
 """What those who watch the server are told of a run when it begins."""
 
+from django.conf import settings
+
 from copilot_admin.answering.admitted_query import AdmittedQuery
 from copilot_admin.copilots.live import Answerer
+from copilot_admin.copilots.user_words import named
 from copilot_admin.journal import Opening
 from copilot_admin.models import Logging
 from copilot_admin.telemetry.run_watch import RunWatch, WatchedRun
@@ -21,6 +24,7 @@ def watch_of(question: AdmittedQuery, opening: Opening, *, answerer: Answerer | 
             copilot=question.live.slug,
             version=question.live.version_number,
             caller=question.caller.principal,
+            user=named(question.user, settings.USER_IN_LOGS),
             is_trial=question.caller.is_trying,
             generation=question.query.generation,
             provider=opening.provider,

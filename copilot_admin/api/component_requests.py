@@ -9,10 +9,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from copilot_admin.api.component_answers import Envelope, Status, answers, code_of, frames
 from copilot_admin.api.component_bodies import for_run, read_body
+from copilot_admin.api.credentials import key_and_user
 from copilot_admin.api.query import ids_of
 from copilot_admin.component_calls.access import find, grant, identify_with_key
 from copilot_admin.component_calls.call import Asked, Call, open_call
-from copilot_admin.copilots.callers import Caller, key_in
+from copilot_admin.copilots.callers import Caller
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.edge.event_streams import EventStreamResponse
 from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import BadCall, CallFailed, ComponentError
@@ -38,9 +40,9 @@ async def carry_out(
     Raises:
         RequestError: It cannot be called like this, or gave nothing.
     """
-    key = key_in(request.headers)
+    key, user = await key_and_user(request)
     patience = Patience()
-    caller = await READER.run(partial(_enter, key, name, version), patience)
+    caller = await READER.run(partial(_enter, key, user, name, version), patience)
     if action not in ACTIONS:
         raise BadCall(
             f"The action '{action}' is unknown. Use one of: {', '.join(ACTIONS)}.",
@@ -103,8 +105,8 @@ def _envelope(call: Call) -> Envelope:
     )
 
 
-def _enter(key: str | None, name: str, version: str) -> Caller:
-    caller = identify_with_key(key)
+def _enter(key: str | None, user: AskingUser | None, name: str, version: str) -> Caller:
+    caller = identify_with_key(key, user)
     find(name, version)
     return caller
 

@@ -12,8 +12,9 @@ from copilot_admin.api.component_documentation import (
     MANIFEST_DOCUMENTATION,
 )
 from copilot_admin.api.component_requests import MANIFEST, TOOL_EVAL, carry_out, document
+from copilot_admin.api.credentials import key_and_user
 from copilot_admin.component_calls.access import catalogue, grant, identify_with_key
-from copilot_admin.copilots.callers import key_in
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import LATEST
 from copilot_admin.errors import NotFound
@@ -28,7 +29,7 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 @router.get(LIST, openapi_extra=CATALOGUE_DOCUMENTATION)
 async def components(request: HttpRequest) -> HttpResponse:
     """The components that the key may call, each with its versions and its manifests."""
-    found = await READER.run(partial(_listed, key_in(request.headers)))
+    found = await READER.run(partial(_listed, *await key_and_user(request)))
     return document([_entry(versions) for versions in found])
 
 
@@ -81,20 +82,20 @@ async def _act(request: HttpRequest, name: str, version: str, action: str) -> Ht
 
 
 async def _manifest(request: HttpRequest, name: str, version: str) -> HttpResponse:
-    key = key_in(request.headers)
-    component = await READER.run(partial(_granted, key, name, version))
+    key, user = await key_and_user(request)
+    component = await READER.run(partial(_granted, key, user, name, version))
     return document({"name": component.name, "version": component.version, **_about(component)})
 
 
-def _granted(key: str | None, name: str, version: str) -> type[Component]:
-    caller = identify_with_key(key)
+def _granted(key: str | None, user: AskingUser | None, name: str, version: str) -> type[Component]:
+    caller = identify_with_key(key, user)
     return grant(name, version, key=key, caller=caller).component
 
 
-def _listed(key: str | None) -> list[list[type[Component]]]:
+def _listed(key: str | None, user: AskingUser | None) -> list[list[type[Component]]]:
     """What may be called: the versions of each component, oldest first."""
     by_name: dict[str, list[type[Component]]] = {}
-    for component in catalogue(identify_with_key(key)):
+    for component in catalogue(identify_with_key(key, user)):
         by_name.setdefault(component.name, []).append(component)
     return list(by_name.values())
 

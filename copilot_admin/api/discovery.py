@@ -7,12 +7,12 @@ import json
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
-from copilot_admin.copilots.callers import key_in
+from copilot_admin.api.credentials import key_and_user
 from copilot_admin.copilots.cards import visible_cards
 from copilot_admin.edge.public_address import base_url
 from copilot_admin.storage.writer import READER
 from protocol.json import Json
-from protocol.manifest import agents_json, copilots_json
+from protocol.manifest import CopilotCard, agents_json, copilots_json
 
 router = Router(tags=["discovery"])
 
@@ -21,9 +21,7 @@ router = Router(tags=["discovery"])
 @router.get("/agents.json")
 async def agents(request: HttpRequest) -> HttpResponse:
     """The copilots that the caller may use, as protocol generation 3 describes them."""
-    cards = await READER.run(
-        partial(visible_cards, key=key_in(request.headers), base_url=base_url(request))
-    )
+    cards = await _cards(request)
     return _document(request, agents_json(cards))
 
 
@@ -31,10 +29,14 @@ async def agents(request: HttpRequest) -> HttpResponse:
 @router.get("/copilots.json")
 async def copilots(request: HttpRequest) -> HttpResponse:
     """The copilots that the caller may use, as protocol generations 1 and 2 describe them."""
-    cards = await READER.run(
-        partial(visible_cards, key=key_in(request.headers), base_url=base_url(request))
-    )
+    cards = await _cards(request)
     return _document(request, copilots_json(cards))
+
+
+async def _cards(request: HttpRequest) -> tuple[CopilotCard, ...]:
+    key, user = await key_and_user(request)
+    seen = partial(visible_cards, key=key, user=user, base_url=base_url(request))
+    return await READER.run(seen)
 
 
 def _document(request: HttpRequest, document: Json) -> HttpResponse:

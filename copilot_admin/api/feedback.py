@@ -8,8 +8,8 @@ from ninja import Router
 from pydantic import ValidationError
 
 from copilot_admin.answering.feedback import Judged, Judgement, record
+from copilot_admin.api.credentials import key_and_user
 from copilot_admin.api.query import ids_of
-from copilot_admin.copilots.callers import key_in
 from copilot_admin.copilots.live import admit
 from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
 from copilot_admin.storage.database_thread import Patience
@@ -46,13 +46,15 @@ _DOCUMENTATION: dict[str, Any] = {
 async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
     """Stores a judgement with the answer it is about."""
     patience = Patience()
-    live, caller = await READER.run(partial(admit, slug, key=key_in(request.headers)), patience)
+    key, user = await key_and_user(request)
+    live, caller = await READER.run(partial(admit, slug, key=key, user=user), patience)
     if live.answerer is not None and not live.answerer.spec.has(FEATURE):
         raise NotFound(f"The copilot '{slug}' takes no feedback.")
     ids = ids_of(request)
     judged = Judged(
         copilot_id=live.id,
         principal=caller.principal,
+        user_id=caller.user.id if caller.user else None,
         logging=live.logging,
         trace_id=ids.trace_id if ids.given else "",
     )

@@ -18,9 +18,11 @@ from copilot_admin.answering.admitted_query import AdmittedQuery
 from copilot_admin.answering.full_collections import FULL_COLLECTIONS
 from copilot_admin.answering.open_run import frames, open_run
 from copilot_admin.answering.run import ActiveRun, Stop
+from copilot_admin.api.credentials import credentials_of
 from copilot_admin.api.documentation import QUERY_DOCUMENTATION
-from copilot_admin.copilots.callers import key_in
+from copilot_admin.copilots.door import Credentials, user_of
 from copilot_admin.copilots.live import admit
+from copilot_admin.copilots.user_words import named
 from copilot_admin.edge.django_handler import forget_body
 from copilot_admin.edge.event_streams import EventStreamResponse
 from copilot_admin.edge.ids import SCOPE_KEY
@@ -47,16 +49,15 @@ class Asked:
     """A question as it came, before anything is known of it.
 
     Attributes:
-        key: The endpoint key, if one came.
+        credentials: What it brings of who asks, unchecked.
         hint: The generation that its address names.
         came: When it was there with its body (`monotonic_ns`).
     """
 
     slug: str
-    key: str | None
+    credentials: Credentials
     body: bytes
     ids: Ids
-    user_email: str | None
     hint: Generation | None = None
     came: int = field(default_factory=monotonic_ns)
 
@@ -69,10 +70,9 @@ async def query(request: HttpRequest, slug: str) -> EventStreamResponse:
         raise failure
     asked = Asked(
         slug=slug,
-        key=key_in(request.headers),
+        credentials=credentials_of(request),
         body=request.body,
         ids=ids_of(request),
-        user_email=_user_email(request),
         hint=Generation.TWO if request.GET.get("generation") == "2" else None,
     )
     forget_body(request)
@@ -100,11 +100,14 @@ async def _opened(asked: Asked) -> ActiveRun:
     patience = Patience()
     known: dict[str, Any] = {}  # of the question, so far
     try:
-        live, caller = await READER.run(partial(admit, asked.slug, key=asked.key), patience)
+        user = await user_of(asked.credentials)
+        admitted = partial(admit, asked.slug, key=asked.credentials.key, user=user)
+        live, caller = await READER.run(admitted, patience)
         known = {
             "copilot": live.slug,
             "version": live.version_number,
             "caller": caller.principal,
+            "user": named(caller.user, settings.USER_IN_LOGS),
             "is_trial": caller.is_trying,
         }
         query = await _read_query(asked)
@@ -117,8 +120,8 @@ async def _opened(asked: Asked) -> ActiveRun:
         query=query,
         ids=asked.ids,
         size=len(asked.body),
-        user_email=asked.user_email,
         came=asked.came,
+        user=caller.user,
     )
     return await open_run(question, patience)
 
@@ -142,8 +145,3 @@ def ids_of(request: HttpRequest) -> Ids:
         return ids
     given = (request.headers.get(name, "").encode() for name in ("X-Trace-Id", "traceparent"))
     return new_ids(*given)
-
-
-def _user_email(request: HttpRequest) -> str | None:
-    name = settings.USER_EMAIL_HEADER
-    return request.headers.get(name) if name else None

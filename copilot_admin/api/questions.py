@@ -15,10 +15,11 @@ from django.http.request import split_domain_port, validate_host
 from copilot_admin.answering.open_run import frames
 from copilot_admin.answering.run import ActiveRun, Stop
 from copilot_admin.api.query import FAILURE_KEY, Asked, opened
-from copilot_admin.copilots.callers import key_in
+from copilot_admin.copilots.door import credentials_in
 from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send, is_query
 from copilot_admin.edge.event_streams import HEADERS
 from copilot_admin.edge.ids import SCOPE_KEY
+from copilot_admin.edge.proxy_users import words_in
 
 _PARTS = 5  # of "/v1/copilots/<slug>/query", split at its slashes
 
@@ -106,14 +107,16 @@ def _is_for_this_host(scope: Scope) -> bool:
 
 
 def _asked(scope: Scope, slug: str, *, body: bytes) -> Asked:
-    name = settings.USER_EMAIL_HEADER.replace("_", "-")  # as Django writes it
-    given = ((key, _header(scope, key)) for key in ("Authorization", "X-API-Key"))
+    rules = settings.USER_TOKENS
+    wanted = ("Authorization", "X-API-Key", *((rules.header,) if rules and rules.header else ()))
+    given = ((key, _header(scope, key)) for key in wanted)
     return Asked(
         slug=slug,
-        key=key_in({key: value for key, value in given if value is not None}),
+        credentials=credentials_in(
+            {key: value for key, value in given if value is not None}, words_in(scope)
+        ),
         body=body,
         ids=scope[SCOPE_KEY],
-        user_email=_header(scope, name) if name else None,
     )
 
 

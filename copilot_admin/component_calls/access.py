@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from copilot_admin.copilots.callers import Caller, identify
+from copilot_admin.copilots.callers import Caller, check_user, identify
 from copilot_admin.copilots.live import LiveCopilot, admit, live_copilots
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import LATEST, registry
 from copilot_admin.engine.values.spec import ComponentUse
@@ -37,13 +38,15 @@ class _Loan:
     use: ComponentUse
 
 
-def identify_with_key(key: str | None) -> Caller:
+def identify_with_key(key: str | None, user: AskingUser | None = None) -> Caller:
     """Finds out who calls; there are no anonymous callers of components.
 
     Raises:
-        Unauthorized: There is no key, or it is unknown, expired or revoked.
+        Unauthorized: There is no key, or it is unknown, expired or revoked; or nobody knows who
+            calls, where the server wants to know it.
     """
-    caller = identify(key)
+    caller = identify(key, user)
+    check_user(caller)
     if caller.key_id is None:
         raise Unauthorized(
             "Components need an endpoint key. Send it as 'Authorization: Bearer KEY' or "
@@ -88,7 +91,7 @@ def grant(name: str, version: str, *, key: str | None, caller: Caller, copilot: 
         Forbidden: The key may not call it, or not through this copilot.
     """
     component = find(name, version)
-    lender = admit(copilot, key=key)[0] if copilot else None
+    lender = admit(copilot, key=key, user=caller.user)[0] if copilot else None
     if caller.copilot_ids is None:
         loans = _loans((lender,), name) if lender else ()
         whole = Grant(component=component, caller=caller, lender=lender)

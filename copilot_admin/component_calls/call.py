@@ -19,6 +19,7 @@ from copilot_admin.component_calls.access import Grant
 from copilot_admin.component_calls.files import read_files
 from copilot_admin.component_calls.records import keep
 from copilot_admin.copilots.live import LiveCopilot
+from copilot_admin.copilots.user_words import named
 from copilot_admin.engine.component_runs.run import ComponentRun, arguments_in
 from copilot_admin.engine.components.inputs import DOCUMENTS, MODEL, ModelDoor, from_server
 from copilot_admin.engine.fetching.egress import Egress
@@ -146,7 +147,9 @@ class Call:
         """
         uses = self.asked.granted.component.uses
         inputs: dict[str, Any] = {}
-        door = _door(self.asked.granted.lender, is_needed=MODEL in uses)
+        granted = self.asked.granted
+        told = named(granted.caller.user, settings.USER_UPSTREAM)
+        door = _door(granted.lender, is_needed=MODEL in uses, told_user=told)
         if door is not None:
             inputs[MODEL] = door
         if DOCUMENTS in uses:
@@ -221,7 +224,7 @@ async def stop_all() -> None:
         await asyncio.wait([call.task for call in calls])
 
 
-def _door(lender: LiveCopilot | None, *, is_needed: bool) -> ModelDoor | None:
+def _door(lender: LiveCopilot | None, *, is_needed: bool, told_user: str) -> ModelDoor | None:
     """The lender's model, if there is one."""
     if lender is None:
         return None
@@ -236,6 +239,7 @@ def _door(lender: LiveCopilot | None, *, is_needed: bool) -> ModelDoor | None:
         timeouts=spec.provider.timeouts,
         parameters=spec.parameters,
         pace=Pace(),
+        user=told_user,
     )
 
 

@@ -1,12 +1,15 @@
 """Who is asking: the one function that authenticates every form of credential."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
+from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from copilot_admin.copilots.trial_passes import TrialPass, is_trial_pass, trial_pass_in
-from copilot_admin.errors import Forbidden, Unauthorized, WrongKey
+from copilot_admin.copilots.users import AskingUser, UserSource, user_of_admin
+from copilot_admin.errors import Forbidden, Unauthorized, UnknownUser, WrongKey
 from copilot_admin.models import Access, EndpointKey
 from copilot_admin.models.access import digest_of
 from copilot_admin.models.transcripts import PLAYGROUND
@@ -23,11 +26,15 @@ class Caller:
             tries a copilot `playground:<id>`.
         key_id: Of the key that was used, if one was.
         copilot_ids: What a scoped key or a trial pass may ask; None: every copilot, with a key.
+        user: Who asks, if somebody who is trusted named him.
+        has_token: The user's token is as good as a key for every copilot.
     """
 
     principal: str = ANONYMOUS
     key_id: int | None = None
     copilot_ids: frozenset[int] | None = None
+    user: AskingUser | None = None
+    has_token: bool = False
 
     @property
     def is_trying(self) -> bool:
@@ -39,7 +46,7 @@ class Caller:
         if access == Access.OPEN:
             return True
         if self.copilot_ids is None:
-            return self.key_id is not None
+            return self.key_id is not None or self.has_token
         return copilot_id in self.copilot_ids
 
     def check_may_ask(self, copilot_id: int, *, access: str) -> None:
@@ -51,7 +58,7 @@ class Caller:
         """
         if self.may_ask(copilot_id, access=access):
             return
-        if self.key_id is None:
+        if self.key_id is None and not self.is_trying:
             raise Unauthorized(
                 "This copilot needs an endpoint key. Send it as 'Authorization: Bearer KEY' or "
                 "'X-API-Key: KEY'."
@@ -62,41 +69,58 @@ class Caller:
         )
 
 
-def key_in(headers: Mapping[str, str]) -> str | None:
-    """The endpoint key that a request carries, in either of its two forms.
+def identify(key: str | None, user: AskingUser | None = None) -> Caller:
+    """Finds out who a key belongs to; reads the database, so a revoked key ends at once.
 
     Args:
-        headers: Request headers; looked up without regard to case.
-    """
-    scheme, _, token = headers.get("Authorization", "").partition(" ")
-    if scheme.lower() == "bearer":
-        return token.strip()
-    return headers.get("X-API-Key")
-
-
-def identify(key: str | None) -> Caller:
-    """Finds out who a key belongs to; reads the database, so a revoked key ends at once.
+        key: That came, if one did.
+        user: Who asks, as somebody who is trusted says.
 
     Raises:
         WrongKey: The key is unknown, expired or revoked.
     """
     if key is None:
-        return Caller()
+        return Caller(user=user, has_token=_opens(user))
     if is_trial_pass(key):
         return _trial(trial_pass_in(key))
     found = EndpointKey.objects.valid(at=timezone.now()).filter(digest=digest_of(key)).first()
     if found is None:
         raise WrongKey("This endpoint key is unknown, expired or revoked. Ask for a new one.")
     scope = frozenset(found.copilots.values_list("pk", flat=True)) if found.is_scoped else None
-    return Caller(principal=f"key:{found.pk}", key_id=found.pk, copilot_ids=scope)
+    return Caller(principal=f"key:{found.pk}", key_id=found.pk, copilot_ids=scope, user=user)
+
+
+def check_user(caller: Caller) -> None:
+    """Refuses who asks without a name, where the server wants to know all.
+
+    Raises:
+        UnknownUser: Nobody says who he is.
+    """
+    if settings.USER_REQUIRED and caller.user is None and not caller.is_trying:
+        raise UnknownUser(
+            "This server wants to know who asks. Sign in, so that your token or your firm's proxy "
+            "says who you are.",
+            code="user-required",
+        )
+
+
+def _opens(user: AskingUser | None) -> bool:
+    """Whether a user needs no key."""
+    rules = settings.USER_TOKENS
+    return (
+        rules is not None and rules.opens and user is not None and user.source is UserSource.TOKEN
+    )
 
 
 def _trial(found: TrialPass | None) -> Caller:
     """Who tries what is live, as if he tried a draft: he is in no list and in no figure."""
     if found is None:
         raise WrongKey("This pass for a trial has expired. Begin the trial anew.")
+    builder = get_user_model().objects.filter(pk=found.user_id).first()
     return Caller(
-        principal=f"{PLAYGROUND}{found.user_id}", copilot_ids=frozenset((found.copilot_id,))
+        principal=f"{PLAYGROUND}{found.user_id}",
+        copilot_ids=frozenset((found.copilot_id,)),
+        user=user_of_admin(builder) if builder else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from copilot_admin.copilots.callers import identify
 from copilot_admin.copilots.remote_images import copy_of, is_address
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.engine.values.document import spec_from_document
 from copilot_admin.engine.values.spec import CopilotSpec, ProviderSpec
 from copilot_admin.errors import ConfigurationError
@@ -9,17 +10,20 @@ from copilot_admin.models import Copilot
 from protocol.manifest import CopilotCard, ModelChoice
 
 
-def visible_cards(*, key: str | None, base_url: str) -> tuple[CopilotCard, ...]:
+def visible_cards(
+    *, key: str | None, user: AskingUser | None = None, base_url: str
+) -> tuple[CopilotCard, ...]:
     """The cards that a caller may see; one broken copilot is left out and breaks no other.
 
     Args:
         key: The endpoint key of the request, if it carries one.
+        user: Who asks, as a token or a proxy says.
         base_url: Scheme and host under which this server is reached.
 
     Raises:
         Unauthorized: The key is unknown, expired or revoked.
     """
-    caller = identify(key)
+    caller = identify(key, user)
     cards = (
         card_of(copilot, base_url=base_url)
         for copilot in Copilot.objects.published().order_by("slug")

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 
-from copilot_admin.copilots.callers import Caller, identify
+from copilot_admin.copilots.callers import Caller, check_user, identify
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.copilots.switched_providers import of_version
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.engine.llm.choosing import switched_provider
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.engine.values.document import spec_from_document
@@ -71,19 +72,24 @@ class LiveCopilot:
     problem: str = field(default="")
 
 
-def admit(slug: str, *, key: str | None) -> tuple[LiveCopilot, Caller]:
+def admit(
+    slug: str, *, key: str | None, user: AskingUser | None = None
+) -> tuple[LiveCopilot, Caller]:
     """Opens the door of a copilot to a caller; reads the database.
 
     Args:
         slug: Of the copilot.
         key: The endpoint key of the request, if it carries one.
+        user: Who asks, as a token or a proxy says.
 
     Raises:
-        Unauthorized: The key is bad, or missing where one is needed.
+        Unauthorized: The key is bad, or missing where one is needed; or nobody knows who asks,
+            where the server wants to know it.
         NotFound: No enabled, published copilot has this slug.
         Forbidden: The key is good, but not for this copilot.
     """
-    caller = identify(key)
+    caller = identify(key, user)
+    check_user(caller)
     row = _find(slug)
     if row is None:
         raise NotFound(

@@ -125,6 +125,7 @@ class Leg:
                 *(self._tools.schemas if self._tools_offered else ()),
             ),
             parameters=self._engine_input.spec.parameters,
+            user=self._engine_input.told_user,
         )
 
     def take_up(self, calls: Sequence[ToolCall]) -> None:

@@ -8,6 +8,7 @@ saved views and the plan tests take it from there.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 
 from django.db import connection
@@ -22,6 +23,7 @@ from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.models import (
     Copilot,
     EndpointKey,
+    EndUser,
     Feedback,
     Mark,
     Outcome,
@@ -38,6 +40,7 @@ from copilot_admin.review.verdicts import labels
 Label = str | Promise
 Choices = Iterable[tuple[str, Label]]
 MOST_CHOICES = 1000  # of one filter; what is beyond can be typed where typing is possible
+MOST_USERS = 100  # of one name
 LARGEST = 2**31 - 1
 MS_PER_SECOND = 1000
 
@@ -163,6 +166,20 @@ def _callers() -> Choices:
     return [("anonymous", _("Without a key")), *((f"key:{pk}", name) for pk, name in keys)]
 
 
+def _user(text: str) -> Q:
+    """By the id, the e-mail address or the name of a user, or by what providers are told of him."""
+    any_of = Q(identifier=text) | Q(email=text) | Q(name=text) | Q(digest=text)
+    found = list(EndUser.objects.filter(any_of).values_list("pk", flat=True)[:MOST_USERS])
+    if not found:
+        raise NoSuchValue(text)
+    return Q(user_id=found[0]) if len(found) == 1 else Q(user_id__in=found)
+
+
+def _users() -> Choices:
+    rows = EndUser.objects.order_by("-last_at")[:MOST_CHOICES]
+    return [(user.identifier, str(user)) for user in rows]
+
+
 def _days(text: str) -> Q:
     if text not in PERIODS:
         raise NoSuchValue(text)
@@ -198,6 +215,16 @@ def _seconds(text: str) -> int:
     if not 0 <= ms <= LARGEST:
         raise NoSuchValue(text)
     return ms
+
+
+def _dollars(text: str) -> Decimal:
+    try:
+        amount = Decimal(text.removeprefix("$").replace(",", "."))
+    except InvalidOperation as error:
+        raise NoSuchValue(text) from error
+    if not (amount.is_finite() and 0 <= amount <= LARGEST and len(text) <= 20):
+        raise NoSuchValue(text)
+    return amount
 
 
 def _label(text: str) -> Q:
@@ -272,6 +299,15 @@ FILTERS: tuple[Filter, ...] = (
         is_cheap=True,
     ),
     Filter(
+        name="user",
+        label=_("User"),
+        widget=Widget.TYPED,
+        condition=_user,
+        choices=_users,
+        hint=_("Any; an id, address or name"),
+        is_cheap=True,
+    ),
+    Filter(
         name="days",
         label=_("Period"),
         widget=Widget.CHOICE,
@@ -343,6 +379,18 @@ FILTERS: tuple[Filter, ...] = (
         label=_("Tokens to"),
         widget=Widget.NUMBER,
         condition=lambda text: Q(tokens__lte=whole_number(text)),
+    ),
+    Filter(
+        name="cost-from",
+        label=_("Cost from ($)"),
+        widget=Widget.NUMBER,
+        condition=lambda text: Q(cost__gte=_dollars(text)),
+    ),
+    Filter(
+        name="cost-to",
+        label=_("Cost to ($)"),
+        widget=Widget.NUMBER,
+        condition=lambda text: Q(cost__lte=_dollars(text)),
     ),
     Filter(
         name="ttft-from",

@@ -8,6 +8,8 @@ import json
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from copilot_admin.edge.proxy_users import PEER_KEY
+
 # Above the application's own limit, so that heads which do end are refused with all its headers.
 MOST_HEAD_BYTES = 256 * 1024
 # After a refusal, what still comes is thrown away for so long: on a connection that is closed over
@@ -47,6 +49,8 @@ class BoundedHeads(HttpToolsProtocol):
         """A head begins."""
         self._in_head = True
         super().on_message_begin()
+        if self.client is not None:  # before any middleware makes another of it
+            self.scope[PEER_KEY] = self.client[0]  # type: ignore[literal-required]  # ours
 
     def on_headers_complete(self) -> None:
         """A head has ended."""

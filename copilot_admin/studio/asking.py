@@ -152,6 +152,7 @@ def _admitted(chat: _Chat, messages: Sequence[JsonObject]) -> AdmittedQuery:
     return AdmittedQuery(
         live=chat.live,
         caller=chat.caller,
+        user=chat.caller.user,
         query=read(request, max_messages=settings.MAX_MESSAGES),
         ids=new_ids(chat.trace_id.encode()),
         size=len(encode_json(request)),

@@ -11,6 +11,7 @@ from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import Answerer, LiveCopilot, answerer_of
 from copilot_admin.copilots.publishing import document_of
 from copilot_admin.copilots.switched_providers import found_by, named_in, of_version
+from copilot_admin.copilots.users import user_of_admin
 from copilot_admin.engine.values.model_call import (
     Alive,
     Delta,
@@ -45,7 +46,7 @@ class Witnessed:
 
 def builder(user: AbstractBaseUser | AnonymousUser) -> Caller:
     """Who tries a draft, as transcripts name him; no trial joins the chat of anybody else."""
-    return Caller(principal=f"{PLAYGROUND}{user.pk}")
+    return Caller(principal=f"{PLAYGROUND}{user.pk}", user=user_of_admin(user))
 
 
 def draft_in_trial(copilot: Copilot, *, tell: Witness, is_model_fixed: bool = False) -> LiveCopilot:

@@ -218,7 +218,8 @@ class QuestionDesk:
         """Asks one question and keeps what comes of it."""
         question = job.question
         target = await READER.run(partial(target_of, question.copilot, job.side))
-        await _keep(job, await result_of(question, target, trying(job.user_id)))
+        caller = await READER.run(partial(trying, job.user_id))
+        await _keep(job, await result_of(question, target, caller))
 
     async def broke(self, job: Claimed) -> None:
         """Keeps that there is no answer."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import hashlib
 import json
 
+from django.contrib.auth import get_user_model
 from django.utils.translation import gettext as _
 
 from copilot_admin.copilot_file.questions import read_question, row_of
@@ -13,6 +14,7 @@ from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import LiveCopilot, live_copilots
 from copilot_admin.copilots.publishing import document_of
 from copilot_admin.copilots.switched_providers import missing, named_in
+from copilot_admin.copilots.users import user_of_admin
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, Judgement, SavedQuestion, Side
 from copilot_admin.models.transcripts import PLAYGROUND
@@ -44,8 +46,13 @@ class Result:
 
 
 def trying(user_id: int | None) -> Caller:
-    """Who asks, as the playground names him; None: a command."""
-    return Caller(principal=f"{PLAYGROUND}{'command' if user_id is None else user_id}")
+    """Who asks, as the playground names him; None: a command. Reads the database."""
+    if user_id is None:
+        return Caller(principal=f"{PLAYGROUND}command")
+    asking = get_user_model().objects.filter(pk=user_id).first()
+    return Caller(
+        principal=f"{PLAYGROUND}{user_id}", user=user_of_admin(asking) if asking else None
+    )
 
 
 def target_of(copilot: Copilot, side: Side) -> Target:

@@ -52,7 +52,8 @@ class ReplayDesk:
     async def ask(self, job: ClaimedReplay) -> None:
         """Asks one question and keeps what comes of it."""
         target = await READER.run(partial(target_of_replay, job.replay))
-        await _keep(job, await result_of(job.question, target, trying(job.replay.asked_by_id)))
+        caller = await READER.run(partial(trying, job.replay.asked_by_id))
+        await _keep(job, await result_of(job.question, target, caller))
 
     async def broke(self, job: ClaimedReplay) -> None:
         """Keeps that there is no answer."""

@@ -49,6 +49,7 @@ class EndedRun:
         copilot: Its slug; empty where a refused request named none that exists.
         version: 0 of a draft, None of a copilot that was not looked at.
         caller: As transcripts name him.
+        user: The user who asks, as the setting has him named; "": not at all.
         is_trial: A builder or a test asked.
         generation: Of the protocol.
         error_code: What kind of failure it was.
@@ -69,6 +70,7 @@ class EndedRun:
     copilot: str = ""
     version: int | None = None
     caller: str = ""
+    user: str = ""
     is_trial: bool = False
     generation: int | None = None
     outcome: Outcome

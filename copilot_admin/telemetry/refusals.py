@@ -20,6 +20,7 @@ def tell_refusal(
     copilot: str = "",
     version: int | None = None,
     caller: str = "",
+    user: str = "",
     is_trial: bool = False,
     generation: int | None = None,
 ) -> None:
@@ -32,6 +33,7 @@ def tell_refusal(
         copilot: The slug of the copilot, if there is one that the caller may ask.
         version: That would have answered.
         caller: As transcripts name him, if he was let in.
+        user: The user, as the setting has him named.
         is_trial: A builder or a test asked.
         generation: Of the protocol, if the question was read.
     """
@@ -45,6 +47,7 @@ def tell_refusal(
             copilot=copilot,
             version=version,
             caller=caller,
+            user=user,
             is_trial=is_trial,
             generation=generation,
             outcome=Outcome.REFUSED,

@@ -21,6 +21,7 @@ FIELDS: Mapping[str, Callable[[EndedRun], Value]] = {
     "copilot": lambda run: run.copilot,
     "version": lambda run: run.version,
     "caller": lambda run: run.caller,
+    "user": lambda run: run.user,
     "trial": lambda run: run.is_trial or None,
     "outcome": lambda run: run.outcome.value,
     "error": lambda run: run.error_code,

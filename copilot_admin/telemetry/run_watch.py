@@ -33,6 +33,7 @@ class WatchedRun:
     keeps_content: bool
     started_at: datetime
     came: int
+    user: str = ""
 
 
 class RunWatch:
@@ -87,6 +88,7 @@ class RunWatch:
                 copilot=run.copilot,
                 version=run.version,
                 caller=run.caller,
+                user=run.user,
                 is_trial=run.is_trial,
                 generation=run.generation,
                 outcome=outcome,

@@ -75,6 +75,7 @@ def plan(run: EndedRun, *, with_content: bool) -> PlannedSpan:
                 "copilot.trace.id": run.trace_id,
                 "copilot.outcome": run.outcome.value,
                 "copilot.caller": run.caller,
+                "enduser.id": run.user,
                 "copilot.generation": run.generation,
                 "copilot.trial": run.is_trial or None,
             }

@@ -9,6 +9,7 @@ import pytest
 
 from copilot_admin.answering.run import CRASHED, RUNNING, TICK_SECONDS, signing_key
 from copilot_admin.answering.speaker import FIRST_EVENT_SECONDS, PING_SECONDS
+from copilot_admin.config.asking_users import Naming
 from copilot_admin.engine.values.model_call import Finish
 from copilot_admin.errors import ProviderBroke
 from copilot_admin.journal import Accepted
@@ -18,6 +19,7 @@ from copilot_admin.models import EventType, Logging, Outcome
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.sse import PING, decode, encode_chunk
 from tests.answering.running import ANSWERER, LIVE, RUN, ending, play, question, said
+from tests.issuer import ADA
 
 STEP = StatusUpdate(message="Looking")
 STOP = Finish("stop")
@@ -77,11 +79,30 @@ def test_what_was_held_does_not_leave_when_the_run_cannot_be_kept(noted, monkeyp
     assert [kind for *_, kind in noted.told] == ["started"]
 
 
+@pytest.mark.parametrize(
+    ("naming", "told"),
+    [
+        (Naming.NONE, ""),
+        (Naming.HASHED, "30dd94c6507476d2f3323645506b0092"),
+        (Naming.PLAIN, "ada"),
+    ],
+)
+def test_the_provider_is_told_of_the_user_what_the_setting_says(
+    noted, monkeypatch, settings, naming, told
+):
+    settings.USER_UPSTREAM = naming
+    settings.SECRET_KEY = "a secret of 2026"
+    play(monkeypatch, noted, [STOP])
+    said(question(user=ADA))
+    said(question())
+    assert [given.told_user for given in noted.inputs] == [told, ""]
+
+
 def test_the_journal_is_told_who_asks_whom_with_what(noted, monkeypatch):
     play(monkeypatch, noted, [STOP])
     spec = replace(ANSWERER.spec, model="small", parameters={"temperature": 0.2})
     live = replace(LIVE, answerer=replace(ANSWERER, spec=spec))
-    asked = question(live, size=77, user_email="a@b.example")
+    asked = question(live, size=77, user=ADA)
     said(asked)
     (opened_as,) = noted.openings
     assert {name: getattr(opened_as, name) for name in opened_as.__dataclass_fields__} == {
@@ -98,11 +119,13 @@ def test_the_journal_is_told_who_asks_whom_with_what(noted, monkeypatch):
         "model": "small",
         "params": {"temperature": 0.2},
         "started_at": noted.inputs[0].now,
+        "user": ADA,
     }
     (given,) = noted.inputs
     assert (given.spec, given.provider, given.query) == (spec, ANSWERER.provider, asked.query)
     assert (given.trace_id, given.chat_id) == ("chat-1", "chat-1")
-    assert (given.user_email, given.principal) == ("a@b.example", "key:7")
+    assert (given.user_id, given.user_email, given.principal) == ("ada", "a@b.example", "key:7")
+    assert given.told_user == ""
     assert given.signing_key == signing_key()
 
 

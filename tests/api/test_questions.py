@@ -12,12 +12,14 @@ from copilot_admin.api import query as query_module
 from copilot_admin.api import questions as questions_module
 from copilot_admin.api.questions import Questions
 from copilot_admin.asgi import django_application
+from copilot_admin.copilots.door import Credentials
 from copilot_admin.edge.asgi_types import App
 from copilot_admin.edge.ids import RequestIds
 from copilot_admin.models import Outcome, Run
 from tests.edge.asgi_client import scope
 from tests.engine.scripted import ScriptedProvider, Step, stalled, text
-from tests.factories import make_published
+from tests.factories import make_key, make_published
+from tests.issuer import rules, token_of
 from tests.waiting import HANGS_SECONDS
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -144,22 +146,24 @@ def test_what_breaks_before_the_first_byte_is_said_and_logged_by_django(monkeypa
     assert [str(one.exc_info[1]) for one in caplog.records if one.exc_info] == ["a mistake of ours"]
 
 
-def test_the_email_of_the_user_comes_from_the_header_that_is_set(monkeypatch, settings):
-    settings.USER_EMAIL_HEADER = "X_User-Email"
+def test_who_asks_is_read_alike_on_both_ways(monkeypatch, settings):
+    settings.USER_TOKENS = rules()
     make_published(slug="news")
     script(monkeypatch, text("Hi."), text("Hi."))
-    seen: list[str | None] = []
+    seen: list[Any] = []
     opened = query_module.opened
 
     async def noted(asked: Any) -> Any:
-        seen.append(asked.user_email)
+        seen.append(asked.credentials)
         return await opened(asked)
 
     for module in (query_module, questions_module):
         monkeypatch.setattr(module, "opened", noted)
+    key, token = make_key("Desk")[1], token_of(sub="ada")
     for app in (DIRECT, BY_DJANGO):
-        ask(app, headers={**HOST, "X-User-Email": "a@example.com"})
-    assert seen == ["a@example.com"] * 2
+        said = ask(app, headers={**HOST, "X-API-Key": key, "Authorization": f"Bearer {token}"})
+        assert said[0] == 200
+    assert seen == [Credentials(key=key, token=token)] * 2
 
 
 def test_a_client_that_leaves_in_the_middle_ends_its_run(monkeypatch):

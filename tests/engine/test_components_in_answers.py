@@ -578,7 +578,7 @@ def test_a_component_is_passed_the_question_the_history_and_the_documents():
     use = ComponentUse(name="witness", version="v1", config={"seen": seen})
     script = [call("witness"), call("witness", call_id="call-2"), text("Done.")]
     spec = make_spec(components=(use,), parameters={"temperature": 0.5, "max_tokens": 9})
-    who = {"principal": "key:7", "user_email": "ada@example.com"}
+    who = {"principal": "key:7", "user_id": "ada", "user_email": "ada@example.com"}
     outputs_of(make_engine_input(ScriptedProvider(script), query=query, spec=spec, **who))
     seen.pop("_sys_model")
     assert seen == {
@@ -589,7 +589,7 @@ def test_a_component_is_passed_the_question_the_history_and_the_documents():
         ],
         "_sys_conversation_id": "chat-1",
         "_sys_uid": "key:7",
-        "_sys_end_user_id": "ada@example.com",
+        "_sys_end_user_id": "ada",
         "_sys_custom_variables": {"tone": "short"},
         "_sys_file_names": [],
         "_sys_file_urls": {"a.zip": LINK},

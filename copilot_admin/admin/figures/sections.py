@@ -102,7 +102,7 @@ def _used(figures: Figures, scope: Scope) -> Section:
         before=number(figures.people_before).text,
         before_url=scope.link("questions", before) if figures.people_before else "",
         change=change(figures.people, figures.people_before),
-        hint=_("Each key counts as one, all without a key as one together."),
+        hint=_("Users by name; who is not named counts by his key, all without one as one."),
     )
     questions, conversations = _("Questions"), _("Conversations")
     chart = _chart(

@@ -33,9 +33,11 @@ def query_of_form(
         UnusableRequest: The query asks nothing, or the form cannot be understood.
     """
     text = request.POST.get(QUERY, "")
+    caller = builder(user)
     return AdmittedQuery(
         live=side_of(pk, request.POST, tell=tell),
-        caller=builder(user),
+        caller=caller,
+        user=caller.user,
         query=_query(text.encode()),
         ids=new_ids(request.headers.get("X-Trace-Id", "").encode()),
         size=len(text),

@@ -17,7 +17,7 @@ from copilot_admin.admin.transcripts.list import TranscriptList
 from copilot_admin.admin.transcripts.saving import SavedViews
 from copilot_admin.admin.transcripts.views import VIEW
 from copilot_admin.admin.transcripts.words import outcome_words
-from copilot_admin.models import Conversation
+from copilot_admin.models import Conversation, EndUser
 from copilot_admin.rendering.text import duration
 
 FOLDER = "admin/copilot_admin/conversation"
@@ -44,7 +44,7 @@ class ConversationAdmin(GuardedLookups, SavedViews, LearningViews, AskingAgainVi
         "judged",
     )
     list_display_links = ("question",)
-    list_select_related = ("copilot",)
+    list_select_related = ("copilot", "user")
     list_per_page = 50
     search_fields = ("title",)  # that there is a field; the list itself searches
     search_help_text = _("Words, a “phrase”, or the id of a run, trace or conversation")
@@ -54,8 +54,11 @@ class ConversationAdmin(GuardedLookups, SavedViews, LearningViews, AskingAgainVi
     ordering = ("-last_at", "-id")
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        """The columns; boxes for whoever may make questions of what he chooses."""
+        """The columns; users where any is known, boxes for who may make questions of what he chooses."""
         shown = tuple(super().get_list_display(request))
+        if EndUser.objects.exists():
+            place = shown.index("copilot_name") + 1
+            shown = (*shown[:place], "asked_by", *shown[place:])
         return ("chosen", *shown) if may_learn(request) else shown
 
     @admin.display(description=_("Choose"))
@@ -72,6 +75,11 @@ class ConversationAdmin(GuardedLookups, SavedViews, LearningViews, AskingAgainVi
     def copilot_name(self, conversation: Conversation) -> str:
         """The copilot that was asked."""
         return conversation.copilot.name
+
+    @admin.display(description=_("User"))
+    def asked_by(self, conversation: Conversation) -> SafeString:
+        """Who asked, as a token or a proxy named him."""
+        return _cell("user", user=conversation.user)
 
     @admin.display(description=_("When"))
     def when(self, conversation: Conversation) -> SafeString:

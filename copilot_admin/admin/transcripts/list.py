@@ -135,7 +135,7 @@ class TranscriptList(ChangeList):
         return list(page.rows)
 
     def _rows_of(self, named: Mapping[int, int | None]) -> list[Conversation]:
-        rows = self.root_queryset.select_related("copilot").filter(pk__in=named)
+        rows = self.root_queryset.select_related("copilot", "user").filter(pk__in=named)
         return list(rows.order_by("-last_at", "-id")) if named else []
 
     def _count(

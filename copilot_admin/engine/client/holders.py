@@ -20,4 +20,6 @@ def holders(engine_input: EngineInput) -> tuple[Holder, ...]:
     if engine_input.chat_id is not None:
         chats.insert(0, f"trace {engine_input.chat_id}")
     slug, principal = engine_input.spec.slug, engine_input.principal
+    if engine_input.user_id:
+        principal += f"\n{engine_input.user_id}"  # one key may have many users
     return tuple(Holder(slug=slug, principal=principal, chat=chat) for chat in chats)

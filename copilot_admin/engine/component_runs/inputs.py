@@ -56,6 +56,7 @@ def system_inputs(
             parameters=engine_input.spec.parameters,
             pace=pace,
             witness=engine_input.witness,
+            user=engine_input.told_user,
         )
         server = from_server(
             name, at=engine_input.now, uid=engine_input.principal, trace_id=engine_input.trace_id
@@ -77,7 +78,7 @@ def _shared(engine_input: EngineInput, query: Query) -> Mapping[str, Any]:
         "_sys_origin_query": query.question.text if query.question else "",
         "_sys_chat_history": _history(query),
         "_sys_conversation_id": engine_input.trace_id,
-        "_sys_end_user_id": engine_input.user_email or "",
+        "_sys_end_user_id": engine_input.user_id,
         "_sys_custom_variables": dict(query.workspace_options),
         "_sys_file_names": [one.name for one in documents if one.origin is DocumentOrigin.FILE],
         "_sys_file_urls": links,

@@ -84,6 +84,7 @@ class ModelDoor:
         parameters: Mapping[str, Json],
         pace: Pace,
         witness: Witness = NOBODY,
+        user: str = "",
     ) -> None:
         self.usage: dict[str, Any] = {}
         self._provider = provider
@@ -92,6 +93,7 @@ class ModelDoor:
         self._parameters = parameters
         self._pace = pace
         self._witness = witness
+        self._user = user
 
     async def ask(
         self, prompt: str, *, temperature: float | None = None, top_p: float | None = None
@@ -114,6 +116,7 @@ class ModelDoor:
                 **self._parameters,
                 **{name: value for name, value in chosen.items() if value is not None},
             },
+            user=self._user,
         )
         stream = stream_model(
             self._provider,

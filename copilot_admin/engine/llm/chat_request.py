@@ -15,6 +15,8 @@ def request_body(call: ModelCall, *, with_usage: bool) -> bytes:
         key: one for key, one in call.parameters.items() if key not in RESERVED_PARAMETERS
     }
     body["model"] = call.model
+    if call.user:
+        body["user"] = call.user
     body["messages"] = [_message(message) for message in call.messages]
     if call.tools:
         body["tools"] = [

@@ -48,7 +48,12 @@ async def suggestions(
     if not _are_wanted(engine_input):
         return
     wish = ModelMessage(role=ModelRole.USER, text=_WISH)
-    call = ModelCall(model=model, messages=(*said, wish), parameters=engine_input.spec.parameters)
+    call = ModelCall(
+        model=model,
+        messages=(*said, wish),
+        parameters=engine_input.spec.parameters,
+        user=engine_input.told_user,
+    )
     texts: list[str] = []
     left = _MOST_CHARACTERS
     try:

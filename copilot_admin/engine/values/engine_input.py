@@ -90,6 +90,9 @@ class EngineInput:
             on it, so that a plain question reaches the provider without waiting for the database.
         fetch: Gets the bytes behind a link.
         signing_key: Signs `extra_state`, which travels through the client.
+        user_id: Of the user who asks; "": nobody named him.
+        user_email: His address, if it is known.
+        told_user: What the provider is told of him; "": nothing.
         principal: Who asks, by the name that transcripts have for the key.
         trace_id: Names the chat; the uuids of artifacts are made with it.
         chat_id: The same if the client gave it; never one that the server made for this request.
@@ -106,7 +109,9 @@ class EngineInput:
     signing_key: bytes = field(repr=False)
     recall: Callable[[], Awaitable[Recollection]] = nothing_known
     fetch: Fetch = nothing_fetched
+    user_id: str = ""
     user_email: str | None = None
+    told_user: str = ""
     principal: str = ""
     chat_id: str | None = None
     max_answer_bytes: int = 2 * 1024 * 1024

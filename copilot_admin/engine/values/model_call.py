@@ -58,12 +58,13 @@ class ToolSchema:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """One request to a model."""
+    """One request to a model; `user` is what its provider is told of who asks, "" nothing."""
 
     model: str
     messages: tuple[ModelMessage, ...]
     tools: tuple[ToolSchema, ...] = ()
     parameters: Mapping[str, Json] = field(default_factory=dict)
+    user: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

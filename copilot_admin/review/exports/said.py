@@ -47,7 +47,13 @@ def facts_of(conversation: ExportedConversation) -> str:
     """A line about a conversation."""
     row = conversation.row
     labels = ", ".join([*ratings_of(conversation.verdicts), *labels_of(conversation.verdicts)])
-    facts = [row.copilot.slug, f"{row.first_at:%Y-%m-%d %H:%M} UTC", row.principal, labels]
+    facts = [
+        row.copilot.slug,
+        f"{row.first_at:%Y-%m-%d %H:%M} UTC",
+        row.principal,
+        str(row.user or ""),
+        labels,
+    ]
     return " · ".join(filter(None, facts))
 
 

@@ -53,5 +53,5 @@ def whole(walk: Walk, about: About, below: int) -> Iterator[str | Passed]:
 def _rows(ids: Sequence[int]) -> Iterator[Conversation]:
     for start in range(0, len(ids), READ_AT_ONCE):
         some = ids[start : start + READ_AT_ONCE]
-        rows = Conversation.objects.select_related("copilot").filter(pk__in=some)
+        rows = Conversation.objects.select_related("copilot", "user").filter(pk__in=some)
         yield from rows.order_by("-pk")

@@ -108,6 +108,8 @@ COLUMNS: dict[str, Callable[[ExportedConversation, ExportedTurn], Cell]] = {
     "branch": lambda of, turn: turn.view.branch,
     "trace_id": lambda of, turn: of.row.trace_id,
     "caller": lambda of, turn: of.row.principal,
+    "user": lambda of, turn: of.row.user.identifier if of.row.user else "",
+    "user_email": lambda of, turn: of.row.user.email if of.row.user else "",
     "asked_at": lambda of, turn: turn.view.started_at.isoformat(),
     "copilot": lambda of, turn: of.row.copilot.slug,
     "version": lambda of, turn: _versions(turn),

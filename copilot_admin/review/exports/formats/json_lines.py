@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.models import EventType
+from copilot_admin.models import EndUser, EventType
 from copilot_admin.reading import EventView, RunView
 from copilot_admin.review.exports.conversations import ExportedConversation, ExportedTurn
 from copilot_admin.review.exports.format import ExportFormat
@@ -118,6 +118,7 @@ def _about(conversation: ExportedConversation, facts: list[Message]) -> Message:
         "conversation": row.pk,
         "copilot": row.copilot.slug,
         "caller": row.principal,
+        "user": _user(row.user),
         "trace_id": row.trace_id,
         "review_state": row.review_state,
         "ratings": ratings_of(conversation.verdicts),
@@ -126,6 +127,10 @@ def _about(conversation: ExportedConversation, facts: list[Message]) -> Message:
         "content_kept": all(one["content_kept"] for one in facts),
         "turns": facts,
     }
+
+
+def _user(user: EndUser | None) -> Message | None:
+    return user and {"id": user.identifier, "email": user.email, "name": user.name}
 
 
 def _facts(conversation: ExportedConversation, turn: ExportedTurn) -> Message:

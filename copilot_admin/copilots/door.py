@@ -1,0 +1,87 @@
+"""The door: what a request says of who sends it, and which user that is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from django.conf import settings
+
+from copilot_admin.config.asking_users import TokenRules
+from copilot_admin.copilots.fetched_keys import FetchedKeys
+from copilot_admin.copilots.tokens import UnknownKey, claims_of, is_token, named_key
+from copilot_admin.copilots.users import AskingUser, ProxyWords, user_of_claims, user_of_headers
+from copilot_admin.errors import UnknownUser
+
+BEARER = "bearer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credentials:
+    """What a request brings, unchecked.
+
+    Attributes:
+        key: The endpoint key.
+        token: Of the user.
+        words: What a trusted proxy says of the user.
+    """
+
+    key: str | None = None
+    token: str | None = None
+    words: ProxyWords | None = None
+
+
+def credentials_in(headers: Mapping[str, str], words: ProxyWords | None = None) -> Credentials:
+    """What a request brings.
+
+    Args:
+        headers: Of the request; looked up without regard to case.
+        words: What a trusted proxy says.
+    """
+    rules: TokenRules | None = settings.USER_TOKENS
+    scheme, _, rest = headers.get("Authorization", "").partition(" ")
+    bearer = rest.strip() if scheme.lower() == BEARER else None
+    token = headers.get(rules.header) if rules and rules.header else None
+    if rules and bearer is not None and is_token(bearer):
+        token, bearer = token or bearer, None
+    key = headers.get("X-API-Key") if bearer is None else bearer
+    return Credentials(key=key, token=token, words=words)
+
+
+async def user_of(credentials: Credentials) -> AskingUser | None:
+    """The user who asks; None: nobody names one. A token counts more than a proxy.
+
+    Raises:
+        UnknownUser: The token, or what the proxy says, is not to be believed.
+        Unavailable: The keys to check tokens with cannot be had.
+    """
+    rules: TokenRules | None = settings.USER_TOKENS
+    if credentials.token is not None and rules is not None:
+        return await _user_of_token(credentials.token.strip(), rules)
+    return user_of_headers(credentials.words) if credentials.words else None
+
+
+async def _user_of_token(token: str, rules: TokenRules) -> AskingUser:
+    named = named_key(token, rules)
+    if rules.keys is not None:
+        claims = claims_of(token, named=named, keys=rules.keys, rules=rules)
+        return user_of_claims(claims, rules)
+    fetched = _fetched_keys(rules.address, rules.algorithms)
+    keys = await fetched.current()
+    try:
+        claims = claims_of(token, named=named, keys=keys, rules=rules)
+    except UnknownKey as unknown:
+        newer = await fetched.newer()
+        if newer is None:
+            raise UnknownUser(unknown.public) from unknown
+        claims = claims_of(token, named=named, keys=newer, rules=rules)
+    return user_of_claims(claims, rules)
+
+
+@lru_cache(maxsize=16)
+def _fetched_keys(address: str, algorithms: tuple[str, ...]) -> FetchedKeys:
+    return FetchedKeys(address, algorithms)
+
+
+def forget_keys() -> None:
+    """Has the keys fetched anew."""
+    _fetched_keys.cache_clear()

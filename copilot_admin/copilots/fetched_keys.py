@@ -1,0 +1,108 @@
+"""The key set of an issuer: fetched, kept, and fetched again when it grows old or lacks a key.
+
+An issuer that is away does not lock anybody out: the keys that are known stay good.
+"""
+
+import asyncio
+from collections.abc import Callable
+import logging
+from time import monotonic
+from urllib.parse import urlsplit
+
+from copilot_admin.config.key_sets import KeySet, NoKeys, read_key_set
+from copilot_admin.engine.fetching.egress import Egress, Fetch, FetchFailed
+from copilot_admin.errors import Unavailable
+
+SECONDS = 5.0  # for a fetch: whoever asks may wait for it
+MOST_BYTES = 1024 * 1024
+# A key that an issuer has taken back is good for at most so long.
+OLD_SECONDS = 10 * 60.0
+AGAIN_SECONDS = 60.0  # between fetches that a token may cause: whoever invents keys costs one
+FIRST_AGAIN_SECONDS = 5.0  # while there are no keys at all
+logger = logging.getLogger(__name__)
+
+
+class FetchedKeys:
+    """The keys behind one address; used in one event loop at a time.
+
+    Args:
+        address: Of the key set.
+        algorithms: That are allowed.
+        fetch: Gets the bytes behind an address; None: guarded, and to this host only.
+        clock: Seconds that never go back.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        algorithms: tuple[str, ...],
+        *,
+        fetch: Fetch | None = None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._address, self._algorithms, self._clock = address, algorithms, clock
+        self._fetch = fetch or _egress(address)
+        self._keys: KeySet | None = None
+        self._tried_at: float | None = None
+        self._fetching: asyncio.Task[None] | None = None
+
+    async def current(self) -> KeySet:
+        """The keys; waits only where there are none yet, old ones are renewed beside the answer.
+
+        Raises:
+            Unavailable: There are none, and they cannot be had.
+        """
+        if self._keys is None:
+            await self._renewed(not_before=FIRST_AGAIN_SECONDS)
+        elif self._is_due(OLD_SECONDS):
+            self._begin()
+        if self._keys is None:
+            raise Unavailable(
+                "Users cannot be recognised at the moment, as the keys of their issuer cannot be "
+                "fetched. Ask again in a few seconds.",
+                code="no-user-keys",
+            )
+        return self._keys
+
+    async def newer(self) -> KeySet | None:
+        """The keys as they are now, for a token whose key is not known; None: asked just before."""
+        before = self._keys
+        await self._renewed(not_before=AGAIN_SECONDS)
+        return self._keys if self._keys is not before else None
+
+    async def _renewed(self, *, not_before: float) -> None:
+        """Fetches them, or waits for who does already."""
+        if self._running() is None and not self._is_due(not_before):
+            return
+        await asyncio.shield(self._begin())
+
+    def _is_due(self, seconds: float) -> bool:
+        return self._tried_at is None or self._clock() - self._tried_at >= seconds
+
+    def _running(self) -> "asyncio.Task[None] | None":
+        task = self._fetching
+        if task is None or task.done() or task.get_loop() is not asyncio.get_running_loop():
+            return None
+        return task
+
+    def _begin(self) -> "asyncio.Task[None]":
+        task = self._running()
+        if task is None:
+            self._tried_at = self._clock()
+            task = self._fetching = asyncio.create_task(self._get(), name="fetch keys of users")
+        return task
+
+    async def _get(self) -> None:
+        """Fetches them; what goes wrong is a line of the log, and the old ones stay."""
+        try:
+            async with self._fetch(self._address) as body:
+                self._keys = read_key_set(body, self._algorithms)
+        except (FetchFailed, NoKeys) as error:
+            kept = "those that are known stay" if self._keys else "there are none yet"
+            logger.warning("the keys of users could not be fetched (%s): %s", kept, error)
+
+
+def _egress(address: str) -> Fetch:
+    """The host is the operator's own choice, so it may be in a private network."""
+    host = urlsplit(address).hostname or ""
+    return Egress((host,), seconds=SECONDS, most_bytes=MOST_BYTES).fetch
