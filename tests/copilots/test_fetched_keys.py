@@ -41,6 +41,11 @@ class Issuer:
     async def knows(self) -> list[str]:
         return names_in(await self.keys.current())
 
+    async def renewed(self) -> None:
+        fetching = self.keys._fetching
+        assert fetching is not None
+        await fetching
+
 
 def names_in(keys: KeySet) -> list[str]:
     return sorted(kid for kid, _ in keys.keys)
@@ -73,7 +78,7 @@ def test_old_keys_are_renewed_beside_the_answer():
         assert (await issuer.knows(), issuer.asked) == (["one"], 1)
         issuer.now += 0.1
         assert await issuer.knows() == ["one"]
-        await issuer.keys._fetching
+        await issuer.renewed()
         assert (await issuer.knows(), issuer.asked) == (["two"], 2)
 
     run(scenario)
@@ -101,7 +106,7 @@ def test_an_issuer_that_is_away_takes_no_key_away(caplog):
         await issuer.knows()
         issuer.names, issuer.now = None, issuer.now + 3600
         assert await issuer.knows() == ["one"]
-        await issuer.keys._fetching
+        await issuer.renewed()
         issuer.names, issuer.now = (), issuer.now + 60  # it is back, with a page of its own
         assert await issuer.keys.newer() is None
         assert await issuer.knows() == ["one"]

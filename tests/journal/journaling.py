@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 from django.db import transaction
 
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.engine.values.engine_input import Output
 from copilot_admin.engine.values.model_call import Finish, Usage
 from copilot_admin.journal import Accepted, Opening
@@ -122,6 +123,7 @@ class Client:
     logging: Logging = Logging.EVERYTHING
     generation: Generation = Generation.THREE
     now: datetime = START
+    user: AskingUser | None = None
 
     def opening(self, *messages: Message | str, **query: Any) -> Opening:
         said = tuple(human(one) if isinstance(one, str) else one for one in messages)
@@ -140,6 +142,7 @@ class Client:
             model="small-1",
             params={"temperature": 0.2},
             started_at=self.now,
+            user=self.user,
         )
 
     def ask(self, *messages: Message | str, **query: Any) -> Asked:

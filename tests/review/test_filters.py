@@ -7,11 +7,14 @@ from django.db import connection
 from django.utils import timezone
 import pytest
 
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.engine.values.engine_input import FileRead
+from copilot_admin.journal.users import row_of
 from copilot_admin.models import (
     Conversation,
     Criterion,
     CriterionKind,
+    EndUser,
     Feedback,
     FeedbackSource,
     Outcome,
@@ -121,11 +124,26 @@ def test_figures_lie_between_bounds():
         ({"tokens_from": "15", "tokens_to": "15"}, True),
         ({"tokens_from": "16"}, False),
         ({"tokens_to": "14"}, False),
+        ({"cost_from": "0", "cost_to": "0,0"}, True),
+        ({"cost_from": "$0.001"}, False),
         ({"ttft_from": "0.3", "ttft_to": "0,3"}, True),
         ({"ttft_from": "0.4"}, False),
         ({"ttft_to": "0.2"}, False),
     ):
         assert (found(**given) == {"asked"}) is expected, given
+
+
+def test_users_are_found_by_all_their_names_and_by_what_providers_are_told():
+    ada = AskingUser(id="u-1", email="ada@b.example", name="Ada")
+    Client(user=ada).ask("by ada").answer("-")
+    Client(user=AskingUser(id="u-2", name="Ada")).ask("by another").answer("-")
+    Client().ask("by nobody").answer("-")
+    digest = EndUser.objects.get(identifier="u-1").digest
+    for text in ("u-1", "ada@b.example", digest):
+        assert found(user=text) == {"by ada"}
+    assert found(user="Ada") == {"by ada", "by another"}
+    listed = dict(BY_NAME["user"].choices())
+    assert listed == {"u-1": "Ada", "u-2": "Ada"}
 
 
 def test_calls_branches_and_files():
@@ -155,6 +173,12 @@ def test_calls_branches_and_files():
         ("outcome", "good"),
         ("tokens-from", "-1"),
         ("tokens-from", "²"),
+        ("user", "nobody"),
+        ("cost-from", "much"),
+        ("cost-from", "-1"),
+        ("cost-from", "1e99999"),
+        ("cost-to", "nan"),
+        ("cost-to", "inf"),
         ("ttft-from", "soon"),
         ("ttft-from", "1e300"),
         ("ttft-to", "-1"),
@@ -207,6 +231,7 @@ INDEXES = {
     "model": ("m", "run_of_model"),
     "provider": ("p", "run_of_provider"),
     "caller": ("anonymous", "conversation_of_caller"),
+    "user": ("ada", "conversation_of_user"),
     "days": ("7", "conversation_recent"),
     "since": ("2026-01-01", "conversation_recent"),
     "until": ("2026-01-01", "conversation_recent"),
@@ -219,6 +244,8 @@ INDEXES = {
     "file": ("yes", "conversation_has_file"),
     "tokens-from": ("5", "conversation_recent"),
     "tokens-to": ("5", "conversation_recent"),
+    "cost-from": ("0.1", "conversation_recent"),
+    "cost-to": ("0.1", "conversation_recent"),
     "ttft-from": ("5", "conversation_recent"),
     "ttft-to": ("5", "conversation_recent"),
     "state": ("done", "conversation_reviewed"),
@@ -235,6 +262,7 @@ def test_every_filter_says_how_it_is_found():
 @pytest.mark.parametrize("name", INDEXES)
 def test_filters_find_their_rows_by_an_index(name: str):
     copilot = make_copilot(tags=["Risk"])
+    row_of(AskingUser(id="ada"), at=timezone.now())
     text, index = INDEXES[name]
     value = str(copilot.pk) if name == "copilot" else text
     given = {name: value} if name == "playground" else {name: value, "playground": "with"}

@@ -130,7 +130,9 @@ def _about(conversation: ExportedConversation, facts: list[Message]) -> Message:
 
 
 def _user(user: EndUser | None) -> Message | None:
-    return user and {"id": user.identifier, "email": user.email, "name": user.name}
+    if user is None:
+        return None
+    return {"id": user.identifier, "email": user.email, "name": user.name}
 
 
 def _facts(conversation: ExportedConversation, turn: ExportedTurn) -> Message:
