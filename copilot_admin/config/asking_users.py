@@ -71,9 +71,9 @@ def proxy_rules(env: Environment) -> ProxyRules:
     """
     rules = ProxyRules(
         networks=networks(env.items("COPILOT_USER_PROXIES"), setting="COPILOT_USER_PROXIES"),
-        id_header=_header(env, "COPILOT_USER_ID_HEADER"),
-        email_header=_header(env, "COPILOT_USER_EMAIL_HEADER"),
-        name_header=_header(env, "COPILOT_USER_NAME_HEADER"),
+        id_header=_header("COPILOT_USER_ID_HEADER", env.text("COPILOT_USER_ID_HEADER")),
+        email_header=_header("COPILOT_USER_EMAIL_HEADER", env.text("COPILOT_USER_EMAIL_HEADER")),
+        name_header=_header("COPILOT_USER_NAME_HEADER", env.text("COPILOT_USER_NAME_HEADER")),
     )
     if rules.networks and not (rules.id_header or rules.email_header):
         raise BadSetting(
@@ -103,12 +103,12 @@ def token_rules(env: Environment, *, production: bool) -> TokenRules | None:
     algorithms = _algorithms(env, is_shared=bool(key) and _PEM not in key)
     return TokenRules(
         algorithms=algorithms,
-        issuer=_required(env, "COPILOT_USER_ISSUER"),
+        issuer=_required("COPILOT_USER_ISSUER", env.text("COPILOT_USER_ISSUER")),
         audiences=_audiences(env),
         leeway=env.number("COPILOT_USER_LEEWAY_S", default=30, minimum=0, maximum=600),
         keys=_keys(file=file, key=key, algorithms=algorithms),
         address=_address(address, production=production),
-        header=_header(env, "COPILOT_USER_TOKEN_HEADER"),
+        header=_header("COPILOT_USER_TOKEN_HEADER", env.text("COPILOT_USER_TOKEN_HEADER")),
         id_claims=env.items("COPILOT_USER_ID_CLAIM", default=("sub",)),
         email_claims=env.items("COPILOT_USER_EMAIL_CLAIM", default=("email",)),
         name_claims=env.items("COPILOT_USER_NAME_CLAIM", default=("name",)),
@@ -187,12 +187,11 @@ def _address(text: str, *, production: bool) -> str:
 
 
 def _audiences(env: Environment) -> tuple[str, ...]:
-    _required(env, "COPILOT_USER_AUDIENCE")
+    _required("COPILOT_USER_AUDIENCE", env.text("COPILOT_USER_AUDIENCE"))
     return env.items("COPILOT_USER_AUDIENCE")
 
 
-def _required(env: Environment, name: str) -> str:
-    text = env.text(name)
+def _required(name: str, text: str) -> str:
     if not text.strip(" ,"):
         raise BadSetting(
             f"{name} is missing: a token made for somebody else would be taken. Set it to what "
@@ -201,9 +200,9 @@ def _required(env: Environment, name: str) -> str:
     return text
 
 
-def _header(env: Environment, name: str) -> str:
+def _header(name: str, given: str) -> str:
     """The name of a header, in lower case and with dashes, as servers hand headers on."""
-    text = env.text(name).lower().replace("_", "-")
+    text = given.lower().replace("_", "-")
     if text and not all(one.isascii() and (one.isalnum() or one == "-") for one in text):
         raise BadSetting(f"{name} is {text!r}, which is no name of a header.")
     if text in ("authorization", "x-api-key", "cookie", "host"):

@@ -1,5 +1,6 @@
 """Which user asks, over HTTP: from the token or the header to the rows, the model and the client."""
 
+from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import replace
 import json
@@ -14,6 +15,7 @@ from copilot_admin.config.networks import networks
 from copilot_admin.copilots.door import forget_keys
 from copilot_admin.edge.proxy_users import ProxyUsers
 from copilot_admin.models import Access, Conversation, EndUser, Feedback, Outcome, Run, Turn
+from tests.docs.test_operations import proxy
 from tests.engine.scripted import ScriptedProvider, text
 from tests.factories import make_key, make_published
 from tests.issuer import KeySetServer, jwk, key_set, rules, token_of
@@ -177,6 +179,20 @@ def test_a_named_proxy_says_who_asks_and_a_stranger_does_not(service_url, monkey
     for forwarded in ("10.0.0.7", "2001:db8::7", "127.0.0.1, 10.0.0.7"):
         assert ask(service_url, **sent, X_Forwarded_For=forwarded)[0] == 200
     assert users() == [("李", "李"), *[(None, None)] * 3]
+
+
+@pytest.mark.nginx
+def test_through_the_documented_nginx_nobody_names_himself(service_url, tmp_path):
+    sent = {"X_User_Id": "eve", "X_User_Name": "Eve", "X_User_Email": "e@b.example"}
+    with proxy(tmp_path, upstream=service_url) as url:
+        assert ask(url, **sent)[0] == 200
+        ten_kilobytes = bearer(groups=["g" * 100] * 70)
+        assert ask(url, **sent, Authorization=ten_kilobytes)[0] == 200
+    named = {'X-User-Id "";': "X-User-Id $remote_user;"}  # one that knows who asks
+    with proxy(tmp_path, upstream=service_url, changed=named) as url:
+        basic = "Basic " + b64encode(b"mia:secret").decode()
+        assert ask(url, **sent, Authorization=basic)[0] == 200
+    assert users() == [(None, None), ("ada", "ada"), ("mia", "mia")]
 
 
 def test_two_values_of_a_header_name_nobody(service_url):

@@ -1,6 +1,6 @@
 """What docs/operations.md tells operators to do works as it is written."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 import re
@@ -47,8 +47,10 @@ def configured(folder: Path, *, snippet: str) -> list[str]:
 
 
 @contextmanager
-def proxy(folder: Path, *, upstream: str, added: str = "") -> Iterator[str]:
-    """An nginx with the documented snippet, and what is added to it, in front of a server.
+def proxy(
+    folder: Path, *, upstream: str, added: str = "", changed: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """An nginx with the documented snippet, with what is added and changed, in front of a server.
 
     Gives its URL.
     """
@@ -57,6 +59,9 @@ def proxy(folder: Path, *, upstream: str, added: str = "") -> Iterator[str]:
     snippet = SNIPPET.replace("listen 80;", f"listen 127.0.0.1:{port};")
     snippet = snippet.replace("http://127.0.0.1:7777", upstream)
     snippet = snippet.replace("location / {", f"{added} location / {{")
+    for before, after in (changed or {}).items():
+        assert before in snippet
+        snippet = snippet.replace(before, after)
     process = subprocess.Popen(configured(folder, snippet=snippet))
     try:
         assert eventually(lambda: answers(port) or process.poll() is not None)
