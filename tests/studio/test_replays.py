@@ -90,7 +90,7 @@ def test_a_replay_asks_each_question_and_says_what_changed(monkeypatch):
     copilot = make_copilot()
     same, other, new = (make_saved(copilot, f"{one}?") for one in ("Same", "Other", "New"))
     recorded(same, "Now.")
-    recorded(other, "Then <b>.", ms=1)
+    recorded(other, "Then <b>.", ms=60_000)
     script(monkeypatch, *[text("Now.")] * 3)
     made = replay(copilot)
     idle()
