@@ -58,7 +58,7 @@ class Caller:
         """
         if self.may_ask(copilot_id, access=access):
             return
-        if self.key_id is None and not self.is_trying:
+        if self.key_id is None:
             raise Unauthorized(
                 "This copilot needs an endpoint key. Send it as 'Authorization: Bearer KEY' or "
                 "'X-API-Key: KEY'."

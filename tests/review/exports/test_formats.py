@@ -12,6 +12,7 @@ from uuid import uuid4
 from django.contrib.auth.models import User
 import pytest
 
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import (
     Criterion,
     CriterionKind,
@@ -63,8 +64,24 @@ def test_numbers_and_nothing_are_cells_as_they_are():
     assert [safe_cell(one) for one in (-1, 0, None, "")] == [-1, 0, None, ""]
 
 
+@pytest.mark.parametrize(
+    ("user", "said"),
+    [
+        (None, None),
+        (AskingUser(id="u-1", name="Ada"), {"id": "u-1", "email": "", "name": "Ada"}),
+    ],
+)
+def test_every_format_says_which_user_asked(user: AskingUser | None, said: Any):
+    asked = Client(user=user).ask("Hello").answer("Hi.")
+    (line,) = lines_of(said_by("jsonl", asked.conversation))
+    assert line["metadata"]["user"] == said
+    for name in ("md", "html"):
+        assert ("Ada" in said_by(name, asked.conversation)) is (user is not None)
+
+
 def test_a_row_of_a_spreadsheet_says_all_of_a_question():
-    client = Client(trace_id="t-1", principal="key:7")
+    user = AskingUser(id="u-1", email="ada@b.example", name="Ada")
+    client = Client(trace_id="t-1", principal="key:7", user=user)
     asked = client.ask("=2+2").answer('Four,\n"exactly".')
     turn = Turn.objects.get()
     person = User.objects.create(username="ada")
@@ -87,6 +104,8 @@ def test_a_row_of_a_spreadsheet_says_all_of_a_question():
         "branch": "1",
         "trace_id": "t-1",
         "caller": "key:7",
+        "user": "u-1",
+        "user_email": "ada@b.example",
         "asked_at": "2026-11-20T12:00:01+00:00",
         "copilot": client.version.copilot.slug,
         "version": "1",
