@@ -25,6 +25,8 @@ ENVIRONMENT = {
     "COPILOT_ENV": "development",
     "SECRET_KEY": "benchmarks keep no secrets, and this one is fifty characters long",
     "COPILOT_ENCRYPTION_KEYS": "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+    "COPILOT_ANONYMOUS_CONCURRENT": "0",  # all questions of a benchmark come from one address
+    "COPILOT_ANONYMOUS_PER_MINUTE": "0",
     **dict.fromkeys(
         ("DATABASE_URL", "REDIS_URL", "PUBLIC_URL", "ALLOWED_HOSTS", "COPILOT_DEBUG", "HOST"), ""
     ),

@@ -15,6 +15,7 @@ CopilotError                        has `public`: what a stranger may read, and 
 │   ├── BodyTooLarge                413
 │   ├── UnusableRequest             422
 │   ├── TooManyCalls                429
+│   ├── TooManyRequests             429  a limit that operators set
 │   ├── TooManyGuesses              429
 │   ├── HeadersTooLarge             431
 │   ├── CallFailed                  500  a component gave nothing
@@ -172,6 +173,13 @@ class TooManyCalls(_Later):
 
     status = 429
     code = "too-many-calls"
+
+
+class TooManyRequests(_Later):
+    """A rate, a budget, or a limit of what goes on at once is reached."""
+
+    status = 429
+    code = "limit-reached"
 
 
 class TooManyGuesses(_Later):

@@ -7,7 +7,7 @@ import sys
 
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.config import live_pages, logs, origins, secrets
+from copilot_admin.config import limits, live_pages, logs, origins, secrets
 from copilot_admin.config.asking_users import Naming, check_required, proxy_rules, token_rules
 from copilot_admin.config.collector import PROTOCOL, Collector, check_collector, headers_in
 from copilot_admin.config.databases import database, is_maintenance
@@ -132,6 +132,12 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 FILE_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = 1000  # as many copilot files as an import takes at once
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000  # a copilot with a hundred rows in each of its lists
+# Callers whom nobody knows, each address of theirs; what operators set in the admin goes first.
+ANONYMOUS_LIMITS = limits.anonymous_limits(
+    concurrent=env.number("COPILOT_ANONYMOUS_CONCURRENT", default=20, minimum=0, maximum=100_000),
+    per_minute=env.number("COPILOT_ANONYMOUS_PER_MINUTE", default=120, minimum=0, maximum=1e6),
+)
+BUDGET_ZONE = limits.time_zone("COPILOT_BUDGET_ZONE", env.text("COPILOT_BUDGET_ZONE", "UTC"))
 DRAIN_SECONDS = env.number("COPILOT_DRAIN_S", default=20, minimum=0, maximum=600)
 
 # Who may read the figures of `/metrics`; nobody unless one of them is set.

@@ -14,9 +14,14 @@ from django.test.signals import template_rendered
 from hypothesis import settings as hypothesis_settings
 import pytest
 
+from copilot_admin.answering.refused import REFUSED
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.copilots import live
 from copilot_admin.engine.files.file_processes import WORKERS
+from copilot_admin.limits.book import BOOK
+from copilot_admin.limits.closed_rates import CLOSED_RATES
+from copilot_admin.limits.counting import COUNTING
+from copilot_admin.limits.near_limits import NEAR_LIMITS
 from copilot_admin.prices import book
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.upkeep.background import BACKGROUND
@@ -117,6 +122,8 @@ def _versions_are_new() -> None:
     live._other_ids.cache_clear()
     live._answerer.cache_clear()
     book.forget()
+    for one in (BOOK, COUNTING, CLOSED_RATES, NEAR_LIMITS, REFUSED):
+        one.forget()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -11,6 +11,9 @@ os.environ["COPILOT_ENV"] = "development"
 os.environ["COPILOT_DATA_DIR"] = str(Path(_var.name) / "data")
 os.environ["SECRET_KEY"] = "the tests have a secret key of their own, known to all of them"
 os.environ["COPILOT_ENCRYPTION_KEYS"] = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+# All tests ask from one address, and more than a stranger may; servers that they start have this too.
+os.environ["COPILOT_ANONYMOUS_CONCURRENT"] = "0"
+os.environ["COPILOT_ANONYMOUS_PER_MINUTE"] = "0"
 for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "PUBLIC_URL", "CORS_ORIGINS", "REDIS_URL"):
     os.environ.pop(name, None)
 

@@ -7,6 +7,7 @@ from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.ids import Ids
+from copilot_admin.limits.subjects import Asking
 from protocol.query import Query
 
 
@@ -18,6 +19,7 @@ class AdmittedQuery:
         size: Of the request's body, in bytes.
         came: When the request was there (`monotonic_ns`).
         user: Who asks, if somebody who is trusted named him.
+        address: The network that the request came from; "": this process asks.
     """
 
     live: LiveCopilot
@@ -27,3 +29,15 @@ class AdmittedQuery:
     size: int
     came: int = field(default_factory=monotonic_ns)
     user: AskingUser | None = None
+    address: str = ""
+
+    @property
+    def asking(self) -> Asking:
+        """Who asks, as far as limits ask."""
+        return Asking(
+            copilot_id=self.live.id,
+            key_id=self.caller.key_id,
+            user=self.user.id if self.user else "",
+            address=self.address,
+            is_trial=self.caller.is_trying,
+        )

@@ -16,12 +16,14 @@ from django.conf import settings
 
 from copilot_admin.answering.admitted_query import AdmittedQuery
 from copilot_admin.answering.announce import TurnChange
+from copilot_admin.answering.refused import REFUSED
 from copilot_admin.answering.run import RUNNING, ActiveRun, Stop
 from copilot_admin.copilots.callers import valid_keys
 from copilot_admin.copilots.live import being_deleted
 from copilot_admin.copilots.user_words import named
-from copilot_admin.errors import Unavailable
+from copilot_admin.errors import RequestError, Unavailable
 from copilot_admin.journal import JOURNAL, Accepted, Refusal
+from copilot_admin.limits.admission import Admission, LimitExceeded, admit_asking
 from copilot_admin.storage.database_thread import JournalDown, Patience
 from copilot_admin.storage.writer import READER
 from copilot_admin.telemetry.refusals import tell_refusal
@@ -41,6 +43,7 @@ async def open_run(question: AdmittedQuery, patience: Patience | None = None) ->
 
     Raises:
         Unavailable: The server is draining, or the journal cannot take the run.
+        LimitExceeded: A limit is reached.
     """
     patience = patience or Patience()
     if is_draining():
@@ -50,7 +53,7 @@ async def open_run(question: AdmittedQuery, patience: Patience | None = None) ->
         _tell(question, error)
         await JOURNAL.refuse(_refusal(question, error), patience)
         raise error
-    run = ActiveRun(question)
+    run = ActiveRun(question, await _admitted(question, patience))
     accepted: Accepted | None = None
     reason = Stop.CLIENT_GONE
     try:
@@ -123,7 +126,17 @@ async def end_deleted() -> None:
             run.stop(Stop.COPILOT_DELETED)
 
 
-def _tell(question: AdmittedQuery, error: Unavailable) -> None:
+async def _admitted(question: AdmittedQuery, patience: Patience) -> Admission:
+    """Takes what the question takes of its limits."""
+    try:
+        return await admit_asking(question.asking, id=str(question.ids.run_id), patience=patience)
+    except LimitExceeded as error:
+        _tell(question, error)
+        await REFUSED.note(_refusal(question, error), limit=error.rule.kind.key)
+        raise
+
+
+def _tell(question: AdmittedQuery, error: RequestError) -> None:
     """Tells those who watch the server that a question was refused."""
     tell_refusal(
         error,
@@ -138,7 +151,7 @@ def _tell(question: AdmittedQuery, error: Unavailable) -> None:
     )
 
 
-def _refusal(question: AdmittedQuery, error: Unavailable) -> Refusal:
+def _refusal(question: AdmittedQuery, error: RequestError) -> Refusal:
     return Refusal(
         run_id=question.ids.run_id,
         copilot_id=question.live.id,

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from enum import StrEnum
+from functools import partial
 import hashlib
 import logging
 
@@ -29,10 +31,15 @@ from copilot_admin.engine.values.model_call import Finish, Usage
 from copilot_admin.engine.warning_events import warning_events
 from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable
 from copilot_admin.journal import JOURNAL, Opening
-from copilot_admin.journal.recorder import Ending, Recorder, sum_of
+from copilot_admin.journal.recorder import Ending, Record, Recorder, sum_of
 from copilot_admin.journal.unkept import DELIVERED, NOT_KEPT, NOT_KEPT_CODE
+from copilot_admin.limits.admission import Admission
+from copilot_admin.limits.demand import Charge
+from copilot_admin.limits.rules import nano
 from copilot_admin.models import Logging, Outcome
+from copilot_admin.prices.bill import bill_of
 from copilot_admin.storage.database_thread import JournalDown
+from copilot_admin.storage.writer import READER
 from protocol.events import Event, FunctionCall, MessageChunk
 from protocol.query import Query
 
@@ -60,8 +67,9 @@ class Stop(StrEnum):
 class ActiveRun:
     """One question being answered; lives in the event loop that opened it."""
 
-    def __init__(self, question: AdmittedQuery) -> None:
+    def __init__(self, question: AdmittedQuery, admission: Admission | None = None) -> None:
         self.question = question
+        self._admission = admission or Admission()
         self.id = question.ids.run_id
         self.outbox = Outbox()
         self.recorder = Recorder(
@@ -79,6 +87,9 @@ class ActiveRun:
         self._stop: Stop | None = None
         self._done = False
         opening = self._opening()
+        self._bill_of = partial(
+            bill_of, provider=opening.provider, model=opening.model, at=opening.started_at
+        )
         self._watch = watch_of(question, opening, answerer=self._answerer)
         self.acceptance = spawn(JOURNAL.accept(opening), name=f"accept {self.id}")
         self.acceptance.add_done_callback(self._watch.accepted)
@@ -145,6 +156,8 @@ class ActiveRun:
         finally:
             self.outbox.close()
             RUNNING.discard(self)
+            if self._admission.is_open:
+                spawn(self._admission.end(), name=f"leave {self.id}")
 
     async def _conclude(self, ending: Ending) -> None:
         """Keeps the run; the last frame leaves when that is done, and not at all if it is not."""
@@ -154,7 +167,9 @@ class ActiveRun:
         self.speaker.close()
         record = self.recorder.record(ending)
         self._watch.finishing()
-        if await JOURNAL.finish(self.id, record):
+        is_kept = await JOURNAL.finish(self.id, record)
+        await self._settle(record, ending.outcome)
+        if is_kept:
             self.speaker.release()
             self.announce(TurnChange.FINISHED)
         else:
@@ -163,6 +178,20 @@ class ActiveRun:
             if ending.outcome in DELIVERED:
                 ending = replace(ending, outcome=Outcome.FAILED, error_code=NOT_KEPT_CODE)
         self._tell_ended(ending, sum_of(record.usages) if record.usages else None)
+
+    async def _settle(self, record: Record, outcome: Outcome) -> None:
+        """Charges the run to its budgets; who asks again at once finds room where there is some."""
+        if not self._admission.is_open:
+            return
+        tokens = sum(one.input_tokens + one.output_tokens for one in record.usages)
+        cost: Decimal | None = None
+        if self._admission.counts_money:
+            with suppress(Unavailable):  # then nobody knows what it cost
+                bill = await READER.run(partial(self._bill_of, record.usages, outcome=outcome))
+                cost = bill.cost.amount
+        await self._admission.end(
+            Charge(tokens=tokens, nano_usd=None if cost is None else nano(cost))
+        )
 
     async def _give_up(self) -> None:
         """Keeps how a broken run ended and tells its client, with nothing that may be broken."""

@@ -22,6 +22,7 @@ from copilot_admin.errors import (
     RequestError,
     TooManyCalls,
     TooManyGuesses,
+    TooManyRequests,
     Unavailable,
     WrongKey,
     WrongMethod,
@@ -87,7 +88,7 @@ def say_error(request: HttpRequest, error: RequestError) -> HttpResponse:
     response = api.create_response(request, body, status=error.status)
     response["Cache-Control"] = "no-store"
     match error:
-        case Unavailable() | TooManyCalls() | TooManyGuesses():
+        case Unavailable() | TooManyCalls() | TooManyGuesses() | TooManyRequests():
             response["Retry-After"] = str(error.retry_after)
         case WrongMethod():
             response["Allow"] = error.allowed

@@ -16,8 +16,11 @@ from copilot_admin.component_calls.call import Asked, Call, open_call
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.edge.event_streams import EventStreamResponse
+from copilot_admin.edge.networks import network_of
 from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import BadCall, CallFailed, ComponentError
+from copilot_admin.limits.admission import admit_asking
+from copilot_admin.limits.subjects import Asking
 from copilot_admin.storage.database_thread import Patience
 from copilot_admin.storage.writer import READER
 from protocol.sse import encode_json
@@ -54,12 +57,20 @@ async def carry_out(
     )
     if action == RUN:
         body = for_run(body, parameters=granted.component.parameters().get("properties") or ())  # type: ignore[arg-type]  # a schema's
+    ids = ids_of(request)
+    asking = Asking(
+        copilot_id=granted.lender.id if granted.lender else None,
+        key_id=caller.key_id,
+        address=network_of(request.META.get("REMOTE_ADDR", "")),
+        is_answered=False,
+    )
+    await admit_asking(asking, id=str(ids.run_id), patience=patience)
     asked = Asked(
         granted=granted,
         parameters=body.parameters,
         as_program=action == RUN,
         streamed=body.stream,
-        ids=ids_of(request),
+        ids=ids,
         request_id=request_id_of(request) or "",
     )
     try:

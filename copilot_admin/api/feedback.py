@@ -11,7 +11,10 @@ from copilot_admin.answering.feedback import Judged, Judgement, record
 from copilot_admin.api.credentials import key_and_user
 from copilot_admin.api.query import ids_of
 from copilot_admin.copilots.live import admit
+from copilot_admin.edge.networks import network_of
 from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
+from copilot_admin.limits.admission import admit_asking
+from copilot_admin.limits.subjects import Asking
 from copilot_admin.storage.database_thread import Patience
 from copilot_admin.storage.writer import READER, WRITER
 from protocol.strict_json import MalformedJson, parse
@@ -51,6 +54,14 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
     if live.answerer is not None and not live.answerer.spec.has(FEATURE):
         raise NotFound(f"The copilot '{slug}' takes no feedback.")
     ids = ids_of(request)
+    asking = Asking(
+        copilot_id=live.id,
+        key_id=caller.key_id,
+        address=network_of(request.META.get("REMOTE_ADDR", "")),
+        is_trial=caller.is_trying,
+        is_answered=False,
+    )
+    await admit_asking(asking, id=str(ids.run_id), patience=patience)
     judged = Judged(
         copilot_id=live.id,
         principal=caller.principal,

@@ -8,6 +8,7 @@ from django.http import HttpRequest, JsonResponse
 from copilot_admin.answering.open_run import is_draining
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL
+from copilot_admin.limits.counting import COUNTING
 from copilot_admin.storage.damage import is_damaged
 from copilot_admin.storage.schema import is_current
 from copilot_admin.storage.writer import READER
@@ -26,7 +27,8 @@ async def ready(request: HttpRequest) -> JsonResponse:
     problem = "draining" if is_draining() else await _problem()
     if problem:
         return JsonResponse({"status": "not ready", "reason": problem}, status=503)
-    return JsonResponse({"status": "ready"})
+    note = {"note": COUNTING.problem} if COUNTING.problem else {}
+    return JsonResponse({"status": "ready", **note})
 
 
 async def _problem() -> str:

@@ -26,6 +26,7 @@ from copilot_admin.copilots.user_words import named
 from copilot_admin.edge.django_handler import forget_body
 from copilot_admin.edge.event_streams import EventStreamResponse
 from copilot_admin.edge.ids import SCOPE_KEY
+from copilot_admin.edge.networks import network_of
 from copilot_admin.errors import MalformedBody, RequestError, UnusableRequest
 from copilot_admin.ids import Ids, new_ids
 from copilot_admin.storage.database_thread import Patience
@@ -49,6 +50,7 @@ class Asked:
     """A question as it came, before anything is known of it.
 
     Attributes:
+        address: The network that it came from.
         credentials: What it brings of who asks, unchecked.
         hint: The generation that its address names.
         came: When it was there with its body (`monotonic_ns`).
@@ -58,6 +60,7 @@ class Asked:
     credentials: Credentials
     body: bytes
     ids: Ids
+    address: str = ""
     hint: Generation | None = None
     came: int = field(default_factory=monotonic_ns)
 
@@ -73,6 +76,7 @@ async def query(request: HttpRequest, slug: str) -> EventStreamResponse:
         credentials=credentials_of(request),
         body=request.body,
         ids=ids_of(request),
+        address=network_of(request.META.get("REMOTE_ADDR", "")),
         hint=Generation.TWO if request.GET.get("generation") == "2" else None,
     )
     forget_body(request)
@@ -120,6 +124,7 @@ async def _opened(asked: Asked) -> ActiveRun:
         query=query,
         ids=asked.ids,
         size=len(asked.body),
+        address=asked.address,
         came=asked.came,
         user=caller.user,
     )

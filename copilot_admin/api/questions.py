@@ -19,6 +19,7 @@ from copilot_admin.copilots.door import credentials_in
 from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send, is_query
 from copilot_admin.edge.event_streams import HEADERS
 from copilot_admin.edge.ids import SCOPE_KEY
+from copilot_admin.edge.networks import network_of
 from copilot_admin.edge.proxy_users import words_in
 
 _PARTS = 5  # of "/v1/copilots/<slug>/query", split at its slashes
@@ -117,6 +118,7 @@ def _asked(scope: Scope, slug: str, *, body: bytes) -> Asked:
         ),
         body=body,
         ids=scope[SCOPE_KEY],
+        address=network_of((scope.get("client") or ("",))[0]),
     )
 
 

@@ -31,6 +31,8 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         "copilot_admin.add_modelprice",
         "copilot_admin.change_modelprice",
         "copilot_admin.delete_modelprice",
+        "copilot_admin.view_subjectlimits",
+        "copilot_admin.change_subjectlimits",
         "copilot_admin.view_endpointkey",
         "copilot_admin.add_endpointkey",
         "copilot_admin.change_endpointkey",

@@ -40,12 +40,14 @@ class Wish:
         user: Who publishes; None for a command.
         may_change_providers: Whether whoever imports may say where keys are sent. Else a provider
             of a file is taken only where it is here as it is there.
+        may_change_limits: Whether limits of a file count: a builder lifts none that operators set.
     """
 
     default_access: str
     publishing: bool = False
     user: AbstractBaseUser | None = None
     may_change_providers: bool = True
+    may_change_limits: bool = True
 
 
 @dataclass(slots=True)
@@ -231,6 +233,8 @@ def _fill(row: Copilot, entry: CopilotEntry, work: Import) -> None:
     apply_document(row, document, provider=provider)
     switches = entry.switches()
     switches["access"] = switches["access"] or _unsaid_access(entry, work)
+    if not work.wish.may_change_limits:
+        switches["limits"] = row.limits
     for switch in AT_ONCE:
         switch.give(row, switches[switch.key])
 

@@ -19,7 +19,7 @@ from copilot_admin.edge.asgi_types import (
     is_api,
 )
 
-EXPOSED = b"X-Trace-Id, X-Completion-Id"
+EXPOSED = b"X-Trace-Id, X-Completion-Id, Retry-After"
 ALLOWED_HEADERS = ("content-type", "x-trace-id", "authorization", "x-api-key")
 PREFLIGHT_SECONDS = b"600"  # Chrome caps at two hours; ten minutes follow a changed setting soon
 

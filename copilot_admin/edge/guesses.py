@@ -3,17 +3,17 @@
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from ipaddress import IPv6Address, ip_address
 from math import ceil
 from threading import Lock
 from time import monotonic
+
+from copilot_admin.edge.networks import network_of
 
 MOST_GUESSES = (
     20  # wrong keys within a minute; a client whose key has expired asks every few seconds
 )
 SECONDS = 60.0
 MOST_ADDRESSES = 10_000  # that are remembered; a megabyte or two
-_NETWORK_BITS = 64  # of an IPv6 address: one customer has all addresses below them
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class Guesses:
 
     def count(self, address: str) -> int:
         """Counts a wrong key; returns the seconds to wait when there were too many, else 0."""
-        name, now = _network(address), self._clock()
+        name, now = network_of(address), self._clock()
         with self._lock:
             count = self._counts.get(name)
             if count is None or now - count.began >= SECONDS:
@@ -53,19 +53,6 @@ class Guesses:
         """Begins anew."""
         with self._lock:
             self._counts.clear()
-
-
-def _network(address: str) -> str:
-    """What an address is counted by; whoever comes without one is counted together."""
-    try:
-        parsed = ip_address(address)
-    except ValueError:
-        return address
-    if not isinstance(parsed, IPv6Address):
-        return address
-    if parsed.ipv4_mapped is not None:
-        return str(parsed.ipv4_mapped)
-    return f"{int(parsed) >> (128 - _NETWORK_BITS):x}::"
 
 
 GUESSES = Guesses()

@@ -104,6 +104,19 @@ class Journal:
         async with (patience or Patience()).waiting():
             await self._written_of_user(partial(opening.refuse, refusal))
 
+    async def refuse_more(self, refusal: Refusal, more: int) -> None:
+        """Counts requests that were refused like one that is kept.
+
+        Args:
+            refusal: That is kept.
+            more: How many.
+
+        Raises:
+            Unavailable: The database cannot take it.
+        """
+        async with Patience().waiting():
+            await self._written(partial(opening.refuse_more, refusal, more))
+
     def checkpoint(self, run_id: UUID, piece: Piece) -> None:
         """Stores what was streamed since the last checkpoint, sometime soon; never raises."""
         if run_id in self._private:

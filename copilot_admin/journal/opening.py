@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from django.db.models import F
+
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.recall import recollect
@@ -136,15 +138,25 @@ def refuse(refusal: Refusal) -> None:
         },
     )
     if is_new:
-        asked = Asked(
-            at=refusal.started_at,
-            copilot_id=refusal.copilot_id,
-            version=refusal.version_number,
-            model=refusal.model[:200],
-            principal=refusal.principal,
-            user_id=user_id,
-        )
-        count(asked, CountedRun(outcome=Outcome.REFUSED, error_code=refusal.error_code[:50]))
+        _count_refused(refusal, 1)
+
+
+def refuse_more(refusal: Refusal, more: int) -> None:
+    """Counts requests that were refused like one that is stored; it stands for them."""
+    if Run.objects.filter(pk=refusal.run_id).update(times=F("times") + more):
+        _count_refused(refusal, more)
+
+
+def _count_refused(refusal: Refusal, times: int) -> None:
+    asked = Asked(
+        at=refusal.started_at,
+        copilot_id=refusal.copilot_id,
+        version=refusal.version_number,
+        model=refusal.model[:200],
+        principal=refusal.principal,
+    )
+    ended = CountedRun(outcome=Outcome.REFUSED, error_code=refusal.error_code[:50])
+    count(asked, ended, times=times)
 
 
 def _create_run(prepared: Prepared, attached: Attached | None, user_id: int | None) -> bool:

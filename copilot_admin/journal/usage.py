@@ -147,9 +147,9 @@ def beginnings(
     }
 
 
-def count(asked: Asked, run: CountedRun) -> None:
-    """Adds a run to the rollups."""
-    _count(asked, run, sign=1)
+def count(asked: Asked, run: CountedRun, *, times: int = 1) -> None:
+    """Adds a run to the rollups, or several that ended alike."""
+    _count(asked, run, sign=times)
     if asked.is_use and asked.person and run.outcome is not Outcome.REFUSED:
         _note_caller(asked)
 

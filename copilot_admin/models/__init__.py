@@ -1,6 +1,6 @@
 """The schema: copilots and who may ask them, saved questions, transcripts, calls of components.
 
-Doors: what is named here, `access.digest_of` for who looks a key up, `copilots`, `imports`, `prices`,
+Doors: what is named here, `access.digest_of` for who looks a key up, `copilots`, `imports`, `limits`, `prices`,
 `questions`, `replays`, `reviewing`, `transcripts` and `usage` for their limits and names, and `fields` for migrations.
 """
 
@@ -16,6 +16,7 @@ from copilot_admin.models.copilots import (
 )
 from copilot_admin.models.exports import ExportPart, ExportState, TranscriptExport
 from copilot_admin.models.imports import PendingImport
+from copilot_admin.models.limits import Scope, SubjectLimits
 from copilot_admin.models.prices import ModelPrice
 from copilot_admin.models.questions import (
     AnswerState,
@@ -131,10 +132,12 @@ __all__ = [
     "SavedAnswer",
     "SavedQuestion",
     "SavedView",
+    "Scope",
     "Seat",
     "SeenKind",
     "SeenValue",
     "Side",
+    "SubjectLimits",
     "TranscriptExport",
     "Turn",
     "TurnNote",

@@ -471,10 +471,18 @@ class Run(models.Model):
     boot_id = models.CharField(max_length=32)
     heartbeat_at = models.DateTimeField()
     is_counted = models.BooleanField(default=False)  # in the rollups
+    # Requests that it stands for: a flood of refusals is one row a minute.
+    times = models.PositiveIntegerField(default=1, db_default=1)
 
     class Meta:
         ordering = ["started_at"]
         indexes = [
+            # For budgets of keys, and what builders tried; most runs are of nobody.
+            models.Index(
+                fields=["principal", "started_at"],
+                condition=~Q(principal="anonymous"),
+                name="run_of_caller",
+            ),
             models.Index(
                 fields=["started_at"], condition=Q(is_counted=False), name="run_not_counted"
             ),

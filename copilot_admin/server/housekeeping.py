@@ -16,6 +16,7 @@ from copilot_admin.answering.open_run import (
     start_draining,
     stop_draining,
 )
+from copilot_admin.answering.refused import REFUSED
 from copilot_admin.answering.run import RUNNING
 from copilot_admin.answering.tasks import spawn
 from copilot_admin.component_calls.call import stop_all
@@ -25,6 +26,8 @@ from copilot_admin.engine.files.file_processes import WORKERS
 from copilot_admin.engine.providers.registry import aclose_all, provider_kinds
 from copilot_admin.errors import ConfigurationError, Unavailable
 from copilot_admin.journal import HEARTBEAT_SECONDS, JOURNAL, beat, reap, replay_spool
+from copilot_admin.limits.book import BOOK
+from copilot_admin.limits.counting import COUNTING
 from copilot_admin.review.exports.keeping import sweep_exports
 from copilot_admin.review.exports.tasks import resume_exports
 from copilot_admin.server.database_faults import sentence_of
@@ -75,12 +78,14 @@ async def start() -> None:
         await WRITER.run(replay_spool)
         await WRITER.run(_reap_at_start)
         await WRITER.run(ALLOWED_ORIGINS.read)
+        await WRITER.run(BOOK.read)
     except db.Error as error:
         raise ConfigurationError(sentence_of(error)) from error
     spare_what_stays()
     await asyncio.to_thread(start_tracing, settings.COLLECTOR)
     _tasks.add(spawn(_again_and_again(beat_hearts), name="heartbeat"))
     _tasks.add(spawn(_again_and_again(*DUTIES), name="maintenance"))
+    _tasks.add(spawn(_again_and_again(*LIMIT_DUTIES), name="limits"))
     if counting() is not None:
         _tasks.add(spawn(_again_and_again(read_figures), name="figures"))
 
@@ -96,6 +101,8 @@ async def stop() -> None:
     await background.leave()  # it gives back what it asks for; the writer still takes it
     await stop_all()
     await aclose_all()
+    await REFUSED.close()
+    await COUNTING.close()
     await JOURNAL.close()
     await asyncio.to_thread(background.stop, timeout=STOP_SECONDS)  # it waits for the writer
     await asyncio.to_thread(WORKERS.stop)
@@ -174,6 +181,10 @@ DUTIES: tuple[Duty, ...] = (
     fill_old_rows,
     _Sweeper().sweep,
 )
+
+
+# Beside the others, some of which take long: seats of answers run out, and limits act at once.
+LIMIT_DUTIES: tuple[Duty, ...] = (COUNTING.look_after, BOOK.look_after, REFUSED.look_after)
 
 
 async def _again_and_again(*duties: Duty) -> None:

@@ -21,7 +21,7 @@ from copilot_admin.answering.open_run import frames, open_run
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.copilots.questions.entry import QuestionEntry
-from copilot_admin.errors import Unavailable
+from copilot_admin.errors import TooManyRequests, Unavailable
 from copilot_admin.ids import new_ids
 from copilot_admin.models import CostConfidence, Event, EventType, Logging, Outcome, Run
 from copilot_admin.prices.cost import NOTHING, Cost, together
@@ -106,7 +106,7 @@ async def ask(live: LiveCopilot, caller: Caller, entry: QuestionEntry) -> Asked:
             failure = await _all_legs(chat)
     except TimeoutError:
         failure = _("There was no whole answer after %d seconds.") % ASK_SECONDS
-    except UnusableQuery as error:
+    except (UnusableQuery, TooManyRequests) as error:
         failure = error.public
     except EventTooLarge:
         failure = _("The answer holds more than can be read at once.")

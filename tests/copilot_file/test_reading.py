@@ -392,7 +392,6 @@ def test_a_fault_has_its_path_and_says_what_is_right(changes, fault):
 @pytest.mark.parametrize(
     ("changes", "path"),
     [
-        ({"limits": {"requests_per_minute": 60}}, "limits"),
         ({"retention_days": 365}, "retention_days"),
     ],
 )

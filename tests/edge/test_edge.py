@@ -42,7 +42,7 @@ class TestCors:
         answer = call(self.app, scope(QUERY, method="POST", headers={"Origin": WORKSPACE}))
         assert dict(answer.headers) == {
             "access-control-allow-origin": WORKSPACE,
-            "access-control-expose-headers": "X-Trace-Id, X-Completion-Id",
+            "access-control-expose-headers": "X-Trace-Id, X-Completion-Id, Retry-After",
             "vary": "Origin",
         }
 
@@ -68,7 +68,7 @@ class TestCors:
                 "content-type, x-trace-id, authorization, x-api-key, x-firm"
             ),
             "access-control-allow-private-network": "true",
-            "access-control-expose-headers": "X-Trace-Id, X-Completion-Id",
+            "access-control-expose-headers": "X-Trace-Id, X-Completion-Id, Retry-After",
             "access-control-max-age": "600",
             "vary": "Origin",
         }

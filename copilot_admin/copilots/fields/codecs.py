@@ -57,6 +57,11 @@ def features_in_words(features: Mapping[str, Any] | None) -> str:
     return "\n".join(_(feature.label) for feature in FEATURES if on.get(feature.key) is True)
 
 
+def limits_in_words(limits: Mapping[str, Any] | None) -> str:
+    """How much may be asked, a line for each limit."""
+    return "\n".join(f"{key}: {most:,}" for key, most in (limits or {}).items())
+
+
 def call_limits_in_words(limits: Sequence[Mapping[str, Any]] | None) -> str:
     """What is limited and how often it may be, a line each."""
     named = labels()

@@ -13,6 +13,7 @@ from copilot_admin.copilots.fields.codecs import (
     give_image,
     image_in_words,
     image_of,
+    limits_in_words,
     provider_name,
 )
 from copilot_admin.copilots.fields.controls import CustomFeatureEntry
@@ -353,10 +354,11 @@ DRAFT_FIELDS: tuple[DraftField, ...] = (
     ),
     DraftField(
         key="limits",
-        file=values.Limits,
+        label=_("Limits"),
+        file=values.LimitsEntry,
         file_default=values.LimitsEntry(),
+        in_words=limits_in_words,
         is_versioned=False,
-        is_built=False,
     ),
     DraftField(
         key="logging",

@@ -20,6 +20,7 @@ from copilot_admin.engine.values.spec import (
     LEAST_DATA_TOKENS,
     DataMessagePolicy,
 )
+from copilot_admin.models.limits import MOST_DOLLARS, MOST_OF_A_LIMIT
 from protocol.features import FEATURES
 
 IMAGE_DATA_START = "data:image/"
@@ -152,22 +153,27 @@ class _DataMessages(Record):
         return self.model_dump(exclude_defaults=True)
 
 
-class LimitsEntry(Record):
-    """What a copilot may cost."""
+_Count = Annotated[int, Field(ge=1, le=MOST_OF_A_LIMIT)]
+_Dollars = Annotated[float, Field(gt=0, le=MOST_DOLLARS, allow_inf_nan=False)]
 
-    requests_per_minute: int | None = None
-    concurrent: int | None = None
-    tokens_per_day: int | None = None
-    usd_per_month: float | None = None
+
+class LimitsEntry(Record):
+    """How much may be asked, of a copilot or of whatever else is limited; None: as much as comes."""
+
+    requests_per_minute: _Count | None = None
+    requests_per_day: _Count | None = None
+    requests_per_month: _Count | None = None
+    concurrent: _Count | None = None
+    tokens_per_minute: _Count | None = None
+    tokens_per_day: _Count | None = None
+    tokens_per_month: _Count | None = None
+    usd_per_minute: _Dollars | None = None
+    usd_per_day: _Dollars | None = None
+    usd_per_month: _Dollars | None = None
 
     def row(self) -> dict[str, Any]:
         """Those that are set."""
         return self.model_dump(exclude_none=True)
-
-
-def _no_limits(limits: LimitsEntry) -> LimitsEntry:
-    unbuilt(limits.row())
-    return limits
 
 
 def _switches(name: str, base: type[Record], switches: dict[str, bool]) -> Any:
@@ -217,5 +223,4 @@ Tags = Annotated[list[Tag], Field(max_length=MOST_TAGS), AfterValidator(_tags)]
 ClientCalls = Annotated[int, Field(ge=1, le=HIGHEST_CALL_LIMIT)]
 CallLimits = Annotated[list[CallLimitEntry], _each_once("function", "function")]
 DataTokens = Annotated[int, Field(ge=LEAST_DATA_TOKENS)]
-Limits = Annotated[LimitsEntry, AfterValidator(_no_limits)]
 Unbuilt = Annotated[int | None, AfterValidator(unbuilt)]

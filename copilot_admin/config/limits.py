@@ -1,0 +1,32 @@
+"""Limits that settings give: of callers whom nobody knows, and when the day of a budget begins."""
+
+from collections.abc import Mapping
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from copilot_admin.config.env import BadSetting
+
+
+def anonymous_limits(*, concurrent: float, per_minute: float) -> Mapping[str, int]:
+    """The limits of each address without a key and a user, under the names that files have for them.
+
+    Args:
+        concurrent: Answers at once; 0: as many as there are.
+        per_minute: Requests; 0: as many as come.
+    """
+    limits = {"concurrent": int(concurrent), "requests_per_minute": int(per_minute)}
+    return {key: most for key, most in limits.items() if most}
+
+
+def time_zone(name: str, text: str) -> str:
+    """The name of a time zone.
+
+    Raises:
+        BadSetting: There is none of this name.
+    """
+    try:
+        ZoneInfo(text)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise BadSetting(
+            f"{name} is {text!r}, which is no time zone. Use a name such as Europe/Berlin."
+        ) from None
+    return text

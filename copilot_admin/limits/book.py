@@ -1,0 +1,88 @@
+"""The limits that hold now, kept in memory: every request looks.
+
+What the admin of this process changes is read anew at once; other processes look every few seconds.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from django.conf import settings
+from django.db import transaction
+
+from copilot_admin.limits.rules import Rule, rules_of
+from copilot_admin.limits.subjects import Asking, Subject
+from copilot_admin.models import Copilot, Scope, SubjectLimits
+from copilot_admin.storage.writer import READER
+
+Limits: TypeAlias = Mapping[str, Any]
+_NOTHING: Limits = MappingProxyType({})
+
+
+class Book:
+    """The limits of every subject that has some."""
+
+    def __init__(self) -> None:
+        self._limits: Mapping[Subject, Limits] = {}
+        self._rules: dict[Subject, tuple[Rule, ...]] = {}
+
+    def rules_for(self, asking: Asking) -> tuple[Rule, ...]:
+        """What holds for a request, the narrowest first."""
+        rules: list[Rule] = []
+        for subject in asking.subjects:
+            found = self._rules.get(subject)
+            if found is None:
+                found = self._make(subject, is_anonymous=asking.is_anonymous)
+            rules += found
+        return tuple(rule for rule in rules if _is_for(rule, asking)) if rules else ()
+
+    def limits_of(self, subject: Subject, *, is_anonymous: bool = False) -> Limits:
+        """The limits of a subject: its own, and for what it has none those of all of its kind."""
+        own = self._limits.get(subject, _NOTHING)
+        if subject.scope is Scope.ADDRESS and not is_anonymous:
+            return own
+        everyone = self._limits.get(Subject(subject.scope), _NOTHING)
+        if subject.scope is Scope.ADDRESS:
+            everyone = {**settings.ANONYMOUS_LIMITS, **everyone}
+        return {**everyone, **own}
+
+    def read(self) -> None:
+        """Takes over what the database holds now."""
+        rows = SubjectLimits.objects.values_list("scope", "subject", "limits")
+        found = {Subject(Scope(scope), subject): limits for scope, subject, limits in rows}
+        copilots = Copilot.objects.exclude(limits={}).values_list("pk", "limits")
+        found |= {Subject(Scope.COPILOT, str(pk)): limits for pk, limits in copilots}
+        if found != self._limits:
+            self._limits = found
+            self._rules = {}
+
+    async def look_after(self) -> None:
+        """Takes over what other processes changed."""
+        await READER.run(self.read)
+
+    def forget(self) -> None:
+        """Holds nothing until it is read."""
+        self._limits, self._rules = {}, {}
+
+    def _make(self, subject: Subject, *, is_anonymous: bool) -> tuple[Rule, ...]:
+        """The rules of a subject; kept only for those with a row, since of addresses there is no end."""
+        made = rules_of(subject, self.limits_of(subject, is_anonymous=is_anonymous))
+        if subject.scope is not Scope.ADDRESS and subject.scope is not Scope.USER:
+            self._rules[subject] = made
+        return made
+
+
+def _is_for(rule: Rule, asking: Asking) -> bool:
+    """Whether a rule holds for a request: a trial is no use of a copilot, but costs as much."""
+    if rule.is_seat or rule.counts_requests:
+        return not asking.is_trial and (asking.is_answered or rule.counts_requests)
+    return asking.is_answered
+
+
+def limits_changed(**_: object) -> None:
+    """Reads the book anew once a change is committed."""
+    transaction.on_commit(partial(BOOK.read))
+
+
+BOOK = Book()

@@ -1,0 +1,95 @@
+"""Says when a limit is nearly reached: once in each of its windows, by one of the workers.
+
+Whoever wants to be told besides the log adds himself to `LISTENERS`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+import logging
+import time
+from typing import TypeAlias
+
+from copilot_admin.limits.counting import COUNTING
+from copilot_admin.limits.rules import Rule
+from copilot_admin.limits.windows import Period, window_at
+from copilot_admin.limits.zone import budget_zone
+
+SHARE = 0.8
+_MOST_SAID = 10_000  # that are remembered
+_LOOK_AFTER_SECONDS = 1.0  # at a rate, of which only the counters know how much is used
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearLimit:
+    """A limit of which 80 % are used.
+
+    Attributes:
+        ends: When its window ends.
+    """
+
+    rule: Rule
+    used: int
+    ends: datetime
+
+
+Listener: TypeAlias = Callable[[NearLimit], None]
+logger = logging.getLogger(__name__)
+
+
+def write_line(near: NearLimit) -> None:
+    """The line in the log; of a user or an address it has no name."""
+    rule = near.rule
+    whose = rule.subject.name if rule.subject.id.isdigit() else rule.subject.scope.value
+    percent = 100 * near.used // rule.most
+    logger.warning("limit %s of %s: %d %% are used", rule.kind.key, whose, percent)
+
+
+LISTENERS: list[Listener] = [write_line]
+
+
+class NearLimits:
+    """Remembers what was said."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+        self._looked: dict[Rule, float] = {}
+
+    async def look(self, used: Mapping[Rule, int]) -> None:
+        """Tells of each rule of which 80 % are used, unless it was told."""
+        for rule, number in used.items():
+            if number >= SHARE * rule.most:
+                await self._tell(rule, number)
+
+    async def look_at_rate(self, rule: Rule) -> None:
+        """The same of a rate; looks once a second at most."""
+        now = time.monotonic()
+        if now - self._looked.get(rule, -_LOOK_AFTER_SECONDS) < _LOOK_AFTER_SECONDS:
+            return
+        if len(self._looked) >= _MOST_SAID:
+            self._looked.clear()
+        self._looked[rule] = now
+        stats = await COUNTING.rate(rule)
+        await self.look({rule: rule.most - stats.remaining})
+
+    def forget(self) -> None:
+        """Begins anew."""
+        self._said.clear()
+        self._looked.clear()
+
+    async def _tell(self, rule: Rule, used: int) -> None:
+        now = datetime.now(UTC)
+        window = window_at(rule.kind.period or Period.MINUTE, now, budget_zone())
+        key = f"{rule.subject.name}:{rule.kind.key}:{rule.most}:{window.name}"
+        if key in self._said:
+            return
+        if len(self._said) >= _MOST_SAID:
+            self._said.clear()
+        self._said.add(key)
+        seconds = max(1, int((window.ends - now).total_seconds()))
+        if await COUNTING.claim(key, seconds=seconds):
+            for listener in LISTENERS:
+                listener(NearLimit(rule=rule, used=used, ends=window.ends))
+
+
+NEAR_LIMITS = NearLimits()

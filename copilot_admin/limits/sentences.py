@@ -1,0 +1,61 @@
+"""What somebody is told whose request a limit refuses: which limit, and when to ask again."""
+
+from datetime import datetime, tzinfo
+from math import ceil
+
+from copilot_admin.limits.rules import Measure, Rule
+from copilot_admin.limits.windows import Period
+from copilot_admin.models.limits import Scope
+
+WHOSE = {
+    Scope.SERVER: "This server",
+    Scope.COPILOT: "This copilot",
+    Scope.KEY: "This endpoint key",
+    Scope.USER: "This user",
+    Scope.ADDRESS: "This address",
+}
+_COUNTED_DOWN = 120  # seconds that somebody may wait for; what is later has a time of day
+_WINDOWS = {Period.MINUTE: "this minute", Period.DAY: "today", Period.MONTH: "this month"}
+
+
+def refusal(rule: Rule, *, now: datetime, again: datetime | None, zone: tzinfo) -> str:
+    """The sentence.
+
+    Args:
+        rule: That has no room.
+        now: Aware.
+        again: When there is room; None: when an answer has ended.
+        zone: In which a moment that is far away is told.
+    """
+    if again is None:
+        return f"{_limit(rule)} Ask again when one has ended."
+    return f"{_limit(rule)} Ask again {_when(now, again, zone)}."
+
+
+def seconds_until(again: datetime, now: datetime) -> int:
+    """For `Retry-After`: whole, and never too early."""
+    return max(1, ceil((again - now).total_seconds()))
+
+
+def _limit(rule: Rule) -> str:
+    """Which limit it is; how much of money and tokens there was is not for strangers."""
+    whose, kind = WHOSE[rule.subject.scope], rule.kind
+    if kind.measure is Measure.CONCURRENT:
+        noun = "answer" if rule.most == 1 else "answers"
+        return f"{whose} may have {rule.most:,} {noun} running at once, and has."
+    assert kind.period is not None  # noqa: S101  # all others have one
+    if kind.measure is Measure.REQUESTS:
+        noun = "request" if rule.most == 1 else "requests"
+        return f"{whose} may send {rule.most:,} {noun} a {kind.period.value}, and has."
+    what = "tokens" if kind.measure is Measure.TOKENS else "money"
+    return f"{whose} has used up its {what} of {_WINDOWS[kind.period]}."
+
+
+def _when(now: datetime, again: datetime, zone: tzinfo) -> str:
+    seconds = seconds_until(again, now)
+    if seconds == 1:
+        return "in one second"
+    if seconds <= _COUNTED_DOWN:
+        return f"in {seconds} seconds"
+    there = again.astimezone(zone)
+    return f"after {there:%-d %B %Y, %H:%M} {there.tzname()}"

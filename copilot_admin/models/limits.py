@@ -1,0 +1,43 @@
+"""Limits that operators set: how much may be asked, by whom it is counted."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+LONGEST_SUBJECT = 255  # characters: the id of a user, as tokens have it
+
+
+MOST_OF_A_LIMIT = 10**12  # requests or tokens; what counts them is exact up to 2**53
+MOST_DOLLARS = 1_000_000  # which are counted in billionths
+
+
+class Scope(models.TextChoices):
+    """What a limit is of."""
+
+    SERVER = "server", _("Server")
+    COPILOT = "copilot", _("Copilot")
+    KEY = "key", _("Endpoint key")
+    USER = "user", _("User")
+    ADDRESS = "address", _("Address")
+
+
+class SubjectLimits(models.Model):
+    """The limits of the server, a key, a user or an address; a copilot has its own column.
+
+    Without a subject they are those of every key, user or address that has none of its own.
+    """
+
+    scope = models.CharField(_("kind"), max_length=10, choices=Scope.choices)
+    subject = models.CharField(_("subject"), max_length=LONGEST_SUBJECT, blank=True)
+    limits = models.JSONField(_("limits"), default=dict, blank=True)
+    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    class Meta:
+        verbose_name = _("limit")
+        verbose_name_plural = _("limits")
+        ordering = ["scope", "subject"]
+        constraints = [
+            models.UniqueConstraint(fields=["scope", "subject"], name="limits_of_subject")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.scope} {self.subject}".strip()
