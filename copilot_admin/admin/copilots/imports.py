@@ -159,6 +159,7 @@ class ImportViews(CopilotViews):
             publishing=publishing,
             user=person_of(request),
             may_change_providers=may_change_providers,
+            may_change_limits=request.user.has_perm("copilot_admin.change_subjectlimits"),
         )
         return import_files(files, wish, dry_run=dry_run)
 

@@ -29,6 +29,7 @@ _ORDER: Sequence[tuple[str | Promise, Mapping[str, str]]] = (
             "Provider": "provider",
             "ModelPrice": "price",
             "EndpointKey": "key",
+            "Limits": "limit",
             "Running": "steps",
         },
     ),

@@ -13,12 +13,13 @@ from copilot_admin.admin.frame.login import LoginForm
 from copilot_admin.admin.frame.navigation import navigation
 from copilot_admin.admin.frame.running import RunningViews
 from copilot_admin.admin.frame.start_page import start_page
+from copilot_admin.admin.limits.views import LimitsViews
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
 
 
-class CopilotAdminSite(FiguresViews, RunningViews):
+class CopilotAdminSite(FiguresViews, LimitsViews, RunningViews):
     """The one admin site of the service."""
 
     site_title: "_StrOrPromise" = _("Copilot Admin")

@@ -55,6 +55,7 @@ OWNERS = {
     "figures": Role.REVIEWERS,
     "component": Role.BUILDERS,
     "components": Role.BUILDERS,
+    "limits": Role.OPERATORS,
     "running": Role.OPERATORS,
     "auth_user": Role.OPERATORS,
     "auth_group": Role.OPERATORS,

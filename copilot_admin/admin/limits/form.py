@@ -1,0 +1,57 @@
+"""The form with the limits of one subject."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.admin.limits.words import LABELS
+from copilot_admin.limits.rules import KINDS, Measure
+from copilot_admin.limits.subjects import Subject
+from copilot_admin.models import Scope
+from copilot_admin.models.limits import MOST_DOLLARS, MOST_OF_A_LIMIT
+
+_LEAST_DOLLARS = 0.000001
+
+
+class LimitsForm(forms.Form):
+    """A field for each kind of limit; an empty one is no limit."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for key in LABELS:
+            self.fields[key] = _field(key)
+
+    @property
+    def limits(self) -> dict[str, int | float]:
+        """What was given, as a row has it."""
+        given = {key: self.cleaned_data[key] for key in KINDS}
+        return {key: value for key, value in given.items() if value is not None}
+
+
+def note_on(subject: Subject) -> str:
+    """What somebody should know who sets limits of this kind."""
+    notes = {
+        Scope.SERVER: _("All questions together, whoever asks."),
+        Scope.COPILOT: _("All questions to this copilot together. Its file has the same limits."),
+        Scope.KEY: _("All that is asked with an endpoint key."),
+        Scope.USER: _("All that one user asks, with whatever key, wherever from."),
+        Scope.ADDRESS: _(
+            "All that comes from one address; of IPv6 from one network of 64 bits. Which address "
+            "asked is kept nowhere, so its budgets begin anew with the counters."
+        ),
+    }
+    return str(notes[subject.scope])
+
+
+def _field(key: str) -> forms.Field:
+    label = LABELS[key]
+    if KINDS[key].measure is Measure.USD:
+        return forms.FloatField(
+            label=label,
+            required=False,
+            min_value=_LEAST_DOLLARS,
+            max_value=MOST_DOLLARS,
+            widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
+        )
+    return forms.IntegerField(label=label, required=False, min_value=1, max_value=MOST_OF_A_LIMIT)

@@ -1,0 +1,181 @@
+"""The pages of limits: all there are with what was used, and the form of one."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import URLPattern, URLResolver, path, reverse
+from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from copilot_admin.admin.components.catalogue import ComponentViews
+from copilot_admin.admin.limits.form import LimitsForm, note_on
+from copilot_admin.admin.limits.words import Bar, bar_of
+from copilot_admin.edge.networks import network_of
+from copilot_admin.limits.book import BOOK, limits_changed
+from copilot_admin.limits.counting import COUNTING
+from copilot_admin.limits.naming import name_of, subject_in
+from copilot_admin.limits.rules import rules_of
+from copilot_admin.limits.subjects import Subject
+from copilot_admin.limits.use import use_of
+from copilot_admin.models import Copilot, EndpointKey, Scope, SubjectLimits
+
+CHANGE = "copilot_admin.change_subjectlimits"
+FOLDER = "admin/copilot_admin/limits"
+MOST_SHOWN = 100  # subjects on the page, each with its bars; others are found by their name
+MOST_CHOICES = 1000
+_EVERY = (
+    Subject(Scope.SERVER),
+    Subject(Scope.KEY),
+    Subject(Scope.USER),
+    Subject(Scope.ADDRESS),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitedRow:
+    """One that is limited, as the page shows it."""
+
+    name: str
+    kind: str
+    whom: str
+    url: str
+    bars: tuple[Bar, ...]
+
+
+class LimitsViews(ComponentViews):
+    """The limits, for those who operate the servers."""
+
+    def get_urls(self) -> list[URLPattern | URLResolver]:
+        """The stock addresses, and ours before them."""
+        own: list[URLPattern | URLResolver] = [
+            path("limits/", self.admin_view(self.limits_view), name="limits"),
+            path("limits/one/", self.admin_view(self.limits_one_view), name="limits_one"),
+        ]
+        return own + super().get_urls()
+
+    def places(self, request: HttpRequest) -> list[dict[str, str]]:
+        """The links of the rail that lead to no model."""
+        places = super().places(request)
+        if not request.user.has_perm(CHANGE):
+            return places
+        url = reverse(f"{self.name}:limits")
+        return [*places, {"object_name": "Limits", "name": _("Limits"), "admin_url": url}]
+
+    @method_decorator(require_safe)
+    def limits_view(self, request: HttpRequest) -> HttpResponse:
+        """All limits with what was used of them."""
+        _check(request)
+        stored = _stored()
+        known = [*_EVERY, *(one for one in stored if one not in _EVERY)]
+        rows = list(_rows(known[:MOST_SHOWN], stored, address=reverse(f"{self.name}:limits_one")))
+        context = {
+            **self.each_context(request),
+            "title": _("Limits"),
+            "rows": rows,
+            "hidden": max(0, len(known) - MOST_SHOWN),
+            "problem": COUNTING.problem,
+            "copilots": Copilot.objects.order_by("name").values_list("pk", "name")[:MOST_CHOICES],
+            "keys": EndpointKey.objects.filter(revoked_at=None)[:MOST_CHOICES],
+        }
+        return render(request, f"{FOLDER}/page.html", context)
+
+    @method_decorator(require_http_methods(["GET", "HEAD", "POST"]))
+    def limits_one_view(self, request: HttpRequest) -> HttpResponse:
+        """The form of one that is limited; a POST sets its limits, which act within seconds."""
+        _check(request)
+        subject = _asked(request)
+        name = name_of(subject) if subject else None
+        if subject is None or name is None:
+            if request.GET.get("kind"):
+                messages.error(request, _("This is nobody whose requests could be counted."))
+                return HttpResponseRedirect(reverse(f"{self.name}:limits"))
+            raise Http404
+        limits = _stored().get(subject, {})
+        form = LimitsForm(request.POST or None, initial=limits)
+        if request.method == "POST" and form.is_valid():
+            _keep(subject, form.limits)
+            messages.success(request, _("Done. It acts within seconds, in all servers."))
+            return HttpResponseRedirect(reverse(f"{self.name}:limits"))
+        context = {
+            **self.each_context(request),
+            "title": _("Limits of %s") % name,
+            "form": form,
+            "note": note_on(subject),
+            "whom": subject.name,
+            "bars": _bars(subject, limits),
+        }
+        return render(request, f"{FOLDER}/one.html", context)
+
+
+def _check(request: HttpRequest) -> None:
+    if not request.user.has_perm(CHANGE):
+        raise PermissionDenied
+
+
+def _asked(request: HttpRequest) -> Subject | None:
+    """Whom the address names: by kind and id from a form with two fields, or as one text."""
+    kind, typed = request.GET.get("kind", ""), request.GET.get("id", "").strip()
+    if kind and not typed:
+        return None
+    subject = subject_in(f"{kind}:{typed}" if kind else request.GET.get("whom", ""))
+    if subject is not None and subject.scope is Scope.ADDRESS and subject.id:
+        return Subject(Scope.ADDRESS, network_of(subject.id))
+    return subject
+
+
+def _stored() -> dict[Subject, Mapping[str, Any]]:
+    """All limits that are set, the server first."""
+    rows = SubjectLimits.objects.exclude(limits={}).values_list("scope", "subject", "limits")
+    found = {Subject(Scope(scope), id): limits for scope, id, limits in rows}
+    copilots = Copilot.objects.exclude(limits={}).order_by("name").values_list("pk", "limits")
+    of_copilots = {Subject(Scope.COPILOT, str(pk)): limits for pk, limits in copilots}
+    order = list(Scope)
+    together = {**of_copilots, **found}
+    return dict(sorted(together.items(), key=lambda one: order.index(one[0].scope)))
+
+
+def _rows(
+    subjects: Iterable[Subject], stored: Mapping[Subject, Mapping[str, Any]], *, address: str
+) -> Iterable[LimitedRow]:
+    for subject in subjects:
+        name = name_of(subject)
+        if name is not None:
+            yield LimitedRow(
+                name=name,
+                kind=str(subject.scope.label),
+                whom=subject.name,
+                url=f"{address}?{urlencode({'whom': subject.name})}",
+                bars=_bars(subject, _shown(subject, stored.get(subject, {}))),
+            )
+
+
+def _shown(subject: Subject, limits: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What holds: of every stranger's address the settings give limits too."""
+    is_every_address = subject == Subject(Scope.ADDRESS)
+    return BOOK.limits_of(subject, is_anonymous=True) if is_every_address else limits
+
+
+def _bars(subject: Subject, limits: Mapping[str, Any]) -> tuple[Bar, ...]:
+    """A bar for each limit; what everybody has of his own has none of a group."""
+    rules = rules_of(subject, limits)
+    use = use_of(rules)
+    return tuple(bar_of(rule, use[rule]) for rule in rules)
+
+
+@transaction.atomic
+def _keep(subject: Subject, limits: Mapping[str, int | float]) -> None:
+    if subject.scope is Scope.COPILOT:
+        Copilot.objects.filter(pk=subject.id).update(limits=limits)
+    else:
+        SubjectLimits.objects.update_or_create(
+            scope=subject.scope, subject=subject.id, defaults={"limits": limits}
+        )
+    limits_changed()

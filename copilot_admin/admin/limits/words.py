@@ -1,0 +1,80 @@
+"""Limits and their use in words and bars."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from copilot_admin.limits.near_limits import SHARE
+from copilot_admin.limits.rules import NANO, Measure, Rule
+from copilot_admin.limits.use import Use
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrOrPromise
+
+LABELS: "Mapping[str, _StrOrPromise]" = {
+    "concurrent": gettext_lazy("Answers at once"),
+    "requests_per_minute": gettext_lazy("Requests a minute"),
+    "requests_per_day": gettext_lazy("Requests a day"),
+    "requests_per_month": gettext_lazy("Requests a month"),
+    "tokens_per_minute": gettext_lazy("Tokens a minute"),
+    "tokens_per_day": gettext_lazy("Tokens a day"),
+    "tokens_per_month": gettext_lazy("Tokens a month"),
+    "usd_per_minute": gettext_lazy("Dollars a minute"),
+    "usd_per_day": gettext_lazy("Dollars a day"),
+    "usd_per_month": gettext_lazy("Dollars a month"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """A limit as a bar with its text.
+
+    Attributes:
+        per_cent: That is used, 100 at most.
+        note: What the bar cannot show; "" for nothing.
+    """
+
+    label: str
+    text: str
+    per_cent: int
+    is_near: bool
+    is_full: bool
+    note: str = ""
+
+
+def bar_of(rule: Rule, use: Use) -> Bar:
+    """The bar of a limit."""
+    used, most = _amount(rule, use.used), _amount(rule, rule.most)
+    return Bar(
+        label=str(LABELS[rule.kind.key]),
+        text=_("%(used)s of %(most)s") % {"used": used, "most": most},
+        per_cent=min(100, 100 * use.used // rule.most),
+        is_near=SHARE * rule.most <= use.used < rule.most,
+        is_full=use.used >= rule.most,
+        note=_not_counted(use.unpriced) if rule.kind.measure is Measure.USD else "",
+    )
+
+
+def _not_counted(answers: int) -> str:
+    if not answers:
+        return ""
+    return ngettext(
+        "And %(count)d answer that it cannot count: nobody knows what it cost. Give its model a "
+        "price.",
+        "And %(count)d answers that it cannot count: nobody knows what they cost. Give their models "
+        "prices.",
+        answers,
+    ) % {"count": answers}
+
+
+def _amount(rule: Rule, number: int) -> str:
+    if rule.kind.measure is not Measure.USD:
+        return number_format(number, force_grouping=True)
+    dollars = Decimal(number) / NANO
+    places = 2 if dollars >= 1 or not dollars else 6
+    return f"${number_format(dollars.quantize(Decimal(1).scaleb(-places)), force_grouping=True)}"
