@@ -95,7 +95,8 @@ class RedisCounters:
             socket_connect_timeout=seconds,
             retry=Retry(NoBackoff(), 1),  # a connection that idled may have been closed
         )
-        self._redis: Redis = Redis.from_pool(pool)
+        self._pool = pool
+        self._redis: Redis = Redis(connection_pool=pool)
         storage = RedisStorage(
             f"async+{url}",
             implementation="redispy",
@@ -175,4 +176,4 @@ class RedisCounters:
 
     async def aclose(self) -> None:
         """Closes its connections."""
-        await self._redis.aclose()
+        await self._pool.aclose()
