@@ -99,7 +99,7 @@ class LimitsViews(ComponentViews):
                 return HttpResponseRedirect(reverse(f"{self.name}:limits"))
             raise Http404
         limits = _stored().get(subject, {})
-        form = LimitsForm(request.POST or None, initial=limits)
+        form = LimitsForm(request.POST if request.method == "POST" else None, initial=limits)
         if request.method == "POST" and form.is_valid():
             _keep(subject, form.limits)
             messages.success(request, _("Done. It acts within seconds, in all servers."))

@@ -1,0 +1,171 @@
+"""Operators set limits and see what was used; nobody else does."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.test import Client
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.limits.book import BOOK
+from copilot_admin.limits.counting import COUNTING
+from copilot_admin.limits.demand import Budget
+from copilot_admin.limits.naming import subject_in
+from copilot_admin.limits.rules import NANO
+from copilot_admin.limits.subjects import Subject
+from copilot_admin.limits.windows import window_at
+from copilot_admin.models import Copilot, Scope, SubjectLimits
+from tests.admin.pages import messages_of
+from tests.factories import make_copilot, make_key, make_user
+from tests.limits.limiting import ask, limited, rule
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+
+PAGE, ONE = "/admin/limits/", "/admin/limits/one/"
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def operator(client: Client) -> Client:
+    client.force_login(make_user(Role.OPERATORS))
+    return client
+
+
+def rows(client: Client) -> dict[str, list[tuple[str, str, int]]]:
+    found = client.get(PAGE).context["rows"]
+    return {row.name: [(bar.label, bar.text, bar.per_cent) for bar in row.bars] for row in found}
+
+
+def save(client: Client, whom: str, **limits: Any) -> Any:
+    return client.post(f"{ONE}?whom={whom}", limits)
+
+
+def test_limits_are_set_for_the_server_and_taken_away_again(
+    operator, django_capture_on_commit_callbacks
+):
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = save(operator, "server:", requests_per_day="5", usd_per_month="0.5")
+    assert (answer.status_code, answer["Location"]) == (302, PAGE)
+    stored = SubjectLimits.objects.get()
+    assert (stored.scope, stored.subject, stored.limits) == (
+        "server",
+        "",
+        {"requests_per_day": 5, "usd_per_month": 0.5},
+    )
+    assert BOOK.limits_of(Subject(Scope.SERVER)) == stored.limits
+    assert rows(operator)["This server"] == [
+        ("Requests a day", "0 of 5", 0),
+        ("Dollars a month", "$0.00 of $0.500000", 0),
+    ]
+    save(operator, "server:")
+    assert rows(operator)["This server"] == []
+
+
+def test_limits_of_a_copilot_are_those_of_its_file(operator):
+    copilot = make_copilot(name=HOSTILE, limits={"concurrent": 2})
+    assert rows(operator)[HOSTILE] == [("Answers at once", "0 of 2", 0)]
+    assert HOSTILE not in operator.get(PAGE).content.decode()
+    save(operator, f"copilot:{copilot.pk}", tokens_per_day="7")
+    assert Copilot.objects.get().limits == {"tokens_per_day": 7}
+    assert not SubjectLimits.objects.exists()
+
+
+@pytest.mark.parametrize("whom", ["user:anna@example.com", "user:", "address:::1", "key:"])
+def test_limits_of_anybody_are_kept_under_his_name(operator, whom):
+    assert operator.get(ONE, {"whom": whom}).status_code == 200
+    assert save(operator, whom, concurrent="3").status_code == 302
+    scope, _, id = whom.partition(":")
+    stored = SubjectLimits.objects.get()
+    assert (stored.scope, stored.subject) == (scope, "::" if id == "::1" else id)
+
+
+def test_whoever_is_named_in_two_fields_is_found(operator):
+    answer = operator.get(ONE, {"kind": "address", "id": " 2001:db8::5 "})
+    assert answer.context["whom"] == "address:2001:db8::"
+    assert operator.get(ONE, {"kind": "user", "id": " anna "}).context["whom"] == "user:anna"
+    for kind, id in (("address", "here"), ("user", ""), ("copilot", "99")):
+        answer = operator.get(ONE, {"kind": kind, "id": id})
+        assert (answer.status_code, answer["Location"]) == (302, PAGE)
+        assert messages_of(operator.get(PAGE)) == [
+            "This is nobody whose requests could be counted."
+        ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "nobody:1", "server:1", "copilot:", "copilot:x", "copilot:٣", "copilot:" + "1" * 19,
+     "key:-1", "user: a", "user:a\x00", "user:" + "a" * 256, "address:localhost"],
+)  # fmt: skip
+def test_what_names_nobody_is_no_page(operator, text):
+    assert subject_in(text) is None
+    assert operator.get(ONE, {"whom": text}).status_code == 404
+
+
+def test_a_copilot_or_key_that_is_gone_has_no_page_and_no_row(operator):
+    SubjectLimits.objects.create(scope=Scope.KEY, subject="99", limits={"concurrent": 1})
+    assert operator.get(ONE, {"whom": "key:99"}).status_code == 404
+    assert operator.get(ONE, {"whom": "copilot:99"}).status_code == 404
+    assert not any("99" in name for name in rows(operator))
+
+
+def test_a_key_is_called_by_its_name(operator):
+    key, _ = make_key("Trading desk")
+    save(operator, f"key:{key.pk}", concurrent="1")
+    assert rows(operator)[str(key)] == [("Answers at once", "0 of 1", 0)]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("concurrent", "0"), ("concurrent", "x"), ("requests_per_day", "1.5"),
+     ("tokens_per_day", str(10**13)), ("usd_per_month", "0"), ("usd_per_month", "nan"),
+     ("usd_per_month", "1000001")],
+)  # fmt: skip
+def test_what_is_no_limit_is_an_error_at_its_field(operator, field, value):
+    answer = save(operator, "server:", **{field: value})
+    assert answer.status_code == 200
+    assert list(answer.context["form"].errors) == [field]
+    assert not SubjectLimits.objects.exists()
+
+
+def test_strangers_limits_of_the_settings_are_shown_until_others_are_set(operator, settings):
+    settings.ANONYMOUS_LIMITS = {"concurrent": 20}
+    every = "Every address, of callers without key and user"
+    assert [label for label, *_ in rows(operator)[every]] == ["Answers at once"]
+
+
+def test_bars_say_what_is_used_and_what_cannot_be_counted(operator):
+    copilot = make_copilot(limits={"concurrent": 5, "requests_per_minute": 4, "usd_per_day": 2.0})
+    subject = Subject(Scope.COPILOT, str(copilot.pk))
+    money = rule(subject, usd_per_day=2.0)
+    window = window_at(money.kind.period, datetime.now(UTC), UTC)
+    async_to_sync(COUNTING.own.begin)({Budget(money, window): (2 * NANO, 3)})
+    with limited({subject: {"concurrent": 5, "requests_per_minute": 4}}):
+        for id in "abcd":
+            async_to_sync(ask)(id, copilot_id=copilot.pk)
+    [row] = [one for one in operator.get(PAGE).context["rows"] if one.name == copilot.name]
+    assert [(bar.text, bar.per_cent, bar.is_near, bar.is_full) for bar in row.bars] == [
+        ("4 of 5", 80, True, False),
+        ("4 of 4", 100, False, True),
+        ("$2.00 of $2.00", 100, False, True),
+    ]
+    assert row.bars[2].note == (
+        "And 3 answers that it cannot count: nobody knows what they cost. Give their models prices."
+    )
+    page = operator.get(PAGE).content.decode()
+    assert 'value="80" aria-label="' in page
+    assert "nearly reached" in page and "reached</strong>" in page
+
+
+def test_a_page_says_that_redis_is_away(operator, monkeypatch):
+    assert "Redis does not answer" not in operator.get(PAGE).content.decode()
+    monkeypatch.setattr(COUNTING, "_is_away", True)
+    assert "Redis does not answer" in operator.get(PAGE).content.decode()
+
+
+@pytest.mark.parametrize("role", [Role.BUILDERS, Role.REVIEWERS])
+def test_nobody_else_sees_or_sets_limits(client, role):
+    client.force_login(make_user(role))
+    assert client.get(PAGE).status_code == 403
+    assert save(client, "server:", concurrent="1").status_code == 403
+    assert not SubjectLimits.objects.exists()

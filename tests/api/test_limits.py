@@ -1,0 +1,242 @@
+"""A limit that is reached answers every client alike, before the first byte, in words."""
+
+import asyncio
+import json
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.test import AsyncClient
+import pytest
+
+from copilot_admin.answering.refused import REFUSED, Refused
+from copilot_admin.asgi import application
+from copilot_admin.engine.values.model_call import Finish, TextDelta, Usage
+from copilot_admin.journal import JOURNAL
+from copilot_admin.limits import counting
+from copilot_admin.limits.book import BOOK
+from copilot_admin.limits.counting import AWAY, COUNTING
+from copilot_admin.limits.subjects import Subject
+from copilot_admin.models import (
+    Copilot,
+    DailyTotal,
+    ModelPrice,
+    Outcome,
+    Run,
+    Scope,
+    SubjectLimits,
+)
+from copilot_admin.storage.database_thread import JournalDown
+from tests.api.test_questions import Client, ask, script
+from tests.engine.scripted import Step, stalled, text
+from tests.factories import make_key, make_published
+from tests.limits.limiting import limited
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+
+WORKSPACE = "https://pro.openbb.co"
+HEADERS = {"Host": "testserver", "Origin": WORKSPACE}
+PEER = ("203.0.113.9", 50000)
+
+
+def asked(**about: Any) -> tuple[int, dict[str, str], bytes]:
+    return ask(application, **{"headers": HEADERS, "client": PEER, **about})
+
+
+def posted(path: str, body: Any, **headers: str) -> tuple[int, Any, dict[str, str]]:
+    async def send() -> tuple[int, Any, dict[str, str]]:
+        response = await AsyncClient().post(
+            path, json.dumps(body), content_type="application/json", headers=headers
+        )
+        return response.status_code, json.loads(response.content), dict(response.headers)
+
+    return async_to_sync(send)()
+
+
+def of(copilot: Copilot) -> Subject:
+    return Subject(Scope.COPILOT, str(copilot.pk))
+
+
+def test_whoever_streams_and_whoever_does_not_read_the_same_refusal(monkeypatch):
+    copilot = make_published(slug="news")
+    script(monkeypatch, text("Hello."))
+    with limited({of(copilot): {"requests_per_day": 1}}):
+        assert asked()[0] == 200
+        refusals = [
+            asked(headers={**HEADERS, "Accept": kind})
+            for kind in ("text/event-stream", "application/json")
+        ]
+    for status, headers, body in refusals:
+        said = json.loads(body)
+        assert (status, said["code"]) == (429, "limit-reached")
+        assert said["detail"].startswith(
+            "This copilot may send 1 request a day, and has. Ask again "
+        )
+        assert 0 < int(headers["retry-after"]) <= 86400
+        assert headers["access-control-allow-origin"] == WORKSPACE
+        assert "Retry-After" in headers["access-control-expose-headers"]
+        assert headers["cache-control"] == "no-store"
+    assert set(json.loads(refusals[0][2])) == {"detail", "code"}
+
+
+def test_a_stranger_has_so_many_answers_at_once_and_others_are_not_touched(monkeypatch, settings):
+    settings.ANONYMOUS_LIMITS = {"concurrent": 2}
+    make_published(slug="news")
+    key = make_key()[1]
+    script(monkeypatch, *[stalled("Wait.")] * 4)
+
+    async def scenario() -> list[int]:
+        streams = [Client(application, headers=HEADERS, client=PEER) for _ in range(2)]
+        tasks = [asyncio.ensure_future(one.ask()) for one in streams]
+        for one in streams:
+            await one.arrived.wait()
+        third = await Client(application, headers=HEADERS, client=PEER).ask()
+        others = [
+            Client(application, headers=HEADERS, client=("203.0.113.10", 1)),
+            Client(application, headers={**HEADERS, "X-API-Key": key}, client=PEER),
+        ]
+        tasks += [asyncio.ensure_future(one.ask()) for one in others]
+        for one in others:
+            await one.arrived.wait()
+        for one in (*streams, *others):
+            one.has_left.set()
+        await asyncio.gather(*tasks)
+        return [one.answer[0] if one is third else 200 for one in (third, *others)]
+
+    assert asyncio.run(scenario()) == [429, 200, 200]
+
+
+def test_a_seat_is_free_when_the_stream_has_ended_or_its_client_gone(monkeypatch):
+    copilot = make_published(slug="news")
+    script(monkeypatch, *[text("Hello.")] * 3, stalled("Wait."), text("Hello."))
+    with limited({of(copilot): {"concurrent": 1}}):
+        assert [asked()[0] for _ in range(3)] == [200] * 3
+
+        async def leaves() -> None:
+            one = Client(application, headers=HEADERS, client=PEER)
+            task = asyncio.ensure_future(one.ask())
+            await one.arrived.wait()
+            one.has_left.set()
+            await task
+
+        asyncio.run(leaves())
+        assert asked()[0] == 200
+    assert COUNTING._held == {}
+
+
+def test_an_answer_is_charged_by_tokens_and_price(monkeypatch):
+    copilot = make_published(slug="news", model="m")
+    ModelPrice.objects.create(
+        provider=copilot.provider, model="m", valid_from="2020-01-01", input=1, output=2
+    )
+    usage = Usage(input_tokens=1000, output_tokens=500)
+    script(monkeypatch, *[Step((TextDelta("Hello."), usage, Finish("stop")))] * 3)
+    limits = {"tokens_per_month": 3000, "usd_per_month": 0.003}
+    with limited({of(copilot): limits}):
+        assert [asked()[0] for _ in range(2)] == [200, 200]
+        used = {key: number for key, (number, _) in COUNTING.own._used.items() if number}
+        assert sorted(used.values()) == [3000, 4_000_000]
+        status, _, body = asked()
+    assert (status, json.loads(body)["detail"].partition(".")[0]) == (
+        429,
+        "This copilot has used up its tokens of this month",
+    )
+
+
+def test_a_flood_of_refusals_is_one_run_and_every_figure_counts_it(monkeypatch):
+    copilot = make_published(slug="news")
+    now = [0.0]
+    kept = Refused(lambda: now[0])
+    monkeypatch.setattr("copilot_admin.answering.open_run.REFUSED", kept)
+    script(monkeypatch, text("Hello."))
+    with limited({of(copilot): {"requests_per_minute": 1}}):
+        assert [asked()[0] for _ in range(6)] == [200] + [429] * 5
+    [run] = Run.objects.filter(outcome=Outcome.REFUSED)
+    assert (run.times, run.error_code, run.principal) == (1, "limit-reached", "anonymous")
+    assert run.error.startswith("This copilot may send 1 request a minute, and has.")
+    now[0] = 59.9
+    async_to_sync(kept.look_after)()
+    assert Run.objects.get(pk=run.pk).times == 1
+    now[0] = 60.0
+    async_to_sync(kept.look_after)()
+    async_to_sync(kept.look_after)()
+    assert Run.objects.get(pk=run.pk).times == 5
+    total = DailyTotal.objects.get()
+    assert (total.runs, total.completed, total.refused) == (6, 1, 5)
+
+
+def test_refusals_that_wait_are_counted_when_the_server_stops(monkeypatch):
+    copilot = make_published(slug="news")
+    script(monkeypatch, text("Hello."))
+    with limited({of(copilot): {"requests_per_minute": 1}}):
+        assert [asked()[0] for _ in range(4)] == [200] + [429] * 3
+    async_to_sync(REFUSED.close)()
+    assert Run.objects.get(outcome=Outcome.REFUSED).times == 3
+
+
+def test_who_is_refused_is_told_so_though_nothing_can_be_kept(monkeypatch):
+    copilot = make_published(slug="news")
+    script(monkeypatch, text("Hello."))
+
+    async def down(*_: Any) -> None:
+        raise JournalDown
+
+    with limited({of(copilot): {"requests_per_minute": 1}}):
+        assert asked()[0] == 200
+        monkeypatch.setattr(JOURNAL, "refuse", down)
+        assert asked()[0] == 429
+
+
+def test_feedback_and_calls_of_components_are_requests(monkeypatch):
+    copilot = make_published(slug="news", features={"feedback": True})
+    key, text_of_key = make_key()
+    vote = {"vote": "thumbs_up"}
+    with limited({of(copilot): {"requests_per_minute": 1, "concurrent": 1}}):
+        path = "/v1/copilots/news/feedback"
+        assert posted(path, vote)[0] == 404  # nothing was answered yet that it could be about
+        status, said, headers = posted(path, vote)
+        assert (status, said["code"]) == (429, "limit-reached")
+        assert 0 < int(headers["Retry-After"]) <= 60
+    with limited({Subject(Scope.KEY, str(key.pk)): {"requests_per_minute": 1}}):
+        path, sum_ = "/v2/components/calculator", {"expression": "1 + 1"}
+        assert posted(path, {"parameters": sum_}, authorization=f"Bearer {text_of_key}")[0] == 200
+        status, said, headers = posted(
+            path, {"parameters": sum_}, authorization=f"Bearer {text_of_key}"
+        )
+        assert (status, said["code"]) == (429, "limit-reached")
+        assert 0 < int(headers["Retry-After"]) <= 60
+
+
+def test_discovery_says_nothing_of_limits():
+    make_published(slug="news", limits={"concurrent": 1})
+    answer = async_to_sync(AsyncClient().get)("/agents.json")
+    assert "concurrent" not in answer.content.decode()
+
+
+def test_a_limit_of_the_database_acts_when_the_book_is_read(monkeypatch):
+    make_published(slug="news")
+    script(monkeypatch, text("Hello."), text("Hello."))
+    SubjectLimits.objects.create(scope=Scope.SERVER, limits={"requests_per_day": 1})
+    assert asked()[0] == 200
+    async_to_sync(BOOK.look_after)()
+    assert asked()[0] == 429  # the one before is found in the figures
+
+
+def test_a_server_says_that_redis_is_away_and_stays_ready(monkeypatch):
+    def ready() -> tuple[int, Any]:
+        answer = async_to_sync(AsyncClient().get)("/readyz")
+        return answer.status_code, json.loads(answer.content)
+
+    assert ready() == (200, {"status": "ready"})
+    monkeypatch.setattr(COUNTING, "_is_away", True)
+    assert ready() == (200, {"status": "ready", "note": AWAY})
+
+
+def test_a_redis_that_refuses_costs_nobody_an_answer(monkeypatch):
+    copilot = make_published(slug="news")
+    script(monkeypatch, text("Hello."), text("Hello."))
+    nowhere = counting.Counting("redis://127.0.0.1:1/0")
+    for module in ("admission", "near_limits"):
+        monkeypatch.setattr(f"copilot_admin.limits.{module}.COUNTING", nowhere)
+    with limited({of(copilot): {"concurrent": 1, "requests_per_minute": 1, "tokens_per_day": 9}}):
+        assert [asked()[0] for _ in range(2)] == [200, 429]
+    assert nowhere.problem == AWAY
