@@ -271,6 +271,7 @@ class ActiveRun:
             trace_id=self.question.ids.trace_id,
             chat_id=self.question.ids.chat_id,
             signing_key=signing_key(),
+            older_keys=older_signing_keys(),
             recall=self._recall,
             fetch=Egress(settings.FETCH_ALLOW).fetch,
             user_id=user.id if user else "",
@@ -401,7 +402,16 @@ RUNNING: set[ActiveRun] = set()
 
 def signing_key() -> bytes:
     """The key that signs what travels through the client."""
-    return hashlib.sha256(b"extra-state:" + settings.SECRET_KEY.encode()).digest()
+    return _signing_key(settings.SECRET_KEY)
+
+
+def older_signing_keys() -> tuple[bytes, ...]:
+    """The keys that signed it before, oldest first: clients bring it back for a day."""
+    return tuple(map(_signing_key, reversed(settings.SECRET_KEY_FALLBACKS)))
+
+
+def _signing_key(secret: str) -> bytes:
+    return hashlib.sha256(b"extra-state:" + secret.encode()).digest()
 
 
 def _noted(query: Query, notes: Sequence[str]) -> Query:

@@ -72,6 +72,21 @@ def seal(text: str, *, place: SealedPlace) -> str:
     return f"{key.id}:{base64.urlsafe_b64encode(sealed).decode('ascii')}"
 
 
+def key_id_of(sealed: str) -> str:
+    """The short name of the key that sealed a text."""
+    return sealed.partition(":")[0]
+
+
+def newest_key_id() -> str:
+    """The short name of the key that seals."""
+    return _keys()[0].id
+
+
+def older_key_ids() -> tuple[str, ...]:
+    """The short names of the keys that only open."""
+    return tuple(key.id for key in _keys()[1:])
+
+
 def unseal(sealed: str, *, place: SealedPlace) -> str:
     """Decrypts a text with the key that sealed it.
 

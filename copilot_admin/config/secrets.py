@@ -23,9 +23,28 @@ def secret_key(env: Environment, *, keys_dir: Path, production: bool) -> str:
         return key or kept_secret(keys_dir / "secret-key", lambda: secrets.token_urlsafe(64))
     if not key:
         raise BadSetting("SECRET_KEY is missing. Set 50 random characters or more.")
-    if len(key) < SHORTEST_SECRET_KEY or len(set(key)) < FEWEST_DIFFERENT or "insecure" in key:
+    if _is_weak(key):
         raise BadSetting("SECRET_KEY is weak. Set 50 random characters or more.")
     return key
+
+
+def older_secret_keys(env: Environment) -> list[str]:
+    """What signed before `SECRET_KEY` did, newest first: it is accepted and signs nothing new.
+
+    Raises:
+        BadSetting: One of them can be guessed, so anybody could sign with it.
+    """
+    keys = env.secret_items("SECRET_KEY_FALLBACKS")
+    if any(map(_is_weak, keys)):
+        raise BadSetting(
+            "SECRET_KEY_FALLBACKS holds a weak key. Keep those that were SECRET_KEY, separated by "
+            "commas, or none."
+        )
+    return list(keys)
+
+
+def _is_weak(key: str) -> bool:
+    return len(key) < SHORTEST_SECRET_KEY or len(set(key)) < FEWEST_DIFFERENT or "insecure" in key
 
 
 def encryption_keys(

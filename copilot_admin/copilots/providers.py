@@ -8,6 +8,7 @@ from django.conf import settings
 from copilot_admin.config import logs
 from copilot_admin.config.encryption import SealedPlace, seal, unseal
 from copilot_admin.config.env import BadSetting, process_environment
+from copilot_admin.copilots.sealed_columns import PROVIDER_KEYS
 from copilot_admin.engine.values.spec import ProviderSpec, Timeouts, ToolCalling
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset
 from copilot_admin.models import Provider
@@ -120,7 +121,7 @@ def _origin(url: str) -> tuple[str, str]:
 
 
 def _place(provider: Provider) -> SealedPlace:
-    return SealedPlace(table="provider", row=str(provider.pk), field="api_key")
+    return PROVIDER_KEYS.place(provider.pk)
 
 
 def unset_keys() -> tuple[str, ...]:

@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.answering.run import CRASHED, RUNNING, TICK_SECONDS, signing_key
+from copilot_admin.answering.run import (
+    CRASHED,
+    RUNNING,
+    TICK_SECONDS,
+    older_signing_keys,
+    signing_key,
+)
 from copilot_admin.answering.speaker import FIRST_EVENT_SECONDS, PING_SECONDS
 from copilot_admin.config.asking_users import Naming
 from copilot_admin.engine.values.model_call import Finish
@@ -126,7 +132,7 @@ def test_the_journal_is_told_who_asks_whom_with_what(noted, monkeypatch):
     assert (given.trace_id, given.chat_id) == ("chat-1", "chat-1")
     assert (given.user_id, given.user_email, given.principal) == ("ada", "a@b.example", "key:7")
     assert given.told_user == ""
-    assert given.signing_key == signing_key()
+    assert (given.signing_key, given.older_keys) == (signing_key(), older_signing_keys())
 
 
 def test_the_key_that_signs_depends_on_the_secret_of_the_server(settings):
@@ -134,6 +140,15 @@ def test_the_key_that_signs_depends_on_the_secret_of_the_server(settings):
     assert signing_key().hex() == (
         "f7dfd22d62e3cfe3124b2e8b33d46cbc0557f8f3bc596ef0cb9a457f5ba357f4"
     )
+
+
+def test_the_keys_that_signed_before_come_oldest_first(settings):
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "first", ["second", "third"]
+    before = older_signing_keys()
+    settings.SECRET_KEY = "second"
+    assert before[1] == signing_key()
+    settings.SECRET_KEY = "third"
+    assert before[0] == signing_key()
 
 
 def test_the_engine_may_wait_for_what_the_journal_remembers(noted, monkeypatch):

@@ -5,7 +5,7 @@ from its history when it is empty.
 Source: the front end's handling of `get_widget_data`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 import hashlib
@@ -52,24 +52,31 @@ def seal(memory: Memory, *, signing_key: bytes, holder: Holder, now: datetime) -
 
 
 def unseal(
-    extra_state: JsonObject, *, signing_key: bytes, holder: Holder, now: datetime
+    extra_state: JsonObject,
+    *,
+    signing_key: bytes,
+    holder: Holder,
+    now: datetime,
+    older_keys: Sequence[bytes] = (),
 ) -> Memory | None:
     """Returns the memory of a client's `extra_state`; None when it is not ours or too old.
 
     A client may send anything here, so whatever is missing, foreign, expired or altered is
-    ignored without a word.
+    ignored without a word. What an older key signed is ours too.
     """
     token = extra_state.get(SIGNED_MEMORY)
     if not isinstance(token, str) or not token.isascii():
         return None
     try:
-        claims = _serializer(signing_key, holder).loads(token)
+        claims = _serializer(signing_key, holder, older_keys).loads(token)
     except BadData:
         return None
     return _memory(claims) if claims["expires"] >= now.timestamp() else None
 
 
-def _serializer(signing_key: bytes, holder: Holder) -> Serializer[str]:
+def _serializer(
+    signing_key: bytes, holder: Holder, older_keys: Sequence[bytes] = ()
+) -> Serializer[str]:
     """JSON with an HMAC; the salt makes a token of another copilot, caller or chat a foreign one.
 
     Not itsdangerous' timed serializer: it reads the clock itself and refuses a token from a machine
@@ -77,7 +84,7 @@ def _serializer(signing_key: bytes, holder: Holder) -> Serializer[str]:
     long as all the rest.
     """
     return Serializer(
-        signing_key,
+        [*older_keys, signing_key],  # the last one signs
         salt=f"extra_state:{json.dumps(astuple(holder))}",
         signer_kwargs={"digest_method": hashlib.sha256, "key_derivation": "hmac"},
     )

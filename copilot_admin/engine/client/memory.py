@@ -120,6 +120,7 @@ def memory_in(message: ResultMessage, *, engine_input: EngineInput) -> Memory | 
         unseal(
             message.extra_state,
             signing_key=engine_input.signing_key,
+            older_keys=engine_input.older_keys,
             holder=holder,
             now=engine_input.now,
         )

@@ -90,6 +90,7 @@ class EngineInput:
             on it, so that a plain question reaches the provider without waiting for the database.
         fetch: Gets the bytes behind a link.
         signing_key: Signs `extra_state`, which travels through the client.
+        older_keys: What these signed is accepted too.
         user_id: Of the user who asks; "": nobody named him.
         user_email: His address, if it is known.
         told_user: What the provider is told of him; "": nothing.
@@ -107,6 +108,7 @@ class EngineInput:
     now: datetime
     trace_id: str
     signing_key: bytes = field(repr=False)
+    older_keys: tuple[bytes, ...] = field(default=(), repr=False)
     recall: Callable[[], Awaitable[Recollection]] = nothing_known
     fetch: Fetch = nothing_fetched
     user_id: str = ""

@@ -147,6 +147,14 @@ def test_token_of_a_clock_that_runs_ahead_is_accepted():
     assert opened(TOKEN, now=NOW - timedelta(seconds=5)) == MEMORY
 
 
+def test_what_an_older_key_signed_is_ours_too():
+    carried = {SIGNED_MEMORY: TOKEN}
+    given = {"signing_key": b"new", "holder": MINE, "now": NOW}
+    assert unseal(carried, **given, older_keys=(b"oldest", KEY)) == MEMORY
+    assert unseal(carried, **given, older_keys=(b"oldest",)) is None
+    assert seal(MEMORY, **given) not in (TOKEN, seal(MEMORY, **{**given, "signing_key": KEY}))
+
+
 def test_nothing_sent_is_nothing_known():
     assert unseal({}, signing_key=KEY, holder=MINE, now=NOW) is None
 

@@ -1,0 +1,59 @@
+"""`manage.py secrets rotate`: seals stored secrets under the newest key."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from copilot_admin.config.encryption import newest_key_id, older_key_ids
+from copilot_admin.upkeep.resealing import Resealing, reseal_all
+
+SECONDS_OF_A_DAY = 86_400
+
+
+class Command(BaseCommand):
+    """Rotates keys."""
+
+    help = (
+        "Seals every stored secret anew under the first of COPILOT_ENCRYPTION_KEYS, and says which of "
+        "the others may go. May be stopped and run again; servers go on meanwhile."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declares `rotate`."""
+        parser.add_subparsers(dest="action", required=True).add_parser("rotate")
+
+    def handle(self, **options: Any) -> None:
+        """Seals anew.
+
+        Raises:
+            CommandError: Something does not open.
+        """
+        done = reseal_all()
+        self.stdout.write(f"{done.sealed} sealed anew under the key {newest_key_id()}.")
+        for line in (*_of_encryption(done), *_of_signing()):
+            self.stdout.write(line)
+        if done.stuck:
+            raise CommandError("\n".join([*done.stuck, "Enter these anew, or add the key again."]))
+
+
+def _of_encryption(done: Resealing) -> list[str]:
+    lines = [
+        f"The key {key} still seals {done.in_use[key]}: keep it."
+        if done.in_use[key]
+        else f"The key {key} seals nothing any more. It may leave COPILOT_ENCRYPTION_KEYS when every "
+        "server and worker runs with the new first key, and no backup is to be restored that needs it."
+        for key in older_key_ids()
+    ]
+    return lines or ["There is no older key."]
+
+
+def _of_signing() -> list[str]:
+    if not settings.SECRET_KEY_FALLBACKS:
+        return []
+    days = settings.SESSION_COOKIE_AGE // SECONDS_OF_A_DAY
+    return [
+        f"What SECRET_KEY_FALLBACKS signed runs out within {days} days (log-ins; all else within a "
+        f"day): it may be emptied {days} days after every server runs with the new SECRET_KEY."
+    ]
