@@ -1,0 +1,41 @@
+"""`manage.py backup FILE`: database, uploads and spool in one file."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.upkeep.backups.backing_up import back_up
+
+MEGABYTE = 1_000_000
+
+
+class Command(BaseCommand):
+    """Backs up."""
+
+    help = (
+        "Writes database, uploads and spool into one file that only its owner may read. Servers go on "
+        "meanwhile. Keys of the environment are not in it."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declares the file."""
+        parser.add_argument("file", type=Path, help="a file that does not exist yet")
+
+    def handle(self, *, file: Path, **options: Any) -> None:
+        """Writes the file.
+
+        Raises:
+            CommandError: It cannot be written.
+        """
+        try:
+            written = back_up(file.resolve())
+        except ConfigurationError as error:
+            raise CommandError(error.public) from error
+        self.stdout.write(
+            f"{file}: {written.bytes / MEGABYTE:.1f} MB, the database, {written.uploads} uploads, "
+            f"{written.spooled} spooled answers."
+        )

@@ -1,0 +1,48 @@
+"""`manage.py restore FILE`: puts a backup in its place."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.server.sole_server import sole_server
+from copilot_admin.upkeep.backups.restoring import restore
+
+
+class Command(BaseCommand):
+    """Restores."""
+
+    help = (
+        "Puts a backup in the place of the database and its uploads. Stop servers and workers first. "
+        "Nothing is touched before the whole file has been checked."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declares the file and `--force`."""
+        parser.add_argument("file", type=Path)
+        parser.add_argument(
+            "--force", action="store_true", help="replace a database that is not empty"
+        )
+
+    def handle(self, *, file: Path, force: bool, **options: Any) -> None:
+        """Restores.
+
+        Raises:
+            CommandError: It cannot be done; the text says why.
+        """
+        try:
+            with sole_server():
+                done = restore(file.resolve(), force=force)
+        except ConfigurationError as error:
+            raise CommandError(error.public) from error
+        self.stdout.write(f"Restored as of {done.made_at}, with {done.uploads} uploads.")
+        if done.needs_migrate:
+            self.stdout.write("Its tables are of an older release. Run `manage.py migrate`.")
+        for key in done.keys_missing:
+            self.stdout.write(
+                f"The key {key} is not among COPILOT_ENCRYPTION_KEYS: add it, or enter the secrets that "
+                "it sealed anew."
+            )

@@ -1,0 +1,153 @@
+"""The file of a backup: members are streamed into it and out of it, and checked on the way."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+import hashlib
+import os
+from pathlib import Path
+from typing import IO
+import zipfile
+import zlib
+
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.upkeep.backups import manifest
+from copilot_admin.upkeep.backups.manifest import Manifest, Member
+
+CHUNK = 1024 * 1024  # what is in memory of a member at a time
+PARTIAL = ".partial"  # ends the name of a backup that is not whole yet
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+
+
+class Writer:
+    """Adds members to an archive and remembers what they were."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self.members: dict[str, Member] = {}
+
+    def add(self, name: str, source: IO[bytes]) -> None:
+        """Adds all that a source gives."""
+        digest, size = hashlib.sha256(), 0
+        with self._archive.open(name, "w", force_zip64=True) as target:
+            while chunk := source.read(CHUNK):
+                digest.update(chunk)
+                size += len(chunk)
+                target.write(chunk)
+        self.members[name] = Member(size, digest.hexdigest())
+
+    def finish(self, head: Manifest) -> None:
+        """Adds the manifest, which is last."""
+        self._archive.writestr(manifest.NAME, manifest.written(head))
+
+
+@contextmanager
+def new_archive(path: Path) -> Iterator[Writer]:
+    """A backup that gets its name when it is whole and on the disk; only its owner may read it.
+
+    Raises:
+        ConfigurationError: There is such a file already, or it cannot be written.
+    """
+    partial = path.with_name(path.name + PARTIAL)
+    try:
+        if path.exists():
+            raise ConfigurationError(f"{path} exists. Name another file, or move it away.")
+        partial.unlink(missing_ok=True)
+        descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(descriptor, "w+b") as file:
+                # Level 1: a dump of PostgreSQL is packed already, and time counts beside a server.
+                with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+                    yield Writer(archive)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(path)
+            _sync(path.parent)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+class Reader:
+    """A backup whose manifest has been read."""
+
+    def __init__(self, archive: zipfile.ZipFile, head: Manifest) -> None:
+        self._archive = archive
+        self.head = head
+
+    def check(self) -> None:
+        """Reads every member to its end.
+
+        Raises:
+            ConfigurationError: One lacks, was changed, or was not listed.
+        """
+        for name in self.head.members:
+            self.copy(name, lambda _: None)
+
+    def copy(self, name: str, take: Callable[[bytes], object]) -> None:
+        """Hands over a member piece by piece.
+
+        Raises:
+            ConfigurationError: It is not what the manifest says.
+        """
+        digest, size = hashlib.sha256(), 0
+        try:
+            with self._archive.open(name) as source:
+                while chunk := source.read(CHUNK):
+                    digest.update(chunk)
+                    size += len(chunk)
+                    take(chunk)
+        except (KeyError, *DAMAGED):
+            raise _damaged(name) from None
+        if Member(size, digest.hexdigest()) != self.head.members[name]:
+            raise _damaged(name)
+
+    def names(self, folder: str) -> list[str]:
+        """The members of a folder, by their path within it; none leads out of it.
+
+        Raises:
+            ConfigurationError: One would.
+        """
+        names = [name.removeprefix(folder) for name in self.head.members if name.startswith(folder)]
+        for name in names:
+            parts = Path(name).parts
+            if not parts or Path(name).is_absolute() or ".." in parts or "\0" in name:
+                raise _damaged(name)
+        return names
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[Reader]:
+    """A backup to be read.
+
+    Raises:
+        ConfigurationError: It is none, was cut, or cannot be read.
+    """
+    try:
+        archive = zipfile.ZipFile(path)
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error.strerror}.") from None
+    except DAMAGED:
+        raise ConfigurationError(f"{path} is no backup, or was cut. Use another one.") from None
+    with archive:
+        try:
+            if archive.getinfo(manifest.NAME).file_size > manifest.MOST_BYTES:
+                raise _damaged(manifest.NAME)
+            head = archive.read(manifest.NAME)
+        except (KeyError, *DAMAGED):
+            raise _damaged(manifest.NAME) from None
+        yield Reader(archive, manifest.read(head))
+
+
+def _damaged(name: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"The backup is damaged at {name!r}: nothing of it was used. Take another one."
+    )
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,72 @@
+"""What a backup says of itself: which release, which tables, which files with which checksums."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+import json
+
+from copilot_admin.errors import ConfigurationError
+
+FORMAT = 1
+NAME = "manifest.json"
+DATABASE = "database"  # the member that holds it
+UPLOADS = "uploads/"
+SPOOL = "spool/"
+MOST_BYTES = 64 * 1024 * 1024  # of a manifest: some 300,000 uploads
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file of a backup."""
+
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """The head of a backup.
+
+    Attributes:
+        made_at: When the copy of the database was begun, in UTC.
+        vendor: `sqlite` or `postgresql`.
+        server_major: Of PostgreSQL, 0 of SQLite.
+        dump_major: Of the program that wrote the dump, 0 of SQLite.
+        migrations: The tables are those after these, each `application.name`.
+        encryption_keys: Names of the keys that its sealed secrets need; never a key.
+        members: By their names in the archive.
+    """
+
+    made_at: str
+    vendor: str
+    server_major: int
+    dump_major: int
+    migrations: tuple[str, ...]
+    encryption_keys: tuple[str, ...]
+    members: Mapping[str, Member]
+
+
+def written(manifest: Manifest) -> bytes:
+    """The manifest as JSON."""
+    return json.dumps({"format": FORMAT, **asdict(manifest)}, indent=1).encode()
+
+
+def read(data: bytes) -> Manifest:
+    """The manifest of a file.
+
+    Raises:
+        ConfigurationError: It is none that this release understands.
+    """
+    try:
+        found = json.loads(data)
+        if found.pop("format") != FORMAT:
+            raise ConfigurationError(
+                "The backup was written in another format. Restore it with the release that wrote it."
+            )
+        members = {name: Member(**row) for name, row in found.pop("members").items()}
+        for name in ("migrations", "encryption_keys"):
+            found[name] = tuple(found[name])
+        return Manifest(members=members, **found)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise ConfigurationError(
+            "The backup's manifest cannot be read: the file was changed. Use another backup."
+        ) from None

@@ -1,0 +1,126 @@
+"""PostgreSQL into a backup and back, by its own programs."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+import subprocess
+import time
+from typing import IO
+
+from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db.backends.postgresql.base import DatabaseWrapper
+
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.upkeep.backups.archive import Reader
+from copilot_admin.upkeep.backups.manifest import DATABASE
+from copilot_admin.upkeep.backups.programs import PACKAGE, major_of, running
+
+# Owners, rights and comments are those of the cluster it came from.
+PLAIN = ("--no-owner", "--no-privileges", "--no-comments")
+PLAYER = ("--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1")
+# In the transaction of the restoring: until that has ended well, all is as it was. Extensions stay:
+# to make them may take rights that this role has not.
+EMPTY = """
+SET lock_timeout = '5s';
+DO $$
+DECLARE name text;
+BEGIN
+  FOR name IN SELECT c.relname FROM pg_class c
+      WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+        AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+  LOOP
+    EXECUTE format('DROP TABLE IF EXISTS %I CASCADE', name);
+  END LOOP;
+END $$;
+"""
+OTHERS = """
+SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+"""
+LEAVING_SECONDS = 2.0  # what was closed just now is counted for some milliseconds
+LOOK_SECONDS = 0.1
+
+
+def server_major() -> int:
+    """The version of the server, as it is named."""
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW server_version_num")
+        return int(cursor.fetchone()[0]) // 10_000
+
+
+@contextmanager
+def dump() -> Iterator[IO[bytes]]:
+    """What `pg_dump` writes, as it comes: one moment of the database, while servers go on.
+
+    Raises:
+        ConfigurationError: It is older than the server, or did not end well.
+    """
+    program, server = major_of("pg_dump"), server_major()
+    if program < server:
+        raise ConfigurationError(
+            f"pg_dump is of version {program}, the server of version {server}: {PACKAGE}."
+        )
+    with running("pg_dump", "--format=custom", *PLAIN) as process:
+        yield _pipe(process.stdout)
+
+
+def restore(backup: Reader) -> None:
+    """Puts the tables in the place of all that are there, in one transaction.
+
+    pg_restore writes a script for psql: a transaction of its own could not empty the database first.
+
+    Raises:
+        ConfigurationError: Somebody else uses the database, a program is too old, or something did
+            not end well; what was there is as it was.
+    """
+    _check_versions(backup)
+    _check_alone()
+    with running("pg_restore", "--file=-", *PLAIN, reads=subprocess.PIPE) as script:
+        script_out = _pipe(script.stdout)
+        with running("psql", *PLAYER, f"--command={EMPTY}", "--file=-", reads=script_out):
+            script_out.close()
+            target = _pipe(script.stdin)
+            with suppress(BrokenPipeError):  # who broke it is told when it is waited for
+                backup.copy(DATABASE, target.write)
+                target.close()
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise ValueError("the process was started without this pipe")
+    return pipe
+
+
+def _check_versions(backup: Reader) -> None:
+    server, wanted = server_major(), backup.head.server_major
+    if server < wanted:
+        raise ConfigurationError(
+            f"The backup is of PostgreSQL {wanted}, this server is {server}. Restore into {wanted} or "
+            "newer."
+        )
+    for name in ("pg_restore", "psql"):
+        if major_of(name) < max(backup.head.dump_major, server):
+            raise ConfigurationError(f"{name} is older than the backup or the server: {PACKAGE}.")
+
+
+def _check_alone() -> None:
+    """Refuses to empty a database under servers.
+
+    Raises:
+        ConfigurationError: Others are connected.
+    """
+    database = connections[DEFAULT_DB_ALIAS]
+    database.close()
+    if isinstance(database, DatabaseWrapper):
+        database.close_pool()
+    until = time.monotonic() + LEAVING_SECONDS
+    while others := _others():
+        if time.monotonic() > until:
+            raise ConfigurationError(
+                f"{others} other connections use the database. Stop servers and workers first."
+            )
+        time.sleep(LOOK_SECONDS)
+
+
+def _others() -> int:
+    with running("psql", *PLAYER, "--tuples-only", f"--command={OTHERS}") as process:
+        return int(process.communicate()[0])

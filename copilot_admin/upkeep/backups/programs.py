@@ -1,0 +1,90 @@
+"""PostgreSQL's own programs: found, started over the database of this process, ended, and heard."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from typing import IO, Any, TypeAlias
+
+from django.db import connection
+
+from copilot_admin.errors import ConfigurationError
+
+Process: TypeAlias = "subprocess.Popen[bytes]"
+PACKAGE = "install the package postgresql-client of the server's version"
+# What libpq reads: a password must not stand in a list of processes.
+VARIABLES = {
+    "HOST": "PGHOST",
+    "PORT": "PGPORT",
+    "USER": "PGUSER",
+    "PASSWORD": "PGPASSWORD",
+    "NAME": "PGDATABASE",
+}
+OPTIONS = {
+    "sslmode": "PGSSLMODE",
+    "sslrootcert": "PGSSLROOTCERT",
+    "sslcert": "PGSSLCERT",
+    "sslkey": "PGSSLKEY",
+}
+LONGEST_WORDS = 2000  # bytes of what a program says of its failure
+
+
+def major_of(name: str) -> int:
+    """The version of a program.
+
+    Raises:
+        ConfigurationError: It is not installed.
+    """
+    with running(name, "--version") as process:
+        found = re.search(rb"\b(\d{2})", process.communicate()[0])
+    return int(found[1]) if found else 0
+
+
+@contextmanager
+def running(name: str, *arguments: str, reads: IO[bytes] | int | None = None) -> Iterator[Process]:
+    """A program that ends within the block; its output is a pipe.
+
+    Raises:
+        ConfigurationError: It is not installed, or did not end well.
+    """
+    path = shutil.which(name)
+    if path is None:
+        raise ConfigurationError(f"{name} is missing: {PACKAGE}.")
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(  # noqa: S603  # names and options are ours
+            [path, *arguments],
+            env=_environment(),
+            stdin=subprocess.DEVNULL if reads is None else reads,
+            stdout=subprocess.PIPE,
+            stderr=said,
+        )
+        try:
+            yield process
+            status = process.wait()
+        finally:
+            _end(process)
+        if status:
+            said.seek(0)
+            words = said.read(LONGEST_WORDS).decode(errors="replace").strip()
+            raise ConfigurationError(f"{name} ended with {status}: {words}")
+
+
+def _environment() -> Mapping[str, str]:
+    found = connection.settings_dict
+    given: dict[str, Any] = {VARIABLES[key]: found.get(key) for key in VARIABLES}
+    options = found.get("OPTIONS", {})
+    given |= {OPTIONS[key]: options[key] for key in OPTIONS if key in options}
+    return {**os.environ, **{name: str(value) for name, value in given.items() if value}}
+
+
+def _end(process: Process) -> None:
+    if process.poll() is None:
+        process.terminate()
+        process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(BrokenPipeError):
+                pipe.close()

@@ -1,0 +1,115 @@
+"""Puts a backup in its place: nothing is touched before all of it has been read and checked."""
+
+from dataclasses import dataclass
+import os
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db import OperationalError, ProgrammingError, connection
+
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import Conversation, Copilot, Provider
+from copilot_admin.storage.schema import known_migrations
+from copilot_admin.upkeep.backups import postgresql, sqlite
+from copilot_admin.upkeep.backups.archive import Reader, open_archive
+from copilot_admin.upkeep.backups.manifest import SPOOL, UPLOADS
+
+OURS = "copilot_admin."  # applications of others come and go with their packages
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was put back.
+
+    Attributes:
+        made_at: When the backup was made.
+        uploads: How many files.
+        needs_migrate: Whether its tables are older than this release.
+        keys_missing: Names of encryption keys that are not among this process's.
+    """
+
+    made_at: str
+    uploads: int
+    needs_migrate: bool
+    keys_missing: tuple[str, ...]
+
+
+def restore(path: Path, *, force: bool) -> Restored:
+    """Restores a backup; no server may use the database meanwhile.
+
+    Args:
+        path: The backup.
+        force: Whether what is there may go.
+
+    Raises:
+        ConfigurationError: It cannot be done; the text says why.
+    """
+    with open_archive(path) as backup:
+        known = frozenset(f"{app}.{name}" for app, name in known_migrations())
+        _check_fits(backup, known)
+        if not force and _is_in_use():
+            raise ConfigurationError(
+                "The database is not empty. With --force everything in it is replaced; "
+                "`manage.py backup` keeps it first."
+            )
+        backup.check()
+        names = backup.names(UPLOADS), backup.names(SPOOL)
+        if connection.vendor == "postgresql":
+            postgresql.restore(backup)
+        else:
+            connection.close()
+            sqlite.restore(backup, Path(connection.settings_dict["NAME"]).resolve())
+        _put_back(backup, UPLOADS, names[0], Path(settings.MEDIA_ROOT))
+        _put_back(backup, SPOOL, names[1], Path(settings.DATA_DIR) / "spool")
+        ring = {key.id for key in settings.ENCRYPTION_KEYS}
+        return Restored(
+            made_at=backup.head.made_at,
+            uploads=len(names[0]),
+            needs_migrate=bool(known - set(backup.head.migrations)),
+            keys_missing=tuple(key for key in backup.head.encryption_keys if key not in ring),
+        )
+
+
+def _check_fits(backup: Reader, known: frozenset[str]) -> None:
+    head = backup.head
+    if head.vendor != connection.vendor:
+        raise ConfigurationError(
+            f"The backup is of {head.vendor}, DATABASE_URL names {connection.vendor}. Set DATABASE_URL "
+            "to a database of its kind."
+        )
+    newer = [one for one in head.migrations if one.startswith(OURS) and one not in known]
+    if newer:
+        raise ConfigurationError(
+            f"The backup is of a newer release: its tables know {newer[-1]}. Restore it with that one."
+        )
+
+
+def _is_in_use() -> bool:
+    """Whether there is anything that somebody made; tables alone are nothing."""
+    try:
+        return any(
+            model._default_manager.exists()
+            for model in (Copilot, Provider, Conversation, get_user_model())
+        )
+    except (ProgrammingError, OperationalError):  # no tables: `migrate` has not been run
+        connection.close()
+        return False
+
+
+def _put_back(backup: Reader, prefix: str, names: list[str], folder: Path) -> None:
+    """Writes files over those of the same name; others stay, and sweeping takes them away."""
+    for name in names:
+        target = folder / name
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = target.with_name(f".{target.name}.restored")
+        try:
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                backup.copy(f"{prefix}{name}", file.write)
+            draft.replace(target)
+        except OSError as error:
+            raise ConfigurationError(
+                f"The database is restored, {target} cannot be written: {error.strerror}. Mend that "
+                "and restore again with --force."
+            ) from error

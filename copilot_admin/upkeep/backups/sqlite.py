@@ -1,0 +1,70 @@
+"""SQLite into a backup and back, by its own online copy: a server goes on meanwhile."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+import os
+from pathlib import Path
+import sqlite3
+import tempfile
+from typing import IO
+
+from copilot_admin.config.databases import LOCK_WAIT_SECONDS
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.upkeep.backups.archive import Reader
+from copilot_admin.upkeep.backups.manifest import DATABASE
+
+BESIDE = ("-wal", "-shm", "-journal")  # what belongs to the file that is replaced
+
+
+@contextmanager
+def dump(database: Path, *, beside: Path) -> Iterator[IO[bytes]]:
+    """A whole copy as it is at one moment; it is made in the folder of the backup.
+
+    All pages in one step: in WAL mode a reader holds up no writer, and steps would begin anew with
+    each write of another process.
+    """
+    with tempfile.TemporaryDirectory(dir=beside, prefix=".backup-") as folder:  # mode 0700
+        copy = Path(folder) / "copy.sqlite3"
+        with (
+            closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as source,
+            closing(sqlite3.connect(copy)) as target,
+        ):
+            source.execute(f"PRAGMA busy_timeout={LOCK_WAIT_SECONDS * 1000}")
+            source.backup(target)
+        with copy.open("rb") as file:
+            yield file
+
+
+def restore(backup: Reader, database: Path) -> None:
+    """Puts the copy in the place of a database that nobody has open.
+
+    Raises:
+        ConfigurationError: It is damaged, or cannot be written; what was there is as it was.
+    """
+    database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=database.parent, prefix=".restored-")  # mode 0600
+    draft = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            backup.copy(DATABASE, file.write)
+            file.flush()
+            os.fsync(descriptor)
+        _check(draft)
+        for ending in BESIDE:  # first: a WAL of the old file would be played into the new one
+            database.with_name(database.name + ending).unlink(missing_ok=True)
+        draft.replace(database)
+    except OSError as error:
+        raise ConfigurationError(f"{database} cannot be written: {error.strerror}.") from error
+    finally:
+        for ending in ("", *BESIDE):
+            draft.with_name(draft.name + ending).unlink(missing_ok=True)
+
+
+def _check(file: Path) -> None:
+    try:
+        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as copy:
+            found = copy.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.DatabaseError:
+        found = None
+    if found != ("ok",):
+        raise ConfigurationError("The database of the backup is damaged. Use another backup.")

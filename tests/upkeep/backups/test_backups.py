@@ -1,0 +1,301 @@
+"""A backup is whole, private and checked; what comes back is what was there."""
+
+from collections.abc import Iterator
+import hashlib
+from io import BytesIO
+import json
+import os
+from pathlib import Path
+import resource
+import stat
+import subprocess
+import sys
+from urllib.parse import urlsplit
+import uuid
+import zipfile
+
+from django.conf import settings
+from django.db import connection
+import psycopg
+import pytest
+
+from copilot_admin.copilots.providers import set_api_key
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.settings import BASE_DIR
+from copilot_admin.upkeep.backups import backing_up, manifest, postgresql, programs
+from copilot_admin.upkeep.backups.archive import new_archive, open_archive
+from copilot_admin.upkeep.backups.backing_up import back_up
+from copilot_admin.upkeep.backups.restoring import restore
+from tests import services
+from tests.factories import make_provider, make_published
+
+pytestmark = pytest.mark.database
+KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="  # that of the tests
+CANARY = "sk-canary-of-a-provider"
+IS_POSTGRESQL = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
+
+
+@pytest.fixture
+def data(tmp_path: Path, settings) -> Path:
+    """The data directory of this test, with an upload and an answer that waits in the spool."""
+    settings.DATA_DIR = tmp_path / "data"
+    settings.MEDIA_ROOT = settings.DATA_DIR / "uploads"
+    (settings.MEDIA_ROOT / "copilots").mkdir(parents=True)
+    (settings.MEDIA_ROOT / "copilots" / "a ü.png").write_bytes(b"\x89PNG" * 100_000)
+    (settings.DATA_DIR / "spool").mkdir()
+    (settings.DATA_DIR / "spool" / "1.json").write_text("{}")
+    (settings.DATA_DIR / "spool" / "2.json.tmp").write_text("half")
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def elsewhere(tmp_path) -> Iterator[dict[str, str]]:
+    """The environment of a server with an empty database of the same kind, on another machine."""
+    folder = tmp_path / "elsewhere"
+    environment = {
+        **os.environ,
+        "COPILOT_DATA_DIR": str(folder),
+        "COPILOT_ENCRYPTION_KEYS": KEY,
+        "DJANGO_SETTINGS_MODULE": "copilot_admin.settings",
+    }
+    if not IS_POSTGRESQL:
+        yield {**environment, "DATABASE_URL": f"sqlite:///{folder}/db.sqlite3"}
+        return
+    name = f"test_restored_{uuid.uuid4().hex}"
+    with psycopg.connect(services.DATABASE_URL, autocommit=True) as admin:
+        admin.execute(f"CREATE DATABASE {name}")
+        try:
+            url = urlsplit(services.DATABASE_URL)._replace(path=f"/{name}").geturl()
+            yield {**environment, "DATABASE_URL": url}
+        finally:
+            admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def manage(environment: dict[str, str], *arguments: str) -> tuple[int, str, str]:
+    """Status and words of a command."""
+    ended = subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=BASE_DIR, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return ended.returncode, ended.stdout, ended.stderr
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def rewritten(path: Path, changes: dict[str, bytes | None]) -> Path:
+    """The same archive with other members; None leaves one out."""
+    target = path.with_name(f"{path.name}-changed")
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, body in {**contents(path), **changes}.items():
+            if body is not None:
+                archive.writestr(name, body)
+    return target
+
+
+def with_head(path: Path, **changes: object) -> Path:
+    head = json.loads(contents(path)[manifest.NAME]) | changes
+    return rewritten(path, {manifest.NAME: json.dumps(head).encode()})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_comes_back_is_what_was_there(data, elsewhere, tmp_path):
+    """One way for all: each command takes a second to start."""
+    provider = make_provider(name="Kept")
+    set_api_key(provider, CANARY)
+    make_published(slug="news", provider=provider)
+    file = tmp_path / "backup"
+
+    written = back_up(file)
+
+    assert (written.uploads, written.spooled) == (1, 1)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["backup", "data"]
+    held = contents(file)
+    assert sorted(held) == ["database", "manifest.json", "spool/1.json", "uploads/copilots/a ü.png"]
+    secrets = (CANARY, settings.SECRET_KEY, KEY)
+    assert [one for one in secrets if any(one.encode() in body for body in held.values())] == []
+
+    lines = f"Restored as of {json.loads(held['manifest.json'])['made_at']}, with 1 uploads.\n"
+    assert manage(elsewhere, "restore", str(file)) == (0, lines, "")
+
+    image = Path("uploads/copilots/a ü.png")
+    there = Path(elsewhere["COPILOT_DATA_DIR"])
+    assert (there / image).read_bytes() == (data / image).read_bytes()
+    assert (there / "spool" / "1.json").read_text() == "{}"
+    refused = manage(elsewhere, "restore", str(file))
+    assert refused == (
+        1,
+        "",
+        "CommandError: The database is not empty. With --force everything in it is replaced; "
+        "`manage.py backup` keeps it first.\n",
+    )
+    again = manage({**elsewhere, "COPILOT_ENCRYPTION_KEYS": ""}, "restore", str(file), "--force")
+    assert again[0] == 0, again
+    out = tmp_path / "copilots.yaml"
+    told = manage(elsewhere, "copilots", "export", "--out", str(out))
+    assert told[0] == 0, told
+    assert ("slug: news" in out.read_text(), "name: Kept" in out.read_text()) == (True, True)
+
+
+@pytest.mark.django_db
+class TestAFileThatIsNotWhole:
+    @pytest.fixture
+    def file(self, data, tmp_path: Path) -> Path:
+        make_published(slug="news")
+        file: Path = tmp_path / "backup"
+        back_up(file)
+        return file
+
+    def refusal(self, file: Path, *, force: bool = True) -> str:
+        with pytest.raises(ConfigurationError) as refused:
+            restore(file, force=force)
+        return refused.value.public
+
+    def test_one_that_was_cut_is_refused(self, file):
+        file.write_bytes(file.read_bytes()[:-100])
+        assert self.refusal(file) == f"{file} is no backup, or was cut. Use another one."
+
+    def test_one_that_is_not_there_is_named(self, tmp_path):
+        gone = tmp_path / "gone"
+        assert self.refusal(gone) == f"{gone} cannot be read: No such file or directory."
+
+    @pytest.mark.parametrize("change", [b"other", None], ids=["another", "none"])
+    def test_one_with_a_member_changed_is_refused_before_anything_is_touched(self, file, change):
+        name = "uploads/copilots/a ü.png"
+        words = f"The backup is damaged at {name!r}: nothing of it was used. Take another one."
+        assert self.refusal(rewritten(file, {name: change})) == words
+
+    def test_a_byte_that_turned_is_found(self, file):
+        body = bytearray(file.read_bytes())
+        body[body.index(b"database") + 2_000] ^= 1
+        file.write_bytes(body)
+        assert "The backup is damaged at 'database'" in self.refusal(file)
+
+    @pytest.mark.parametrize(
+        "head", [None, b"[]", b"{", b'{"format": 1}', b'{"format": 1, "x": 2}']
+    )
+    def test_one_without_a_manifest_is_refused(self, file, head):
+        assert "anifest" in self.refusal(rewritten(file, {manifest.NAME: head}))
+
+    def test_another_format_is_named(self, file):
+        assert self.refusal(with_head(file, format=2)) == (
+            "The backup was written in another format. Restore it with the release that wrote it."
+        )
+
+    def test_newer_tables_are_refused(self, file):
+        head = json.loads(contents(file)[manifest.NAME])
+        newer = [*head["migrations"], "copilot_admin.9999_later"]
+        assert self.refusal(with_head(file, migrations=newer)) == (
+            "The backup is of a newer release: its tables know copilot_admin.9999_later. Restore it "
+            "with that one."
+        )
+
+    def test_another_kind_of_database_is_refused(self, file):
+        assert self.refusal(with_head(file, vendor="oracle")) == (
+            f"The backup is of oracle, DATABASE_URL names {connection.vendor}. Set DATABASE_URL to a "
+            "database of its kind."
+        )
+
+    def test_a_database_that_is_used_is_not_replaced_unasked(self, file):
+        assert self.refusal(file, force=False).startswith("The database is not empty.")
+
+    @pytest.mark.parametrize("name", ["uploads/../../x", "uploads//etc/x", "spool/.."])
+    def test_no_name_leads_out_of_its_folder(self, file, name):
+        body = b"x"
+        member = {"size": 1, "sha256": hashlib.sha256(body).hexdigest()}
+        members = json.loads(contents(file)[manifest.NAME])["members"] | {name: member}
+        changed = with_head(rewritten(file, {name: body}), members=members)
+        assert "is damaged at" in self.refusal(changed)
+
+
+@pytest.mark.django_db
+class TestAFileThatCannotBeWritten:
+    def test_another_file_is_not_overwritten(self, data, tmp_path):
+        (tmp_path / "backup").write_text("dear")
+        with pytest.raises(ConfigurationError) as refused:
+            back_up(tmp_path / "backup")
+        assert refused.value.public == (
+            f"{tmp_path / 'backup'} exists. Name another file, or move it away."
+        )
+        assert (tmp_path / "backup").read_text() == "dear"
+
+    def test_a_folder_that_is_not_there_is_named(self, data, tmp_path):
+        with pytest.raises(ConfigurationError, match="cannot be written: No such file"):
+            back_up(tmp_path / "gone" / "backup")
+
+    def test_a_copy_that_fails_leaves_nothing(self, data, tmp_path, monkeypatch):
+        def broken(path: Path) -> object:
+            raise ConfigurationError("No.")
+
+        monkeypatch.setattr(backing_up, "_dump", broken)
+        with pytest.raises(ConfigurationError, match="No"):
+            back_up(tmp_path / "backup")
+        assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+@pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite has no programs")
+@pytest.mark.django_db(transaction=True)
+class TestPostgresqlsPrograms:
+    def test_one_older_than_the_server_is_named(self, data, tmp_path, monkeypatch):
+        server = postgresql.server_major()
+        monkeypatch.setattr(postgresql, "major_of", lambda name: server - 1)
+        with pytest.raises(ConfigurationError) as refused:
+            back_up(tmp_path / "backup")
+        assert refused.value.public == (
+            f"pg_dump is of version {server - 1}, the server of version {server}: install the package "
+            "postgresql-client of the server's version."
+        )
+
+    def test_a_server_older_than_the_backup_is_named(self, data, tmp_path):
+        back_up(tmp_path / "backup")
+        with pytest.raises(ConfigurationError, match=r"is of PostgreSQL 99, this server is \d\d"):
+            restore(with_head(tmp_path / "backup", server_major=99), force=True)
+
+    def test_a_program_older_than_the_backup_is_named(self, data, tmp_path):
+        back_up(tmp_path / "backup")
+        with pytest.raises(ConfigurationError, match="pg_restore is older than the backup"):
+            restore(with_head(tmp_path / "backup", dump_major=99), force=True)
+
+    def test_one_that_is_missing_is_named(self, monkeypatch):
+        monkeypatch.setenv("PATH", "")
+        with pytest.raises(ConfigurationError, match="pg_dump is missing: install"):
+            programs.major_of("pg_dump")
+
+    def test_what_one_says_of_its_failure_is_told(self):
+        with (
+            pytest.raises(ConfigurationError, match=r"psql ended with \d: .*no such"),
+            programs.running("psql", "--no-such-option=no such"),
+        ):
+            pass
+
+    def test_nothing_is_replaced_under_a_server(self, data, tmp_path, monkeypatch):
+        back_up(tmp_path / "backup")
+        monkeypatch.setattr(postgresql, "LEAVING_SECONDS", 0)
+        url = urlsplit(services.DATABASE_URL)._replace(path=f"/{connection.settings_dict['NAME']}")
+        with (
+            psycopg.connect(url.geturl()),
+            pytest.raises(ConfigurationError, match="other connections use the database"),
+        ):
+            restore(tmp_path / "backup", force=True)
+
+
+@pytest.mark.nightly
+@pytest.mark.django_db(transaction=True)
+def test_it_takes_no_memory_for_what_it_copies(data, tmp_path):
+    with (data / "uploads" / "big").open("wb") as big:
+        for _ in range(300):
+            big.write(os.urandom(1024 * 1024))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    back_up(tmp_path / "backup")
+    with open_archive(tmp_path / "backup") as backup:
+        backup.check()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
+
+
+def test_a_member_is_what_was_read_of_it(tmp_path):
+    with new_archive(tmp_path / "one") as archive:
+        archive.add("a", BytesIO(b"x" * 3_000_000))
+    assert archive.members["a"].size == 3_000_000
