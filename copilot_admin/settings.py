@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.config import limits, live_pages, logs, origins, secrets
 from copilot_admin.config.asking_users import Naming, check_required, proxy_rules, token_rules
 from copilot_admin.config.collector import PROTOCOL, Collector, check_collector, headers_in
-from copilot_admin.config.databases import database, is_maintenance
+from copilot_admin.config.databases import database, is_maintenance, replica
 from copilot_admin.config.env import BadSetting, process_environment
 from copilot_admin.config.figure_readers import figure_readers
 from protocol import requests
@@ -90,13 +90,22 @@ except OSError as error:
     raise BadSetting(
         f"COPILOT_DATA_DIR: {DATA_DIR} cannot be made: {error.strerror}. Name another folder."
     ) from None
+PGBOUNCER = env.flag("COPILOT_PGBOUNCER")
 DATABASES = {
     "default": dict(
         database(
-            env.secret("DATABASE_URL"), data_dir=DATA_DIR, maintenance=is_maintenance(sys.argv)
+            env.secret("DATABASE_URL"),
+            data_dir=DATA_DIR,
+            maintenance=is_maintenance(sys.argv),
+            pgbouncer=PGBOUNCER,
         )
     )
 }
+REPLICA_URL = env.secret("COPILOT_REPLICA_URL")
+if REPLICA_URL:
+    DATABASES["replica"] = dict(replica(REPLICA_URL, pgbouncer=PGBOUNCER))
+    logs.hide(str(DATABASES["replica"].get("PASSWORD", "")))
+    DATABASE_ROUTERS = ["copilot_admin.storage.replica.ReplicaRouter"]
 # How long a request of the API waits for the database, in all, before it is told 503.
 DATABASE_WAIT_SECONDS = 4.0
 logs.hide(str(DATABASES["default"].get("PASSWORD", "")))
@@ -194,6 +203,7 @@ MIDDLEWARE = [
     "copilot_admin.edge.pages_middleware.PageCsrf",
     "copilot_admin.edge.pages_middleware.PageUsers",
     "copilot_admin.edge.pages_middleware.PageMessages",
+    *(["copilot_admin.edge.fresh_pages.fresh_after_writes"] if REPLICA_URL else []),
     "axes.middleware.AxesMiddleware",  # asks nothing: it looks at a mark that a log-in leaves
 ]
 TEMPLATES = [

@@ -31,7 +31,7 @@ from tests.waiting import HANGS_SECONDS
 
 pytest_plugins = ["tests.fixtures"]
 
-SERVICES = ("browser", "nginx", "postgres", "redis")
+SERVICES = ("browser", "nginx", "pgbouncer", "postgres", "redis")
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "", None})
 
 # The same examples in every run: what half as many do not find, the nightly run looks for.

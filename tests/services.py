@@ -24,6 +24,11 @@ def nginx() -> str | None:
     return shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
 
 
+def pgbouncer() -> str | None:
+    """The path of PgBouncer, which Debian keeps there too."""
+    return shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin:/usr/local/sbin")
+
+
 @cache
 def missing(service: str) -> str:
     """Why tests with this marker cannot run here; empty when they can."""
@@ -40,6 +45,8 @@ def missing(service: str) -> str:
             return _missing_redis()
         case "nginx":
             return "" if nginx() else "nginx is missing: install the package 'nginx'"
+        case "pgbouncer":
+            return "" if pgbouncer() else "PgBouncer is missing: install the package 'pgbouncer'"
         case _:
             raise AssertionError(f"no service is named {service}")
 

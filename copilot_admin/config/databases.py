@@ -53,7 +53,9 @@ def is_maintenance(argv: Sequence[str]) -> bool:
     return not SERVING.intersection(argv[1:2])
 
 
-def database(url: str, *, data_dir: Path, maintenance: bool = False) -> Mapping[str, Any]:
+def database(
+    url: str, *, data_dir: Path, maintenance: bool = False, pgbouncer: bool = False
+) -> Mapping[str, Any]:
     """The entry of `DATABASES` for an address.
 
     Args:
@@ -61,6 +63,7 @@ def database(url: str, *, data_dir: Path, maintenance: bool = False) -> Mapping[
             data directory.
         data_dir: Where SQLite is kept by default.
         maintenance: Whether statements may take as long as they need.
+        pgbouncer: Whether PgBouncer stands before PostgreSQL, in transaction mode.
 
     Raises:
         BadSetting: The address is none that this service can use.
@@ -75,12 +78,28 @@ def database(url: str, *, data_dir: Path, maintenance: bool = False) -> Mapping[
         case "django.db.backends.sqlite3":
             return _sqlite(Path(parsed["NAME"]))
         case "django.db.backends.postgresql":
-            return _postgresql(parsed, maintenance=maintenance)
+            return _postgresql(parsed, maintenance=maintenance, pgbouncer=pgbouncer)
         case _:
             raise BadSetting(
                 "DATABASE_URL is not understood. Use postgres://user:password@host:port/name "
                 "or sqlite:///path/to/file."
             )
+
+
+def replica(url: str, *, pgbouncer: bool) -> Mapping[str, Any]:
+    """The entry of `DATABASES` for a read replica.
+
+    Raises:
+        BadSetting: It is no PostgreSQL.
+    """
+    found = database(url, data_dir=Path(), pgbouncer=pgbouncer)
+    if found["ENGINE"] == SQLITE:
+        raise BadSetting(
+            "COPILOT_REPLICA_URL names SQLite, which has no replicas. Use "
+            "postgres://user:password@host:port/name, or leave it out."
+        )
+    pool = {**found["OPTIONS"]["pool"], "min_size": 0}  # a worker or a command reads no pages
+    return {**found, "OPTIONS": {**found["OPTIONS"], "pool": pool}, "TEST": {"MIRROR": "default"}}
 
 
 def _sqlite(path: Path) -> Mapping[str, Any]:
@@ -96,19 +115,25 @@ def _sqlite(path: Path) -> Mapping[str, Any]:
     }
 
 
-def _postgresql(parsed: Mapping[str, Any], *, maintenance: bool) -> Mapping[str, Any]:
+def _postgresql(
+    parsed: Mapping[str, Any], *, maintenance: bool, pgbouncer: bool
+) -> Mapping[str, Any]:
     from copilot_admin.config.bounded_connection import BoundedConnection  # loads psycopg
 
     timeouts = TIMEOUTS_OF_COMMANDS if maintenance else TIMEOUTS_OF_SERVERS
+    # In transaction mode the next statement may go another way: what is set for a session is set for
+    # somebody else. PgBouncer refuses `options`; its own file has the limits (docs/operations.md).
+    session = {} if pgbouncer else {"options": timeouts}
     bound = {} if maintenance else {"connection_class": BoundedConnection}
     # CONN_MAX_AGE must be 0 under ASGI: a connection kept by a thread that ended is never closed.
     return {
         **parsed,
         "CONN_MAX_AGE": 0,
         "CONN_HEALTH_CHECKS": True,
+        "DISABLE_SERVER_SIDE_CURSORS": pgbouncer,
         "OPTIONS": {
             **CONNECTING,
-            "options": timeouts,
+            **session,
             "pool": {**POOL, **bound},
             **parsed.get("OPTIONS", {}),
         },

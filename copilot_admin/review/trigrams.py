@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import Enum
 
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, connection, connections, transaction
 from django.db.models import Q, QuerySet, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import StrIndex
@@ -95,9 +95,9 @@ def conversations_found(
     """
     rows = found_by_index(phrases, served).order_by("-pk")
     try:
-        with transaction.atomic():
+        with transaction.atomic(using=rows.db):
             if connection.vendor == "postgresql":
-                _bound_postgresql()
+                _bound_postgresql(rows.db)
             ids = list(rows.values_list("conversation_id", flat=True)[: MOST_FOUND + 1])
             return ids[:MOST_FOUND], len(ids) <= MOST_FOUND and not _sqlite_left_out(served)
     except OperationalError as error:
@@ -118,8 +118,8 @@ def _sqlite_left_out(served: Sequence[str]) -> bool:
         return cursor.fetchone() is not None
 
 
-def _bound_postgresql() -> None:
-    with connection.cursor() as cursor:
+def _bound_postgresql(database: str) -> None:
+    with connections[database].cursor() as cursor:
         # It takes texts for short, and a walk along the order of the keys for fast.
         for way in ("seqscan", "indexscan"):
             cursor.execute(f"SET LOCAL enable_{way} = off")

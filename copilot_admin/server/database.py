@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from django.conf import settings
 from django.db import connection
 
 from copilot_admin.config.bounded_connection import BoundedConnection
@@ -13,6 +14,11 @@ def without_statement_timeout() -> Iterator[None]:
     """Lets statements of this thread take as long as they need; SQLite has no such limits."""
     if connection.vendor != "postgresql":
         yield
+        return
+    if settings.PGBOUNCER:  # its connections are others' too; its own file has the limits
+        connection.ensure_connection()
+        with _unbounded(connection.connection):
+            yield
         return
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout = 0")

@@ -5,12 +5,13 @@ from pathlib import Path
 import stat
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
 from copilot_admin.config import origins
 from copilot_admin.config.bounded_connection import BoundedConnection
-from copilot_admin.config.databases import database, is_maintenance
+from copilot_admin.config.databases import database, is_maintenance, replica
 from copilot_admin.config.encryption import new_key
 from copilot_admin.config.env import BadSetting, Environment
 from copilot_admin.config.kept_secrets import kept_secret
@@ -41,6 +42,11 @@ def test_production_starts_with_the_smallest_environment(tmp_path):
         ({"SECRET_KEY": ""}, "SECRET_KEY is missing. Set 50 random characters or more."),
         ({"SECRET_KEY": "short"}, "SECRET_KEY is weak. Set 50 random characters or more."),
         ({"SECRET_KEY": "ab" * 40}, "SECRET_KEY is weak. Set 50 random characters or more."),
+        (
+            {"SECRET_KEY_FALLBACKS": "short"},
+            "SECRET_KEY_FALLBACKS holds a weak key. Keep those that were SECRET_KEY, separated by "
+            "commas, or none.",
+        ),
         (
             {"COPILOT_ENCRYPTION_KEYS": ""},
             "COPILOT_ENCRYPTION_KEYS is missing. Set 32 random bytes in URL-safe base64.",
@@ -273,3 +279,28 @@ def test_redis_serves_cache_and_live_updates(tmp_path):
         "redis://h:6379/0 {'BACKEND': 'channels_redis.core.RedisChannelLayer', "
         "'CONFIG': {'hosts': [{'address': 'redis://h:6379/0', 'socket_timeout': 30}]}}\n"
     )
+
+
+def postgresql(**options: bool) -> Any:
+    return database("postgres://u:p@h:5432/n", data_dir=Path("/d"), **options)
+
+
+def test_through_pgbouncer_nothing_is_set_for_a_session_and_no_cursor_outlives_a_transaction():
+    stock, behind = postgresql(), postgresql(pgbouncer=True)
+    assert ("options" in stock["OPTIONS"], "options" in behind["OPTIONS"]) == (True, False)
+    assert (stock["DISABLE_SERVER_SIDE_CURSORS"], behind["DISABLE_SERVER_SIDE_CURSORS"]) == (
+        False,
+        True,
+    )
+    assert behind["OPTIONS"].items() <= stock["OPTIONS"].items()
+
+
+def test_a_replica_keeps_no_connection_that_nobody_needs():
+    found = replica("postgres://u:p@h:5432/n", pgbouncer=False)
+    assert found["OPTIONS"]["pool"] == {**postgresql()["OPTIONS"]["pool"], "min_size": 0}
+    assert {**found, "OPTIONS": 0, "TEST": 0} == {**postgresql(), "OPTIONS": 0, "TEST": 0}
+
+
+def test_a_replica_of_sqlite_is_refused():
+    with pytest.raises(BadSetting, match="COPILOT_REPLICA_URL names SQLite, which has no replicas"):
+        replica("sqlite:///x", pgbouncer=False)

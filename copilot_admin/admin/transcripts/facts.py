@@ -39,9 +39,14 @@ def facts_of(conversation: Conversation) -> Facts:
         caller=_caller(conversation.principal),
         outcome=outcome_words(conversation.last_outcome),
         keeps_content=conversation.copilot.logging == Logging.EVERYTHING,
-        is_recent=timezone.now() - conversation.last_at < NEWS_FOR
-        or conversation.last_outcome == Outcome.RUNNING,
+        is_recent=is_recent(conversation),
     )
+
+
+def is_recent(conversation: Conversation) -> bool:
+    """Whether news may come."""
+    silence = timezone.now() - conversation.last_at
+    return silence < NEWS_FOR or conversation.last_outcome == Outcome.RUNNING
 
 
 def live_turns(conversation: Conversation) -> list[int]:

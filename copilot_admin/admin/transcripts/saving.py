@@ -11,6 +11,7 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from copilot_admin.admin.common.from_replica import from_replica
 from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.views import VIEW, number_in
 from copilot_admin.models.reviewing import LONGEST_NAME
@@ -32,6 +33,7 @@ class SavedViews(ConversationModelAdmin):
         ]
         return own + super().get_urls()
 
+    @from_replica
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:

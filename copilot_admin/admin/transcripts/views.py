@@ -12,8 +12,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from copilot_admin.admin.common.from_replica import AskPrimary, from_replica
 from copilot_admin.admin.common.generics import ConversationModelAdmin
-from copilot_admin.admin.transcripts.facts import facts_of, latest_turn, live_turns
+from copilot_admin.admin.transcripts.facts import facts_of, is_recent, latest_turn, live_turns
 from copilot_admin.admin.transcripts.keys import turn_of_key
 from copilot_admin.admin.transcripts.page import HEAD_OF_BIG_THINGS, page_of, parts_of
 from copilot_admin.admin.transcripts.pieces import artifact_by_key, content_by_key
@@ -38,6 +39,7 @@ from copilot_admin.reading import (
 from copilot_admin.rendering.text import pretty_json
 from copilot_admin.review.phrases import read_typed
 from copilot_admin.review.reviews import turn_reviews, verdicts_on
+from copilot_admin.storage.replica import is_read_from_replica
 
 FOLDER = "admin/copilot_admin/conversation"
 VIEW = "copilot_admin.view_conversation"
@@ -69,6 +71,7 @@ class TranscriptViews(ConversationModelAdmin):
         return own + super().get_urls()
 
     @read_only
+    @from_replica
     def change_view(
         self,
         request: HttpRequest,
@@ -78,6 +81,8 @@ class TranscriptViews(ConversationModelAdmin):
     ) -> HttpResponse:
         """The whole conversation, or one way through its branches."""
         conversation = self.conversation(request, object_id)
+        if is_read_from_replica() and is_recent(conversation):
+            raise AskPrimary  # its page is told of news, and what came before must not lack
         return self.conversation_page(request, conversation, way=way_in(request.GET))
 
     def conversation_page(
@@ -145,6 +150,7 @@ class TranscriptViews(ConversationModelAdmin):
         return render(request, f"{FOLDER}/turn_fragment.html", context)
 
     @read_only
+    @from_replica
     def earlier_messages_view(self, request: HttpRequest, pk: str, turn: str) -> HttpResponse:
         """All foreign messages before a question."""
         conversation = self.conversation(request, pk)
@@ -158,6 +164,7 @@ class TranscriptViews(ConversationModelAdmin):
         return JsonResponse({"live": live_turns(conversation), "latest": latest_turn(conversation)})
 
     @read_only
+    @from_replica
     def run_view(self, request: HttpRequest, pk: str, run: str) -> HttpResponse:
         """A run as it was: request and events."""
         conversation = self.conversation(request, pk)
@@ -175,6 +182,7 @@ class TranscriptViews(ConversationModelAdmin):
         return self.page(request, "run.html", conversation, **context)
 
     @read_only
+    @from_replica
     def request_view(self, request: HttpRequest, pk: str, run: str) -> HttpResponse:
         """The whole request of a run as a file."""
         conversation = self.conversation(request, pk)
@@ -186,6 +194,7 @@ class TranscriptViews(ConversationModelAdmin):
         return response
 
     @read_only
+    @from_replica
     def part_view(self, request: HttpRequest, pk: str, key: str) -> HttpResponse:
         """All of a piece of data that the page shows the beginning of."""
         conversation = self.conversation(request, pk)
