@@ -1,0 +1,96 @@
+"""The image runs as nobody, holds what was locked and no secret, and can be written to nowhere."""
+
+import re
+
+from django.core.management import get_commands, load_command_class
+from django.urls import resolve
+import pytest
+
+from copilot_admin.server.serving import DEFAULT_PORT
+from copilot_admin.settings import BASE_DIR
+from tests.deploy.containerfile import PATH, stages
+from tests.docs.test_settings import ROWS, SECRETS
+
+PACKAGES, IMAGE = stages()
+IGNORED = (BASE_DIR / ".containerignore").read_text().splitlines()
+OF_PYTHON = {"PATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
+
+
+def option(words: list[str], name: str) -> bool:
+    return any(word.partition("=")[0] == name for word in words)
+
+
+def parsed(words: list[str]) -> object:
+    """What a command of `manage.py` understands of its arguments."""
+    name, *rest = words
+    command = load_command_class(get_commands()[name], name)
+    return command.create_parser("manage.py", name).parse_args(rest)
+
+
+def test_it_is_of_a_short_named_base_and_of_two_stages():
+    assert (PACKAGES.base, PACKAGES.name, IMAGE.base, IMAGE.name) == (
+        "python:3.11-slim-bookworm",
+        "packages",
+        "python:3.11-slim-bookworm",
+        "",
+    )
+    assert re.findall(r"\b[\w-]+\.(?:io|com|org|dev)/", PATH.read_text()) == []
+
+
+def test_everything_from_an_index_is_a_wheel_with_its_hash():
+    installs = [one.words for one in PACKAGES.all("RUN") if "install" in one.words]
+    assert [one[-1] for one in installs] == ["/requirements/run.txt", "/requirements/traces.txt"]
+    assert all(option(one, "--require-hashes") for one in installs)
+    assert all(one[one.index("--only-binary") + 1] == ":all:" for one in installs)
+    assert [one.text for one in IMAGE.all("RUN") if "pip" in one.text] == []
+
+
+@pytest.mark.parametrize("stage", [PACKAGES, IMAGE], ids=["packages", "image"])
+def test_what_is_copied_exists_and_is_not_ignored(stage):
+    copies = [one.words for one in stage.all("COPY") if not option(one.words, "--from")]
+    sources = {source for *sources, _ in copies for source in sources}
+    assert [source for source in sources if not (BASE_DIR / source).exists()] == []
+    allowed = {line.removeprefix("!").partition("/")[0] for line in IGNORED if line[:1] == "!"}
+    assert {source.partition("/")[0] for source in sources} <= allowed
+
+
+def test_all_that_the_service_reads_is_copied():
+    copied = {word for one in IMAGE.all("COPY") for word in one.words}
+    assert {"manage.py", "protocol", "templates", "copilot_admin"} <= copied
+
+
+def test_nothing_else_comes_near_an_image():
+    assert next(line for line in IGNORED if not line.startswith("#")) == "*"
+    assert (BASE_DIR / ".dockerignore").read_text() == (BASE_DIR / ".containerignore").read_text()
+
+
+def test_it_runs_as_nobody_that_a_machine_knows():
+    assert IMAGE.last("USER").text == "10001:10001"
+    after = IMAGE.instructions[IMAGE.instructions.index(IMAGE.last("USER")) :]
+    assert {one.name for one in after} <= {
+        *("USER", "VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT", "CMD")
+    }
+
+
+def test_its_variables_are_settings_and_none_is_a_secret():
+    pairs = [word.partition("=") for one in IMAGE.all("ENV") for word in one.words]
+    given = {name: value for name, _, value in pairs}
+    assert set(given) - OF_PYTHON <= set(ROWS) - SECRETS
+    assert (given["COPILOT_ENV"], [given["COPILOT_DATA_DIR"]]) == (
+        "production",
+        IMAGE.last("VOLUME").words,
+    )
+
+
+def test_it_serves_on_the_port_that_it_says():
+    assert IMAGE.last("ENTRYPOINT").words == ["python", "manage.py"]
+    options = parsed(IMAGE.last("CMD").words)
+    assert (options.host, options.port) == ("0.0.0.0", IMAGE.last("EXPOSE").text)
+    assert int(options.port) == DEFAULT_PORT
+
+
+def test_its_healthcheck_asks_an_address_that_there_is():
+    port, path = re.search(
+        r"http://127\.0\.0\.1:(\d+)(/\w+)", IMAGE.last("HEALTHCHECK").text
+    ).groups()
+    assert (int(port), resolve(path).route) == (DEFAULT_PORT, "healthz")
