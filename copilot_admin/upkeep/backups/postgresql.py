@@ -6,6 +6,7 @@ import subprocess
 import time
 from typing import IO
 
+from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.backends.postgresql.base import DatabaseWrapper
 
@@ -41,7 +42,15 @@ LOOK_SECONDS = 0.1
 
 
 def server_major() -> int:
-    """The version of the server, as it is named."""
+    """The version of the server, as it is named.
+
+    Raises:
+        ConfigurationError: PgBouncer stands before it, where its programs have no session.
+    """
+    if settings.PGBOUNCER:
+        raise ConfigurationError(
+            "A backup needs PostgreSQL itself: name it in DATABASE_URL, without COPILOT_PGBOUNCER."
+        )
     with connection.cursor() as cursor:
         cursor.execute("SHOW server_version_num")
         return int(cursor.fetchone()[0]) // 10_000

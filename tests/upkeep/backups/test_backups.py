@@ -249,6 +249,14 @@ class TestPostgresqlsPrograms:
             "postgresql-client of the server's version."
         )
 
+    def test_they_are_not_sent_to_pgbouncer(self, data, tmp_path, settings):
+        settings.PGBOUNCER = True
+        with pytest.raises(ConfigurationError) as refused:
+            back_up(tmp_path / "backup")
+        assert refused.value.public == (
+            "A backup needs PostgreSQL itself: name it in DATABASE_URL, without COPILOT_PGBOUNCER."
+        )
+
     def test_a_server_older_than_the_backup_is_named(self, data, tmp_path):
         back_up(tmp_path / "backup")
         with pytest.raises(ConfigurationError, match=r"is of PostgreSQL 99, this server is \d\d"):

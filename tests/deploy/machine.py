@@ -1,0 +1,209 @@
+"""What a machine of an operator runs, for tests: databases, servers, nginx and PgBouncer, on free ports."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import json
+import os
+from pathlib import Path
+import pwd
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.error
+from urllib.parse import urlsplit
+import urllib.request
+import uuid
+
+import psycopg
+
+from copilot_admin.settings import BASE_DIR
+from tests import services
+from tests.production_check import production_environment
+from tests.waiting import HANGS_SECONDS, eventually
+
+NOBODY = "nobody"
+COPILOT = """
+format: 1
+providers: [{{name: Model, kind: openai_compatible, base_url: "{url}"}}]
+copilots:
+  - {{slug: news, name: News, provider: Model, model: m, description: one, access: open}}
+"""
+QUESTION = json.dumps({"messages": [{"role": "human", "content": "Hello"}]}).encode()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+def answers(port: int) -> bool:
+    with socket.socket() as line:
+        return line.connect_ex(("127.0.0.1", port)) == 0
+
+
+def asked(url: str, body: bytes | None = None, **headers: str) -> tuple[int, bytes]:
+    """Status and body; 0 and the words of what went wrong."""
+    headers = {"Content-Type": "application/json"} | headers
+    request = urllib.request.Request(url, data=body, headers=headers)  # loopback
+    try:
+        with urllib.request.urlopen(request, timeout=HANGS_SECONDS) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+    except OSError as error:
+        return 0, repr(error).encode()
+
+
+@contextmanager
+def fresh_database() -> Iterator[str]:
+    """The URL of an empty database, which goes afterwards."""
+    name = f"test_deploy_{uuid.uuid4().hex}"
+    with psycopg.connect(services.DATABASE_URL, autocommit=True) as admin:
+        admin.execute(f"CREATE DATABASE {name}")
+        try:
+            yield urlsplit(services.DATABASE_URL)._replace(path=f"/{name}").geturl()
+        finally:
+            admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def production(folder: Path, database: str, **changes: str) -> dict[str, str]:
+    """The environment of a server; no deadline of it ends on a busy machine."""
+    return {
+        **production_environment(str(folder / "data")),
+        "ALLOWED_HOSTS": "127.0.0.1,localhost",
+        "DATABASE_URL": database,
+        "DJANGO_SETTINGS_MODULE": "tests.server.patient_settings",
+        **changes,
+    }
+
+
+def manage(environment: Mapping[str, str], *arguments: str, code: Path = BASE_DIR) -> str:
+    """What a command says that has to end well."""
+    ended = subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=code, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
+
+
+class Server:
+    """A server that is started and stopped within a test, from a folder with code."""
+
+    def __init__(
+        self, environment: Mapping[str, str], port: int, *, code: Path = BASE_DIR, workers: int = 1
+    ) -> None:
+        self.port = port
+        command = [sys.executable, "manage.py", "serve", "--port", str(port)]
+        self.process = subprocess.Popen(
+            [*command, "--workers", str(workers)],
+            cwd=code, env=environment, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def wait_until_ready(self) -> None:
+        def is_ready() -> bool:
+            return asked(f"http://127.0.0.1:{self.port}/readyz")[0] == 200
+
+        assert eventually(lambda: is_ready() or self.process.poll() is not None)
+        assert self.process.poll() is None, "the server ended"
+
+    def stop(self) -> None:
+        """Ends it as an operator does, and waits until it has drained."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        # uvicorn ends with the signal that it was sent, its parent of several workers with 0.
+        assert self.process.wait(2 * HANGS_SECONDS) in (0, -signal.SIGTERM)
+
+
+@contextmanager
+def serving(*servers: Server) -> Iterator[None]:
+    try:
+        for server in servers:
+            server.wait_until_ready()
+        yield
+    finally:
+        for server in servers:
+            server.stop()
+
+
+@contextmanager
+def program(command: Sequence[str], *, port: int, log: Path) -> Iterator[None]:
+    """A program of the machine that listens within the block."""
+    with log.open("w") as said:
+        process = subprocess.Popen(command, stdout=said, stderr=said)
+        try:
+            assert eventually(lambda: answers(port) or process.poll() is not None)
+            assert process.poll() is None, log.read_text()
+            yield
+        finally:
+            process.terminate()
+            process.wait(HANGS_SECONDS)
+
+
+def as_nobody() -> list[str]:
+    """What stands before a program that refuses to be root; its files have to be his."""
+    return ["setpriv", f"--reuid={NOBODY}", "--clear-groups"] if os.geteuid() == 0 else []
+
+
+def give_to_nobody(*paths: Path) -> None:
+    if os.geteuid() == 0:
+        for path in paths:
+            os.chown(path, pwd.getpwnam(NOBODY).pw_uid, -1)
+
+
+class _Slow(BaseHTTPRequestHandler):
+    """Says its words one after the other, as a model does."""
+
+    words, pause = 40, 0.1
+    ends = threading.Event()
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        for number in range(self.words):
+            self._say({"delta": {"content": f"w{number} "}})
+            self.ends.wait(self.pause)
+        self._say({"delta": {}, "finish_reason": "stop"})
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def _say(self, choice: dict) -> None:
+        body = {"id": "1", "object": "chat.completion.chunk", "model": "m"}
+        chunk = {**body, "choices": [{"index": 0, **choice}]}
+        self.wfile.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+        self.wfile.flush()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class _Models(ThreadingHTTPServer):
+    request_queue_size = 128
+    daemon_threads = True
+
+
+@contextmanager
+def slow_model() -> Iterator[str]:
+    """The URL of a model that takes four seconds for an answer."""
+    server = _Models(("127.0.0.1", 0), _Slow)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def is_whole(body: bytes) -> bool:
+    """Whether an answer has every word of the model."""
+    said = "".join(
+        json.loads(line.removeprefix("data: ")).get("delta", "")
+        for line in body.decode().splitlines()
+        if line.startswith("data: ")
+    )
+    return said.split() == [f"w{number}" for number in range(_Slow.words)]

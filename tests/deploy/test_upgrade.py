@@ -1,0 +1,143 @@
+"""A release is rolled out under fifty streams: none is cut, none refused."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+import os
+from pathlib import Path
+import subprocess
+import threading
+
+import psycopg
+import pytest
+
+from copilot_admin.settings import BASE_DIR
+from tests.deploy.machine import (
+    COPILOT,
+    QUESTION,
+    Server,
+    asked,
+    free_port,
+    fresh_database,
+    is_whole,
+    manage,
+    production,
+    program,
+    serving,
+    slow_model,
+)
+from tests.models.expanding import BASELINE
+from tests.services import nginx
+from tests.waiting import HANGS_SECONDS, eventually
+
+pytestmark = [pytest.mark.nightly, pytest.mark.nginx, pytest.mark.postgres]
+STREAMS = 50
+CONF = (BASE_DIR / "deploy" / "nginx" / "copilot-admin.conf").read_text()
+
+
+def git(*arguments: str) -> str:
+    ended = subprocess.run(
+        ["git", *arguments], cwd=BASE_DIR, capture_output=True, text=True, check=False
+    )
+    return ended.stdout.strip() if ended.returncode == 0 else ""
+
+
+@pytest.fixture
+def old_code(tmp_path) -> Iterator[Path]:
+    """The code as it was when the last migration before the rule came; without history, this one."""
+    file = f"copilot_admin/migrations/{BASELINE}.py"
+    commit = git("log", "--diff-filter=A", "--format=%H", "-1", "--", file)
+    if not commit:
+        print("There is no history: the release before is played by this one.")
+        yield BASE_DIR
+        return
+    folder = tmp_path / "old"
+    with (tmp_path / "old.tar").open("wb") as archive:
+        subprocess.run(["git", "archive", commit], cwd=BASE_DIR, stdout=archive, check=True)
+    folder.mkdir()
+    subprocess.run(["tar", "-xf", tmp_path / "old.tar", "-C", folder], check=True)
+    yield folder
+
+
+def proxy(folder: Path, port: int, servers: list[int]) -> list[str]:
+    """The command of an nginx with the file of compose before these servers, without its TLS."""
+    text = "".join(line for line in CONF.splitlines(True) if "ssl_" not in line)
+    text = text.replace(
+        "listen 80;\n    return 308 https://$host$request_uri;", "listen 127.0.0.1:1;"
+    )
+    text = text.replace("listen 443 ssl;", f"listen 127.0.0.1:{port};")
+    (line,) = (line for line in text.splitlines() if "web:7777" in line)
+    upstream = "".join(line.replace("web:7777", f"127.0.0.1:{one}") for one in servers)
+    text = text.replace(line, upstream)
+    text = text.replace("server {\n    listen 127.0.0.1:1;\n}", "")
+    folders = "".join(
+        f"{name}_temp_path {folder}/{name};"
+        for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    around = f"daemon off; pid {folder}/pid; events {{ worker_connections 1024; }}"
+    file = folder / "nginx.conf"
+    file.write_text(f"{around} http {{ access_log off; {folders} {text} }}")
+    if os.geteuid() == 0:
+        file.write_text("user root;" + file.read_text())
+    return [nginx() or "nginx", "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(file)]
+
+
+class Askers:
+    """So many clients, each with its next question as soon as the last one is answered."""
+
+    def __init__(self, url: str) -> None:
+        self.answers: list[tuple[int, bytes]] = []
+        self._enough = threading.Event()
+        self._threads = [threading.Thread(target=self._ask_on, args=(url,)) for _ in range(STREAMS)]
+        for thread in self._threads:
+            thread.start()
+
+    def _ask_on(self, url: str) -> None:
+        while not self._enough.is_set():
+            self.answers.append(asked(url, QUESTION))
+
+    def wait_for_more(self) -> None:
+        """Until as many answers have come as there are clients."""
+        so_far = len(self.answers)
+        assert eventually(lambda: len(self.answers) >= so_far + STREAMS)
+
+    def stop(self) -> None:
+        self._enough.set()
+        for thread in self._threads:
+            thread.join(2 * HANGS_SECONDS)
+
+
+def test_no_stream_is_cut_and_none_refused(old_code, tmp_path):
+    with ExitStack() as machine:
+        database = machine.enter_context(fresh_database())
+        model = machine.enter_context(slow_model())
+        environment = production(tmp_path, database, COPILOT_DRAIN_S="60")
+        manage(environment, "migrate", "--no-input", code=old_code)
+        (tmp_path / "news.yaml").write_text(COPILOT.format(url=model))
+        told = ("copilots", "import", str(tmp_path / "news.yaml"), "--publish")
+        manage(environment, *told, code=old_code)
+
+        ports, port = [free_port(), free_port()], free_port()
+        running = [Server(environment, one, code=old_code) for one in ports]
+        machine.enter_context(serving(*running))
+        command = proxy(tmp_path, port, ports)
+        machine.enter_context(program(command, port=port, log=tmp_path / "nginx.log"))
+        askers = Askers(f"http://127.0.0.1:{port}/v1/copilots/news/query")
+        try:
+            askers.wait_for_more()
+            manage(environment, "migrate", "--no-input")
+            askers.wait_for_more()
+            for old in running:
+                old.stop()
+                new = Server(environment, old.port)
+                machine.enter_context(serving(new))
+                askers.wait_for_more()
+        finally:
+            askers.stop()
+
+        wrong = [one for one in askers.answers if one[0] != 200 or not is_whole(one[1])]
+        assert (len(wrong), wrong[:3]) == (0, [])
+        with psycopg.connect(database) as rows:
+            outcomes = rows.execute(
+                "SELECT outcome, count(*) FROM copilot_admin_run GROUP BY outcome"
+            ).fetchall()
+        assert outcomes == [("completed", len(askers.answers))]
