@@ -19,7 +19,7 @@ from tests.side_by_side import Command, run
 from tests.unsteady import Pass, once_more
 
 MOST_WORKERS = 4  # more start-ups than they save on a suite of this size
-WITHOUT_DATABASE = ("protocol", "engine", "browser", "benchmarks", "mutants")
+WITHOUT_DATABASE = ("protocol", "engine", "browser", "benchmarks", "deploy", "mutants")
 # These go ways that the tests of the rooms have measured, or compare costs, or run the product in
 # other processes.
 NOT_MEASURED = tuple(

@@ -117,7 +117,7 @@ def test_no_stream_is_cut_and_none_refused(old_code, tmp_path):
         manage(environment, *told, code=old_code)
 
         ports, port = [free_port(), free_port()], free_port()
-        running = [Server(environment, one, code=old_code) for one in ports]
+        running = [Server(environment, one, code=old_code, workers=2) for one in ports]
         machine.enter_context(serving(*running))
         command = proxy(tmp_path, port, ports)
         machine.enter_context(program(command, port=port, log=tmp_path / "nginx.log"))
@@ -128,7 +128,7 @@ def test_no_stream_is_cut_and_none_refused(old_code, tmp_path):
             askers.wait_for_more()
             for old in running:
                 old.stop()
-                new = Server(environment, old.port)
+                new = Server(environment, old.port, workers=2)
                 machine.enter_context(serving(new))
                 askers.wait_for_more()
         finally:

@@ -206,7 +206,7 @@ def test_the_path_leads_from_an_empty_machine_to_a_watched_and_backed_up_service
             machine.walk(step)
         secrets = [path.stat().st_mode & 0o077 for path in (tmp_path / "etc").iterdir()]
         assert secrets == [0] * 6
-        running.enter_context(machine.start_pgbouncer())
+        bouncer = running.enter_context(machine.start_pgbouncer())
         machine.walk("5")
         (tmp_path / "lib").mkdir()
         machine.walk("6")
@@ -241,5 +241,6 @@ def test_the_path_leads_from_an_empty_machine_to_a_watched_and_backed_up_service
             machine.ask("/v1/copilots/news/query", QUESTION)
             assert machine.count("copilot_admin_run") == 2
             server.stop()
+        bouncer.close()
         machine.type(f"{prepare}{restore} --force")
         assert (machine.count("copilot_admin_run"), machine.count("auth_user")) == (1, 1)

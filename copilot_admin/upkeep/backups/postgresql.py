@@ -125,7 +125,7 @@ def _check_alone() -> None:
     while others := _others():
         if time.monotonic() > until:
             raise ConfigurationError(
-                f"{others} other connections use the database. Stop servers and workers first."
+                f"{others} other connections use the database. Stop servers, workers and PgBouncer first."
             )
         time.sleep(LOOK_SECONDS)
 
