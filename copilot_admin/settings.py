@@ -13,6 +13,7 @@ from copilot_admin.config.collector import PROTOCOL, Collector, check_collector,
 from copilot_admin.config.databases import database, is_maintenance, replica
 from copilot_admin.config.env import BadSetting, process_environment
 from copilot_admin.config.figure_readers import figure_readers
+from copilot_admin.config.mail import MailSecurity, mail_server
 from protocol import requests
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -170,6 +171,19 @@ COLLECTOR = check_collector(
     protocol=env.text("OTEL_EXPORTER_OTLP_PROTOCOL", PROTOCOL),
 )
 logs.hide(*COLLECTOR.headers.values())
+
+# Mail: passwords that are forgotten, and what people asked to be told.
+MAIL = mail_server(env)
+logs.hide(MAIL.password)
+EMAIL_BACKEND = MAIL.backend
+EMAIL_HOST = MAIL.host
+EMAIL_PORT = MAIL.port
+EMAIL_HOST_USER = MAIL.user
+EMAIL_HOST_PASSWORD = MAIL.password
+EMAIL_USE_TLS = MAIL.security is MailSecurity.STARTTLS
+EMAIL_USE_SSL = MAIL.security is MailSecurity.TLS
+EMAIL_TIMEOUT = 10  # seconds
+DEFAULT_FROM_EMAIL = MAIL.sender
 
 # What takes long is done in the background: by this process, or by others that ask the database.
 BACKGROUND = env.choice("COPILOT_TASKS", BackgroundTasks, default=BackgroundTasks.PROCESS)
