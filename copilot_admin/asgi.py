@@ -23,6 +23,7 @@ from copilot_admin.edge.django_handler import Handler  # noqa: E402
 from copilot_admin.edge.header_limits import HeaderLimits  # noqa: E402
 from copilot_admin.edge.ids import RequestIds  # noqa: E402
 from copilot_admin.edge.lifespan import Lifespan  # noqa: E402
+from copilot_admin.edge.log_in_proxy import LogInProxy  # noqa: E402
 from copilot_admin.edge.metrics_page import MetricsPage  # noqa: E402
 from copilot_admin.edge.proxy_users import ProxyUsers  # noqa: E402
 from copilot_admin.edge.request_counts import RequestCounts  # noqa: E402
@@ -61,6 +62,7 @@ def _build() -> App:
     app = HeaderLimits(app)
     app = RequestIds(app)
     app = ProxyUsers(app, settings.USER_PROXIES)
+    app = LogInProxy(app, settings.FIRM_LOG_IN.proxy)
     app = Cors(app, origins=ALLOWED_ORIGINS, extra_headers=_headers_of_clients())
     readers, counter = settings.METRICS_READERS, None
     if readers.are_there:

@@ -13,6 +13,7 @@ from copilot_admin.config.collector import PROTOCOL, Collector, check_collector,
 from copilot_admin.config.databases import database, is_maintenance, replica
 from copilot_admin.config.env import BadSetting, process_environment
 from copilot_admin.config.figure_readers import figure_readers
+from copilot_admin.config.firm_log_in import firm_log_in
 from copilot_admin.config.mail import MailSecurity, mail_server
 from protocol import requests
 
@@ -216,6 +217,7 @@ MIDDLEWARE = [
     "copilot_admin.edge.pages_middleware.PageUrls",
     "copilot_admin.edge.pages_middleware.PageCsrf",
     "copilot_admin.edge.pages_middleware.PageUsers",
+    "copilot_admin.admin.logins.middleware.PageFirmLogIns",
     "copilot_admin.edge.pages_middleware.PageMessages",
     *(["copilot_admin.edge.fresh_pages.fresh_after_writes"] if REPLICA_URL else []),
     "axes.middleware.AxesMiddleware",  # asks nothing: it looks at a mark that a log-in leaves
@@ -244,7 +246,13 @@ LOCALE_PATHS = [BASE_DIR / "copilot_admin" / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 
+# Whether copilots have members, who alone see and edit them; else all builders do.
+MEMBERS = env.flag("COPILOT_MEMBERS")
+
 # Log-ins.
+FIRM_LOG_IN = firm_log_in(env, production=PRODUCTION)
+logs.hide(FIRM_LOG_IN.oidc.client_secret)
+PASSWORD_RESET_TIMEOUT = 3600  # seconds for which the address in a mail is good
 LOGIN_URL = "admin:login"
 PASSWORD_HASHERS = [
     "copilot_admin.config.passwords.OneCoreArgon2",
@@ -253,6 +261,7 @@ PASSWORD_HASHERS = [
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",  # refuses before a password is looked at
     "django.contrib.auth.backends.ModelBackend",
+    "copilot_admin.admin.logins.backend.FirmBackend",  # of sessions; it lets nobody in
 ]
 AXES_LOCKOUT_PARAMETERS = ["username", "ip_address"]  # either: of an account, of an address
 AXES_FAILURE_LIMIT = 10

@@ -1,21 +1,30 @@
 """The roles that people have in the admin, as groups of Django's permissions."""
 
 from collections.abc import Mapping
-from enum import StrEnum
 
 from django.contrib.auth.models import Group, Permission
 
+from copilot_admin.config.role_names import Role
 
-class Role(StrEnum):
-    """A group of users."""
-
-    BUILDERS = "Builders"
-    OPERATORS = "Operators"
-    REVIEWERS = "Reviewers"
+__all__ = ["GIVEN_ONCE", "PERMISSIONS", "Role", "create_roles"]
 
 
 # Permissions as `app.codename`. Who does more than one job is in more than one group.
 PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
+    # They read everything and change nothing.
+    Role.AUDITORS: (
+        "copilot_admin.view_copilot",
+        "copilot_admin.reach_every_copilot",
+        "copilot_admin.view_provider",
+        "copilot_admin.view_modelprice",
+        "copilot_admin.view_endpointkey",
+        "copilot_admin.view_conversation",
+        "copilot_admin.view_componentcall",
+        "copilot_admin.view_reviewqueue",
+        "copilot_admin.view_criterion",
+        "auth.view_user",
+        "auth.view_group",
+    ),
     Role.BUILDERS: (
         "copilot_admin.view_copilot",
         "copilot_admin.add_copilot",
@@ -23,6 +32,7 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         "copilot_admin.delete_copilot",
     ),
     Role.OPERATORS: (
+        "copilot_admin.reach_every_copilot",
         "copilot_admin.view_provider",
         "copilot_admin.add_provider",
         "copilot_admin.change_provider",
@@ -49,6 +59,10 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         "copilot_admin.change_criterion",
         "copilot_admin.watch_background",
     ),
+    Role.PUBLISHERS: (
+        "copilot_admin.view_copilot",
+        "copilot_admin.publish_copilot",
+    ),
     Role.REVIEWERS: (
         "copilot_admin.view_conversation",
         "copilot_admin.change_conversation",
@@ -60,16 +74,23 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
     ),
 }
 
+# To builders, when publishers come to be; a firm where others publish takes it from them.
+GIVEN_ONCE = ("copilot_admin.publish_copilot",)
+
 
 def create_roles(**_: object) -> None:
     """Makes the groups of the roles, and gives each what this release says it may do.
 
     Runs after every `migrate`, so that a permission which an upgrade brings reaches its role;
-    what an operator added to a group stays.
+    what an operator added to a group stays, and builders who may not publish any more stay so.
     """
+    has_publishers = Group.objects.filter(name=Role.PUBLISHERS.value).exists()
     for role, names in PERMISSIONS.items():
         group, _created = Group.objects.get_or_create(name=role.value)
         group.permissions.add(*_permissions(names))
+    if not has_publishers:
+        builders = Group.objects.get(name=Role.BUILDERS.value)
+        builders.permissions.add(*_permissions(GIVEN_ONCE))
 
 
 def _permissions(names: tuple[str, ...]) -> list[Permission]:

@@ -1,6 +1,6 @@
 """Reads a copilot file into the database: all of it or nothing."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,6 +41,8 @@ class Wish:
         may_change_providers: Whether whoever imports may say where keys are sent. Else a provider
             of a file is taken only where it is here as it is there.
         may_change_limits: Whether limits of a file count: a builder lifts none that operators set.
+        may_publish: Whether whoever imports may switch on what was published once.
+        reaches: Whether he works on a copilot that is here.
     """
 
     default_access: str
@@ -48,6 +50,8 @@ class Wish:
     user: AbstractBaseUser | None = None
     may_change_providers: bool = True
     may_change_limits: bool = True
+    may_publish: bool = True
+    reaches: Callable[[Copilot], bool] = lambda _: True
 
 
 @dataclass(slots=True)
@@ -180,6 +184,8 @@ def _faults(entry: CopilotEntry, work: Import, *, index: int) -> list[FileFault]
     if here is not None and here.is_archived:
         sentence = f"the copilot '{entry.slug}' is in the archive. Restore it first."
         faults.append(FileFault(f"{path}.slug", sentence))
+    if here is not None:
+        faults += _faults_of_rights(entry, here, work.wish, path=path)
     namesake = work.known.namesake(entry.name)
     if namesake is not None:
         sentence = f"the copilot '{namesake}' has this name. Choose another."
@@ -190,6 +196,23 @@ def _faults(entry: CopilotEntry, work: Import, *, index: int) -> list[FileFault]
         except ConfigurationError as error:
             faults.append(FileFault(f"{path}.image", error.public))
     return faults
+
+
+def _faults_of_rights(
+    entry: CopilotEntry, here: Copilot, wish: Wish, *, path: str
+) -> list[FileFault]:
+    """What whoever imports may not do to a copilot that is here."""
+    if not wish.reaches(here):
+        sentence = f"'{entry.slug}' is the slug of a copilot of others. Choose another."
+        return [FileFault(f"{path}.slug", sentence)]
+    if _switches_on(entry, here) and not wish.may_publish:
+        sentence = "you may not switch copilots on. Ask somebody who publishes."
+        return [FileFault(f"{path}.enabled", sentence)]
+    return []
+
+
+def _switches_on(entry: CopilotEntry, here: Copilot) -> bool:
+    return bool(here.live_id and not here.enabled and entry.switches()["enabled"])
 
 
 def _take_copilot(entry: CopilotEntry, work: Import, *, index: int) -> ImportedChange:

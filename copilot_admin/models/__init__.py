@@ -17,6 +17,7 @@ from copilot_admin.models.copilots import (
 from copilot_admin.models.exports import ExportPart, ExportState, TranscriptExport
 from copilot_admin.models.imports import PendingImport
 from copilot_admin.models.limits import Scope, SubjectLimits
+from copilot_admin.models.people import ExternalAccount, LogIn, Membership
 from copilot_admin.models.prices import ModelPrice
 from copilot_admin.models.questions import (
     AnswerState,
@@ -106,13 +107,16 @@ __all__ = [
     "EventType",
     "ExportPart",
     "ExportState",
+    "ExternalAccount",
     "Feedback",
     "FeedbackSource",
     "Filling",
     "HourlyUsage",
     "Judgement",
+    "LogIn",
     "Logging",
     "Mark",
+    "Membership",
     "ModelPrice",
     "Node",
     "NodeKind",

@@ -170,6 +170,8 @@ class Copilot(models.Model):
     )
     retention_days = models.PositiveIntegerField(_("retention in days"), null=True, blank=True)
     tags = models.JSONField(_("tags"), default=list, blank=True)
+    # Where copilots have members: whether all builders are. Those of before members are for all.
+    is_for_all_builders = models.BooleanField(default=True, editable=False)
 
     live = models.ForeignKey(
         "CopilotVersion",
@@ -193,6 +195,10 @@ class Copilot(models.Model):
         verbose_name = _("copilot")
         verbose_name_plural = _("copilots")
         ordering = ["name"]
+        permissions = [
+            ("publish_copilot", _("Can publish copilots and switch them on")),
+            ("reach_every_copilot", _("Can work on copilots of which others are members")),
+        ]
         constraints = [
             models.UniqueConstraint(
                 Lower("name"),

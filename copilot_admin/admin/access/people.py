@@ -3,9 +3,14 @@
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
 from django.contrib.auth.admin import GroupAdmin
 from django.contrib.auth.models import Group, Permission, User
-from django.http import HttpRequest
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import URLPattern, path
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.access.powers import (
@@ -19,23 +24,29 @@ from copilot_admin.admin.common.generics import PersonModelAdmin
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.logins.log_in_rows import carried_out, rows_of
+from copilot_admin.people.external import is_external
 
 # What makes a user mightier than any role; only who is that mighty may hand it out.
 SUPERUSER_FIELDS = ("is_superuser", "user_permissions")
 # What says what somebody may do; nobody but a superuser decides that about himself.
 OWN_RIGHTS = ("is_active", "is_staff", "groups")
+# What the firm's log-in says; here it is only shown, to superusers too.
+GIVEN_OUTSIDE = ("is_staff", "groups", "is_superuser")
 
 
 @admin.register(User, site=site)
 class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
     """The pages of users."""
 
-    list_display = ("username", "email", "is_active", "is_staff", "last_login")
+    list_display = ("username", "email", "is_active", "is_staff", "comes_from", "last_login")
+    list_select_related = ("external",)
+    change_form_template = "admin/copilot_admin/person/change_form.html"
     list_filter = ("is_active", "groups")
     filter_horizontal = ()
     fieldsets = (
         (None, {"fields": ("username", "password")}),
-        (_("Person"), {"fields": (("first_name", "last_name"), "email")}),
+        (_("Person"), {"fields": (("first_name", "last_name"), "email", "comes_from")}),
         (
             _("Rights"),
             {
@@ -50,9 +61,49 @@ class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
         (_("Dates"), {"fields": ("last_login", "date_joined")}),
     )
 
+    @admin.display(description=_("Account"))
+    def comes_from(self, person: User) -> str:
+        """Who vouches for the account, and so says which roles it has."""
+        if not is_external(person):
+            return gettext("of this server")
+        text = gettext("of %(issuer)s, which says its roles; they are read again at each log-in")
+        return text % {"issuer": person.external.issuer}
+
+    def get_urls(self) -> list[URLPattern]:
+        """The stock addresses, and the one of log-ins before them."""
+        wrap = self.admin_site.admin_view
+        own = path("<int:pk>/log-ins/", wrap(self.log_ins_view), name="auth_user_log_ins")
+        return [own, *super().get_urls()]
+
+    def log_ins_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Where somebody is logged in, and the end of it, for whoever may change him."""
+        person = get_object_or_404(User, pk=pk)
+        if not self.has_change_permission(request, person):
+            raise PermissionDenied
+        if request.method == "POST":
+            self.log_change(request, person, "Ended log-ins.")
+            return carried_out(request, person, back=request.path)
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": gettext("Where %(name)s is logged in") % {"name": person},
+            "rows": rows_of(request, person),
+            "person": person,
+            "is_own": person.pk == request.user.pk,
+        }
+        return render(request, "admin/copilot_admin/log_ins.html", context)
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:
+        """A password is for accounts of this server alone."""
+        if is_external(self.get_object(request, unquote(id))):
+            raise PermissionDenied
+        return super().user_change_password(request, id, form_url)
+
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
         """Nobody but a superuser makes one, or changes his own rights; dates are facts."""
-        facts = ("last_login", "date_joined")
+        facts = ("last_login", "date_joined", "comes_from")
+        if is_external(obj):
+            return (*facts, *GIVEN_OUTSIDE, *(() if _is_superuser(request) else SUPERUSER_FIELDS))
         if _is_superuser(request):
             return facts
         own = OWN_RIGHTS if obj is not None and obj.pk == request.user.pk else ()

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from copilot_admin.models import Copilot
+from copilot_admin.people.members import Person, reachable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,10 +16,10 @@ class Use:
     version: str
 
 
-def uses() -> Mapping[str, Sequence[Use]]:
-    """The copilots that use a component, by its name, without the archive; one query."""
+def uses(user: Person) -> Mapping[str, Sequence[Use]]:
+    """The copilots of somebody that use a component, by its name, without the archive; one query."""
     found: dict[str, list[Use]] = defaultdict(list)
-    rows = Copilot.objects.in_use().order_by("name", "pk").values_list("pk", "name", "components")
+    rows = reachable(user).in_use().order_by("name", "pk").values_list("pk", "name", "components")
     for pk, name, components in rows.exclude(components=[]):
         for row in components:
             use = Use(copilot_id=pk, copilot=name, version=row["version"])

@@ -53,7 +53,7 @@ class ComponentViews(ComponentTrialViews):
     def catalogue_view(self, request: HttpRequest) -> HttpResponseBase:
         """Every component in its newest version."""
         _check(request)
-        used = uses()
+        used = uses(request.user)
         cards = [
             {
                 "component": component,
@@ -82,7 +82,7 @@ class ComponentViews(ComponentTrialViews):
             versions=registry().versions(name),
             manifest=pretty_json(dict(component.manifests[0])),
             sample_call=sample_call(component),
-            uses=uses().get(name, ()),
+            uses=uses(request.user).get(name, ()),
             may_try=request.user.has_perm(TRY),
         )
 

@@ -26,6 +26,7 @@ from copilot_admin.engine.llm.retries import Pace
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot
+from copilot_admin.people.members import Person, reachable
 from protocol.data import layout
 from protocol.json import JsonObject
 from protocol.strict_json import MalformedJson, loads
@@ -58,11 +59,16 @@ class TrialForm(forms.Form):
     )
     file = UploadField(label=_("Or a file"), required=False)
 
-    def __init__(self, component: type[Component], *args: Any, **kwargs: Any) -> None:
+    def __init__(
+        self, component: type[Component], *args: Any, user: Person | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.component = component
         if MODEL not in component.uses:
             del self.fields["copilot"]
+        elif user is not None:
+            offered = reachable(user).in_use().select_related("provider").order_by("name")
+            self.fields["copilot"].queryset = offered  # type: ignore[attr-defined]  # of models
         if DOCUMENTS not in component.uses:
             del self.fields["document"], self.fields["file"]
         else:
@@ -135,12 +141,12 @@ class TrialForm(forms.Form):
         return tuple(filter(None, (written if text.strip() else None, file)))
 
 
-def initial_of(component: type[Component], number: int) -> dict[str, Any]:
+def initial_of(component: type[Component], number: int, *, user: Person) -> dict[str, Any]:
     """What the form holds at first: a sample, and the first copilot there is."""
     sample = component.samples[number] if number < len(component.samples) else {}
     return {
         "arguments": layout(sample_arguments(sample)),
-        "copilot": Copilot.objects.in_use().order_by("name").first()
+        "copilot": reachable(user).in_use().order_by("name").first()
         if MODEL in component.uses
         else None,
     }

@@ -51,10 +51,11 @@ class ComponentTrialViews(AdminSite):
         if request.method != "POST":
             number = request.GET.get("sample", "")
             sample = int(number) - 1 if number.isascii() and number.isdigit() else 0
+            initial = initial_of(component, max(sample, 0), user=request.user)
             return self._trial_page(
-                request, TrialForm(component, initial=initial_of(component, max(sample, 0)))
+                request, TrialForm(component, initial=initial, user=request.user)
             )
-        form = TrialForm(component, request.POST, request.FILES)
+        form = TrialForm(component, request.POST, request.FILES, user=request.user)
         if not form.is_valid():
             return self._trial_page(request, form)
         trial = ComponentTrial(form.run(uid=f"user:{request.user.pk}"))
@@ -68,7 +69,7 @@ class ComponentTrialViews(AdminSite):
     def stream_view(self, request: HttpRequest, name: str, version: str) -> HttpResponseBase:
         """The same while it comes: outputs as JSON, at the end the result as HTML."""
         component = _component(request, name, version)
-        form = TrialForm(component, request.POST, request.FILES)
+        form = TrialForm(component, request.POST, request.FILES, user=request.user)
         if not form.is_valid():
             sentences = [str(one) for errors in form.errors.values() for one in errors]
             frames = _refused(" ".join(sentences))

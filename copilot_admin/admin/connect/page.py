@@ -18,6 +18,7 @@ from copilot_admin.copilots.at_once import keys_of
 from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
 from copilot_admin.edge.public_address import base_url
 from copilot_admin.models import Access, Copilot
+from copilot_admin.people.members import reachable
 from copilot_admin.studio.connection.setup import problem_of
 from copilot_admin.studio.connection.steps import TITLES, StepName
 from copilot_admin.studio.connection.values import Result, Verdict
@@ -73,6 +74,8 @@ def copilot_for(request: HttpRequest, pk: int, *, permission: str) -> Copilot:
     ):
         raise PermissionDenied
     rows = Copilot.objects.in_use().select_related("provider", "live__provider")
+    if not request.user.has_perm(MAKE_KEY):
+        rows = reachable(request.user, rows)
     return get_object_or_404(rows, pk=pk, deletion_requested_at=None)
 
 

@@ -19,7 +19,7 @@ from copilot_admin.copilots.at_once import consequences, switched
 from copilot_admin.models import Copilot
 
 
-@admin.action(description=_("Publish…"), permissions=["change"])
+@admin.action(description=_("Publish…"), permissions=["publish"])
 def publish_chosen(
     model_admin: CopilotViews, request: HttpRequest, queryset: QuerySet[Copilot]
 ) -> HttpResponse:
@@ -79,7 +79,7 @@ def export_chosen(
     return HttpResponseRedirect(model_admin.export_url(queryset.values_list("pk", flat=True)))
 
 
-@admin.action(description=_("Enable"), permissions=["change"])
+@admin.action(description=_("Enable"), permissions=["publish"])
 def enable_chosen(
     model_admin: CopilotViews, request: HttpRequest, queryset: QuerySet[Copilot]
 ) -> HttpResponse | None:

@@ -1,7 +1,8 @@
 """Copilots in the admin: the list, and the page in which one is made."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
+from django.conf import settings
 from django.contrib import admin
 from django.core.files.base import ContentFile
 from django.db import transaction
@@ -16,6 +17,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from copilot_admin.admin.common.fieldsets import without
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
+from copilot_admin.admin.common.reach import behind_the_wall
 from copilot_admin.admin.copilots import actions
 from copilot_admin.admin.copilots.archive import ArchiveViews
 from copilot_admin.admin.copilots.at_once import AtOnceViews
@@ -26,6 +28,7 @@ from copilot_admin.admin.copilots.filters import StateFilter, TagFilter
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.imports import ImportViews
 from copilot_admin.admin.copilots.kept_copy import forget_copy
+from copilot_admin.admin.copilots.members import MemberViews
 from copilot_admin.admin.copilots.page import page_context
 from copilot_admin.admin.copilots.replays import ReplayViews
 from copilot_admin.admin.copilots.tags import TagViews
@@ -40,7 +43,11 @@ from copilot_admin.copilots.standing import CopilotState
 from copilot_admin.copilots.uploaded_images import random_name
 from copilot_admin.edge.security_headers import WITH_OWN_FRAMES
 from copilot_admin.models import Access, Copilot
+from copilot_admin.people.members import may_publish, reachable
 from copilot_admin.upkeep.tasks import delete_in_background
+
+if TYPE_CHECKING:
+    from copilot_admin.models.copilots import CopilotQuerySet
 
 FIELDSETS = sections()
 # What may be done with copilots of the archive; deletion besides.
@@ -56,6 +63,7 @@ class CopilotAdmin(
     AtOnceViews,
     ArchiveViews,
     TagViews,
+    MemberViews,
     ImportViews,
     ExportViews,
     TemplateViews,
@@ -134,8 +142,16 @@ class CopilotAdmin(
             self.template_urls() + self.version_urls() + self.question_urls() + self.replay_urls()
         )
         ours = pages + self.at_once_urls() + self.archive_urls() + self.tag_urls()
-        ours += self.import_urls() + self.export_urls() + own
-        return ours + super().get_urls()
+        ours += self.import_urls() + self.export_urls() + self.member_urls() + own
+        return behind_the_wall(ours + super().get_urls())
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Copilot]:
+        """The copilots that whoever looks works on."""
+        return reachable(request.user, cast("CopilotQuerySet", super().get_queryset(request)))
+
+    def has_publish_permission(self, request: HttpRequest) -> bool:
+        """Who may put copilots before people; actions ask for it by this name."""
+        return may_publish(request.user)
 
     def get_fieldsets(self, request: HttpRequest, obj: Copilot | None = None) -> Any:
         """The sections of the page."""
@@ -189,6 +205,8 @@ class CopilotAdmin(
             copilot is not None and copilot.is_archived and self.has_change_permission(request)
         )
         context["taken"] = taken_in(request)
+        context["may_publish"] = self.has_publish_permission(request)
+        context["has_members"] = settings.MEMBERS and copilot is not None
         response = super().render_change_form(request, context, *args, **kwargs)
         response["Content-Security-Policy"] = (
             WITH_OWN_FRAMES  # HTML of an answer, in the playground

@@ -27,6 +27,7 @@ from copilot_admin.copilots.at_once import Switched, consequences, keys_of, swit
 from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Copilot
+from copilot_admin.people.members import may_publish
 
 FOLDER = "admin/copilot_admin/copilot"
 _INPUTS = inputs_of_the_table()
@@ -91,6 +92,9 @@ class AtOnceViews(CopilotViews):
             return {**panel_of(copilot), "form": form, "note": _("Choose one of what is offered.")}
         if form.cleaned_data["before"] != stamp(stored):
             note = _("Somebody changed this meanwhile. It stands as you see it now; look again.")
+            return panel_of(copilot) | {"note": note}
+        if wanted.enabled and not stored.enabled and not may_publish(request.user):
+            note = _("You may not switch copilots on. Ask somebody who publishes.")
             return panel_of(copilot) | {"note": note}
         told = consequences(stored, wanted, keys=keys_of(copilot))
         if told and copilot.live_id and "sure" not in request.POST:

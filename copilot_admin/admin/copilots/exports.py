@@ -24,6 +24,7 @@ from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
 from copilot_admin.models.copilots import CopilotQuerySet
+from copilot_admin.people.members import reachable
 
 FOLDER = "admin/copilot_admin/copilot"
 # YAML is written in Python alone, 20 ms for a copilot, and read in as much: more of it is JSON.
@@ -68,7 +69,7 @@ class ExportViews(CopilotViews):
         if request.method != "POST":
             return self._export_page(request)
         wish = _wish(request)
-        fault = _fault_of(wish)
+        fault = _fault_of(wish) or _fault_of_reach(wish, request)
         if fault:
             return self._export_page(request, fault=fault, wish=wish)
         # Where models are, and in which variable a key is, concerns those who see providers alone.
@@ -81,10 +82,11 @@ class ExportViews(CopilotViews):
     def _export_page(
         self, request: HttpRequest, *, fault: str = "", wish: Wish | None = None
     ) -> HttpResponseBase:
-        in_use = Copilot.objects.in_use()
+        mine = reachable(request.user)
+        in_use = mine.in_use()
         asked, tag = request.GET.get("q", "").strip(), request.GET.get("tag", "")
         ids = [number_in(value) for value in request.GET.getlist("id")]
-        rows = Copilot.objects.filter(pk__in=ids) if ids else in_use
+        rows = mine.filter(pk__in=ids) if ids else in_use
         rows = _found(rows.filter(deletion_requested_at=None), asked=asked, tag=tag)
         found = list(rows.order_by("name").values("slug", "name", "tags", "live_id"))
         context: dict[str, Any] = {
@@ -129,6 +131,13 @@ def _fault_of(wish: Wish) -> str:
         sentence = _("YAML is for %(most)d copilots at most. Choose fewer, or JSON.")
         return sentence % {"most": MOST_AS_YAML}
     return ""
+
+
+def _fault_of_reach(wish: Wish, request: HttpRequest) -> str:
+    here = Copilot.objects.filter(slug__in=wish.slugs)
+    if here.count() == reachable(request.user, here).count():
+        return ""
+    return _("One of them is not there any more. Choose again.")
 
 
 def _download(wish: Wish, *, with_providers: bool) -> HttpResponse:

@@ -12,6 +12,7 @@ from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.standing import WORDS, CopilotState
 from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.models import Copilot
+from copilot_admin.people.members import reachable
 
 if TYPE_CHECKING:
     from django.contrib.admin.views.main import ChangeList
@@ -63,7 +64,7 @@ class TagFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
         """The tags of what is listed, the archive or all else; none: there is no such filter."""
         in_archive = request.GET.get(StateFilter.parameter_name) == CopilotState.ARCHIVED
-        rows = Copilot.objects.filter(archived_at__isnull=not in_archive)
+        rows = reachable(request.user).filter(archived_at__isnull=not in_archive)
         return [(found.tag, found.tag) for found in known_tags(rows)]
 
     def queryset(

@@ -30,6 +30,7 @@ from copilot_admin.copilot_file.importing import Wish, usual_access
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.models import Copilot, PendingImport
 from copilot_admin.models.imports import new_token
+from copilot_admin.people.members import is_reachable, may_publish
 
 FOLDER = "admin/copilot_admin/copilot"
 KEPT_FOR = timedelta(days=1)
@@ -110,6 +111,8 @@ class ImportViews(CopilotViews):
         self, request: HttpRequest, files: list[ReadFile], pending: PendingImport
     ) -> HttpResponseBase:
         publishing = "publish" in request.POST
+        if publishing and not may_publish(request.user):
+            raise PermissionDenied
         with transaction.atomic():
             changes = self._imported(request, files, publishing=publishing, dry_run=False)
             is_as_shown = digest_of(changes) == request.POST.get("digest")
@@ -132,7 +135,7 @@ class ImportViews(CopilotViews):
         is_other: bool = False,
     ) -> HttpResponseBase:
         if publishing is None:
-            publishing = "publish" in request.GET
+            publishing = "publish" in request.GET and may_publish(request.user)
         changes = self._imported(request, files, publishing=publishing, dry_run=True)
         return self._import_page(
             request,
@@ -141,6 +144,7 @@ class ImportViews(CopilotViews):
             unchanged=unchanged(changes),
             digest=digest_of(changes),
             publishing=publishing,
+            may_publish=may_publish(request.user),
             does_anything=any(
                 one.change.effect is not Effect.UNCHANGED or one.change.published for one in changes
             ),
@@ -160,6 +164,8 @@ class ImportViews(CopilotViews):
             user=person_of(request),
             may_change_providers=may_change_providers,
             may_change_limits=request.user.has_perm("copilot_admin.change_subjectlimits"),
+            may_publish=may_publish(request.user),
+            reaches=lambda copilot: is_reachable(request.user, copilot.pk),
         )
         return import_files(files, wish, dry_run=dry_run)
 

@@ -19,6 +19,7 @@ from copilot_admin.admin.copilots.views import CopilotViews, number_in
 from copilot_admin.copilots.tags import give_tags, known_tags, tags_in, with_tags
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
+from copilot_admin.people.members import reachable
 
 FOLDER = "admin/copilot_admin/copilot"
 
@@ -74,7 +75,7 @@ class TagViews(CopilotViews):
 
     def _tag(self, request: HttpRequest, ids: list[int]) -> str:
         """Tags copilots, and says what that changed."""
-        known = [found.tag for found in known_tags(Copilot.objects.in_use())]
+        known = [found.tag for found in known_tags(reachable(request.user).in_use())]
         named = {
             key: tags_in(request.POST.get(key, ""), known=known)
             for key in ("tags", "add", "remove")
@@ -114,7 +115,7 @@ class TagViews(CopilotViews):
             "typed": request.POST.get("tags", ", ".join(copilots[0].tags) if is_one else ""),
             "typed_add": request.POST.get("add", ""),
             "typed_remove": request.POST.get("remove", ""),
-            "known": known_tags(Copilot.objects.in_use()),
+            "known": known_tags(reachable(request.user).in_use()),
             "fault": fault,
             "back": self._after(copilots),
         }

@@ -31,6 +31,7 @@ from copilot_admin.copilots.publishing import (
 )
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion
+from copilot_admin.people.members import may_publish
 from copilot_admin.studio.changes import marked_changes
 from copilot_admin.studio.versions import version_of, version_page
 from protocol.json import Json
@@ -72,6 +73,7 @@ class VersionViews(CopilotViews):
             "is_later_page": below is not None,
             "has_changes": has_changes(copilot),
             "may_change": self.has_change_permission(request, copilot),
+            "may_publish": may_publish(request.user),
         }
         return self._version_page(request, "versions", copilot, _("Versions"), context)
 
@@ -110,7 +112,9 @@ class VersionViews(CopilotViews):
         """Publishes an earlier version as a new one."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        copilot = self._copilot(request, pk, changing=True)
+        copilot = self._copilot(request, pk)
+        if not may_publish(request.user) or copilot.is_being_deleted or copilot.is_archived:
+            raise PermissionDenied
         try:
             made = publish_again(_version(copilot, number), user=person_of(request))
         except ConfigurationError as error:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -36,6 +37,7 @@ from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.remote_images import fetch_copies, stored_image
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
+from copilot_admin.people.members import belongs_to, may_publish
 from copilot_admin.studio.changes import MarkedChange, marked, proposed_note
 from copilot_admin.studio.question_fares import Fares, fares_of
 
@@ -72,6 +74,11 @@ class CopilotViews(CopilotModelAdmin):
         """Where a copilot is edited."""
         return reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
 
+    def log_addition(self, request: HttpRequest, obj: Copilot, message: Any) -> Any:
+        """Notes that somebody made a copilot, in whichever way: it is his."""
+        belongs_to(obj, request.user)
+        return super().log_addition(request, obj, message)
+
     def publish_url(self, ids: Iterable[int]) -> str:
         """Where publishing these is asked about."""
         query = urlencode([("id", pk) for pk in ids])
@@ -100,8 +107,9 @@ class CopilotViews(CopilotModelAdmin):
         transaction.on_commit(fetch)
 
     def publish_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Says what would go live; a POST makes it so."""
-        if not self.has_change_permission(request):
+        """Says what would go live; a POST makes it so, for whoever may publish."""
+        may_look = self.has_change_permission(request) or may_publish(request.user)
+        if not may_look or (request.method == "POST" and not may_publish(request.user)):
             raise PermissionDenied
         drafts = drafts_of(self._chosen(request))
         if request.method == "POST":
@@ -114,6 +122,7 @@ class CopilotViews(CopilotModelAdmin):
             "drafts": drafts,
             "cards": [PublishCard(draft, fares[draft.copilot.pk]) for draft in drafts],
             "ready": [draft for draft in drafts if draft.may_go_live],
+            "may_publish": may_publish(request.user),
         }
         return render(request, "admin/copilot_admin/copilot/publish.html", context)
 

@@ -9,17 +9,18 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.figures.views import FiguresViews
-from copilot_admin.admin.frame.login import LoginForm
 from copilot_admin.admin.frame.navigation import navigation
 from copilot_admin.admin.frame.running import RunningViews
 from copilot_admin.admin.frame.start_page import start_page
 from copilot_admin.admin.limits.views import LimitsViews
+from copilot_admin.admin.logins.forms import LoginForm
+from copilot_admin.admin.logins.site_views import LogInViews
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
 
 
-class CopilotAdminSite(FiguresViews, LimitsViews, RunningViews):
+class CopilotAdminSite(FiguresViews, LimitsViews, RunningViews, LogInViews):
     """The one admin site of the service."""
 
     site_title: "_StrOrPromise" = _("Copilot Admin")

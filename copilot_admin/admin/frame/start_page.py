@@ -9,7 +9,8 @@ from django.urls import NoReverseMatch, reverse
 from copilot_admin.admin.frame.cards import Overview, overview_of
 from copilot_admin.admin.frame.next_steps import next_steps
 from copilot_admin.copilots.tags import known_tags, tagged
-from copilot_admin.models import Conversation, Copilot
+from copilot_admin.models import Conversation
+from copilot_admin.people.members import reachable
 
 MOST_CONVERSATIONS = 8
 
@@ -35,7 +36,7 @@ def start_page(request: HttpRequest) -> dict[str, Any]:
     }
     overview = Overview()
     if parts["sees_copilots"]:
-        in_use, tag = Copilot.objects.in_use(), request.GET.get("tag", "")
+        in_use, tag = reachable(user).in_use(), request.GET.get("tag", "")
         overview = overview_of(tagged(in_use, tag) if tag else in_use)
         parts |= {
             "tag": tag,

@@ -5,11 +5,13 @@ from functools import partial
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from copilot_admin.admin.playground.sides import QUERY, side_of
 from copilot_admin.answering.admitted_query import AdmittedQuery
-from copilot_admin.errors import MalformedBody, UnusableRequest
+from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
 from copilot_admin.ids import new_ids
+from copilot_admin.people.members import is_reachable
 from copilot_admin.studio.playground import Witness, builder
 from protocol.query import Query
 from protocol.requests import UnusableQuery, read
@@ -32,6 +34,8 @@ def query_of_form(
         MalformedBody: The query is no JSON.
         UnusableRequest: The query asks nothing, or the form cannot be understood.
     """
+    if not is_reachable(user, pk):
+        raise NotFound(_("This copilot is gone."))
     text = request.POST.get(QUERY, "")
     caller = builder(user)
     return AdmittedQuery(

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from copilot_admin.admin.common.reach import within_reach
 from copilot_admin.admin.playground.choices import choices
 from copilot_admin.admin.playground.html_frame import html_frame
 from copilot_admin.admin.playground.judging import judge
@@ -11,9 +12,9 @@ from copilot_admin.admin.playground.views import answer, ask
 app_name = "playground"
 urlpatterns = [
     path("<int:pk>/ask/", ask, name="ask"),
-    path("<int:pk>/answer/", answer, name="answer"),
-    path("<int:pk>/choices/", choices, name="choices"),
-    path("<int:pk>/html/", html_frame, name="html"),
-    path("<int:pk>/judge/", judge, name="judge"),
-    path("<int:pk>/save/", save, name="save"),
+    path("<int:pk>/answer/", within_reach(answer), name="answer"),
+    path("<int:pk>/choices/", within_reach(choices), name="choices"),
+    path("<int:pk>/html/", within_reach(html_frame), name="html"),
+    path("<int:pk>/judge/", within_reach(judge), name="judge"),
+    path("<int:pk>/save/", within_reach(save), name="save"),
 ]

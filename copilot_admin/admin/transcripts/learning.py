@@ -1,11 +1,13 @@
 """Turns become saved questions: one from its page, many from the list."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
@@ -21,6 +23,7 @@ from copilot_admin.admin.transcripts.views import FOLDER, VIEW, number_in
 from copilot_admin.admin.transcripts.way import LIST, way_in
 from copilot_admin.models import Conversation, Copilot
 from copilot_admin.models.questions import LONGEST_LABEL
+from copilot_admin.people.members import is_reachable, reachable
 from copilot_admin.review.learning import MOST_AT_ONCE, Fate, Learned, learn, turns_of
 
 CHANGE = "copilot_admin.change_copilot"
@@ -73,6 +76,8 @@ class LearningViews(ConversationModelAdmin):
         number = number_in(turn)
         if number is None:
             raise Http404
+        if not is_reachable(request.user, conversation.copilot_id):
+            raise PermissionDenied
         (one,) = learn([(conversation.pk, number)])
         if one.fate is Fate.GONE:
             raise Http404
@@ -115,6 +120,8 @@ class LearningViews(ConversationModelAdmin):
             rows = rows_of_list(self, request, _sent(request).get(LIST, ""))
             newest = () if rows is None else rows.order_by("-last_at", "-id")[:MOST_CHOSEN]
             chosen = [row.pk for row in newest]
+        mine = Conversation.objects.filter(copilot__in=reachable(request.user).values("pk"))
+        chosen = list(in_order(chosen, mine)) if settings.MEMBERS else chosen
         only_bad = _sent(request).get("which") == ONLY_BAD
         turns = turns_of(chosen, only_bad=only_bad)
         return Selection(
@@ -123,6 +130,12 @@ class LearningViews(ConversationModelAdmin):
             only_bad=only_bad,
             has_more=len(turns) > MOST_AT_ONCE,
         )
+
+
+def in_order(chosen: Sequence[int], among: QuerySet[Conversation]) -> Iterator[int]:
+    """Those ids that are among some rows, in the order in which they were chosen."""
+    found = set(among.filter(pk__in=chosen).values_list("pk", flat=True))
+    return (pk for pk in chosen if pk in found)
 
 
 def _sent(request: HttpRequest) -> Any:

@@ -40,6 +40,9 @@ SHARED = frozenset(
         "admin:app_list",
         "admin:view_on_site",
         "admin:autocomplete",
+        "admin:log_ins",
+        "admin:logged_in",
+        "admin:emergency",
     }
 )
 OWNERS = {

@@ -25,7 +25,14 @@ function makeDialog() {
   document.body.append(dialog);
   dialog.querySelector("form").addEventListener("submit", async (event) => {
     event.preventDefault();
-    say(await (dialog.dataset.state === "out" ? logIn(new FormData(event.target)) : look()));
+    const typesPassword = dialog.dataset.state === "out" && dialog.querySelector("fieldset");
+    say(await (typesPassword ? logIn(new FormData(event.target)) : lookAgain()));
+  });
+  // The window in which somebody logged in with the firm's account tells it here.
+  new BroadcastChannel("copilot-admin-log-in").addEventListener("message", async () => {
+    if (dialog.open) {
+      say(await lookAgain());
+    }
   });
   dialog.querySelector("[data-close]").addEventListener("click", () => dialog.close());
 }
@@ -64,6 +71,15 @@ function say(state) {
   }
   const fault = dialog.querySelector("[role=alert]");
   fault.textContent = state.startsWith("refused:") ? state.slice("refused:".length) : "";
+}
+
+// After a log-in elsewhere: the forms of this page get what that log-in made worthless.
+async function lookAgain() {
+  const state = await look();
+  if (state === "in") {
+    renew(tokenIn(await page(location.pathname + location.search)));
+  }
+  return state;
 }
 
 // Whether somebody is logged in: "in", "out", or "away" where the server does not answer.

@@ -1,0 +1,104 @@
+"""The page that says who works on a copilot."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext as _
+
+from copilot_admin.admin.copilots.views import CopilotViews, number_in
+from copilot_admin.models import Copilot, Membership
+from copilot_admin.people.members import may_say_who
+
+FOLDER = "admin/copilot_admin/copilot"
+NAME = "copilot_admin_copilot_members"
+MOST_OFFERED = 500  # names in the list of proposals; any other can be typed
+
+
+class MemberViews(CopilotViews):
+    """Members are seen by whoever sees the copilot, and changed by its owners."""
+
+    def member_urls(self) -> list[URLPattern]:
+        """Its address."""
+        wrap = self.admin_site.admin_view
+        return [path("<int:pk>/members/", wrap(self.members_view), name=NAME)]
+
+    def members_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
+        """Who works on it; a POST adds, takes away, or opens it to all builders."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        copilot = get_object_or_404(self.get_queryset(request), pk=pk)
+        may_change = may_say_who(request.user, copilot)
+        if request.method == "POST":
+            if not may_change:
+                raise PermissionDenied
+            return self._carried_out(request, copilot)
+        if not settings.MEMBERS:
+            raise Http404
+        context: dict[str, Any] = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": _("Members"),
+            "copilot": copilot,
+            "members": copilot.memberships.select_related("user"),
+            "may_change": may_change,
+            "offered": builders().values_list("username", flat=True)[:MOST_OFFERED]
+            if may_change
+            else (),
+        }
+        return render(request, f"{FOLDER}/members.html", context)
+
+    def _carried_out(self, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
+        if "add" in request.POST:
+            said, is_done = self._add(request, copilot)
+        elif "remove" in request.POST:
+            said, is_done = self._remove(request, copilot)
+        else:
+            said, is_done = self._open(request, copilot), True
+        (messages.success if is_done else messages.error)(request, said)
+        return HttpResponseRedirect(reverse(f"admin:{NAME}", args=[copilot.pk]))
+
+    def _add(self, request: HttpRequest, copilot: Copilot) -> tuple[str, bool]:
+        name = request.POST.get("user", "").strip()
+        found = builders().filter(username=name).first()
+        if found is None:
+            return _("Nobody who works on copilots has this user name. Write it in full."), False
+        is_owner = "owner" in request.POST
+        Membership.objects.update_or_create(
+            copilot=copilot, user=found, defaults={"is_owner": is_owner}
+        )
+        self.log_change(request, copilot, f"Made {found} {'an owner' if is_owner else 'a member'}.")
+        return _("%(name)s works on it from now on.") % {"name": found}, True
+
+    def _remove(self, request: HttpRequest, copilot: Copilot) -> tuple[str, bool]:
+        number = number_in(request.POST.get("remove"))
+        found = get_object_or_404(copilot.memberships.select_related("user"), pk=number)
+        if found.is_owner and copilot.memberships.filter(is_owner=True).count() == 1:
+            return _("Somebody has to own it. Make somebody else an owner first."), False
+        found.delete()
+        self.log_change(request, copilot, f"Took {found.user} from the members.")
+        return _("%(name)s is no member any more.") % {"name": found.user}, True
+
+    def _open(self, request: HttpRequest, copilot: Copilot) -> str:
+        is_open = "everybody" in request.POST
+        Copilot.objects.filter(pk=copilot.pk).update(is_for_all_builders=is_open)
+        if is_open:
+            self.log_change(request, copilot, "Opened to all builders.")
+            return _("All builders work on it from now on.")
+        self.log_change(request, copilot, "Closed to all but its members.")
+        return _("Only its members work on it from now on.")
+
+
+def builders() -> QuerySet[User]:
+    """Everybody who may work on copilots at all, by name."""
+    names = ("change_copilot", "publish_copilot")
+    allowed = Q(groups__permissions__codename__in=names) | Q(user_permissions__codename__in=names)
+    rows = User.objects.filter(allowed | Q(is_superuser=True), is_active=True, is_staff=True)
+    return rows.order_by("username").distinct()

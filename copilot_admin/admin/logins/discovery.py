@@ -1,0 +1,87 @@
+"""Where a provider of OpenID Connect has what: read from its own document, and kept for a while.
+
+Source: https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig
+"""
+
+from dataclasses import dataclass
+import time
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+
+from copilot_admin.config.firm_log_in import OidcProvider
+from copilot_admin.errors import Unavailable
+
+TIMEOUT_SECONDS = 5.0
+KEPT_SECONDS = 600.0
+DOCUMENT = "/.well-known/openid-configuration"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoints:
+    """The addresses of a provider; `issuer` exactly as it writes it."""
+
+    issuer: str
+    authorization: str
+    token: str
+    keys: str
+    userinfo: str = ""
+    end_session: str = ""
+
+
+_found: dict[str, tuple[float, Endpoints]] = {}
+
+
+def endpoints_of(provider: OidcProvider) -> Endpoints:
+    """The addresses of a provider.
+
+    Raises:
+        Unavailable: It does not answer, or says something else than it has to.
+    """
+    now = time.monotonic()
+    kept = _found.get(provider.issuer)
+    if kept is not None and now - kept[0] < KEPT_SECONDS:
+        return kept[1]
+    found = _read(provider)
+    _found[provider.issuer] = (now, found)
+    return found
+
+
+def forget() -> None:
+    """Lets the next log-in ask again."""
+    _found.clear()
+
+
+def _read(provider: OidcProvider) -> Endpoints:
+    try:
+        answer = requests.get(f"{provider.issuer}{DOCUMENT}", timeout=TIMEOUT_SECONDS)
+        answer.raise_for_status()
+        said = answer.json()
+    except (requests.RequestException, ValueError) as error:
+        raise Unavailable("Your firm's log-in does not answer. Try again in a minute.") from error
+    issuer = said.get("issuer") if isinstance(said, dict) else None
+    if not isinstance(issuer, str) or issuer.rstrip("/") != provider.issuer:
+        raise Unavailable(
+            "Your firm's log-in is another one than COPILOT_OIDC_ISSUER names. Tell an operator."
+        )
+    return Endpoints(
+        issuer=issuer,
+        authorization=_address(said, "authorization_endpoint", provider),
+        token=_address(said, "token_endpoint", provider),
+        keys=_address(said, "jwks_uri", provider),
+        userinfo=_address(said, "userinfo_endpoint", provider, needed=False),
+        end_session=_address(said, "end_session_endpoint", provider, needed=False),
+    )
+
+
+def _address(
+    said: dict[str, Any], name: str, provider: OidcProvider, *, needed: bool = True
+) -> str:
+    value = said.get(name)
+    schemes = ("https",) if provider.issuer.startswith("https:") else ("http", "https")
+    if isinstance(value, str) and urlsplit(value).scheme in schemes and urlsplit(value).hostname:
+        return value
+    if needed:
+        raise Unavailable(f"Your firm's log-in names no usable {name}. Tell an operator.")
+    return ""

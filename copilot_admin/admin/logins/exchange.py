@@ -1,0 +1,154 @@
+"""A code of the provider made into a person: token, signature, claims and what they say."""
+
+from hmac import compare_digest
+from typing import Any
+
+from django.http import HttpRequest
+import jwt
+from mozilla_django_oidc.auth import OIDCAuthenticationBackend
+import requests
+
+from copilot_admin.admin.logins.discovery import TIMEOUT_SECONDS, Endpoints
+from copilot_admin.config.firm_log_in import OidcProvider
+from copilot_admin.errors import Unauthorized, Unavailable
+from copilot_admin.people.external import LONGEST_EMAIL, Vouched, groups_in, plain_name
+
+ALGORITHM = "RS256"
+LEEWAY_SECONDS = 60
+NEEDED = ["iss", "sub", "aud", "exp", "iat"]
+_NOT_BELIEVED = "What your firm's log-in sent cannot be believed. Log in again."
+_NOT_DONE = "The log-in was not completed. Log in again."
+
+
+class Exchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has no types
+    """The client of mozilla-django-oidc, set up by our settings, which checks every claim."""
+
+    def __init__(self, provider: OidcProvider, endpoints: Endpoints) -> None:
+        self._provider = provider
+        self._endpoints = endpoints
+        self._values = {
+            "OIDC_OP_TOKEN_ENDPOINT": endpoints.token,
+            "OIDC_OP_USER_ENDPOINT": endpoints.userinfo,
+            "OIDC_OP_JWKS_ENDPOINT": endpoints.keys,
+            "OIDC_RP_CLIENT_ID": provider.client_id,
+            "OIDC_RP_CLIENT_SECRET": provider.client_secret,
+            "OIDC_RP_SIGN_ALGO": ALGORITHM,
+            "OIDC_TIMEOUT": TIMEOUT_SECONDS,
+        }
+        super().__init__()
+
+    def get_settings(self, attr: str, *args: Any) -> Any:
+        """What the library asks Django's settings for."""
+        return self._values.get(attr, args[0] if args else None)
+
+    def authenticate(self, request: HttpRequest | None, **kwargs: Any) -> None:
+        """Nobody: this is no backend of Django's here."""
+
+    def person(
+        self, code: str, *, redirect_uri: str, verifier: str, nonce: str
+    ) -> tuple[Vouched, str]:
+        """Who logged in, and the token that says so.
+
+        Raises:
+            Unauthorized: The provider takes no such code, or its answer is not believed.
+            Unavailable: It does not answer.
+        """
+        try:
+            tokens = self.get_token(self._asked(code, redirect_uri, verifier))
+            token = tokens.get("id_token") or ""
+            claims = self.verify_token(token, nonce=nonce)
+            said = claims | self._more(tokens.get("access_token") or "", claims)
+        except requests.HTTPError as error:
+            if error.response is not None and error.response.status_code < 500:
+                raise Unauthorized(_NOT_DONE) from error
+            raise _away() from error
+        except requests.RequestException as error:
+            raise _away() from error
+        except (jwt.PyJWTError, ValueError, TypeError, AttributeError) as error:
+            raise Unauthorized(_NOT_BELIEVED) from error
+        return self._vouched(said), str(token)
+
+    def verify_token(self, token: str, **kwargs: Any) -> dict[str, Any]:
+        """The claims of a token: signed by a key of the provider, for us, in time, asked for by us.
+
+        Raises:
+            Unauthorized: It is none of that.
+        """
+        key = self.retrieve_matching_jwk(token)
+        claims: dict[str, Any] = jwt.decode(
+            token,
+            key,
+            algorithms=[ALGORITHM],
+            audience=self._provider.client_id,
+            issuer=self._endpoints.issuer,
+            leeway=LEEWAY_SECONDS,
+            options={"require": NEEDED},
+        )
+        several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
+        if several and claims.get("azp") != self._provider.client_id:
+            raise Unauthorized(_NOT_BELIEVED)
+        nonce = str(kwargs.get("nonce") or "")
+        if not nonce or not compare_digest(str(claims.get("nonce")).encode(), nonce.encode()):
+            raise Unauthorized(_NOT_BELIEVED)
+        return claims
+
+    def retrieve_matching_jwk(self, token: str) -> Any:
+        """The key that a token names; where it names none, the only one there is.
+
+        Raises:
+            Unauthorized: There is none.
+        """
+        header = jwt.get_unverified_header(token)
+        if header.get("alg") != ALGORITHM:
+            raise Unauthorized(_NOT_BELIEVED)
+        answer = requests.get(self._endpoints.keys, timeout=TIMEOUT_SECONDS)
+        answer.raise_for_status()
+        keys = [one for one in jwt.PyJWKSet.from_dict(answer.json()).keys if one.key_type == "RSA"]
+        named = [one for one in keys if one.key_id == header.get("kid")]
+        found = named or (keys if "kid" not in header else [])
+        if len(found) != 1:
+            raise Unauthorized(_NOT_BELIEVED)
+        return found[0].key
+
+    def _asked(self, code: str, redirect_uri: str, verifier: str) -> dict[str, str]:
+        return {
+            "client_id": self._provider.client_id,
+            "client_secret": self._provider.client_secret,
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": redirect_uri,
+            "code_verifier": verifier,
+        }
+
+    def _more(self, access_token: str, claims: dict[str, Any]) -> dict[str, Any]:
+        """What the provider says besides, if it is of the same person.
+
+        Source: https://openid.net/specs/openid-connect-core-1_0.html#UserInfoResponse
+        """
+        if not (self._endpoints.userinfo and access_token):
+            return {}
+        answer = requests.get(
+            self._endpoints.userinfo,
+            headers={"Authorization": f"Bearer {access_token}"},
+            timeout=TIMEOUT_SECONDS,
+        )
+        answer.raise_for_status()
+        said = answer.json()
+        if not isinstance(said, dict) or said.get("sub") != claims["sub"]:
+            raise Unauthorized(_NOT_BELIEVED)
+        return {name: value for name, value in said.items() if name not in NEEDED}
+
+    def _vouched(self, said: dict[str, Any]) -> Vouched:
+        is_verified = said.get("email_verified") is True
+        return Vouched(
+            issuer=self._endpoints.issuer,
+            subject=str(said["sub"]),
+            username=plain_name(said.get("preferred_username")),
+            full_name=plain_name(said.get("name")),
+            email=plain_name(said.get("email"), longest=LONGEST_EMAIL) if is_verified else "",
+            groups=groups_in(said.get(self._provider.groups_claim)),
+        )
+
+
+def _away() -> Unavailable:
+    return Unavailable("Your firm's log-in does not answer. Try again in a minute.")

@@ -1,0 +1,38 @@
+"""The forms in which people type passwords."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.auth.models import User
+from django.utils.translation import gettext as _
+
+from copilot_admin.config.passwords import hashing_alone
+from copilot_admin.people.external import is_external
+
+
+class LoginForm(AdminAuthenticationForm):
+    """The stock form; attempts that come at once are counted one after the other."""
+
+    def clean(self) -> dict[str, Any]:
+        """Checks name and password, unless too many were wrong."""
+        with hashing_alone():
+            return super().clean()
+
+    def confirm_login_allowed(self, user: User) -> None:
+        """Who has an account of the firm logs in there: its roles are what the firm says."""
+        super().confirm_login_allowed(user)
+        if is_external(user):
+            raise forms.ValidationError(
+                _("This account logs in with your firm's log-in, not with a password.")
+            )
+
+
+class EmergencyForm(LoginForm):
+    """For superusers of this server alone."""
+
+    def confirm_login_allowed(self, user: User) -> None:
+        """Nobody else is let in by a password."""
+        super().confirm_login_allowed(user)
+        if not user.is_superuser:
+            raise forms.ValidationError(_("Only superusers log in here. Use your firm's log-in."))

@@ -1,0 +1,125 @@
+"""Lets nobody go on for longer than the firm's log-in vouches for him."""
+
+from hashlib import sha256
+import time
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib import auth
+from django.contrib.auth.models import AnonymousUser, User
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.deprecation import MiddlewareMixin
+
+from copilot_admin.admin.logins.oidc_views import refused
+from copilot_admin.admin.logins.sessions import Source, Vouching, let_in, vouching_of
+from copilot_admin.config.firm_log_in import FirmLogIn
+from copilot_admin.edge.log_in_proxy import PERSON_KEY, ProxyPerson
+from copilot_admin.edge.pages_middleware import _PagesOnly
+from copilot_admin.errors import Forbidden
+from copilot_admin.people.external import Vouched, account_of, groups_in
+from copilot_admin.people.log_ins import follow_session, note_seen
+
+PROXY_ISSUER = "proxy"
+PROXY_SECONDS = 60.0  # so long what a proxy said before is not looked up again
+
+
+class PageFirmLogIns(_PagesOnly, MiddlewareMixin):
+    """Renews what was vouched for, asks the proxy's header, and ends what is too old."""
+
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        """Looks at the session before the page does."""
+        firm: FirmLogIn = settings.FIRM_LOG_IN
+        if firm.proxy.is_there and not _is_emergency(request):
+            answer = _by_proxy(request, firm)
+        else:
+            answer = _renewed(request, firm)
+        if answer is None and isinstance(request.user, User):
+            note_seen(request)
+            vars(request)["session_key_before"] = request.session.session_key
+        return answer
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        """Follows a session whose key was changed, as by a new password."""
+        before = vars(request).get("session_key_before")
+        if before is not None and before != request.session.session_key:
+            follow_session(request)
+        return response
+
+
+def _by_proxy(request: HttpRequest, firm: FirmLogIn) -> HttpResponse | None:
+    """Lets in whom a named proxy names, with every request."""
+    person: ProxyPerson | None = getattr(request, "scope", {}).get(PERSON_KEY)
+    vouching = vouching_of(request)
+    if person is None:
+        if vouching is not None:
+            auth.logout(request)
+        return None
+    mark = sha256(repr((person.user, person.groups)).encode()).hexdigest()
+    if (
+        vouching is not None
+        and vouching.mark == mark
+        and request.user.is_authenticated
+        and 0 <= time.time() - vouching.at < PROXY_SECONDS
+    ):
+        return None
+    vouched = Vouched(
+        issuer=PROXY_ISSUER,
+        subject=person.user,
+        username=person.user,
+        groups=groups_in(person.groups),
+    )
+    try:
+        user = account_of(vouched, firm.proxy.map)
+    except Forbidden as error:
+        auth.logout(request)
+        return refused(request, error)
+    let_in(request, user, source=Source.PROXY, mark=mark)
+    return None
+
+
+def _renewed(request: HttpRequest, firm: FirmLogIn) -> HttpResponse | None:
+    """Has the provider vouch again from half the time on; after all of it nobody is anybody.
+
+    Only the opening of a page leads by the provider; anything else would lose what it sends.
+    """
+    vouching = vouching_of(request)
+    if vouching is None or request.path.startswith(reverse("firm:start").removesuffix("start/")):
+        return None
+    if vouching.source is not Source.OIDC or not firm.oidc.is_there:
+        auth.logout(request)  # the setting that it came by is gone
+        return None
+    age = _age(vouching)
+    limit = firm.oidc.minutes * 60
+    if age > limit / 2 and _opens_a_page(request):
+        asked = urlencode({"silent": "1", "next": request.get_full_path()})
+        return HttpResponseRedirect(f"{reverse('firm:start')}?{asked}")
+    if age > limit and request.path != reverse("admin:logout"):
+        _nobody(request)
+    return None
+
+
+def _age(vouching: Vouching) -> float:
+    age = time.time() - vouching.at
+    return age if age >= -1 else float("inf")  # a clock that was set back vouches for nobody
+
+
+def _nobody(request: HttpRequest) -> None:
+    async def anonymous() -> AnonymousUser:
+        return AnonymousUser()
+
+    request.user = AnonymousUser()
+    request.auser = anonymous
+
+
+def _opens_a_page(request: HttpRequest) -> bool:
+    if request.method != "GET":
+        return False
+    kind = request.headers.get("Sec-Fetch-Dest")
+    return kind == "document" if kind else "text/html" in request.headers.get("Accept", "")
+
+
+def _is_emergency(request: HttpRequest) -> bool:
+    """Whether somebody is, or wants to be, here by the password of an emergency."""
+    is_by_password = request.user.is_authenticated and vouching_of(request) is None
+    return is_by_password or request.path == reverse("admin:emergency")

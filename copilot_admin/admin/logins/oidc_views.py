@@ -1,0 +1,183 @@
+"""The way to the provider of OpenID Connect and back."""
+
+from collections.abc import Mapping
+import logging
+import time
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib import auth
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.crypto import get_random_string
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from mozilla_django_oidc.utils import (
+    add_state_and_verifier_and_nonce_to_session,
+    generate_code_challenge,
+)
+from mozilla_django_oidc.views import get_next_url
+
+from copilot_admin.admin.logins.sessions import Source, let_in
+from copilot_admin.config.firm_log_in import OidcProvider
+from copilot_admin.edge.public_address import base_url
+from copilot_admin.errors import Forbidden, RequestError, Unauthorized
+from copilot_admin.people.external import account_of
+
+STATES = "oidc_states"  # where the library keeps them in the session
+STATE_SECONDS = 600.0  # so long somebody may take to log in at the provider
+SECRET_LENGTH = 64
+# What a provider says where it would have to ask: then it may.
+# https://openid.net/specs/openid-connect-core-1_0.html#AuthError
+HAS_TO_ASK = frozenset(
+    {"login_required", "interaction_required", "consent_required", "account_selection_required"}
+)
+_NOT_BEGUN = "This log-in was not begun here, was used already, or took too long. Begin again."
+
+logger = logging.getLogger(__name__)
+
+
+@require_safe
+@never_cache
+def start(request: HttpRequest) -> HttpResponse:
+    """Sends somebody to the provider; with `?silent=1` it may not ask him anything."""
+    from copilot_admin.admin.logins.discovery import (
+        endpoints_of,
+    )  # with `requests`: not at the start
+
+    provider = _provider()
+    following = get_next_url(request, "next") or reverse("admin:index")
+    try:
+        endpoints = endpoints_of(provider)
+    except RequestError as error:
+        return refused(request, error, following=following)
+    state, nonce, verifier = (get_random_string(SECRET_LENGTH) for _ in range(3))
+    is_silent = request.GET.get("silent") == "1"
+    asked = {
+        "response_type": "code",
+        "scope": provider.scopes,
+        "client_id": provider.client_id,
+        "redirect_uri": _redirect_uri(request),
+        "state": state,
+        "nonce": nonce,
+        "code_challenge": generate_code_challenge(verifier, "S256"),
+        "code_challenge_method": "S256",
+        **({"prompt": "none"} if is_silent else {}),
+    }
+    if not request.user.is_authenticated:
+        request.session.set_expiry(int(STATE_SECONDS))
+    add_state_and_verifier_and_nonce_to_session(request, state, asked, verifier)
+    request.session[STATES][state] |= {"next": following, "silent": is_silent}
+    request.session.modified = True
+    return HttpResponseRedirect(f"{endpoints.authorization}?{urlencode(asked)}")
+
+
+@require_safe
+@never_cache
+def callback(request: HttpRequest) -> HttpResponse:
+    """Where the provider sends somebody back to."""
+    provider = _provider()
+    begun = _begun(request)
+    if begun is None:
+        return refused(request, Unauthorized(_NOT_BEGUN))
+    following = str(begun["next"])
+    try:
+        return _let_in(request, provider, begun) or HttpResponseRedirect(following)
+    except RequestError as error:
+        if isinstance(error, Forbidden):
+            auth.logout(request)  # whatever he was, he is not any more
+        return refused(request, error, following=following)
+
+
+def _let_in(
+    request: HttpRequest, provider: OidcProvider, begun: Mapping[str, Any]
+) -> HttpResponse | None:
+    """Logs in whom the provider vouches for; an answer only where he is asked once more.
+
+    Raises:
+        RequestError: He is not let in.
+    """
+    from copilot_admin.admin.logins.discovery import endpoints_of
+    from copilot_admin.admin.logins.exchange import Exchange
+
+    fault = request.GET.get("error", "")
+    if begun["silent"] and fault in HAS_TO_ASK:
+        again = urlencode({"next": begun["next"]})
+        return HttpResponseRedirect(f"{reverse('firm:start')}?{again}")
+    if fault:
+        raise Forbidden("Your firm's log-in let nobody in. Log in again, or ask an administrator.")
+    vouched, token = Exchange(provider, endpoints_of(provider)).person(
+        request.GET.get("code", ""),
+        redirect_uri=_redirect_uri(request),
+        verifier=begun["code_verifier"],
+        nonce=begun["nonce"],
+    )
+    user = account_of(vouched, provider.map)
+    let_in(request, user, source=Source.OIDC, id_token=token)
+    return None
+
+
+def _begun(request: HttpRequest) -> Mapping[str, Any] | None:
+    """What is known of the log-in that comes back; it is forgotten at once, so it counts once."""
+    states = request.session.get(STATES)
+    state = request.GET.get("state", "")
+    if not isinstance(states, dict) or state not in states:
+        return None
+    found: Mapping[str, Any] = states.pop(state)
+    request.session[STATES] = states
+    request.session.save()  # now: asking the provider takes a while
+    return found if time.time() - found["added_on"] < STATE_SECONDS else None
+
+
+def refused(request: HttpRequest, error: RequestError, *, following: str = "") -> HttpResponse:
+    """The page that says why somebody was not let in."""
+    logger.warning("Log-in with the firm's account refused: %s", error.public)
+    context = {
+        "error": error,
+        "again": f"{reverse('firm:start')}?{urlencode({'next': following})}"
+        if settings.FIRM_LOG_IN.oidc.is_there
+        else "",
+    }
+    return render(request, "log_in_refused.html", context, status=error.status)
+
+
+def log_out_address(request: HttpRequest, id_token: str) -> str:
+    """Where the provider ends its own session; empty where it has no such place.
+
+    Source: https://openid.net/specs/openid-connect-rpinitiated-1_0.html
+    """
+    from copilot_admin.admin.logins.discovery import endpoints_of
+
+    provider: OidcProvider = settings.FIRM_LOG_IN.oidc
+    if not provider.is_there:
+        return ""
+    try:
+        address = endpoints_of(provider).end_session
+    except RequestError:
+        return ""
+    said = {
+        "client_id": provider.client_id,
+        "post_logout_redirect_uri": f"{base_url(request)}{reverse('admin:login')}",
+        **({"id_token_hint": id_token} if id_token else {}),
+    }
+    joint = "&" if "?" in address else "?"
+    return f"{address}{joint}{urlencode(said)}" if address else ""
+
+
+def label_of(provider: OidcProvider) -> str:
+    """How the provider is called on a button."""
+    return provider.label or _("your firm's account")
+
+
+def _provider() -> OidcProvider:
+    provider: OidcProvider = settings.FIRM_LOG_IN.oidc
+    if not provider.is_there:
+        raise Http404
+    return provider
+
+
+def _redirect_uri(request: HttpRequest) -> str:
+    return f"{base_url(request)}{reverse('firm:callback')}"

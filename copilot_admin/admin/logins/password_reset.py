@@ -1,0 +1,91 @@
+"""A forgotten password, made anew by mail; the pages say the same whether there is an account or not."""
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.contrib.auth import views
+from django.contrib.auth.forms import PasswordResetForm
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.utils.crypto import salted_hmac
+from django_tasks import task
+
+from copilot_admin.admin.logins.addresses import client_address
+from copilot_admin.edge.public_address import base_url
+
+MOST_OF_AN_ADDRESS = 10  # asked for in an hour from one network
+MOST_OF_A_MAILBOX = 3
+HOUR_SECONDS = 3600
+
+
+class ResetForm(PasswordResetForm):
+    """Mails those who log in with a password: nobody of the firm's log-in."""
+
+    def get_users(self, email: str) -> Iterable[User]:
+        """Whom the mail goes to; only superusers where passwords are for emergencies."""
+        only_superusers = settings.FIRM_LOG_IN.is_emergency_only
+        return (
+            user
+            for user in super().get_users(email)
+            if user.is_staff and (user.is_superuser or not only_superusers)
+        )
+
+
+@task
+def send_reset(email: str, base: str) -> None:
+    """Sends the mail: in the background, so that no page takes longer where there is an account."""
+    form = ResetForm({"email": email})
+    if form.is_valid():
+        parts = urlsplit(base)
+        form.save(domain_override=parts.netloc, use_https=parts.scheme == "https")
+
+
+class _WithMail:
+    """Where no mail is sent there are no such pages."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Serves the page."""
+        if not settings.MAIL.is_there:
+            raise Http404
+        return super().dispatch(request, *args, **kwargs)  # type: ignore[misc,no-any-return]  # of the view beside it
+
+
+class AskForReset(_WithMail, views.PasswordResetView):
+    """Asks for an address."""
+
+    form_class = ResetForm
+
+    def form_valid(self, form: PasswordResetForm) -> HttpResponse:
+        """Has the mail sent, unless too many were; a mailbox that has enough is told nothing."""
+        email = form.cleaned_data["email"]
+        if not _within(f"from:{client_address(self.request)}", MOST_OF_AN_ADDRESS):
+            return render(self.request, "too_many_mails.html", status=429)
+        if _within(f"to:{email.lower()}", MOST_OF_A_MAILBOX):
+            send_reset.enqueue(email, base_url(self.request))
+        return HttpResponseRedirect(self.get_success_url())
+
+
+class ResetAsked(_WithMail, views.PasswordResetDoneView):
+    """Says that a mail is on its way if there is an account."""
+
+
+class ResetConfirmed(_WithMail, views.PasswordResetConfirmView):
+    """Takes the new password, for whoever has the address from the mail."""
+
+
+class ResetDone(_WithMail, views.PasswordResetCompleteView):
+    """Says that it is done."""
+
+
+def _within(what: str, most: int) -> bool:
+    key = f"reset:{salted_hmac(__name__, what, algorithm='sha256').hexdigest()}"
+    cache.add(key, 0, HOUR_SECONDS)
+    try:
+        return cache.incr(key) <= most
+    except ValueError:  # it ran out between the two
+        return True

@@ -1,0 +1,62 @@
+"""What a session keeps of a log-in with the firm's account."""
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+import time
+
+from django.contrib import auth
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+
+from copilot_admin.admin.logins.backend import PATH
+
+KEY = "firm"  # in the session
+LONGEST_TOKEN = 8_000  # characters; a longer one is not given back when logging out
+
+
+class Source(StrEnum):
+    """Who vouched for somebody."""
+
+    OIDC = "oidc"
+    PROXY = "proxy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vouching:
+    """That somebody was vouched for.
+
+    Attributes:
+        at: Seconds since the epoch.
+        mark: Of what was said, to see whether it is said anew.
+        id_token: For the provider, when its session is to end too.
+    """
+
+    source: Source
+    at: float
+    mark: str = ""
+    id_token: str = ""
+
+
+def vouching_of(request: HttpRequest) -> Vouching | None:
+    """How the session of a request came to be; None: by a password, or there is none."""
+    kept = request.session.get(KEY)
+    if not isinstance(kept, dict):
+        return None
+    return Vouching(
+        source=Source(kept["source"]),
+        at=kept["at"],
+        mark=kept["mark"],
+        id_token=kept["id_token"],
+    )
+
+
+def let_in(
+    request: HttpRequest, user: User, *, source: Source, mark: str = "", id_token: str = ""
+) -> None:
+    """Logs somebody in, or notes that he was vouched for again: then his forms stay valid."""
+    if request.user.pk != user.pk or vouching_of(request) is None:
+        auth.login(request, user, backend=PATH)
+        request.session.set_expiry(None)
+    token = id_token if len(id_token) <= LONGEST_TOKEN else ""
+    vouching = Vouching(source=source, at=time.time(), mark=mark, id_token=token)
+    request.session[KEY] = asdict(vouching)

@@ -1,0 +1,70 @@
+"""Who works on which copilot: its members, or all builders where that is what it says.
+
+Without `COPILOT_MEMBERS` every builder works on every copilot; who made one is noted all the same.
+"""
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+
+from copilot_admin.models import Copilot, Membership
+from copilot_admin.models.copilots import CopilotQuerySet
+
+Person = AbstractBaseUser | AnonymousUser
+REACH_EVERY = "copilot_admin.reach_every_copilot"
+PUBLISH = "copilot_admin.publish_copilot"
+CHANGE = "copilot_admin.change_copilot"
+
+
+def reachable(user: Person, rows: CopilotQuerySet | None = None) -> CopilotQuerySet:
+    """The copilots among these, or among all, that somebody may know of."""
+    rows = Copilot.objects.all() if rows is None else rows
+    if _reaches_all(user):
+        return rows
+    own = Membership.objects.filter(copilot=OuterRef("pk"), user=user.pk or 0)
+    return rows.filter(Q(is_for_all_builders=True) | Exists(own))
+
+
+def is_reachable(user: Person, copilot_id: int) -> bool:
+    """Whether somebody may know of a copilot; one that is not there is reached by all."""
+    if _reaches_all(user):
+        return True
+    rows = Copilot.objects.filter(pk=copilot_id)
+    return reachable(user, rows).exists() or not rows.exists()
+
+
+def may_publish(user: Person) -> bool:
+    """Whether somebody may put copilots before people: publish them and switch them on."""
+    return isinstance(user, PermissionsMixin) and user.has_perm(PUBLISH)
+
+
+def belongs_to(copilot: Copilot, user: Person) -> None:
+    """Notes who made a copilot; where copilots have members, it is his alone to begin with."""
+    with transaction.atomic():
+        Membership.objects.get_or_create(
+            copilot=copilot, user_id=user.pk or 0, defaults={"is_owner": True}
+        )
+        copilot.is_for_all_builders = not settings.MEMBERS
+        Copilot.objects.filter(pk=copilot.pk).update(
+            is_for_all_builders=copilot.is_for_all_builders
+        )
+
+
+def may_say_who(user: Person, copilot: Copilot) -> bool:
+    """Whether somebody may say who works on a copilot: owners, and whoever reaches every one.
+
+    One without an owner, such as one from before there were members, any of its builders.
+    """
+    if not (isinstance(user, PermissionsMixin) and user.has_perm(CHANGE)):
+        return False
+    if user.has_perm(REACH_EVERY):
+        return True
+    owners = set(copilot.memberships.filter(is_owner=True).values_list("user_id", flat=True))
+    return user.pk in owners if owners else is_reachable(user, copilot.pk)
+
+
+def _reaches_all(user: Person) -> bool:
+    if not settings.MEMBERS:
+        return True
+    return isinstance(user, PermissionsMixin) and user.has_perm(REACH_EVERY)

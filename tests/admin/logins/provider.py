@@ -1,0 +1,95 @@
+"""A real provider of OpenID Connect on this machine, and a browser that logs in with it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+import os
+from typing import Any
+from unittest.mock import patch
+from urllib.parse import parse_qs, urlsplit
+import warnings
+
+from django.test import Client
+from django.urls import reverse
+import requests
+
+from copilot_admin.admin.logins import discovery
+from copilot_admin.config.firm_log_in import FirmLogIn, OidcProvider, Passwords, RoleMap
+from copilot_admin.config.role_names import Role
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # of the library that it is made with
+    import oidc_provider_mock
+
+CLIENT = "copilots"
+MAP = RoleMap(
+    roles={
+        "analysts": frozenset({Role.BUILDERS}),
+        "risk": frozenset({Role.REVIEWERS}),
+        "it": frozenset({Role.OPERATORS}),
+    },
+    superusers=frozenset({"root"}),
+)
+
+
+@dataclass
+class Provider:
+    """The provider and what it knows."""
+
+    url: str
+
+    def log_in(self, **changes: Any) -> FirmLogIn:
+        """The setting that names it."""
+        passwords = changes.pop("passwords", Passwords.ON)
+        oidc = OidcProvider(
+            issuer=self.url, client_id=CLIENT, client_secret="shared", map=MAP, **changes
+        )
+        return FirmLogIn(oidc=oidc, passwords=passwords)
+
+    def knows(self, subject: str, **claims: Any) -> None:
+        """Tells it who somebody is."""
+        answer = requests.put(f"{self.url}/users/{subject}", json=claims, timeout=5)
+        answer.raise_for_status()
+
+    def answer(self, address: str, subject: str | None) -> str:
+        """What the provider sends a browser back to, once somebody has logged in or said no."""
+        said = {"sub": subject} if subject else {"action": "deny"}
+        answer = requests.post(address, data=said, allow_redirects=False, timeout=5)
+        assert answer.status_code == 302, answer.text
+        return answer.headers["Location"]
+
+
+@contextmanager
+def running_provider() -> Iterator[Provider]:
+    """The provider, on a free port of this machine."""
+    with (
+        patch.dict(os.environ, {"AUTHLIB_INSECURE_TRANSPORT": "1"}),
+        oidc_provider_mock.run_server_in_thread() as server,
+    ):
+        discovery.forget()
+        yield Provider(f"http://localhost:{server.server_port}")
+        discovery.forget()
+
+
+def begin(client: Client, following: str = "", **options: Any) -> str:
+    """The address at the provider that a log-in begins with."""
+    sent = {"next": following} if following else {}
+    answer = client.get(reverse("firm:start"), {**sent, **options})
+    assert answer.status_code == 302, answer.content
+    return str(answer["Location"])
+
+
+def come_back(client: Client, address: str) -> Any:
+    """Follows the provider back to the callback."""
+    parts = urlsplit(address)
+    return client.get(f"{parts.path}?{parts.query}")
+
+
+def log_in(client: Client, provider: Provider, subject: str, following: str = "") -> Any:
+    """The whole way; gives the answer of the callback."""
+    return come_back(client, provider.answer(begin(client, following), subject))
+
+
+def query_of(address: str) -> dict[str, str]:
+    """The parameters of an address."""
+    return {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
