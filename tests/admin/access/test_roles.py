@@ -4,6 +4,7 @@ from collections.abc import Iterator
 import re
 from typing import Any
 
+from django.apps import apps
 from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import URLPattern, URLResolver, reverse
@@ -17,17 +18,21 @@ from copilot_admin.models import (
     Copilot,
     Criterion,
     EndpointKey,
+    LogIn,
     ModelPrice,
     Provider,
     ReviewQueue,
+    SavedView,
     TranscriptExport,
 )
-from tests.factories import make_call, make_key, make_published, make_user
+from tests.admin.pages import merged, read_form
+from tests.factories import make_call, make_copilot, make_key, make_published, make_user
 from tests.review.exports.exporting import begun
 
 pytestmark = pytest.mark.django_db
 
-ROLES = (*Role, "nobody")
+# Each of these owns pages; who reads or publishes is looked at below.
+ROLES = (Role.BUILDERS, Role.OPERATORS, Role.REVIEWERS, "nobody")
 # Pages for everybody who may log in.
 SHARED = frozenset(
     {
@@ -180,7 +185,7 @@ def test_every_address_is_open_to_its_role_and_closed_to_the_others(
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_strangers_are_sent_to_the_login(things: dict[str, str], method: str) -> None:
     for name, route in ADDRESSES:
-        if name in ("admin:login", "admin:logout", "admin:jsi18n"):
+        if name in ("admin:login", "admin:logout", "admin:jsi18n", "admin:emergency"):
             continue
         response = getattr(Client(), method)(url_of(name, route, things))
         assert response.status_code == 302, name
@@ -228,6 +233,111 @@ def test_every_change_wants_a_csrf_token(things: dict[str, str]) -> None:
             continue
         response = client.post(url_of(name, route, things))
         assert response.status_code == 403, name
+
+
+WITHIN = [(name, route) for name, route in ADDRESSES if name != "admin:logout"]
+READABLE = ("changelist", "change", "history", "versions", "compare", "questions", "replays")
+
+
+def everything() -> list[Any]:
+    """All rows of ours, but who is logged in where and bookmarks."""
+    models = list(apps.get_app_config("copilot_admin").get_models())
+    mine = [*(one for one in models if one not in (LogIn, SavedView)), User, Group]
+    return [list(model._default_manager.order_by("pk").values()) for model in mine]
+
+
+def test_auditors_read_what_any_role_reads_and_change_nothing(things: dict[str, str]) -> None:
+    client = browser(Role.AUDITORS)
+    before = everything()
+    closed = []
+    for name, route in WITHIN:
+        url = url_of(name, route, things)
+        status = client.get(url).status_code
+        assert status < 500, name
+        if name.rpartition("_")[2] in READABLE and status != 200:
+            closed.append((name, status))
+        assert client.post(url).status_code in (200, 302, 403, 404, 405), name
+    # What somebody has exported is his own.
+    assert {name for name, _ in closed} == {
+        "admin:auth_user_password_change",
+        "admin:copilot_admin_transcriptexport_change",
+        "admin:copilot_admin_transcriptexport_changelist",
+        "admin:copilot_admin_transcriptexport_history",
+        "admin:password_change",
+    }
+    after = everything()
+    assert after == before
+    assert client.get(reverse("admin:figures")).status_code == 200
+
+
+def test_publishers_read_copilots_and_put_them_before_people_and_nothing_else(
+    things: dict[str, str],
+) -> None:
+    client = browser(Role.PUBLISHERS)
+    before = everything()
+    opened = set()
+    for name, route in WITHIN:
+        url = url_of(name, route, things)
+        if owner_of(name) not in (None, Role.BUILDERS):
+            assert client.get(url).status_code in (403, 405), name
+        if client.post(url).status_code == 302 and owner_of(name):
+            opened.add(name)
+    assert opened == {"admin:copilot_admin_copilot_again"}  # here of what is live: nothing to do
+    assert everything() == before
+
+
+def test_a_firm_takes_publishing_from_builders_and_it_stays_taken() -> None:
+    builders = Group.objects.get(name=Role.BUILDERS)
+    assert builders.permissions.filter(codename="publish_copilot").exists()
+    builders.permissions.remove(builders.permissions.get(codename="publish_copilot"))
+    create_roles()
+    assert not builders.permissions.filter(codename="publish_copilot").exists()
+
+
+class TestPublishing:
+    """A builder who may not publish makes drafts; everything that shows them is closed to him."""
+
+    @pytest.fixture
+    def client(self) -> Client:
+        builders = Group.objects.get(name=Role.BUILDERS)
+        builders.permissions.remove(builders.permissions.get(codename="publish_copilot"))
+        return browser(Role.BUILDERS)
+
+    def test_he_sees_what_would_go_live_but_no_button(self, client: Client) -> None:
+        draft = make_copilot()
+        url = f"{reverse('admin:copilot_admin_copilot_publish')}?id={draft.pk}"
+        page = client.get(url)
+        assert page.status_code == 200
+        assert "You may not publish." in page.content.decode()
+        sent = {"draft": f"{draft.pk}:{page.context['drafts'][0].digest}"}
+        assert client.post(url, sent).status_code == 403
+        draft.refresh_from_db()
+        assert draft.live is None
+        form = client.get(reverse("admin:copilot_admin_copilot_change", args=[draft.pk]))
+        assert 'name="_publish"' not in form.content.decode()
+
+    def test_he_publishes_no_version_again(self, client: Client) -> None:
+        copilot = make_published()
+        url = reverse("admin:copilot_admin_copilot_again", args=[copilot.pk, 1])
+        assert client.post(url).status_code == 403
+
+    def test_he_switches_off_but_not_on(self, client: Client) -> None:
+        copilot = make_published()
+        url = reverse("admin:copilot_admin_copilot_at_once", args=[copilot.pk])
+        for is_on, told in ((False, "Done."), (True, "You may not switch copilots on.")):
+            form = read_form(client, url, form_id="at-once-form")
+            changes = {"now-enabled": "on" if is_on else None, "sure": "1"}
+            answer = client.post(url, merged(form, changes), follow=True)
+            assert told in answer.content.decode()
+            copilot.refresh_from_db()
+            assert copilot.enabled is False
+
+    def test_nor_does_the_list_or_a_file(self, client: Client) -> None:
+        copilot = make_published(enabled=False)
+        chosen = {"action": "enable_chosen", "_selected_action": [copilot.pk], "sure": "1"}
+        client.post(reverse("admin:copilot_admin_copilot_changelist"), chosen)
+        copilot.refresh_from_db()
+        assert copilot.enabled is False
 
 
 @pytest.mark.parametrize("role", ROLES)

@@ -51,10 +51,13 @@ class Provider:
         answer = requests.put(f"{self.url}/users/{subject}", json=claims, timeout=5)
         answer.raise_for_status()
 
-    def answer(self, address: str, subject: str | None) -> str:
-        """What the provider sends a browser back to, once somebody has logged in or said no."""
-        said = {"sub": subject} if subject else {"action": "deny"}
-        answer = requests.post(address, data=said, allow_redirects=False, timeout=5)
+    def answer(self, address: str, subject: str) -> str:
+        """What the provider sends a browser back to, once somebody has logged in.
+
+        It keeps no sessions, so `prompt=none` would always be told that it has to ask.
+        """
+        asked = address.replace("&prompt=none", "")
+        answer = requests.post(asked, data={"sub": subject}, allow_redirects=False, timeout=5)
         assert answer.status_code == 302, answer.text
         return answer.headers["Location"]
 

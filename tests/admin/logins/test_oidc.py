@@ -147,7 +147,9 @@ class TestRefusals:
         assert not ExternalAccount.objects.exists()
 
     def test_whoever_says_no_at_the_provider_is_told_what_to_do(self, provider, browser):
-        answer = come_back(browser, provider.answer(begin(browser), None))
+        state = query_of(begin(browser))["state"]
+        said = {"error": "access_denied", "state": state}
+        answer = browser.get(reverse("firm:callback"), said)
         assert (answer.status_code, "Log in again" in words(answer)) == (403, True)
 
     def test_an_answer_counts_once(self, provider, browser):

@@ -1,0 +1,178 @@
+"""A header of a trusted proxy: whom it names is logged in, and nobody else can name anybody."""
+
+import asyncio
+from http.cookies import SimpleCookie
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.conf import settings as django_settings
+from django.contrib.auth.models import User
+from django.test import AsyncClient, Client
+import pytest
+
+from copilot_admin.config.firm_log_in import FirmLogIn, Passwords, RoleMap, UserProxy
+from copilot_admin.config.networks import networks
+from copilot_admin.config.role_names import Role
+from copilot_admin.edge.log_in_proxy import PEER_KEY, PERSON_KEY, LogInProxy, ProxyPerson
+from copilot_admin.models import ExternalAccount
+from tests.edge.asgi_client import call, scope
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+RULES = UserProxy(
+    user_header="x-forwarded-user",
+    groups_header="x-forwarded-groups",
+    networks=networks(("10.0.0.0/8", "fd00::/8"), setting="X"),
+    map=RoleMap(roles={"analysts": frozenset({Role.BUILDERS})}, superusers=frozenset({"root"})),
+)
+
+
+def passed_on(headers: dict[str, str], *, peer: str | None, **more: Any) -> dict[str, Any]:
+    """What the application is handed of a request."""
+    seen: list[dict[str, Any]] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(scope)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    asked = scope("/admin/", headers=headers, **more)
+    call(LogInProxy(app, RULES), {**asked, PEER_KEY: peer} if peer else asked)
+    return seen[0]
+
+
+class TestAtTheEdge:
+    NAMED = {"X-Forwarded-User": "ann", "X-Forwarded-Groups": "analysts, it,,"}
+
+    @pytest.mark.parametrize("peer", ["10.1.2.3", "fd00::1", "::ffff:10.1.2.3"])
+    def test_a_named_proxy_names_somebody(self, peer):
+        found = passed_on({**self.NAMED, "X-Other": "1"}, peer=peer)
+        assert found[PERSON_KEY] == ProxyPerson("ann", ("analysts", "it"))
+        assert found["headers"] == [(b"x-other", b"1")]
+
+    @pytest.mark.parametrize("peer", ["192.0.2.1", "", None, "10.evil"])
+    def test_a_stranger_names_nobody_and_his_header_is_gone(self, peer):
+        found = passed_on(
+            {**self.NAMED, "X-Forwarded-For": "10.1.2.3"}, peer=peer, client=("10.1.2.3", 1)
+        )
+        assert PERSON_KEY not in found
+        assert found["headers"] == [(b"x-forwarded-for", b"10.1.2.3")]
+
+    def test_a_header_that_django_takes_for_it_is_gone_too(self):
+        found = passed_on(
+            {"X_Forwarded_User": "boss", "X-Forwarded-Groups": "root"}, peer="10.1.1.1"
+        )
+        assert (found["headers"], PERSON_KEY in found) == ([], False)
+
+    def test_two_names_are_nobody(self):
+        asked = scope("/admin/")
+        asked["headers"] = [(b"x-forwarded-user", b"ann"), (b"x-forwarded-user", b"boss")]
+        assert LogInProxy(None, RULES)._without_headers({**asked, PEER_KEY: "10.0.0.1"}) == {
+            **asked,
+            "headers": [],
+            PEER_KEY: "10.0.0.1",
+        }
+
+    def test_letters_of_any_script_are_read(self):
+        asked = scope("/admin/")
+        for raw, name in (("Žofie".encode(), "Žofie"), ("Žofie".encode("latin-2"), "®ofie")):
+            asked["headers"] = [(b"x-forwarded-user", raw)]
+            found = LogInProxy(None, RULES)._without_headers({**asked, PEER_KEY: "10.0.0.1"})
+            assert found[PERSON_KEY] == ProxyPerson(name, ())
+
+    def test_without_a_setting_nothing_is_touched(self):
+        async def app(found: Any, receive: Any, send: Any) -> None:
+            assert found is asked
+
+        asked = scope("/admin/", headers=self.NAMED)
+        asyncio.run(LogInProxy(app, UserProxy())(asked, None, None))
+
+
+class _Browser:
+    """A browser behind the proxy: its requests have what the edge says of the person."""
+
+    def __init__(self) -> None:
+        self.client = AsyncClient()
+        self.cookies: SimpleCookie = self.client.cookies
+
+    def get(self, path: str, user: str | None, *groups: str, method: str = "get") -> Any:
+        found = {PERSON_KEY: ProxyPerson(user, groups)} if user else {}
+        return async_to_sync(self._asked)(path, found, method)
+
+    async def _asked(self, path: str, found: dict[str, Any], method: str) -> Any:
+        handler = self.client.handler
+
+        async def with_person(asked: Any) -> Any:
+            return await handler({**asked, **found})
+
+        self.client.handler = with_person  # type: ignore[assignment]
+        try:
+            return await getattr(self.client, method)(path)
+        finally:
+            self.client.handler = handler
+
+
+@pytest.fixture
+def browser(settings: Any) -> _Browser:
+    settings.FIRM_LOG_IN = FirmLogIn(proxy=RULES)
+    return _Browser()
+
+
+def test_whom_the_proxy_names_is_in_with_the_roles_of_his_groups(browser):
+    page = browser.get("/admin/copilot_admin/copilot/", "ann", "analysts")
+    assert page.status_code == 200
+    ann = User.objects.get(username="ann")
+    assert [group.name for group in ann.groups.all()] == [Role.BUILDERS]
+    assert ExternalAccount.objects.get(user=ann).issuer == "proxy"
+    assert browser.get("/admin/", "ann", "analysts").status_code == 200
+    assert User.objects.count() == 1
+
+
+def test_other_groups_are_other_rights_with_the_next_request(browser):
+    browser.get("/admin/", "ann", "analysts")
+    assert browser.get("/admin/auth/user/", "ann", "root").status_code == 200
+    assert browser.get("/admin/auth/user/", "ann", "analysts").status_code == 403
+    answer = browser.get("/admin/", "ann", "canteen")
+    assert (answer.status_code, b"not in any group" in answer.content) == (403, True)
+    assert User.objects.get(username="ann").is_staff is False
+
+
+def test_another_name_is_another_person(browser):
+    browser.get("/admin/", "ann", "root")
+    page = browser.get("/admin/auth/user/", "bob", "analysts")
+    assert page.status_code == 403
+
+
+def test_without_the_header_the_session_is_worth_nothing(browser):
+    browser.get("/admin/", "ann", "analysts")
+    assert browser.get("/admin/", None).status_code == 302
+    assert browser.get("/admin/", None).status_code == 302
+
+
+def test_a_local_account_of_that_name_is_another(browser):
+    boss = make_user(username="boss", is_superuser=True)
+    browser.get("/admin/", "boss", "analysts")
+    assert ExternalAccount.objects.get().user != boss
+    assert ExternalAccount.objects.get().user.username == "boss-2"
+
+
+def test_a_header_that_never_passed_the_edge_means_nothing(settings):
+    settings.FIRM_LOG_IN = FirmLogIn(proxy=RULES)
+    answer = Client().get("/admin/", HTTP_X_FORWARDED_USER="ann", HTTP_X_FORWARDED_GROUPS="root")
+    assert answer.status_code == 302
+    assert not User.objects.exists()
+
+
+def test_an_emergency_goes_past_the_proxy(browser, settings):
+    settings.FIRM_LOG_IN = FirmLogIn(proxy=RULES, passwords=Passwords.EMERGENCY)
+    boss = make_user(is_superuser=True)
+    client = Client()
+    values = {"username": boss.username, "password": "secret"}
+    assert client.post("/admin/emergency/", values).status_code == 302
+    assert client.get("/admin/").status_code == 200
+    page = Client().get("/admin/login/").content.decode()
+    assert "proxy says who you are, and it named nobody" in page
+
+
+def test_the_edge_stands_before_the_application():
+    assert "copilot_admin.admin.logins.middleware.PageFirmLogIns" in django_settings.MIDDLEWARE
