@@ -76,13 +76,13 @@ USER_IN_LOGS = env.choice("COPILOT_USER_IN_LOGS", Naming, default=Naming.NONE)
 SECRET_KEY = secrets.secret_key(env, keys_dir=KEYS_DIR, production=PRODUCTION)
 SECRET_KEY_FALLBACKS = secrets.older_secret_keys(env)
 ENCRYPTION_KEYS = secrets.encryption_keys(env, keys_dir=KEYS_DIR, production=PRODUCTION)
+AUDIT_KEYS = env.secret_items("COPILOT_AUDIT_KEYS")
 OPENAI_API_KEY = env.secret("OPENAI_API_KEY")
 OPENAI_BASE_URL = env.text("OPENAI_BASE_URL")
 OPENAI_MODEL = env.text("OPENAI_MODEL", "gpt-4.1-mini")
 KEY_VARIABLES = env.items("COPILOT_KEY_VARIABLES")
-logs.hide(
-    SECRET_KEY, *SECRET_KEY_FALLBACKS, OPENAI_API_KEY, *env.secret_items("COPILOT_ENCRYPTION_KEYS")
-)
+logs.hide(SECRET_KEY, *SECRET_KEY_FALLBACKS, *AUDIT_KEYS, OPENAI_API_KEY)
+logs.hide(*env.secret_items("COPILOT_ENCRYPTION_KEYS"))
 
 # Data: the database, uploads, the spool of the journal.
 DATA_DIR = Path(env.text("COPILOT_DATA_DIR") or VAR_DIR / "data").resolve()

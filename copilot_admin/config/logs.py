@@ -25,6 +25,13 @@ def hide(*secrets: str) -> None:
     _secrets.update(secret for secret in secrets if len(secret) >= SHORTEST_SECRET)
 
 
+def without_secrets(text: str) -> str:
+    """A text without what this process keeps secret."""
+    for secret in _secrets:
+        text = text.replace(secret, HIDDEN)
+    return text
+
+
 class OneLineFormatter(logging.Formatter):
     """Formats a record, traceback included, as one line without secrets or control characters.
 
@@ -33,10 +40,7 @@ class OneLineFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Formats the record."""
-        text = super().format(record)
-        for secret in _secrets:
-            text = text.replace(secret, HIDDEN)
-        return _CONTROL.sub(_escaped, text)
+        return _CONTROL.sub(_escaped, without_secrets(super().format(record)))
 
 
 class JsonFormatter(logging.Formatter):

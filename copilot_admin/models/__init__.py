@@ -1,10 +1,11 @@
 """The schema: copilots and who may ask them, saved questions, transcripts, calls of components.
 
-Doors: what is named here, `access.digest_of` for who looks a key up, `copilots`, `imports`, `limits`, `prices`,
+Doors: what is named here, `access.digest_of` for who looks a key up, `audit`, `copilots`, `imports`, `limits`, `prices`,
 `questions`, `replays`, `reviewing`, `transcripts` and `usage` for their limits and names, and `fields` for migrations.
 """
 
 from copilot_admin.models.access import AllowedOrigin, EndpointKey
+from copilot_admin.models.audit import Action, AuditCursor, AuditEntry, AuditHead
 from copilot_admin.models.components import CallStatus, ComponentCall
 from copilot_admin.models.copilots import (
     Access,
@@ -82,8 +83,12 @@ from copilot_admin.models.usage import (
 __all__ = [
     "OTHER_EVENT",
     "Access",
+    "Action",
     "AllowedOrigin",
     "AnswerState",
+    "AuditCursor",
+    "AuditEntry",
+    "AuditHead",
     "Baseline",
     "Blob",
     "BlobPart",

@@ -1,0 +1,93 @@
+"""Pages of the admin whose changes stand in the audit trail, those of stock views by themselves.
+
+A class that mixes it in needs nothing more for what Django's own views add, change and delete. A view
+of its own calls `audit` as the last statement of the transaction of its change.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.snapshot import Snapshot, snapshot
+from copilot_admin.audit.subject import Subject
+from copilot_admin.models import Action
+
+if TYPE_CHECKING:
+    from django.contrib.admin import ModelAdmin
+
+    _Admin = ModelAdmin[Any]
+else:
+    _Admin = object
+
+
+class AuditedAdmin(_Admin):
+    """Adds an entry for each row that is added, changed or deleted; none where nothing differs."""
+
+    def audit(
+        self,
+        request: HttpRequest,
+        action: Action,
+        row: Model,
+        *,
+        before: Mapping[str, object] | None = None,
+        after: Mapping[str, object] | None = None,
+    ) -> None:
+        """Says in the trail what a view of one's own has done to a row."""
+        by = Actor.of(request)
+        record(action, by=by, on=Subject.of(row), before=before, after=after)
+
+    def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """The row; how it is stored before a form changes it is remembered."""
+        row = super().get_object(request, *args, **kwargs)
+        if row is not None and request.method == "POST":
+            _kept(request)[_key(row)] = stored(row)
+        return row
+
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        """Django's history, and the entry."""
+        logged = super().log_addition(request, obj, message)
+        self.audit(request, Action.ADDED, obj, after=stored(obj))
+        return logged
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        """Django's history, and the entry."""
+        logged = super().log_change(request, obj, message)
+        before, after = _kept(request).pop(_key(obj), {}), stored(obj)
+        if before != after:
+            self.audit(request, self.action_of(before, after), obj, before=before, after=after)
+        return logged
+
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+        """Django's history, and an entry for each row that goes."""
+        logged = super().log_deletions(request, queryset)
+        for row in queryset:
+            self.audit(request, Action.DELETED, row, before=stored(row))
+        return logged
+
+    def action_of(self, before: Snapshot, after: Snapshot) -> Action:
+        """What a change is called."""
+        return Action.CHANGED
+
+    def response_action(self, request: HttpRequest, queryset: QuerySet[Any], *args: Any) -> Any:
+        """What is done with chosen rows is done, and told of, in one transaction."""
+        with transaction.atomic():
+            return super().response_action(request, queryset, *args)
+
+
+def stored(row: Model) -> Snapshot:
+    """How a row is stored: a form may have put into it what is only wanted."""
+    return snapshot(type(row)._base_manager.get(pk=row.pk))
+
+
+def _kept(request: HttpRequest) -> dict[tuple[str, object], Snapshot]:
+    kept: dict[tuple[str, object], Snapshot] = vars(request).setdefault("audited_before", {})
+    return kept
+
+
+def _key(row: Model) -> tuple[str, object]:
+    return row._meta.label, row.pk

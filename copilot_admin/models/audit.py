@@ -1,0 +1,170 @@
+"""The audit trail: who did what, when and from where, as one chain of entries that are only added."""
+
+from enum import StrEnum
+from typing import ClassVar, NoReturn
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.errors import ConfigurationError
+
+LONGEST_NAME = 200  # characters of an actor's or a subject's name
+LONGEST_AGENT = 200
+HASH_LENGTH = 64  # of HMAC-SHA256 in hexadecimal digits
+
+
+class Action(models.TextChoices):
+    """What was done; the set is closed, so that whoever collects entries knows all of them."""
+
+    ADDED = "added", _("Added")
+    CHANGED = "changed", _("Changed")
+    DELETED = "deleted", _("Deleted")
+    DELETION_BEGUN = "deletion_begun", _("Deletion begun")
+    DELETION_ENDED = "deletion_ended", _("Deletion ended")
+    PUBLISHED = "published", _("Published")
+    PUBLISHED_AGAIN = "published_again", _("Published again")
+    RESTORED = "restored", _("Version restored into the draft")
+    SWITCHED = "switched", _("Switched")
+    ARCHIVED = "archived", _("Put into the archive")
+    BROUGHT_BACK = "brought_back", _("Brought back from the archive")
+    IMPORTED = "imported", _("Imported")
+    EXPORTED = "exported", _("Exported")
+    DOWNLOADED = "downloaded", _("Downloaded")
+    READ = "read", _("Read")
+    SEARCHED = "searched", _("Searched")
+    TESTED = "tested", _("Tested")
+    STARTED = "started", _("Started")
+    STOPPED = "stopped", _("Stopped")
+    REVOKED = "revoked", _("Revoked")
+    ERASED = "erased", _("Erased")
+    LOGGED_IN = "logged_in", _("Logged in")
+    LOGIN_FAILED = "login_failed", _("Log-in failed")
+    LOGGED_OUT = "logged_out", _("Logged out")
+    PASSWORD_CHANGED = "password_changed", _("Password changed")
+
+
+class ActorKind(models.TextChoices):
+    """What kind of actor did it."""
+
+    PERSON = "person", _("Person")
+    COMMAND = "command", _("Command")
+    SERVER = "server", _("Server")
+    STRANGER = "stranger", _("Nobody who is logged in")
+
+
+class AuditCursorName(StrEnum):
+    """Who goes along the chain and remembers how far he has come."""
+
+    FORWARDING = "forwarding"
+    ANCHORS = "anchors"
+
+
+class OnlyAdded(ConfigurationError):
+    """Somebody wanted to change or delete what is evidence."""
+
+
+class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
+    """Entries; they are read, and added by `audit.record` alone."""
+
+    def update(self, **_changes: object) -> NoReturn:
+        """Refuses: entries are not changed."""
+        refuse()
+
+    def delete(self) -> NoReturn:
+        """Refuses: entries are not deleted."""
+        refuse()
+
+
+class AuditEntry(models.Model):
+    """One thing that somebody did.
+
+    Nothing refers to it and it refers to nothing, so it outlives accounts and copilots. `before` and
+    `after` are JSON as it was hashed, `hash` covers the entry with the hash of the one before it.
+    Triggers of the database refuse what the model refuses.
+    """
+
+    sequence = models.BigIntegerField(_("number"), primary_key=True)
+    at = models.DateTimeField(_("time"), db_index=True)
+    actor_kind = models.CharField(_("kind of actor"), max_length=10, choices=ActorKind.choices)
+    actor_id = models.BigIntegerField(null=True)
+    actor_name = models.CharField(_("who"), max_length=LONGEST_NAME)
+    address = models.CharField(_("address"), max_length=45, blank=True)
+    session = models.CharField(_("session"), max_length=16, blank=True)
+    agent = models.CharField(_("program"), max_length=LONGEST_AGENT, blank=True)
+    action = models.CharField(_("what"), max_length=30)  # an `Action`; a new one is no migration
+    subject_kind = models.CharField(_("kind"), max_length=50)
+    subject_id = models.CharField(_("id"), max_length=64, blank=True)
+    subject_name = models.CharField(_("on what"), max_length=LONGEST_NAME, blank=True)
+    before = models.TextField(_("before"), default="{}")
+    after = models.TextField(_("after"), default="{}")
+    key_id = models.CharField(max_length=8)
+    previous = models.CharField(_("hash of the entry before"), max_length=HASH_LENGTH, blank=True)
+    hash = models.CharField(_("hash"), max_length=HASH_LENGTH)
+
+    objects: ClassVar[AuditEntryQuerySet] = AuditEntryQuerySet.as_manager()  # type: ignore[assignment]  # a manager made from the queryset has its methods
+
+    class Meta:
+        verbose_name = _("entry of the audit trail")
+        verbose_name_plural = _("audit trail")
+        default_permissions = ("view",)
+        ordering = ["-sequence"]
+        indexes = [
+            models.Index(fields=["actor_name", "sequence"], name="audit_actor"),
+            models.Index(fields=["actor_name", "action", "sequence"], name="audit_actor_action"),
+            models.Index(fields=["action", "sequence"], name="audit_action"),
+            models.Index(fields=["subject_kind", "sequence"], name="audit_kind"),
+            models.Index(fields=["subject_kind", "subject_id", "sequence"], name="audit_subject"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.sequence}"
+
+    def save(self, *args: object, **kwargs: object) -> None:
+        """Adds the entry; refuses to change one."""
+        if not self._state.adding:
+            refuse()
+        super().save(force_insert=True)
+
+    def delete(self, *_args: object, **_kwargs: object) -> NoReturn:
+        """Refuses: entries are not deleted."""
+        refuse()
+
+
+class AuditHead(models.Model):
+    """The newest entry's place in the chain; whoever adds one holds this row until his commit."""
+
+    THE_ONE = 1
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=THE_ONE)
+    sequence = models.BigIntegerField(default=0)
+    at = models.DateTimeField(null=True)
+    hash = models.CharField(max_length=HASH_LENGTH, blank=True)
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.sequence} {self.hash}"
+
+
+class AuditCursor(models.Model):
+    """How far somebody has come along the chain, and until when he has it for himself."""
+
+    name = models.CharField(max_length=20, primary_key=True)
+    sequence = models.BigIntegerField(default=0)
+    taken_until = models.DateTimeField(null=True)
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.sequence}"
+
+
+def refuse() -> NoReturn:
+    """Says that entries stay as they are.
+
+    Raises:
+        OnlyAdded: Always.
+    """
+    raise OnlyAdded("Entries of the audit trail are neither changed nor deleted.")
