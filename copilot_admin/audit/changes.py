@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import hashlib
 import json
 
-from copilot_admin.audit.snapshot import Secret, plain
+from copilot_admin.audit.snapshot import Secret, is_secret, plain
 from copilot_admin.config.logs import without_secrets
 from protocol.json import Json, JsonObject
 from protocol.redaction import redact_text
@@ -27,7 +27,7 @@ def changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[
         old, new = before.get(name, _ABSENT), after.get(name, _ABSENT)
         if old == new:
             continue
-        told_old, told_new = _told(old, new)
+        told_old, told_new = _told(name, old, new)
         if old is not _ABSENT:
             was[name] = told_old
         if new is not _ABSENT:
@@ -54,12 +54,18 @@ def bounded(values: JsonObject) -> str:
     return canonical(kept)
 
 
-def _told(old: object, new: object) -> tuple[Json, Json]:
+def _told(name: str, old: object, new: object) -> tuple[Json, Json]:
+    if is_secret(name):
+        old, new = _hidden(old), _hidden(new)
     if isinstance(old, Secret) or isinstance(new, Secret):
         return _secret(old), "changed" if _has(old) and _has(new) else _secret(new)
     told_old = None if old is _ABSENT else _clean(plain(old))
     told_new = None if new is _ABSENT else _clean(plain(new))
     return _shortened(told_old, told_new)
+
+
+def _hidden(value: object) -> object:
+    return value if value is _ABSENT or isinstance(value, Secret) else Secret(value)
 
 
 def _has(value: object) -> bool:

@@ -8,7 +8,10 @@ from enum import StrEnum
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from copilot_admin.models import ModelPrice, Provider
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
+from copilot_admin.models import Action, ModelPrice, Provider
 from copilot_admin.prices.book import price_of, prices_changed
 from copilot_admin.prices.cost import Price
 from copilot_admin.prices.litellm import FileEntry, PriceFile, Skipped
@@ -116,6 +119,19 @@ def carry_out(provider: Provider, plan: PricePlan, *, day: date) -> int:
         )
         prices_changed()
     return len(rows)
+
+
+def record_prices(plan: PricePlan, provider: Provider, *, day: date, by: Actor) -> None:
+    """Says in the audit trail which prices a plan has changed; call it in the transaction."""
+    lines = [line for line in plan.lines if line.effect is not PriceEffect.SAME]
+    before = {line.model: _told(line.before) for line in lines if line.before}
+    after = {"from": day, **{line.model: _told(line.price) for line in lines}}
+    if lines:
+        record(Action.IMPORTED, by=by, on=Subject.of(provider), before=before, after=after)
+
+
+def _told(price: Price) -> Mapping[str, object]:
+    return {name: getattr(price, name) for name in _TAKEN}
 
 
 def _name_for(entry: FileEntry, *, listed: Collection[str] | None, vendor: str) -> tuple[str, str]:

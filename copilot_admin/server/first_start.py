@@ -9,9 +9,13 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import transaction
 
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
+from copilot_admin.copilot_file.import_trail import record_import
 from copilot_admin.copilot_file.importing import import_values
 from copilot_admin.copilot_file.yaml_reading import read_yaml
-from copilot_admin.models import Access
+from copilot_admin.models import Access, Action
 from protocol.json import Json
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples" / "copilots.yaml"
@@ -42,8 +46,10 @@ def first_start(file: Path) -> FirstLogin | None:
         if users.filter(is_superuser=True).exists():
             return None
         login = FirstLogin(USERNAME, secrets.token_urlsafe(12), file)
-        users.create_superuser(username=login.username, password=login.password)
-        import_values(sample_file(), default_access=Access.OPEN, publishing=True)
+        admin = users.create_superuser(username=login.username, password=login.password)
+        changes = import_values(sample_file(), default_access=Access.OPEN, publishing=True)
+        record(Action.ADDED, by=Actor.server(), on=Subject.of(admin))
+        record_import(changes, by=Actor.server())
         _keep(login)
     return login
 

@@ -18,7 +18,11 @@ from django_tasks.base import Task
 from django_tasks_db import DatabaseBackend
 from django_tasks_db.models import DBTaskResult
 
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import Unavailable
+from copilot_admin.models import Action
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.upkeep import filling
 from copilot_admin.upkeep.background import pause
@@ -41,6 +45,8 @@ def delete_copilot(copilot_id: int) -> None:
     if last is Step.MOVED:
         delete_copilot.enqueue(copilot_id)
     elif last is Step.GONE:
+        on = Subject("copilot", str(copilot_id))
+        record(Action.DELETION_ENDED, by=Actor.server(), on=on)
         sweep_images()
         sweep_blobs.enqueue()
 

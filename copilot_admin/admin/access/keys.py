@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -24,7 +25,7 @@ from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.common.widgets import Searched
 from copilot_admin.admin.frame.site import site
-from copilot_admin.models import Copilot, EndpointKey
+from copilot_admin.models import Action, Copilot, EndpointKey
 
 
 class KeyState(StrEnum):
@@ -183,8 +184,12 @@ class EndpointKeyAdmin(GuardedLookups, NoPopups, KeyModelAdmin):
         if not self.has_change_permission(request, key):
             raise PermissionDenied
         if request.method == "POST":
-            EndpointKey.objects.filter(pk=pk, revoked_at=None).update(revoked_at=timezone.now())
-            self.log_change(request, key, "Revoked.")
+            with transaction.atomic():
+                if EndpointKey.objects.filter(pk=pk, revoked_at=None).update(
+                    revoked_at=timezone.now()
+                ):
+                    self.log_change(request, key, "Revoked.")
+                    self.audit(request, Action.REVOKED, key)
             text = _("“%(key)s” is revoked. Requests with it are refused from now on.")
             self.message_user(request, text % {"key": key}, level=messages.SUCCESS)
             return HttpResponseRedirect(reverse("admin:copilot_admin_endpointkey_changelist"))

@@ -7,6 +7,7 @@ from django.contrib.admin.utils import unquote
 from django.contrib.auth.admin import GroupAdmin
 from django.contrib.auth.models import Group, Permission, User
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path
@@ -20,11 +21,14 @@ from copilot_admin.admin.access.powers import (
     powers_of,
     powers_of_group,
 )
+from copilot_admin.admin.common.audited import AuditedAdmin
 from copilot_admin.admin.common.generics import PersonModelAdmin
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.logins.log_in_rows import carried_out, rows_of
+from copilot_admin.audit.snapshot import Snapshot
+from copilot_admin.models import Action
 from copilot_admin.people.external import is_external
 
 # What makes a user mightier than any role; only who is that mighty may hand it out.
@@ -115,6 +119,21 @@ class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
             options["queryset"] = groups_within(_own(request))
         return super().formfield_for_manytomany(db_field, request, **options)
 
+    def user_change_password(
+        self,
+        request: HttpRequest,
+        id: str,
+        form_url: str = "",  # Django calls it so
+    ) -> HttpResponse:
+        """Sets a password, and says so in the trail, in one transaction."""
+        with transaction.atomic():
+            return super().user_change_password(request, id, form_url)
+
+    def action_of(self, before: Snapshot, after: Snapshot) -> Action:
+        """A change of the password alone has a name of its own."""
+        changed = {name for name, value in after.items() if before[name] != value}
+        return Action.PASSWORD_CHANGED if changed == {"password"} else Action.CHANGED
+
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """Who may do more is out of reach, password included."""
         return super().has_change_permission(request, obj) and _reaches(request, obj)
@@ -125,7 +144,7 @@ class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
 
 
 @admin.register(Group, site=site)
-class RoleAdmin(GuardedLookups, NoPopups, GroupAdmin):
+class RoleAdmin(GuardedLookups, NoPopups, AuditedAdmin[Group], GroupAdmin):
     """The pages of groups."""
 
     filter_horizontal = ()

@@ -1,12 +1,13 @@
 """Pages of the admin whose changes stand in the audit trail, those of stock views by themselves.
 
-A class that mixes it in needs nothing more for what Django's own views add, change and delete. A view
-of its own calls `audit` as the last statement of the transaction of its change.
+A class that is derived from it needs nothing more for what Django's own views add, change and delete.
+A view of its own calls `audit` as the last statement of the transaction of its change.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from django.contrib.admin import ModelAdmin
 from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
@@ -17,15 +18,19 @@ from copilot_admin.audit.snapshot import Snapshot, snapshot
 from copilot_admin.audit.subject import Subject
 from copilot_admin.models import Action
 
+Row = TypeVar("Row", bound=Model)
+
 if TYPE_CHECKING:
-    from django.contrib.admin import ModelAdmin
 
-    _Admin = ModelAdmin[Any]
+    class _Admin(ModelAdmin[Row]):
+        """Django's class."""
 else:
-    _Admin = object
+
+    class _Admin(ModelAdmin, Generic[Row]):
+        """Django's class, which is generic for the type checker alone."""
 
 
-class AuditedAdmin(_Admin):
+class AuditedAdmin(_Admin[Row]):
     """Adds an entry for each row that is added, changed or deleted; none where nothing differs."""
 
     def audit(
@@ -55,10 +60,10 @@ class AuditedAdmin(_Admin):
         return logged
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """Django's history, and the entry."""
+        """Django's history, and the entry of a form; other views call `audit` themselves."""
         logged = super().log_change(request, obj, message)
-        before, after = _kept(request).pop(_key(obj), {}), stored(obj)
-        if before != after:
+        before = _kept(request).pop(_key(obj), None)
+        if before is not None and before != (after := stored(obj)):
             self.audit(request, self.action_of(before, after), obj, before=before, after=after)
         return logged
 

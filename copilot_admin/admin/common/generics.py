@@ -1,10 +1,11 @@
-"""Django's generic classes with their models, for the type checker; at run time they take none."""
+"""Django's generic classes with their models, for the type checker; those of the admin are audited."""
 
 from typing import TYPE_CHECKING
 
-from django.contrib.admin import ModelAdmin
 from django.contrib.auth.admin import UserAdmin
 from django.forms import ModelForm
+
+from copilot_admin.admin.common.audited import AuditedAdmin
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -21,16 +22,19 @@ if TYPE_CHECKING:
         TranscriptExport,
     )
 
-    CallModelAdmin = ModelAdmin[ComponentCall]
-    ConversationModelAdmin = ModelAdmin[Conversation]
-    CopilotModelAdmin = ModelAdmin[Copilot]
-    CriterionModelAdmin = ModelAdmin[Criterion]
-    QueueModelAdmin = ModelAdmin[ReviewQueue]
-    ExportModelAdmin = ModelAdmin[TranscriptExport]
-    ProviderModelAdmin = ModelAdmin[Provider]
-    KeyModelAdmin = ModelAdmin[EndpointKey]
-    PriceModelAdmin = ModelAdmin[ModelPrice]
-    PersonModelAdmin = UserAdmin[User]
+    CallModelAdmin = AuditedAdmin[ComponentCall]
+    ConversationModelAdmin = AuditedAdmin[Conversation]
+    CopilotModelAdmin = AuditedAdmin[Copilot]
+    CriterionModelAdmin = AuditedAdmin[Criterion]
+    QueueModelAdmin = AuditedAdmin[ReviewQueue]
+    ExportModelAdmin = AuditedAdmin[TranscriptExport]
+    ProviderModelAdmin = AuditedAdmin[Provider]
+    KeyModelAdmin = AuditedAdmin[EndpointKey]
+    PriceModelAdmin = AuditedAdmin[ModelPrice]
+
+    class PersonModelAdmin(AuditedAdmin[User], UserAdmin[User]):
+        """Users, whose changes are audited too."""
+
     CopilotModelForm = ModelForm[Copilot]
     ProviderModelForm = ModelForm[Provider]
     KeyModelForm = ModelForm[EndpointKey]
@@ -39,8 +43,11 @@ if TYPE_CHECKING:
 else:
     CallModelAdmin = ConversationModelAdmin = CopilotModelAdmin = ProviderModelAdmin = (
         KeyModelAdmin
-    ) = CriterionModelAdmin = ExportModelAdmin = QueueModelAdmin = PriceModelAdmin = ModelAdmin
-    PersonModelAdmin = UserAdmin
+    ) = CriterionModelAdmin = ExportModelAdmin = QueueModelAdmin = PriceModelAdmin = AuditedAdmin
+
+    class PersonModelAdmin(AuditedAdmin, UserAdmin):
+        """Users, whose changes are audited too."""
+
     CopilotModelForm = ProviderModelForm = KeyModelForm = QueueModelForm = PriceModelForm = (
         ModelForm
     )

@@ -23,6 +23,7 @@ SECRETS = frozenset(
         "chain_hash",
         "client_hash",
         "digest",
+        "hash",
         "password",
         "session_data",
         "session_hash",

@@ -20,8 +20,11 @@ from copilot_admin.admin.connect.page import (
     copilot_for,
     page_context,
 )
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
 from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS, MOST_ORIGINS
-from copilot_admin.models import AllowedOrigin, Copilot
+from copilot_admin.models import Action, AllowedOrigin, Copilot
 
 
 @require_POST
@@ -37,7 +40,7 @@ def allow(request: HttpRequest, pk: int) -> HttpResponse:
             origin=wanted.text, defaults={"allowed_by_id": request.user.pk}
         )
         if is_new:
-            _log(request, row, ADDITION)
+            _log(request, row, ADDITION, Action.ADDED)
         transaction.on_commit(ALLOWED_ORIGINS.read)
     messages.success(
         request, _("Pages of %(origin)s may ask from now on.") % {"origin": row.origin}
@@ -52,8 +55,9 @@ def forbid(request: HttpRequest, pk: int) -> HttpResponse:
     with transaction.atomic():
         row = AllowedOrigin.objects.filter(origin=request.POST.get("origin", "")).first()
         if row is not None:
-            _log(request, row, DELETION)
+            deleted = AllowedOrigin(pk=row.pk, origin=row.origin)
             row.delete()
+            _log(request, deleted, DELETION, Action.DELETED)
             text = _("Pages of %(origin)s may not ask any more.")
             messages.success(request, text % {"origin": row.origin})
         transaction.on_commit(ALLOWED_ORIGINS.read)
@@ -77,8 +81,9 @@ def _checked(wanted: AskedOrigin) -> AskedOrigin:
     return wanted
 
 
-def _log(request: HttpRequest, row: AllowedOrigin, action: int) -> None:
-    LogEntry.objects.log_actions(request.user.pk or 0, [row], action)
+def _log(request: HttpRequest, row: AllowedOrigin, flag: int, action: Action) -> None:
+    LogEntry.objects.log_actions(request.user.pk or 0, [row], flag)
+    record(action, by=Actor.of(request), on=Subject.of(row))
 
 
 def _back(copilot: Copilot) -> HttpResponse:

@@ -6,6 +6,7 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -48,9 +49,10 @@ def make_key(request: HttpRequest, pk: int) -> HttpResponse:
     """
     copilot = copilot_for(request, pk, permission=MAKE_KEY)
     name = _("Workspace: %(name)s") % {"name": copilot.name}
-    key, text = EndpointKey.issue(name[:LONGEST_NAME])
-    key.limit_to([copilot])
-    site.get_model_admin(EndpointKey).log_addition(request, key, [{"added": {}}])
+    with transaction.atomic():
+        key, text = EndpointKey.issue(name[:LONGEST_NAME])
+        key.limit_to([copilot])
+        site.get_model_admin(EndpointKey).log_addition(request, key, [{"added": {}}])
     context = page_context(request, copilot) | {"made": key, "made_text": text}
     return render(request, f"{FOLDER}/page.html", _told(request, context))
 

@@ -16,7 +16,7 @@ from copilot_admin.admin.copilots.exports import ExportViews
 from copilot_admin.admin.copilots.tags import TagViews
 from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.copilots.at_once import consequences, switched
-from copilot_admin.models import Copilot
+from copilot_admin.models import Action, Copilot
 
 
 @admin.action(description=_("Publish…"), permissions=["publish"])
@@ -34,8 +34,8 @@ def duplicate_chosen(
     """Makes a draft like each; a single copy is opened."""
     with transaction.atomic():
         copies = [duplicate(copilot) for copilot in queryset.order_by("name")]
-    for copy in copies:
-        model_admin.log_addition(request, copy, [{"added": {}}])
+        for copy in copies:
+            model_admin.log_addition(request, copy, [{"added": {}}])
     model_admin.message_user(
         request,
         ngettext("One copy was made.", "%(count)d copies were made.", len(copies))
@@ -111,7 +111,10 @@ def _switch(
         for copilot in changed:
             copilot.enabled = enabled
             copilot.save(update_fields=["enabled"])
+        for copilot in changed:
             model_admin.log_change(request, copilot, [{"changed": {"fields": [str(_("enabled"))]}}])
+            before, after = {"enabled": not enabled}, {"enabled": enabled}
+            model_admin.audit(request, Action.SWITCHED, copilot, before=before, after=after)
     if enabled:
         text = ngettext("One copilot was enabled.", "%(n)d copilots were enabled.", len(changed))
     else:

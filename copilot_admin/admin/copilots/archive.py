@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import (
     Http404,
     HttpRequest,
@@ -23,7 +24,7 @@ from django.utils.translation import ngettext
 from copilot_admin.admin.common.use import Use, use_of_the_week
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
 from copilot_admin.copilots.archive import bring_back, put_away
-from copilot_admin.models import Copilot
+from copilot_admin.models import Action, Copilot
 
 FOLDER = "admin/copilot_admin/copilot"
 
@@ -106,9 +107,11 @@ class ArchiveViews(CopilotViews):
 
     def put_away(self, request: HttpRequest, ids: Iterable[int]) -> None:
         """Puts copilots away, and says where they are."""
-        gone = put_away(list(ids))
-        for copilot in gone:
-            self.log_change(request, copilot, "Put into the archive.")
+        with transaction.atomic():
+            gone = put_away(list(ids))
+            for copilot in gone:
+                self.log_change(request, copilot, "Put into the archive.")
+                self.audit(request, Action.ARCHIVED, copilot)
         text = ngettext(
             "“%(name)s” is in the archive.", "%(count)d copilots are in the archive.", len(gone)
         ) % {"count": len(gone), "name": gone[0].name if gone else ""}
@@ -118,9 +121,11 @@ class ArchiveViews(CopilotViews):
 
     def bring_back(self, request: HttpRequest, ids: Iterable[int]) -> None:
         """Brings copilots back, and says how they stand."""
-        back = bring_back(list(ids))
-        for copilot in back:
-            self.log_change(request, copilot, "Restored from the archive.")
+        with transaction.atomic():
+            back = bring_back(list(ids))
+            for copilot in back:
+                self.log_change(request, copilot, "Restored from the archive.")
+                self.audit(request, Action.BROUGHT_BACK, copilot)
         if not back:
             messages.info(request, _("Nothing was in the archive any more."))
             return

@@ -26,7 +26,7 @@ from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.copilots.at_once import Switched, consequences, keys_of, switched
 from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.tags import known_tags
-from copilot_admin.models import Copilot
+from copilot_admin.models import Action, Copilot
 from copilot_admin.people.members import may_publish
 
 FOLDER = "admin/copilot_admin/copilot"
@@ -103,6 +103,8 @@ class AtOnceViews(CopilotViews):
             _put(copilot, wanted)
             copilot.save(update_fields=list(AT_ONCE))
             self.log_change(request, copilot, [{"changed": {"fields": _labels_of(stored, wanted)}}])
+            before, after = asdict(stored), asdict(wanted)
+            self.audit(request, Action.SWITCHED, copilot, before=before, after=after)
         done = _("Done. It acts from now on.") if told else _("Nothing was changed.")
         return panel_of(copilot) | {"done": done}
 

@@ -17,12 +17,15 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
 from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilot_file.yaml_writing import write_yaml
 from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Copilot
+from copilot_admin.models import Action, Copilot
 from copilot_admin.models.copilots import CopilotQuerySet
 from copilot_admin.people.members import reachable
 
@@ -75,9 +78,13 @@ class ExportViews(CopilotViews):
         # Where models are, and in which variable a key is, concerns those who see providers alone.
         with_providers = request.user.has_perm("copilot_admin.view_provider")
         try:
-            return _download(wish, with_providers=with_providers)
+            response = _download(wish, with_providers=with_providers)
         except ConfigurationError as error:
             return self._export_page(request, fault=error.public, wish=wish)
+        facts = {"copilots": wish.slugs, "live": wish.live, "format": wish.suffix}
+        by = Actor.of(request)
+        record(Action.EXPORTED, by=by, on=Subject("copilot"), after=facts)
+        return response
 
     def _export_page(
         self, request: HttpRequest, *, fault: str = "", wish: Wish | None = None

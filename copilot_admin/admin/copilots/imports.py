@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.admin.common.uploads import SeveralFiles, UploadsField
 from copilot_admin.admin.copilots.import_plan import digest_of, planned, unchanged
 from copilot_admin.admin.copilots.views import NO_ID, CopilotViews, person_of
+from copilot_admin.audit.actor import Actor
 from copilot_admin.copilot_file.bundles import (
     FileChange,
     NamedFile,
@@ -26,6 +27,7 @@ from copilot_admin.copilot_file.bundles import (
 )
 from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
 from copilot_admin.copilot_file.import_changes import Effect
+from copilot_admin.copilot_file.import_trail import record_import
 from copilot_admin.copilot_file.importing import Wish, usual_access
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.models import Copilot, PendingImport
@@ -119,6 +121,8 @@ class ImportViews(CopilotViews):
             if is_as_shown:
                 pending.delete()
                 self._log(request, changes)
+                by = Actor.of(request)
+                record_import([one.change for one in changes], by=by)
             transaction.set_rollback(not is_as_shown)
         if not is_as_shown:
             return self._plan(request, files, publishing=publishing, is_other=True)

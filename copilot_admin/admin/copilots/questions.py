@@ -7,6 +7,7 @@ from urllib.parse import quote
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
@@ -16,9 +17,12 @@ from django.utils.translation import ngettext
 
 from copilot_admin.admin.copilots.questions_form import QuestionForm
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilots.questions.order import move_question
-from copilot_admin.models import Copilot, SavedQuestion, Side
+from copilot_admin.models import Action, Copilot, SavedQuestion, Side
 from copilot_admin.studio.question_fares import fares_of
 from copilot_admin.studio.question_queue import progress_of, stop
 from copilot_admin.studio.question_rows import answer_differences, question_rows, questions_in_order
@@ -88,6 +92,7 @@ class QuestionViews(CopilotViews):
             return HttpResponseNotAllowed(["POST"])
         copilot = self._asked(request, pk, changing=True)
         user_id = request.user.pk
+        self.audit(request, Action.STARTED, copilot, after={"work": "saved questions"})
         awaited = sum(
             ask_in_background(copilot.pk, questions, [side], user_id=user_id)
             for side, questions in _wanted(request, copilot)
@@ -101,6 +106,7 @@ class QuestionViews(CopilotViews):
             return HttpResponseNotAllowed(["POST"])
         copilot = self._asked(request, pk, changing=True)
         stop(copilot.pk)
+        self.audit(request, Action.STOPPED, copilot, after={"work": "saved questions"})
         text = _("Nothing more is asked. The answers that there are stay.")
         return self._done(request, copilot, text)
 
@@ -119,12 +125,16 @@ class QuestionViews(CopilotViews):
         copilot = self._asked(request, pk, changing=True)
         saved = get_object_or_404(SavedQuestion, copilot=copilot, pk=number)
         if request.method == "POST" and "_delete" in request.POST:
-            saved.delete()
+            with transaction.atomic():
+                saved.delete()
+                self._audit_question(request, Action.DELETED, copilot, number)
             messages.success(request, _("The question is deleted."))
             return HttpResponseRedirect(reverse(LIST, args=[pk]))
         form = QuestionForm(saved, request.POST if request.method == "POST" else None)
         if form.is_bound and form.is_valid():
-            form.save()
+            with transaction.atomic():
+                form.save()
+                self._audit_question(request, Action.CHANGED, copilot, number)
             messages.success(request, _("The question is saved."))
             return HttpResponseRedirect(reverse(LIST, args=[pk]))
         context = {
@@ -134,6 +144,13 @@ class QuestionViews(CopilotViews):
             "title": _("Edit a saved question"),
         }
         return self._question_page(request, "question", copilot, context)
+
+    def _audit_question(
+        self, request: HttpRequest, action: Action, copilot: Copilot, number: int
+    ) -> None:
+        """Says which question was edited; its words may be those of somebody in a transcript."""
+        on = Subject("savedquestion", str(number))
+        record(action, by=Actor.of(request), on=on, after={"copilot": copilot.slug})
 
     def _rows(self, request: HttpRequest, copilot: Copilot) -> dict[str, Any]:
         questions = questions_in_order(copilot)

@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
@@ -15,8 +16,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from copilot_admin.admin.copilots.questions import FOLDER, QuestionViews
 from copilot_admin.admin.copilots.replay_form import ReplayForm
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Copilot, Replay, ReplayAnswer, ReplayState
+from copilot_admin.models import Action, Copilot, Replay, ReplayAnswer, ReplayState
 from copilot_admin.studio.replay_decisions import Wish, cost_sentence
 from copilot_admin.studio.replay_reading import Which, pair_differences, pairs_of, replay_views
 from copilot_admin.studio.replay_targets import replay_of
@@ -57,7 +61,10 @@ class ReplayViews(QuestionViews):
             try:
                 replay = replay_of(copilot, form.wanted())
                 replay.asked_by_id, replay.label = request.user.pk, form.label
-                replay_in_background(replay, form.chosen())
+                with transaction.atomic():
+                    replay_in_background(replay, form.chosen())
+                    facts = {"copilot": copilot.slug, "target": replay.target}
+                    self.audit(request, Action.STARTED, replay, after=facts)
             except ConfigurationError as error:
                 form.add_error(None, error.public)
             else:
@@ -117,6 +124,8 @@ class ReplayViews(QuestionViews):
         words = _said(wanted) if self._raised(request, replay, wanted) else ""
         if words and not wish(number, wanted):
             words = _("It has ended meanwhile.")
+        elif words:
+            self.audit(request, Action.CHANGED, replay, after={"wish": wanted.value})
         text = words or _("Write a higher bound, in US dollars, such as 2.50.")
         if "part" in request.GET:
             response = self.replay_rows_view(request, pk, number)
@@ -131,7 +140,10 @@ class ReplayViews(QuestionViews):
         copilot = self._asked(request, pk, changing=True)
         replay = get_object_or_404(Replay, copilot=copilot, pk=number)
         wish(number, Wish.STOP)
-        replay.delete()
+        with transaction.atomic():
+            replay.delete()
+            on, facts = Subject("replay", str(number)), {"copilot": copilot.slug}
+            record(Action.DELETED, by=Actor.of(request), on=on, after=facts)
         messages.success(request, _("The replay is deleted."))
         return HttpResponseRedirect(reverse(LIST, args=[pk]))
 

@@ -18,7 +18,7 @@ from copilot_admin.admin.copilots.at_once import panel_of
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
 from copilot_admin.copilots.tags import give_tags, known_tags, tags_in, with_tags
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Copilot
+from copilot_admin.models import Action, Copilot
 from copilot_admin.people.members import reachable
 
 FOLDER = "admin/copilot_admin/copilot"
@@ -80,22 +80,26 @@ class TagViews(CopilotViews):
             key: tags_in(request.POST.get(key, ""), known=known)
             for key in ("tags", "add", "remove")
         }
-        changed = 0
+        changed = []
         with transaction.atomic():
             for copilot in Copilot.objects.select_for_update().filter(pk__in=ids):
                 before = [] if "tags" in request.POST else copilot.tags
                 wanted = with_tags(
                     before, add=[*named["tags"], *named["add"]], remove=named["remove"]
                 )
+                had = copilot.tags
                 if give_tags(copilot, wanted):
-                    changed += 1
-                    self.log_change(request, copilot, [{"changed": {"fields": [str(_("tags"))]}}])
+                    changed.append((copilot, had))
+            for copilot, had in changed:
+                self.log_change(request, copilot, [{"changed": {"fields": [str(_("tags"))]}}])
+                tags = {"before": {"tags": had}, "after": {"tags": copilot.tags}}
+                self.audit(request, Action.CHANGED, copilot, **tags)
         text = ngettext(
             "The tags of one copilot were changed.",
             "The tags of %(count)d copilots were changed.",
-            changed,
+            len(changed),
         )
-        return text % {"count": changed} if changed else _("Nothing was changed.")
+        return text % {"count": len(changed)} if changed else _("Nothing was changed.")
 
     def _after(self, copilots: list[Copilot]) -> str:
         if len(copilots) == 1:

@@ -8,6 +8,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -195,20 +196,21 @@ class TemplateViews(CopilotViews):
         values = form.cleaned_data
         user = request.user if isinstance(request.user, AbstractBaseUser) else None
         try:
-            copilot = make_copilot(
-                template,
-                slug=values["slug"],
-                access=values["access"],
-                provider=values["provider"],
-                model=values["model"],
-                switched=form.switched,
-                other_models=values.get("other_models", ()),
-                user=user,
-            )
+            with transaction.atomic():
+                copilot = make_copilot(
+                    template,
+                    slug=values["slug"],
+                    access=values["access"],
+                    provider=values["provider"],
+                    model=values["model"],
+                    switched=form.switched,
+                    other_models=values.get("other_models", ()),
+                    user=user,
+                )
+                self.log_addition(request, copilot, f"Made of the template {template.slug}.")
         except UnusableTemplate as error:
             form.add_error("slug", error.public)
             return None
-        self.log_addition(request, copilot, f"Made of the template {template.slug}.")
         text = _("“%(name)s” is a draft now. Change what you like, then publish it.")
         messages.success(request, text % {"name": copilot.name})
         return copilot

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import (
     Http404,
     HttpRequest,
@@ -18,6 +19,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from copilot_admin.admin.common.audited import stored
 from copilot_admin.admin.common.published import tell_published
 from copilot_admin.admin.copilots.copies import duplicate
 from copilot_admin.admin.copilots.views import CopilotViews, number_in, person_of, with_next
@@ -30,7 +32,7 @@ from copilot_admin.copilots.publishing import (
     restore,
 )
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Copilot, CopilotVersion
+from copilot_admin.models import Action, Copilot, CopilotVersion
 from copilot_admin.people.members import may_publish
 from copilot_admin.studio.changes import marked_changes
 from copilot_admin.studio.versions import version_of, version_page
@@ -116,14 +118,19 @@ class VersionViews(CopilotViews):
         if not may_publish(request.user) or copilot.is_being_deleted or copilot.is_archived:
             raise PermissionDenied
         try:
-            made = publish_again(_version(copilot, number), user=person_of(request))
+            with transaction.atomic():
+                made = publish_again(_version(copilot, number), user=person_of(request))
+                if made is not None:
+                    self.log_change(request, copilot, f"Published version {made.number}.")
+                    was = {"live": copilot.live.number if copilot.live else None}
+                    now = {"live": made.number, "again": number}
+                    self.audit(request, Action.PUBLISHED_AGAIN, copilot, before=was, after=now)
         except ConfigurationError as error:
             messages.error(request, error.public)
             return HttpResponseRedirect(reverse(f"{NAME}_versions", args=[pk]))
         if made is None:
             messages.info(request, _("Version %(number)d is live already.") % {"number": number})
         else:
-            self.log_change(request, copilot, f"Published version {made.number}.")
             text = _(
                 "Version %(made)d is live and says what version %(number)d said. The draft has not "
                 "changed."
@@ -141,14 +148,20 @@ class VersionViews(CopilotViews):
         except ConfigurationError as error:
             messages.error(request, error.public)
             return HttpResponseRedirect(reverse(f"{NAME}_versions", args=[copilot.pk]))
-        if "keep" in request.POST and self.has_add_permission(request):
-            copy = duplicate(copilot)
-            self.log_addition(request, copy, [{"added": {}}])
-            text = _("The draft as it was is kept as “%(name)s”.") % {"name": copy.name}
-            messages.info(request, text)
-        restore(version)
+        with transaction.atomic():
+            kept: Copilot | None = None
+            if "keep" in request.POST and self.has_add_permission(request):
+                kept = duplicate(copilot)
+                text = _("The draft as it was is kept as “%(name)s”.") % {"name": kept.name}
+                messages.info(request, text)
+            before = stored(copilot)
+            restore(version)
+            if kept is not None:
+                self.log_addition(request, kept, [{"added": {}}])
+            self.log_change(request, copilot, f"Restored version {version.number} into the draft.")
+            now = {**stored(copilot), "version": version.number}
+            self.audit(request, Action.RESTORED, copilot, before=before, after=now)
         number = {"number": version.number}
-        self.log_change(request, copilot, f"Restored version {version.number} into the draft.")
         text = _("The draft says what version %(number)d says. What is live has not changed.")
         messages.success(request, text % number)
         return HttpResponseRedirect(self.change_url(copilot))

@@ -36,7 +36,7 @@ from copilot_admin.copilots.model_lists import fetch_models, known_models
 from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.remote_images import fetch_copies, stored_image
 from copilot_admin.errors import ConfigurationError, RunError
-from copilot_admin.models import Copilot, CopilotVersion, Provider
+from copilot_admin.models import Action, Copilot, CopilotVersion, Provider
 from copilot_admin.people.members import belongs_to, may_publish
 from copilot_admin.studio.changes import MarkedChange, marked, proposed_note
 from copilot_admin.studio.question_fares import Fares, fares_of
@@ -191,6 +191,12 @@ class CopilotViews(CopilotModelAdmin):
     def _publish(self, request: HttpRequest, drafts: list[Draft]) -> HttpResponse:
         seen = {value.partition(":")[0]: value for value in request.POST.getlist("draft")}
         with transaction.atomic():
+            # All of them at once: entries of the audit trail come after the rows that they tell of.
+            list(
+                Copilot.objects.select_for_update().filter(
+                    pk__in=[one.copilot.pk for one in drafts]
+                )
+            )
             for draft in drafts:
                 if str(draft.copilot.pk) in seen:
                     shown = seen[str(draft.copilot.pk)].partition(":")[2]
@@ -210,11 +216,21 @@ class CopilotViews(CopilotModelAdmin):
             messages.error(request, text)
         elif (version := _published(request, draft.copilot)) is not None:
             self.log_change(request, draft.copilot, f"Published version {version.number}.")
+            self._audit_publishing(request, draft.copilot, version)
             text = _("“%(name)s” is live: version %(number)d answers from the next question on.")
             tell_published(request, draft.copilot.pk)
             messages.success(
                 request, with_next(text % {**name, "number": version.number}, draft.copilot)
             )
+
+    def _audit_publishing(
+        self, request: HttpRequest, copilot: Copilot, version: CopilotVersion
+    ) -> None:
+        """Says which version is live, and what it says otherwise than the one before."""
+        earlier = copilot.versions.filter(number__lt=version.number).order_by("-number").first()
+        before = {"live": earlier.number, **earlier.document} if earlier else {}
+        after = {"live": version.number, **version.document, "note": version.note}
+        self.audit(request, Action.PUBLISHED, copilot, before=before, after=after)
 
 
 def _published(request: HttpRequest, copilot: Copilot) -> CopilotVersion | None:

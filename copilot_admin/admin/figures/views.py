@@ -18,8 +18,11 @@ from copilot_admin.admin.figures.csv_file import csv_response
 from copilot_admin.admin.figures.running import running_now
 from copilot_admin.admin.figures.scope import Scope, read_scope
 from copilot_admin.admin.figures.sections import Section, sections_of
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
 from copilot_admin.copilots.tags import known_tags
-from copilot_admin.models import Copilot
+from copilot_admin.models import Action, Copilot
 from copilot_admin.review.figures import Figures, figures_of
 from copilot_admin.review.filters import PERIODS
 
@@ -92,6 +95,8 @@ def _file(request: HttpRequest, sections: list[Section], scope: Scope) -> HttpRe
         raise Http404
     table, now = exhibits[wanted].table, scope.period.now
     name = f"figures-{wanted}-{now.first:%Y-%m-%d}-{now.last_day:%Y-%m-%d}"
+    facts = {"table": wanted, "from": now.first, "to": now.last_day, "copilots": scope.slugs}
+    record(Action.EXPORTED, by=Actor.of(request), on=Subject("figures"), after=facts)
     return csv_response(name, table.columns, table.rows)
 
 

@@ -13,6 +13,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from copilot_admin.admin.components.catalogue import ComponentViews
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
+from copilot_admin.models import Action
 from copilot_admin.studio.question_queue import stop
 from copilot_admin.studio.replay_decisions import Wish
 from copilot_admin.studio.replay_tasks import wish
@@ -67,6 +71,9 @@ class RunningViews(ComponentViews):
             raise Http404
         is_done = _granted(request.POST.get("kind"), int(number), request.POST.get("wish"))
         if is_done:
+            kind, wanted = request.POST.get("kind", ""), request.POST.get("wish", "")
+            on, by = Subject(kind, number), Actor.of(request)
+            record(Action.CHANGED, by=by, on=on, after={"wish": wanted})
             messages.success(request, _("Done. It may take some seconds."))
         else:
             messages.info(request, _("It has ended meanwhile."))

@@ -1,8 +1,10 @@
 """The admin site: its name, its rail, its start page."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from django.db import transaction
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -11,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.figures.views import FiguresViews
 from copilot_admin.admin.frame.navigation import navigation
 from copilot_admin.admin.frame.running import RunningViews
+from copilot_admin.admin.frame.sign_ins import password_changed
 from copilot_admin.admin.frame.start_page import start_page
 from copilot_admin.admin.limits.views import LimitsViews
 from copilot_admin.admin.logins.forms import LoginForm
@@ -47,6 +50,16 @@ class CopilotAdminSite(FiguresViews, LimitsViews, RunningViews, LogInViews):
     ) -> TemplateResponse:
         """The start page: what there is, what happened last, what to do next."""
         return super().index(request, {**start_page(request), **(extra_context or {})})
+
+    def password_change(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> TemplateResponse:
+        """The page on which somebody changes his own password; that he did is in the audit trail."""
+        with transaction.atomic():
+            response = super().password_change(request, extra_context)
+            if response.status_code == HTTPStatus.FOUND and request.method == "POST":
+                password_changed(request)
+        return response
 
 
 site = CopilotAdminSite()

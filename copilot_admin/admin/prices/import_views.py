@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -13,6 +14,7 @@ from django.utils.translation import ngettext
 
 from copilot_admin.admin.common.generics import PriceModelAdmin
 from copilot_admin.admin.prices.form import ChosenPricesForm, PriceFileForm
+from copilot_admin.audit.actor import Actor
 from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.models import Provider
 from copilot_admin.prices.importing import (
@@ -22,6 +24,7 @@ from copilot_admin.prices.importing import (
     chosen,
     plan_of,
     reasons,
+    record_prices,
 )
 from copilot_admin.prices.litellm import BadPriceFile, read_prices, written
 
@@ -87,7 +90,10 @@ class ImportViews(PriceModelAdmin):
             self.message_user(request, error.public, level=messages.ERROR)
             return HttpResponseRedirect(reverse("admin:copilot_admin_modelprice_import"))
         provider, day = values["provider"], values["day"]
-        made = carry_out(provider, plan_of(provider, prices, day=day), day=day)
+        plan = plan_of(provider, prices, day=day)
+        with transaction.atomic():
+            made = carry_out(provider, plan, day=day)
+            record_prices(plan, provider, day=day, by=Actor.of(request))
         said = ngettext(
             "%(count)d price of “%(name)s” was imported.",
             "%(count)d prices of “%(name)s” were imported.",

@@ -24,7 +24,7 @@ from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import ConfigurationError, RunError
-from copilot_admin.models import Provider
+from copilot_admin.models import Action, Provider
 
 LONGEST_MODEL = 200
 # Where one of these was changed, another server may have answered than the one that is saved.
@@ -53,6 +53,7 @@ class TrialViews(ProviderModelAdmin):
             is_good, sentence = _tested(provider_spec(provider), _model_in(request))
         except ConfigurationError as error:
             is_good, sentence = False, _not_working(error.public)
+        self._audit_trial(request, provider, is_good=is_good)
         level = messages.INFO if is_good else messages.ERROR
         self.message_user(request, sentence, level=level)
         return self._back(provider)
@@ -65,9 +66,11 @@ class TrialViews(ProviderModelAdmin):
         try:
             found = models_of(provider_spec(provider))
         except (RunError, ConfigurationError) as error:
+            self._audit_trial(request, provider, is_good=False)
             self.message_user(request, error.public, level=messages.ERROR)
         else:
             keep_models(provider.pk, found)
+            self._audit_trial(request, provider, is_good=True)
             self.message_user(request, _found(found))
         return self._back(provider)
 
@@ -80,6 +83,7 @@ class TrialViews(ProviderModelAdmin):
             is_good, sentence = _tested(spec_of_form(form), _model_in(request))
         except ConfigurationError as error:
             is_good, sentence = False, error.public
+        self._audit_trial(request, form.instance, is_good=is_good)
         return JsonResponse({"is_good": is_good, "sentence": sentence})
 
     def models_form_view(self, request: HttpRequest) -> HttpResponseBase:
@@ -90,7 +94,9 @@ class TrialViews(ProviderModelAdmin):
         try:
             found = models_of(spec_of_form(form))
         except (RunError, ConfigurationError) as error:
+            self._audit_trial(request, form.instance, is_good=False)
             return JsonResponse({"is_good": False, "sentence": error.public, "models": []})
+        self._audit_trial(request, form.instance, is_good=True)
         if form.instance.pk and WHERE.isdisjoint(form.changed_data):
             keep_models(form.instance.pk, found)
         return JsonResponse({"is_good": True, "sentence": _found(found), "models": found})
@@ -109,6 +115,11 @@ class TrialViews(ProviderModelAdmin):
         if not self.has_change_permission(request, provider):
             raise PermissionDenied
         return provider
+
+    def _audit_trial(self, request: HttpRequest, provider: Provider, *, is_good: bool) -> None:
+        """Says that a provider was asked; where it is may be what somebody has only typed."""
+        facts = {"base_url": provider.base_url, "kind": provider.kind, "worked": is_good}
+        self.audit(request, Action.TESTED, provider, after=facts)
 
     def _back(self, provider: Provider) -> HttpResponse:
         address = reverse("admin:copilot_admin_provider_change", args=[provider.pk])

@@ -4,8 +4,10 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from django.contrib import admin, messages
+from django.contrib.admin.models import ADDITION, LogEntry
 from django.core.exceptions import PermissionDenied
 from django.core.handlers.asgi import ASGIRequest
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import (
     Http404,
@@ -29,7 +31,7 @@ from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.review.export_form import PROMPTS, ExportForm
 from copilot_admin.admin.transcripts.way import LIST, LONGEST
-from copilot_admin.models import TranscriptExport
+from copilot_admin.models import Action, TranscriptExport
 from copilot_admin.review.exports.downloading import file_name, media_type, pieces, pieces_in_loop
 from copilot_admin.review.exports.format import all_formats
 from copilot_admin.review.exports.keeping import KEPT_FOR, MOST_RUNNING, Refusal, discard, stop
@@ -41,6 +43,7 @@ from copilot_admin.review.exports.selection import (
     words_of,
 )
 from copilot_admin.review.exports.tasks import export_in_background
+from copilot_admin.review.saved_views import SEARCHED
 
 FOLDER = "admin/copilot_admin/transcriptexport"
 VIEW, EXPORT = "copilot_admin.view_conversation", "copilot_admin.export_conversation"
@@ -104,11 +107,16 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
         query = frozen_query(given)
         selection = read_selection(query)
         if form.is_valid() and not selection.chosen.unknown:
-            export = export_in_background(
-                _id_of(request), given=given, name=form.cleaned_data["format"], options=form.options
-            )
+            with transaction.atomic():
+                export = export_in_background(
+                    _id_of(request),
+                    given=given,
+                    name=form.cleaned_data["format"],
+                    options=form.options,
+                )
+                if isinstance(export, TranscriptExport):
+                    self._log_export(request, export, given)
             if isinstance(export, TranscriptExport):
-                self.log_addition(request, export, f"{file_name(export)}: {export.words}"[:1000])
                 return HttpResponseRedirect(_address("change", export))
             messages.error(request, _words(export))
         number = counted(selection)
@@ -145,6 +153,8 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
         export = self._export(request, str(pk))
         if not export.is_done:
             raise Http404
+        facts = {"conversations": export.n_conversations, "bytes": export.size}
+        self.audit(request, Action.DOWNLOADED, export, after=facts)
         in_loop = isinstance(request, ASGIRequest)
         response = StreamingHttpResponse(
             pieces_in_loop(export) if in_loop else pieces(export), content_type=media_type(export)
@@ -167,6 +177,7 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
         """Ends an export that is being written."""
         export = self._export(request, str(pk))
         if stop(export):
+            self.audit(request, Action.STOPPED, export)
             messages.success(request, _("The export is stopped. What was written is deleted."))
         else:
             messages.info(request, _("The export had ended already."))
@@ -175,9 +186,26 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
     @post_only
     def discard_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Deletes an export with its file."""
-        discard(self._export(request, str(pk)))
+        export = self._export(request, str(pk))
+        self.audit(request, Action.DELETED, export)
+        discard(export)
         messages.success(request, _("The export is deleted."))
         return HttpResponseRedirect(reverse("admin:copilot_admin_transcriptexport_changelist"))
+
+    def _log_export(
+        self, request: HttpRequest, export: TranscriptExport, given: dict[str, str]
+    ) -> None:
+        """Says what is taken along; of words that were searched for, how many characters."""
+        words = f"{file_name(export)}: {export.words}"[:1000]
+        LogEntry.objects.log_actions(_id_of(request), [export], ADDITION, words)
+        facts = {
+            "format": export.format,
+            "with_data": export.with_data,
+            "with_prompts": export.with_prompts,
+            "filters": {name: value for name, value in given.items() if name != SEARCHED},
+            "searched_characters": len(given.get(SEARCHED, "")),
+        }
+        self.audit(request, Action.EXPORTED, export, after=facts)
 
     def has_view_permission(
         self, request: HttpRequest, obj: TranscriptExport | None = None

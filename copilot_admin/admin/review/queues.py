@@ -1,9 +1,10 @@
 """Review queues in the admin: made of a filtered list, handed out, watched, closed."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
@@ -16,14 +17,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.common.generics import QueueModelAdmin
+from copilot_admin.admin.common.generics import ConversationModelAdmin, QueueModelAdmin
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.review.queue_form import QueueForm
 from copilot_admin.admin.transcripts.beside import rows_of_list
 from copilot_admin.admin.transcripts.onward import next_in_queue
 from copilot_admin.admin.transcripts.way import LIST
-from copilot_admin.models import Conversation, ReviewQueue
+from copilot_admin.models import Action, Conversation, ReviewQueue
 from copilot_admin.review.agreement import agreement_in
 from copilot_admin.review.queues import MOST_DRAWN_FROM, drawn, make_queue, progress_of
 
@@ -87,7 +88,10 @@ class QueueAdmin(GuardedLookups, QueueModelAdmin):
             queue = form.save(commit=False)
             queue.filters, queue.n_matching = filters, len(ids)
             queue.judges, queue.created_by_id = form.cleaned_data["judges"], request.user.pk
-            make_queue(queue, drawn(ids, share=form.cleaned_data["share"]))
+            with transaction.atomic():
+                make_queue(queue, drawn(ids, share=form.cleaned_data["share"]))
+                facts = {"judges": queue.judges, "conversations": queue.n_matching}
+                self.audit(request, Action.ADDED, queue, after=facts)
             messages.success(request, _("The queue is made. Read the first conversation."))
             return HttpResponseRedirect(self._address(queue))
         context = {
@@ -134,8 +138,12 @@ class QueueAdmin(GuardedLookups, QueueModelAdmin):
         if wanted not in ("0", "1"):
             raise Http404
         queue = get_object_or_404(ReviewQueue, pk=pk)
-        queue.is_closed = wanted == "1"
-        queue.save(update_fields=["is_closed"])
+        was, queue.is_closed = queue.is_closed, wanted == "1"
+        with transaction.atomic():
+            queue.save(update_fields=["is_closed"])
+            before, after = {"is_closed": was}, {"is_closed": queue.is_closed}
+            if before != after:
+                self.audit(request, Action.CHANGED, queue, before=before, after=after)
         return HttpResponseRedirect(self._address(queue))
 
     def has_delete_permission(self, request: HttpRequest, obj: ReviewQueue | None = None) -> bool:
@@ -143,7 +151,7 @@ class QueueAdmin(GuardedLookups, QueueModelAdmin):
         return False
 
     def _found(self, request: HttpRequest, filters: str) -> list[int]:
-        page = self.admin_site.get_model_admin(Conversation)
+        page = cast("ConversationModelAdmin", self.admin_site.get_model_admin(Conversation))
         rows = rows_of_list(page, request, filters)
         if rows is None:
             return []

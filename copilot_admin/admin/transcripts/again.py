@@ -32,7 +32,7 @@ class AskingAgainViews(JudgingViews):
     @read_only
     def curl_view(self, request: HttpRequest, pk: str, run: str) -> HttpResponse:
         """The request of a run as a command, without a key."""
-        conversation = self.conversation(request, pk)
+        conversation = self.conversation(request, pk, view="request", of=run)
         view, asked = self.run_of(conversation, run)
         address = f"{base_url(request)}/v1/copilots/{conversation.copilot.slug}/query"
         text = curl_of(address, request_of(view, asked))

@@ -1,6 +1,7 @@
 """Calls of components over HTTP: a list, and a page for each; nothing can be changed."""
 
 from collections.abc import Iterable, Mapping
+from http import HTTPStatus
 from typing import Any
 
 from django.contrib import admin
@@ -17,8 +18,11 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.admin.common.generics import CallModelAdmin
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.reads import record_read
+from copilot_admin.audit.subject import LONGEST_ID, Subject
 from copilot_admin.engine.components.registry import registry
-from copilot_admin.models import CallStatus, ComponentCall
+from copilot_admin.models import Action, CallStatus, ComponentCall
 from copilot_admin.rendering.text import duration, pretty_json
 
 COUNTED = 5_000  # of the newest; older ones are found by a filter
@@ -126,6 +130,14 @@ class ComponentCallAdmin(GuardedLookups, CallModelAdmin):
     def usage_text(self, call: ComponentCall) -> str | SafeString:
         """What the models that it asked have counted."""
         return _block(call.usage) if call.usage else _("It asked no model.")
+
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
+        """The page of a call; that it was read stands in the audit trail."""
+        response = super().change_view(request, object_id, *args, **kwargs)
+        on = Subject("componentcall", object_id[:LONGEST_ID])
+        if response.status_code == HTTPStatus.OK:
+            record_read(Action.READ, by=Actor.of(request), on=on)
+        return response
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Calls come over HTTP."""

@@ -90,7 +90,7 @@ class JudgingViews(TranscriptViews):
     @read_only
     def beside_view(self, request: HttpRequest, pk: str, direction: str) -> HttpResponse:
         """Leads to the conversation before or after in the list; says so at its end."""
-        conversation = self.conversation(request, pk)
+        conversation = self.conversation(request, pk, view="")
         if direction not in (OLDER, NEWER):
             raise Http404
         address = self._beside(request, conversation, way_in(request.GET), direction)

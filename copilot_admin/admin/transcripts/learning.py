@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
@@ -21,7 +22,10 @@ from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.beside import rows_of_list
 from copilot_admin.admin.transcripts.views import FOLDER, VIEW, number_in
 from copilot_admin.admin.transcripts.way import LIST, way_in
-from copilot_admin.models import Conversation, Copilot
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
+from copilot_admin.models import Action, Conversation, Copilot
 from copilot_admin.models.questions import LONGEST_LABEL
 from copilot_admin.people.members import is_reachable, reachable
 from copilot_admin.review.learning import MOST_AT_ONCE, Fate, Learned, learn, turns_of
@@ -78,7 +82,9 @@ class LearningViews(ConversationModelAdmin):
             raise Http404
         if not is_reachable(request.user, conversation.copilot_id):
             raise PermissionDenied
-        (one,) = learn([(conversation.pk, number)])
+        with transaction.atomic():
+            (one,) = learn([(conversation.pk, number)])
+            self._audit_learning(request, [one])
         if one.fate is Fate.GONE:
             raise Http404
         if one.question is None:
@@ -111,8 +117,17 @@ class LearningViews(ConversationModelAdmin):
         if request.method != "POST" or "_save" not in request.POST:
             return TemplateResponse(request, f"{FOLDER}/learn.html", context)
         label = " ".join(request.POST.get("label", "").split())[:LONGEST_LABEL]
-        learned = list(learn(selection.turns, label=label))
+        with transaction.atomic():
+            learned = list(learn(selection.turns, label=label))
+            self._audit_learning(request, learned)
         return TemplateResponse(request, f"{FOLDER}/learned.html", context | _told(learned))
+
+    def _audit_learning(self, request: HttpRequest, learned: Sequence[Learned]) -> None:
+        """Says which saved questions were made of transcripts."""
+        by = Actor.of(request)
+        saved = [one.question for one in learned if one.fate is Fate.SAVED]
+        if saved:
+            record(Action.ADDED, by=by, on=Subject("savedquestion"), after={"ids": saved})
 
     def _selection(self, request: HttpRequest) -> Selection:
         chosen = _chosen(request)

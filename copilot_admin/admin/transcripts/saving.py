@@ -14,8 +14,10 @@ from django.views.decorators.http import require_POST
 from copilot_admin.admin.common.from_replica import from_replica
 from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.views import VIEW, number_in
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.reads import record_search
 from copilot_admin.models.reviewing import LONGEST_NAME
-from copilot_admin.review.saved_views import delete_view, kept_query, save_view, views_for
+from copilot_admin.review.saved_views import SEARCHED, delete_view, kept_query, save_view, views_for
 
 SHARE = "copilot_admin.change_conversation"
 
@@ -46,6 +48,8 @@ class SavedViews(ConversationModelAdmin):
             "current_query": current,
             "may_share": request.user.has_perm(SHARE),
         }
+        given = request.GET.dict()
+        record_search(Actor.of(request), "conversation", given, words=given.pop(SEARCHED, ""))
         return super().changelist_view(request, {**context, **(extra_context or {})})
 
     @method_decorator(require_POST)

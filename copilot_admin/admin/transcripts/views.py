@@ -23,7 +23,10 @@ from copilot_admin.admin.transcripts.raw import MOST_SHOWN, raw_events, raw_mess
 from copilot_admin.admin.transcripts.review_panel import panel_of
 from copilot_admin.admin.transcripts.verdict_form import VerdictForm
 from copilot_admin.admin.transcripts.way import Way, way_in
-from copilot_admin.models import Conversation
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.reads import record_read
+from copilot_admin.audit.subject import Subject
+from copilot_admin.models import Action, Conversation
 from copilot_admin.reading import (
     ConversationView,
     RunView,
@@ -160,14 +163,14 @@ class TranscriptViews(ConversationModelAdmin):
     @read_only
     def state_view(self, request: HttpRequest, pk: str) -> HttpResponse:
         """What is running, for a page that cannot be told."""
-        conversation = self.conversation(request, pk)
+        conversation = self.conversation(request, pk, view="")
         return JsonResponse({"live": live_turns(conversation), "latest": latest_turn(conversation)})
 
     @read_only
     @from_replica
     def run_view(self, request: HttpRequest, pk: str, run: str) -> HttpResponse:
         """A run as it was: request and events."""
-        conversation = self.conversation(request, pk)
+        conversation = self.conversation(request, pk, view="run", of=run)
         view, asked = self.run_of(conversation, run)
         whole = pretty_json(request_of(view, asked))
         context = {
@@ -185,7 +188,7 @@ class TranscriptViews(ConversationModelAdmin):
     @from_replica
     def request_view(self, request: HttpRequest, pk: str, run: str) -> HttpResponse:
         """The whole request of a run as a file."""
-        conversation = self.conversation(request, pk)
+        conversation = self.conversation(request, pk, view="request", of=run)
         view, asked = self.run_of(conversation, run)
         response = HttpResponse(
             pretty_json(request_of(view, asked)), content_type="application/json"
@@ -197,7 +200,7 @@ class TranscriptViews(ConversationModelAdmin):
     @from_replica
     def part_view(self, request: HttpRequest, pk: str, key: str) -> HttpResponse:
         """All of a piece of data that the page shows the beginning of."""
-        conversation = self.conversation(request, pk)
+        conversation = self.conversation(request, pk, view="data")
         tree = read_tree(conversation)
         turn = _turn(conversation, tree, turn_of_key(conversation, tree, key))
         if "chart" in request.GET:
@@ -213,8 +216,10 @@ class TranscriptViews(ConversationModelAdmin):
             return render(request, f"{FOLDER}/content.html", context)
         return self.page(request, "part.html", conversation, content=content, whole=True)
 
-    def conversation(self, request: HttpRequest, pk: str) -> Conversation:
-        """The conversation of an address.
+    def conversation(
+        self, request: HttpRequest, pk: str, *, view: str = "conversation", of: str = ""
+    ) -> Conversation:
+        """The conversation of an address; that it was read, and how, stands in the audit trail.
 
         Raises:
             PermissionDenied: The person may not read any.
@@ -223,7 +228,12 @@ class TranscriptViews(ConversationModelAdmin):
         if not request.user.has_perm(VIEW):
             raise PermissionDenied
         rows = Conversation.objects.select_related("copilot")
-        return get_object_or_404(rows, pk=number_in(pk))
+        found = get_object_or_404(rows, pk=number_in(pk))
+        if view:
+            facts = {"view": view, "copilot": found.copilot.slug} | ({"of": of} if of else {})
+            by, on = Actor.of(request), Subject.of(found)
+            record_read(Action.READ, by=by, on=on, after=facts)
+        return found
 
     def run_of(self, conversation: Conversation, run: str) -> tuple[ConversationView, RunView]:
         """A run by its id, and the conversation around it.

@@ -8,16 +8,22 @@ import sys
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.snapshot import snapshot
+from copilot_admin.audit.subject import Subject
 from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.import_changes import ImportedChange
+from copilot_admin.copilot_file.import_trail import record_import
 from copilot_admin.copilot_file.importing import import_file, usual_access
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilot_file.templates import Switched, make_copilot, template_named, templates
 from copilot_admin.copilot_file.yaml_writing import is_readable_as_yaml, write_yaml
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Copilot, Judgement, Provider, Side
+from copilot_admin.models import Action, Copilot, Judgement, Provider, Side
 from copilot_admin.studio.question_check import check_questions, line_of, told
 from copilot_admin.studio.question_queue import outcome_of
 
@@ -101,6 +107,8 @@ class Command(BaseCommand):
         if copilot is None:
             raise CommandError(f"There is no copilot with the slug '{slug}'.", returncode=NOT_RUN)
         side = Side.LIVE if live else Side.DRAFT
+        facts = {"work": "saved questions"}
+        record(Action.STARTED, by=Actor.command(), on=Subject.of(copilot), after=facts)
         results = check_questions(copilot, side)
         outcome = outcome_of([one.verdict.judgement for _, one in results])
         if as_json:
@@ -131,21 +139,26 @@ class Command(BaseCommand):
             raise CommandError(f"No control of the template '{template}' lets a model answer.")
         if other_models and not chosen.model_picker:
             raise CommandError(f"The template '{template}' has no model picker.")
-        copilot = make_copilot(
-            chosen,
-            slug=slug,
-            access=usual_access(),
-            provider=row,
-            model=model,
-            switched=Switched(switched_model, switched_provider) if switched_model else None,
-            other_models=other_models or (),
-            publishing=publish,
-        )
+        with transaction.atomic():
+            copilot = make_copilot(
+                chosen,
+                slug=slug,
+                access=usual_access(),
+                provider=row,
+                model=model,
+                switched=Switched(switched_model, switched_provider) if switched_model else None,
+                other_models=other_models or (),
+                publishing=publish,
+            )
+            facts = {**snapshot(copilot), "template": template, "published": publish}
+            record(Action.ADDED, by=Actor.command(), on=Subject.of(copilot), after=facts)
         state = "published" if publish else "a draft"
         self.stdout.write(f"{copilot.name} ({copilot.slug}): {state}")
 
     def _export(self, slugs: list[str], *, out: Path | None, live: bool) -> None:
         file = export_file(slugs, live=live)
+        facts = {"copilots": slugs or "all", "live": live, "to": "a file" if out else "output"}
+        record(Action.EXPORTED, by=Actor.command(), on=Subject("copilot"), after=facts)
         as_yaml = out is None or out.suffix != ".json"
         if as_yaml and not is_readable_as_yaml(file):
             self.stderr.write(TOO_MUCH_YAML)
@@ -157,12 +170,15 @@ class Command(BaseCommand):
 
     def _import(self, path: Path, *, publish: bool, dry_run: bool) -> None:
         data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
-        changes = import_file(
-            data,
-            default_access=usual_access(),
-            publishing=publish,
-            dry_run=dry_run,
-        )
+        with transaction.atomic():
+            changes = import_file(
+                data,
+                default_access=usual_access(),
+                publishing=publish,
+                dry_run=dry_run,
+            )
+            if not dry_run:
+                record_import(changes, by=Actor.command())
         for change in changes:
             self.stdout.write("\n".join(_lines(change)))
         if dry_run:

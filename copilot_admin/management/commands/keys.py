@@ -7,7 +7,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from copilot_admin.models import Copilot, EndpointKey
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.snapshot import snapshot
+from copilot_admin.audit.subject import Subject
+from copilot_admin.models import Action, Copilot, EndpointKey
 
 
 def end_of_day(text: str) -> datetime:
@@ -61,4 +65,6 @@ class Command(BaseCommand):
         with transaction.atomic():
             key, text = EndpointKey.issue(name, expires_at=expires)
             key.limit_to(copilots)
+            facts = snapshot(EndpointKey.objects.get(pk=key.pk))
+            record(Action.ADDED, by=Actor.command(), on=Subject.of(key), after=facts)
         self.stdout.write(text)

@@ -8,7 +8,9 @@ import sys
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
+from copilot_admin.audit.actor import Actor
 from copilot_admin.copilots.model_lists import fetch_models, known_models
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Provider
@@ -21,6 +23,7 @@ from copilot_admin.prices.importing import (
     chosen,
     plan_of,
     reasons,
+    record_prices,
 )
 from copilot_admin.prices.litellm import MOST_BYTES, read_prices
 from copilot_admin.prices.money import plain
@@ -88,7 +91,9 @@ class Command(BaseCommand):
             raise CommandError(f"{error.filename}: {error.strerror}.") from error
         plan = plan_of(row, prices, day=begins, skipped=skipped)
         if not dry_run:
-            carry_out(row, plan, day=begins)
+            with transaction.atomic():
+                carry_out(row, plan, day=begins)
+                record_prices(plan, row, day=begins, by=Actor.command())
         self.stdout.write("\n".join(_lines(plan)))
         if dry_run:
             self.stdout.write("Nothing was changed (--dry-run).")

@@ -9,8 +9,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import QuerySet
 
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import (
+    Action,
     Copilot,
     Provider,
     Replay,
@@ -67,6 +71,8 @@ class Command(BaseCommand):
             )
         except ConfigurationError as error:
             raise CommandError(error.public, returncode=NOT_RUN) from error
+        facts = {"copilot": slug, "target": replay.target}
+        record(Action.STARTED, by=Actor.command(), on=Subject.of(replay), after=facts)
         try:
             replay_here(replay.pk)
         except KeyboardInterrupt:

@@ -11,6 +11,10 @@ from typing import Any, BinaryIO
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
+from copilot_admin.models import Action
 from copilot_admin.review.exports.conversations import ExportOptions
 from copilot_admin.review.exports.format import About, all_formats
 from copilot_admin.review.exports.selection import (
@@ -84,6 +88,9 @@ class Command(BaseCommand):
                 with_data=options["with_data"], with_prompts=options["with_prompts"]
             ),
         )
+        facts = {name: value for name, value in given.items() if name != SEARCHED}
+        facts |= {"format": options["format"], "searched_characters": len(options["search"])}
+        record(Action.EXPORTED, by=Actor.command(), on=Subject("conversation"), after=facts)
         about = About(words=words_of(query), made_at=timezone.now())
         try:
             with _opened(output) as file:

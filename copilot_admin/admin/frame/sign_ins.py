@@ -1,0 +1,55 @@
+"""Says in the audit trail who logged in and out, who failed to, and who changed his password."""
+
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser, User
+from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.http import HttpRequest
+
+from copilot_admin.admin.frame.login import counted_name
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.reads import record_read
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
+from copilot_admin.models import Action
+
+
+def logged_in(request: HttpRequest | None, user: AbstractBaseUser, **_: object) -> None:
+    """A log-in that worked."""
+    if request is not None:
+        record(Action.LOGGED_IN, by=Actor.of(request, user), on=Subject.of(user))
+
+
+def logged_out(request: HttpRequest | None, user: AbstractBaseUser | None, **_: object) -> None:
+    """A log-out; the session that ends is still that of the request."""
+    if request is not None and user is not None:
+        record(Action.LOGGED_OUT, by=Actor.of(request, user), on=Subject.of(user))
+
+
+def login_failed(
+    credentials: dict[str, Any], request: HttpRequest | None = None, **_: object
+) -> None:
+    """A log-in that failed; what was typed is told only where it is the name of an account.
+
+    Attempts that are not even looked at are told once in ten minutes: they have no bound.
+    """
+    if request is None:
+        return
+    name = counted_name(request, credentials)
+    account = User.objects.filter(username=name).first()
+    on = Subject.of(account) if account else Subject("user", "", name)
+    is_refused = bool(getattr(request, "axes_locked_out", False))
+    add = record_read if is_refused else record
+    add(Action.LOGIN_FAILED, by=Actor.of(request), on=on, after={"locked_out": is_refused})
+
+
+def password_changed(request: HttpRequest) -> None:
+    """Somebody changed his own password."""
+    if isinstance(request.user, User):
+        by, on = Actor.of(request), Subject.of(request.user)
+        record(Action.PASSWORD_CHANGED, by=by, on=on)
+
+
+user_logged_in.connect(logged_in, dispatch_uid="copilot_admin.audit.logged_in")
+user_logged_out.connect(logged_out, dispatch_uid="copilot_admin.audit.logged_out")
+user_login_failed.connect(login_failed, dispatch_uid="copilot_admin.audit.login_failed")
