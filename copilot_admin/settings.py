@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.config import limits, live_pages, logs, origins, secrets
 from copilot_admin.config.asking_users import Naming, check_required, proxy_rules, token_rules
+from copilot_admin.config.audit_log import destination_in
 from copilot_admin.config.collector import PROTOCOL, Collector, check_collector, headers_in
 from copilot_admin.config.databases import database, is_maintenance, replica
 from copilot_admin.config.env import BadSetting, process_environment
@@ -153,6 +154,9 @@ ANONYMOUS_LIMITS = limits.anonymous_limits(
 )
 BUDGET_ZONE = limits.time_zone("COPILOT_BUDGET_ZONE", env.text("COPILOT_BUDGET_ZONE", "UTC"))
 DRAIN_SECONDS = env.number("COPILOT_DRAIN_S", default=20, minimum=0, maximum=600)
+
+# Where entries of the audit trail go besides the database.
+AUDIT_LOG = destination_in(env.text("COPILOT_AUDIT_LOG"))
 
 # Who may read the figures of `/metrics`; nobody unless one of them is set.
 METRICS_READERS = figure_readers(

@@ -5,6 +5,7 @@ log-ins in `settings`, `transcripts.words` for the filters of templates.
 """
 
 from copilot_admin.admin.access import keys, people
+from copilot_admin.admin.audit import admin as audit
 from copilot_admin.admin.copilots import admin as copilots
 from copilot_admin.admin.prices import admin as prices
 from copilot_admin.admin.providers import admin as providers
@@ -13,6 +14,7 @@ from copilot_admin.admin.transcripts import admin as transcripts
 from copilot_admin.admin.transcripts import component_calls
 
 __all__ = [
+    "audit",
     "component_calls",
     "copilots",
     "criteria",

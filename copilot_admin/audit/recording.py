@@ -9,8 +9,9 @@ from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.chain import hash_of
 from copilot_admin.audit.changes import changes
 from copilot_admin.audit.keys import signing_key
-from copilot_admin.audit.subject import Subject
-from copilot_admin.models.audit import Action, AuditEntry, AuditHead
+from copilot_admin.audit.subject import LONGEST_ID, Subject
+from copilot_admin.audit.texts import line
+from copilot_admin.models.audit import LONGEST_NAME, Action, AuditEntry, AuditHead
 
 __all__ = ["Action", "Actor", "Subject", "record"]
 
@@ -42,8 +43,8 @@ def record(
         agent=by.agent,
         action=action,
         subject_kind=on.kind,
-        subject_id=on.id,
-        subject_name=on.name,
+        subject_id=line(on.id, LONGEST_ID),
+        subject_name=line(on.name, LONGEST_NAME),
         before=was,
         after=now,
     )

@@ -13,6 +13,7 @@ __all__ = ["GIVEN_ONCE", "PERMISSIONS", "Role", "create_roles"]
 PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
     # They read everything and change nothing.
     Role.AUDITORS: (
+        "copilot_admin.view_auditentry",
         "copilot_admin.view_copilot",
         "copilot_admin.reach_every_copilot",
         "copilot_admin.view_provider",

@@ -19,6 +19,8 @@ from copilot_admin.answering.open_run import (
 from copilot_admin.answering.refused import REFUSED
 from copilot_admin.answering.run import RUNNING
 from copilot_admin.answering.tasks import spawn
+from copilot_admin.audit.anchors import drop_anchor
+from copilot_admin.audit.forwarding import FORWARDING
 from copilot_admin.component_calls.call import stop_all
 from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
 from copilot_admin.engine.documents.registry import data_types
@@ -150,6 +152,11 @@ async def resume_exporting() -> None:
     await WRITER.run(sweep_exports)
 
 
+async def forward_audit_trail() -> None:
+    """Hands new entries over, and notes the newest hash; in a thread: no question waits for it."""
+    await asyncio.to_thread(_forward_audit_trail)
+
+
 class _Sweeper:
     """Takes away a few blobs at a time that nothing refers to, and begins anew at the end."""
 
@@ -179,6 +186,7 @@ DUTIES: tuple[Duty, ...] = (
     resume_asking,
     resume_exporting,
     fill_old_rows,
+    forward_audit_trail,
     _Sweeper().sweep,
 )
 
@@ -203,6 +211,14 @@ async def _forgiving(duty: Duty) -> None:
     """A database that is away is no news here: it is tried again."""
     with contextlib.suppress(db.Error, Unavailable):
         await duty()
+
+
+def _forward_audit_trail() -> None:
+    try:
+        FORWARDING.go_on()
+        drop_anchor()
+    finally:
+        db.connections.close_all()  # of this thread
 
 
 def _reap_at_start() -> int:

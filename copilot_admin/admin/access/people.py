@@ -97,12 +97,6 @@ class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
         }
         return render(request, "admin/copilot_admin/log_ins.html", context)
 
-    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:
-        """A password is for accounts of this server alone."""
-        if is_external(self.get_object(request, unquote(id))):
-            raise PermissionDenied
-        return super().user_change_password(request, id, form_url)
-
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
         """Nobody but a superuser makes one, or changes his own rights; dates are facts."""
         facts = ("last_login", "date_joined", "comes_from")
@@ -125,7 +119,12 @@ class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
         id: str,
         form_url: str = "",  # Django calls it so
     ) -> HttpResponse:
-        """Sets a password, and says so in the trail, in one transaction."""
+        """Sets a password, and says so in the trail, in one transaction.
+
+        A password is for accounts of this server alone.
+        """
+        if is_external(self.get_object(request, unquote(id))):
+            raise PermissionDenied
         with transaction.atomic():
             return super().user_change_password(request, id, form_url)
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from copilot_admin.models import (
+        AuditEntry,
         ComponentCall,
         Conversation,
         Copilot,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         TranscriptExport,
     )
 
+    AuditModelAdmin = AuditedAdmin[AuditEntry]
     CallModelAdmin = AuditedAdmin[ComponentCall]
     ConversationModelAdmin = AuditedAdmin[Conversation]
     CopilotModelAdmin = AuditedAdmin[Copilot]
@@ -41,9 +43,11 @@ if TYPE_CHECKING:
     QueueModelForm = ModelForm[ReviewQueue]
     PriceModelForm = ModelForm[ModelPrice]
 else:
-    CallModelAdmin = ConversationModelAdmin = CopilotModelAdmin = ProviderModelAdmin = (
-        KeyModelAdmin
-    ) = CriterionModelAdmin = ExportModelAdmin = QueueModelAdmin = PriceModelAdmin = AuditedAdmin
+    AuditModelAdmin = CallModelAdmin = ConversationModelAdmin = CopilotModelAdmin = (
+        ProviderModelAdmin
+    ) = KeyModelAdmin = CriterionModelAdmin = ExportModelAdmin = QueueModelAdmin = (
+        PriceModelAdmin
+    ) = AuditedAdmin
 
     class PersonModelAdmin(AuditedAdmin, UserAdmin):
         """Users, whose changes are audited too."""

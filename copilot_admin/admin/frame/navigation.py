@@ -33,7 +33,7 @@ _ORDER: Sequence[tuple[str | Promise, Mapping[str, str]]] = (
             "Running": "steps",
         },
     ),
-    (_("People"), {"User": "person", "Group": "people"}),
+    (_("People"), {"User": "person", "Group": "people", "AuditEntry": "check"}),
 )
 
 

@@ -12,8 +12,12 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.admin.frame.site import site
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
 from copilot_admin.config.roles import Role, create_roles
 from copilot_admin.models import (
+    Action,
     Conversation,
     Copilot,
     Criterion,
@@ -64,6 +68,7 @@ OWNERS = {
     "component": Role.BUILDERS,
     "components": Role.BUILDERS,
     "limits": Role.OPERATORS,
+    "copilot_admin_auditentry": Role.AUDITORS,
     "running": Role.OPERATORS,
     "auth_user": Role.OPERATORS,
     "auth_group": Role.OPERATORS,
@@ -82,6 +87,9 @@ CLOSED = frozenset(
         "admin:copilot_admin_reviewqueue_delete",
         "admin:copilot_admin_criterion_delete",
         "admin:copilot_admin_transcriptexport_delete",
+        "admin:copilot_admin_auditentry_add",
+        "admin:copilot_admin_auditentry_delete",
+        "admin:copilot_admin_auditentry_history",
         "admin:auth_group_add",
         "admin:auth_group_delete",
     }
@@ -138,6 +146,9 @@ def things() -> dict[str, str]:
         "copilot_admin_criterion": str(Criterion.objects.create(name="Wrong").pk),
         "copilot_admin_componentcall": str(make_call().pk),
         "auth_user": str(person.pk),
+        "copilot_admin_auditentry": str(
+            record(Action.READ, by=Actor.server(), on=Subject("copilot")).pk
+        ),
         "auth_group": str(Group.objects.get(name=Role.BUILDERS).pk),
     }
 

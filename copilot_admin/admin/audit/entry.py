@@ -1,0 +1,70 @@
+"""What the page of an entry shows: what was and what is, compared, and whether its hash is right."""
+
+from collections.abc import Iterator, Mapping
+import json
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db.models import Model
+from django.http import HttpRequest
+from django.urls import reverse
+
+from copilot_admin.admin.frame.site import site
+from copilot_admin.audit.chain import hash_of
+from copilot_admin.audit.keys import known_keys
+from copilot_admin.models.audit import AuditEntry
+from copilot_admin.studio.changes import MarkedChange
+from copilot_admin.studio.differences import differences, shortened
+
+
+def compared(entry: AuditEntry) -> tuple[MarkedChange, ...]:
+    """Each field that an entry tells of, with what went and what came marked."""
+    before, after = json.loads(entry.before), json.loads(entry.after)
+    names = [*before, *(one for one in after if one not in before)]
+    return tuple(
+        MarkedChange(
+            label=name,
+            parts=shortened(differences(_text(before.get(name, "")), _text(after.get(name, "")))),
+        )
+        for name in names
+    )
+
+
+def is_right(entry: AuditEntry) -> bool:
+    """Whether an entry is as it was hashed; whether one is missing is for `audit verify` to say."""
+    key = known_keys().get(entry.key_id)
+    return key is not None and hash_of(entry, key) == entry.hash
+
+
+def address_of(request: HttpRequest, entry: AuditEntry) -> str:
+    """The page of what an entry tells of, if it is there and whoever looks may see it; else empty."""
+    model = _models().get(entry.subject_kind)
+    if model is None or not entry.subject_id.isdecimal() or len(entry.subject_id) > 18:
+        return ""
+    page = site.get_model_admin(model)
+    row = page.get_queryset(request).filter(pk=entry.subject_id).first()
+    if row is None or not page.has_view_permission(request, row):
+        return ""
+    return reverse(f"admin:{model._meta.label_lower.replace('.', '_')}_change", args=[row.pk])
+
+
+def kinds() -> Iterator[str]:
+    """The kinds of subjects that have pages, to choose from."""
+    yield from sorted(_models())
+
+
+def _models() -> Mapping[str, type[Model]]:
+    return {str(model._meta.model_name): model for model in site._registry}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def names() -> list[str]:
+    """User names to choose from; those of deleted accounts can be typed."""
+    users = get_user_model()._default_manager.order_by("username")
+    return [user.get_username() for user in users[:MOST_NAMES]]
+
+
+MOST_NAMES = 300

@@ -1,0 +1,175 @@
+"""A trail that was edited, cut or made anew is known, and the first broken entry is named."""
+
+from collections.abc import Callable
+from io import StringIO
+from itertools import islice
+import json
+from pathlib import Path
+from typing import Any
+
+from django.core.management import CommandError, call_command
+from django.db import connection
+import pytest
+
+from copilot_admin.audit import following
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.anchors import kept_anchors
+from copilot_admin.audit.chain import hash_of
+from copilot_admin.audit.keys import audit_key, signing_key
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
+from copilot_admin.audit.verifying import Anchor, Broken, Fault, check, first_break
+from copilot_admin.models.audit import Action, AuditEntry
+from tests.emptying.management.commands.flush import without_triggers
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+
+
+@pytest.fixture(autouse=True)
+def _own_anchors(tmp_path: Path, settings: Any) -> None:
+    settings.DATA_DIR = tmp_path
+
+
+@pytest.fixture
+def trail(monkeypatch: pytest.MonkeyPatch) -> list[AuditEntry]:
+    monkeypatch.setattr(following, "BATCH", 2)
+    on = Subject("copilot", "1", "Macro")
+    return [
+        record(Action.CHANGED, by=Actor.server(), on=on, before={"n": n}, after={"n": n + 1})
+        for n in range(6)
+    ]
+
+
+def run(statement: str) -> None:
+    """What somebody does who owns the database."""
+    with connection.cursor() as cursor, without_triggers(cursor):
+        cursor.execute(statement)
+
+
+def edit() -> None:
+    run("UPDATE copilot_admin_auditentry SET actor_name = 'somebody else' WHERE sequence = 3")
+
+
+def take_out() -> None:
+    run("DELETE FROM copilot_admin_auditentry WHERE sequence IN (3, 4)")
+
+
+def cut() -> None:
+    run("DELETE FROM copilot_admin_auditentry WHERE sequence > 4")
+
+
+def take_out_and_renumber() -> None:
+    run("DELETE FROM copilot_admin_auditentry WHERE sequence = 3")
+    for sequence in (4, 5, 6):
+        with connection.cursor() as cursor, without_triggers(cursor):
+            cursor.execute(
+                "UPDATE copilot_admin_auditentry SET sequence = sequence - 1 WHERE sequence = %s",
+                [sequence],
+            )
+
+
+def move_the_time() -> None:
+    run("UPDATE copilot_admin_auditentry SET at = '2020-01-01 00:00:00+00:00' WHERE sequence = 1")
+
+
+def copy_to_the_end() -> None:
+    last = AuditEntry.objects.get(sequence=6)
+    last.sequence, last._state.adding = 7, True
+    last.save()
+
+
+def empty() -> None:
+    run("DELETE FROM copilot_admin_auditentry")
+
+
+@pytest.mark.parametrize(
+    ("crime", "expected"),
+    [
+        (edit, Broken(Fault.EDITED, 3)),
+        (take_out, Broken(Fault.MISSING, 3, 5)),
+        (take_out_and_renumber, Broken(Fault.EDITED, 3)),
+        (cut, Broken(Fault.CUT, 5)),
+        (empty, Broken(Fault.CUT, 1)),
+        (move_the_time, Broken(Fault.EDITED, 1)),
+        (copy_to_the_end, Broken(Fault.BEYOND_HEAD, 7)),
+    ],
+)
+def test_the_first_broken_entry_is_named(
+    trail: list[AuditEntry], crime: Callable[[], None], expected: Broken
+) -> None:
+    assert check() == (Anchor(6, trail[-1].hash), None)
+    crime()
+    assert check()[1] == expected
+    with pytest.raises(CommandError, match="Entry") as refused:
+        call_command("audit", "verify")
+    assert (refused.value.returncode, str(refused.value)) == (1, expected.sentence)
+
+
+def test_a_trail_that_is_whole_says_so_with_its_newest_hash(trail: list[AuditEntry]) -> None:
+    said = StringIO()
+    call_command("audit", "verify", "--expect", trail[2].hash, stdout=said)
+    expected = (
+        f"The audit trail is whole: 6 entries. 1 anchors are in it.\nNewest: {trail[-1].hash}\n"
+    )
+    assert said.getvalue() == expected
+
+
+def test_a_trail_without_entries_is_whole() -> None:
+    said = StringIO()
+    call_command("audit", "verify", stdout=said)
+    call_command("audit", "head", stdout=said)
+    assert said.getvalue() == "The audit trail is whole: 0 entries.\n0 \n"
+
+
+def test_a_trail_that_was_cut_with_its_head_lacks_what_was_noted(
+    trail: list[AuditEntry], tmp_path: Path
+) -> None:
+    noted = tmp_path / "noted.jsonl"
+    noted.write_text(json.dumps({"sequence": 6, "hash": trail[5].hash}) + '\n{"sequence": 9, "h')
+    call_command("audit", "verify", "--anchors", str(noted), stdout=StringIO())
+    cut()
+    with connection.cursor() as cursor, without_triggers(cursor):
+        cursor.execute(
+            "UPDATE copilot_admin_audithead SET sequence = 4, hash = %s", [trail[3].hash]
+        )
+    assert check() == (Anchor(4, trail[3].hash), None)
+    assert check(list(kept_anchors(noted)))[1] == Broken(Fault.CUT, 5)
+    assert check([Anchor(0, trail[5].hash)])[1] == Broken(Fault.NO_ANCHOR, 4)
+    assert check([Anchor(2, trail[5].hash)])[1] == Broken(Fault.NO_ANCHOR, 2)
+
+
+def test_a_head_that_names_another_hash_is_no_head_of_the_trail(trail: list[AuditEntry]) -> None:
+    run("UPDATE copilot_admin_audithead SET hash = 'x'")
+    assert check()[1] == Broken(Fault.EDITED, 6)
+
+
+def test_entries_of_two_chains_do_not_follow_each_other(trail: list[AuditEntry]) -> None:
+    key = signing_key()
+    trail[3].previous = trail[0].hash
+    trail[3].hash = hash_of(trail[3], key)
+    head = Anchor(6, trail[5].hash)
+    found = first_break(trail, head=head, keys={key.id: key})
+    assert found == Broken(Fault.UNLINKED, 4)
+
+
+def test_entries_of_an_earlier_key_are_right_as_long_as_it_is_known(
+    trail: list[AuditEntry], settings: Any
+) -> None:
+    old, settings.SECRET_KEY = settings.SECRET_KEY, "another secret key"
+    record(Action.READ, by=Actor.server(), on=Subject("copilot"))
+    assert check()[1] == Broken(Fault.UNKNOWN_KEY, 1)
+    settings.AUDIT_KEYS = (old,)
+    assert check()[1] is None
+    assert signing_key() == audit_key(old)
+
+
+def test_a_file_without_anchors_is_refused_and_so_is_what_is_no_hash(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="There is no file"):
+        call_command("audit", "verify", "--anchors", str(tmp_path / "none"))
+    with pytest.raises(CommandError, match="is no hash"):
+        call_command("audit", "verify", "--expect", "xyz")
+
+
+def test_batches_go_to_the_end(trail: list[AuditEntry]) -> None:
+    assert [one.sequence for one in following.entries_after(2)] == [3, 4, 5, 6]
+    assert [one.sequence for one in islice(following.entries_after(0, up_to=3), 9)] == [1, 2, 3]
