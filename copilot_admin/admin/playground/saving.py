@@ -1,13 +1,17 @@
 """A question of the playground kept as a saved question of the copilot."""
 
+from django.db import transaction
 from django.http import HttpRequest, JsonResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
 from copilot_admin.copilot_file.questions import add_question, read_question
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Copilot
+from copilot_admin.models import Action, Copilot
 from protocol.strict_json import MalformedJson, parse
 
 CHANGE = "copilot_admin.change_copilot"
@@ -24,7 +28,10 @@ def save(request: HttpRequest, pk: int) -> JsonResponse:
         return _refusal(_("This copilot is gone."), status=404)
     try:
         entry = read_question(parse(request.POST.get(FIELD, "").encode()).value)
-        saved = add_question(copilot, entry)
+        with transaction.atomic():
+            saved = add_question(copilot, entry)
+            on, facts = Subject.of(saved), {"copilot": copilot.slug}
+            record(Action.ADDED, by=Actor.of(request), on=on, after=facts)
     except (ConfigurationError, MalformedJson) as error:
         return _refusal(_("The question is not saved. %s") % error.public, status=422)
     address = reverse("admin:copilot_admin_copilot_question", args=[pk, saved.pk])

@@ -1,0 +1,194 @@
+"""Auditors find entries, read what was and what is, and take them along; nobody else sees them."""
+
+import csv
+from datetime import UTC, datetime
+from io import StringIO
+import json
+from typing import Any
+from urllib.parse import parse_qs
+
+from django.contrib.auth.models import Permission
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+import pytest
+
+from copilot_admin.admin.audit.pages import SIZE
+from copilot_admin.audit import recording
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
+from copilot_admin.config.roles import Role
+from copilot_admin.models.audit import Action, ActorKind, AuditEntry
+from tests.emptying.management.commands.flush import without_triggers
+from tests.factories import make_provider, make_user
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/copilot_admin/auditentry/"
+ANNA = Actor(kind=ActorKind.PERSON, name="anna", id=7, address="192.0.2.7")
+DEPLOY = Actor(kind=ActorKind.COMMAND, name="deploy")
+
+
+@pytest.fixture
+def auditor() -> Client:
+    browser = Client()
+    browser.force_login(make_user(Role.AUDITORS))
+    return browser
+
+
+def numbers(browser: Client, **query: str) -> list[int]:
+    return [one.sequence for one in browser.get(LIST, query).context["page"].entries]
+
+
+@pytest.fixture
+def five(auditor: Client, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Entries of five days, after that of the log-in."""
+    days = iter(datetime(2030, 1, day, 12, tzinfo=UTC) for day in range(1, 6))
+    monkeypatch.setattr(recording.timezone, "now", lambda: next(days))
+    made = [
+        record(Action.CHANGED, by=ANNA, on=Subject("copilot", "1", "Macro")),
+        record(Action.PUBLISHED, by=ANNA, on=Subject("copilot", "1", "Macro")),
+        record(Action.CHANGED, by=DEPLOY, on=Subject("copilot", "2", "Rates")),
+        record(Action.ADDED, by=ANNA, on=Subject("provider", "1", "Bank")),
+        record(Action.READ, by=DEPLOY, on=Subject("conversation", "9")),
+    ]
+    monkeypatch.undo()
+    return [one.sequence for one in made]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"who": "anna"}, [3, 1, 0]),
+        ({"action": "changed"}, [2, 0]),
+        ({"kind": "copilot"}, [2, 1, 0]),
+        ({"kind": "copilot", "subject": "1"}, [1, 0]),
+        ({"since": "2030-01-02", "until": "2030-01-04"}, [3, 2, 1]),
+        ({"since": "2030-01-05"}, [4]),
+        ({"who": "anna", "action": "changed", "since": "2030-01-02"}, []),
+        ({"who": "deploy", "action": "read", "kind": "conversation", "subject": "9"}, [4]),
+        ({"who": "nobody"}, []),
+        ({"action": "nonsense"}, []),
+        ({"since": "yesterday"}, []),
+        ({"until": "9999-12-31"}, []),
+    ],
+)
+def test_filters_find_what_they_say(
+    auditor: Client, five: list[int], query: dict[str, str], expected: list[int]
+) -> None:
+    assert numbers(auditor, **query) == [five[one] for one in expected]
+
+
+def test_an_unknown_value_is_said_and_a_list_without_entries_says_what_to_do(
+    auditor: Client,
+) -> None:
+    assert "There is no such value" in auditor.get(LIST, {"action": "x"}).text
+    assert "has to be written as it was then" in auditor.get(LIST, {"who": "x"}).text
+
+
+def test_pages_go_by_number_forth_and_back(auditor: Client) -> None:
+    for number in range(2 * SIZE + 5):
+        record(Action.CHANGED, by=ANNA, on=Subject("copilot", str(number)))
+    newest = AuditEntry.objects.values_list("sequence", flat=True)[0]
+    first = auditor.get(LIST, {"who": "anna"}).context["page"]
+    assert [one.sequence for one in first.entries] == list(range(newest, newest - SIZE, -1))
+    assert first.newer == ""
+    second = auditor.get(LIST + first.older).context["page"]
+    third = auditor.get(LIST + second.older).context["page"]
+    assert (len(second.entries), len(third.entries), third.older) == (SIZE, 5, "")
+    assert parse_qs(third.newer.lstrip("?"))["who"] == ["anna"]
+    again = auditor.get(LIST + third.newer).context["page"]
+    assert [one.sequence for one in again.entries] == [one.sequence for one in second.entries]
+    assert auditor.get(LIST + again.newer).context["page"].newer == ""
+
+
+def test_the_list_takes_the_same_queries_however_long_it_is(auditor: Client) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            auditor.get(LIST)
+        return len(asked)
+
+    few = queries()
+    for number in range(SIZE):
+        record(Action.CHANGED, by=ANNA, on=Subject("copilot", str(number)))
+    assert queries() == few <= 6
+
+
+def test_an_entry_shows_what_was_and_what_is_as_text(auditor: Client) -> None:
+    before, after = {"name": "<b>old</b> name"}, {"name": "<b>new</b> name", "n": {"a": 1}}
+    on = Subject("copilot", "1", "<script>x")
+    entry = record(Action.CHANGED, by=ANNA, on=on, before=before, after=after)
+    page = auditor.get(f"{LIST}{entry.pk}/change/").text
+    assert "<del>old</del><ins>new</ins>" in page
+    assert "&lt;b&gt;" in page
+    assert "&lt;script&gt;x" in page
+    assert "<script>x" not in page
+    assert "Right" in page
+    assert "Wrong" not in page
+
+
+def test_an_entry_that_was_edited_says_so(auditor: Client) -> None:
+    entry = record(Action.CHANGED, by=ANNA, on=Subject("copilot"))
+    with connection.cursor() as cursor, without_triggers(cursor):
+        cursor.execute("UPDATE copilot_admin_auditentry SET actor_name = 'x'")
+    assert "Wrong" in auditor.get(f"{LIST}{entry.pk}/change/").text
+
+
+def test_entries_of_another_release_are_shown_by_their_own_names(auditor: Client) -> None:
+    by = Actor(kind="robot", name="r")  # type: ignore[arg-type]  # of a release to come
+    entry = record("flown", by=by, on=Subject("moon", "1"))  # type: ignore[arg-type]  # likewise
+    for page in (LIST, f"{LIST}{entry.pk}/change/"):
+        assert "flown" in auditor.get(page).text
+    assert "robot" in auditor.get(f"{LIST}{entry.pk}/change/").text
+
+
+@pytest.mark.parametrize("pk", ["0", "x", "9" * 30, "١"])
+def test_an_entry_that_there_is_not_is_not_found(auditor: Client, pk: str) -> None:
+    assert auditor.get(f"{LIST}{pk}/change/").status_code == 404
+
+
+def test_a_link_leads_to_what_is_there_for_those_who_may_see_it(auditor: Client) -> None:
+    provider = make_provider()
+    entry = record(Action.CHANGED, by=ANNA, on=Subject.of(provider))
+    gone = record(Action.DELETED, by=ANNA, on=Subject("provider", "999"))
+    nothing = record(Action.EXPORTED, by=ANNA, on=Subject("figures"))
+    link = f"/admin/copilot_admin/provider/{provider.pk}/change/"
+
+    def address(entry: AuditEntry, browser: Client) -> Any:
+        return browser.get(f"{LIST}{entry.pk}/change/").context["address"]
+
+    assert address(entry, auditor) == ""
+    operator = make_user(Role.AUDITORS)
+    operator.user_permissions.add(Permission.objects.get(codename="view_provider"))
+    browser = Client()
+    browser.force_login(operator)
+    assert [address(one, browser) for one in (entry, gone, nothing)] == [link, "", ""]
+
+
+def test_what_is_found_is_taken_along_as_csv_without_formulas(
+    auditor: Client, five: list[int]
+) -> None:
+    record(Action.CHANGED, by=ANNA, on=Subject("copilot", "3", "=HYPERLINK(1)"))
+    response: Any = auditor.get(f"{LIST}file/", {"format": "csv", "who": "anna"})
+    text = b"".join(response.streaming_content).decode("utf-8-sig")
+    rows = list(csv.DictReader(StringIO(text, newline="")))
+    assert [int(one["sequence"]) for one in rows][:3] == [five[0], five[1], five[3]]
+    assert rows[-1]["subject_name"] == "'=HYPERLINK(1)"
+    assert response["Content-Disposition"].startswith('attachment; filename="audit-')
+    last = AuditEntry.objects.all()[0]
+    assert (last.action, last.subject_kind) == ("exported", "auditentry")
+    assert json.loads(last.after) == {"filters": {"who": "anna"}, "format": "csv"}
+
+
+def test_what_is_found_is_taken_along_as_lines(auditor: Client, five: list[int]) -> None:
+    response: Any = auditor.get(f"{LIST}file/", {"format": "jsonl", "kind": "provider"})
+    lines = b"".join(response.streaming_content).splitlines()
+    assert [json.loads(line)["sequence"] for line in lines] == [five[3]]
+    assert auditor.get(f"{LIST}file/", {"format": "exe"}).status_code == 404
+
+
+def test_a_file_says_nothing_to_those_without_the_permission() -> None:
+    browser = Client()
+    browser.force_login(make_user(Role.OPERATORS))
+    for page in (LIST, f"{LIST}1/change/", f"{LIST}file/?format=csv", f"{LIST}1/history/"):
+        assert browser.get(page).status_code == 403
