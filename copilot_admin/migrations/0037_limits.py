@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('copilot_admin', '0035_transcript_exports'),
+        ('copilot_admin', '0036_users'),
     ]
 
     operations = [

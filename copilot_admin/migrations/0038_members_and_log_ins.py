@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('copilot_admin', '0035_transcript_exports'),
+        ('copilot_admin', '0037_limits'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -44,7 +44,7 @@ def remove_triggers(apps: object, schema_editor: BaseDatabaseSchemaEditor) -> No
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('copilot_admin', '0035_transcript_exports'),
+        ('copilot_admin', '0038_members_and_log_ins'),
     ]
 
     operations = [
