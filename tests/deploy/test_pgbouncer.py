@@ -26,7 +26,7 @@ from tests.services import pgbouncer
 
 pytestmark = [pytest.mark.nightly, pytest.mark.pgbouncer, pytest.mark.postgres]
 OPERATIONS = (BASE_DIR / "docs" / "operations.md").read_text()
-FILE = re.search(r"```ini\n(\[databases\].*?)```", OPERATIONS, re.DOTALL)
+(FILE,) = re.findall(r"```ini\n(\[databases\].*?)```", OPERATIONS, re.DOTALL)
 QUESTIONS = 60
 COPILOT = """
 format: 1
@@ -38,7 +38,7 @@ copilots: [{slug: news, name: News, provider: R, model: rehearsal, description: 
 def configured(folder: Path, port: int, database: str) -> Path:
     """The file of the documents, for this machine: two connections for all."""
     server = urlsplit(database)
-    text = FILE[1]
+    text = FILE
     for before, after in {
         r"^copilot = host=127.0.0.1 port=5432 dbname=copilot": (
             f"copilot = host={server.hostname} port={server.port or 5432} "

@@ -141,3 +141,4 @@ def test_no_stream_is_cut_and_none_refused(old_code, tmp_path):
                 "SELECT outcome, count(*) FROM copilot_admin_run GROUP BY outcome"
             ).fetchall()
         assert outcomes == [("completed", len(askers.answers))]
+        print(f"{len(askers.answers)} answers, with the release before in {old_code}")

@@ -96,7 +96,7 @@ class Machine:
             cwd=BASE_DIR, env=self.environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert ended.returncode == 0, block + ended.stdout + ended.stderr
-        return ended.stdout
+        return str(ended.stdout)
 
     def service(self, **changes: str) -> dict[str, str]:
         """What systemd gives to the service: the unit, the settings, credentials as files."""
@@ -123,7 +123,7 @@ class Machine:
         folder.mkdir()
         password = (self.root / "etc" / "database_password").read_text().strip()
         (folder / "userlist.txt").write_text(f'"{self.role}" "{password}"\n')
-        text = FILE[1].replace(
+        text = FILE.replace(
             "port=5432 dbname=copilot", f"port={self.postgres[1]} dbname={self.role}"
         )
         text = text.replace("host=127.0.0.1", f"host={self.postgres[0]}")
@@ -184,13 +184,13 @@ class Machine:
             headers={"Content-Type": "application/json"},
         )
         with urllib.request.urlopen(request, context=trusted) as answer:
-            return answer.read()
+            return bytes(answer.read())
 
     def count(self, table: str) -> int:
         where = f"host={self.postgres[0]} port={self.postgres[1]} dbname={self.role}"
         with psycopg.connect(f"{where} user={self.environment['PGUSER']}") as rows:
-            (found,) = rows.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608
-        return int(found)
+            (found,) = rows.execute(f"SELECT count(*) FROM {table}").fetchall()  # noqa: S608
+        return int(found[0])
 
     def leave(self) -> None:
         with psycopg.connect(services.DATABASE_URL, autocommit=True) as admin:
