@@ -1,6 +1,7 @@
 """Transcripts and figures are read from a replica, and from the primary where that knows better."""
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from http.cookies import SimpleCookie
 import urllib.error
 from urllib.parse import urlsplit
@@ -11,8 +12,16 @@ import pytest
 
 from copilot_admin.edge.fresh_pages import COOKIE
 from tests import services
-from tests.deploy.machine import Server, free_port, fresh_database, manage, production, serving
-from tests.waiting import HANGS_SECONDS
+from tests.deploy.machine import (
+    Server,
+    free_port,
+    fresh_database,
+    manage,
+    production,
+    serving,
+    with_standby,
+)
+from tests.waiting import HANGS_SECONDS, eventually
 
 pytestmark = [pytest.mark.nightly, pytest.mark.postgres]
 LIST = "/admin/copilot_admin/conversation/"
@@ -101,3 +110,37 @@ def test_pages_come_from_the_replica_until_somebody_writes_or_it_is_gone(tmp_pat
                     [name],
                 )
             assert read() == (False, True)
+
+
+def test_what_a_streaming_replica_has_not_yet_heard_is_read_by_whoever_wrote_it(tmp_path):
+    with with_standby() as (primary, standby), ExitStack() as open_lines:
+        environment = production(tmp_path, primary, COPILOT_ENV="development")
+        session = filled(environment, "the primary", 1)
+        here, there = (
+            open_lines.enter_context(psycopg.connect(url, autocommit=True))
+            for url in (primary, standby)
+        )
+
+        def say(title: str) -> None:
+            here.execute("UPDATE copilot_admin_conversation SET title = %s", [title])
+
+        def heard(title: str) -> bool:
+            rows = there.execute("SELECT title FROM copilot_admin_conversation").fetchall()
+            return rows == [(title,)]
+
+        server = Server({**environment, "COPILOT_REPLICA_URL": standby}, free_port())
+        with serving(server):
+            browser = Browser(f"http://127.0.0.1:{server.port}", session)
+            say("heard of")
+            assert eventually(lambda: heard("heard of"))
+            there.execute("SELECT pg_wal_replay_pause()")
+            say("too new")
+            assert "heard of" in browser.ask(LIST)[1]
+            pages = (f"{LIST}?q=heard", "/admin/figures/", f"{LIST}1/change/")
+            assert [browser.ask(page)[0] for page in pages] == [200] * 3
+            assert "heard of" in browser.ask(f"{LIST}1/change/")[1]
+            browser.cookies[COOKIE] = "1"
+            assert "too new" in browser.ask(LIST)[1]
+            del browser.cookies[COOKIE]
+            there.execute("SELECT pg_wal_replay_resume()")
+            assert eventually(lambda: "too new" in browser.ask(LIST)[1])

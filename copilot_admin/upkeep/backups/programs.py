@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import takewhile
 import os
-import re
 import shutil
 import subprocess
 import tempfile
@@ -39,8 +39,17 @@ def major_of(name: str) -> int:
         ConfigurationError: It is not installed.
     """
     with running(name, "--version") as process:
-        found = re.search(rb"\b(\d{2})", process.communicate()[0])
-    return int(found[1]) if found else 0
+        said = process.communicate()[0].decode(errors="replace")
+    return version_in(said)
+
+
+def version_in(said: str) -> int:
+    """The first number of a version: "pg_dump (PostgreSQL) 15.20 (Debian ...)"; 0 without one."""
+    for word in said.split():
+        digits = "".join(takewhile(str.isdigit, word))
+        if digits:
+            return int(digits)
+    return 0
 
 
 @contextmanager

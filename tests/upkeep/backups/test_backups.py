@@ -290,6 +290,18 @@ class TestPostgresqlsPrograms:
             restore(tmp_path / "backup", force=True)
 
 
+@pytest.mark.parametrize(
+    ("said", "version"),
+    [
+        ("pg_dump (PostgreSQL) 15.20 (Debian 15.20-0+deb12u1)", 15),
+        ("psql (PostgreSQL) 18beta1", 18),
+        ("pg_dump", 0),
+    ],
+)
+def test_a_version_is_its_first_number(said, version):
+    assert programs.version_in(said) == version
+
+
 @pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_it_takes_no_memory_for_what_it_copies(data, tmp_path):
