@@ -126,7 +126,7 @@ def test_what_a_streaming_replica_has_not_yet_heard_is_read_by_whoever_wrote_it(
 
         def heard(title: str) -> bool:
             rows = there.execute("SELECT title FROM copilot_admin_conversation").fetchall()
-            return rows == [(title,)]
+            return bool(rows == [(title,)])
 
         server = Server({**environment, "COPILOT_REPLICA_URL": standby}, free_port())
         with serving(server):
