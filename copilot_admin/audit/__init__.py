@@ -4,6 +4,6 @@ Whoever changes something calls `record` as the last statement of the transactio
 holds the head of the chain until the commit. In comes an actor, a subject and values before and
 after; out goes an entry with the changed fields, secrets as "set" or "changed".
 
-Doors: `recording`, `reads`, `actor`, `subject`, `snapshot`, `keys`, `verifying`, `lines`, `following`,
+Doors: `recording`, `reads`, `actor`, `subject`, `snapshot`, `chain`, `keys`, `verifying`, `lines`, `following`,
 `forwarding` and `anchors`.
 """

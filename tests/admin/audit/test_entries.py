@@ -74,10 +74,17 @@ def test_a_provider_is_told_without_its_key(boss: Client) -> None:
 
 
 def test_the_actor_outlives_his_account(boss: Client) -> None:
-    Criterion.objects.create(name="Wrong")
+    criterion = Criterion.objects.create(name="Wrong")
     boss.post(
-        f"{ADMIN}/criterion/add/",
-        {"name": "Tone", "kind": "label", "position": 1, "help": ""},
+        f"{ADMIN}/criterion/{criterion.pk}/change/",
+        {
+            "name": "Tone",
+            "kind": criterion.kind,
+            "position": 1,
+            "help": "",
+            "lowest": 1,
+            "highest": 5,
+        },
         REMOTE_ADDR="192.0.2.9",
         HTTP_USER_AGENT="Browser",
     )
@@ -254,7 +261,7 @@ def import_copilots(folder: Path) -> None:
     make_provider(name="Practice")
     entry = {"slug": "macro", "name": "Macro", "provider": "Practice", "model": "m"}
     file = folder / "macro.json"
-    file.write_text(json.dumps({"version": 1, "copilots": [entry]}))
+    file.write_text(json.dumps({"format": 1, "copilots": [entry]}))
     call_command("copilots", "import", str(file), "--dry-run")
     assert not AuditEntry.objects.exists()
     call_command("copilots", "import", str(file))
@@ -284,7 +291,8 @@ def test_commands_are_told_with_the_user_of_the_system(
 
 
 def test_a_key_that_is_revoked_already_is_no_entry(boss: Client) -> None:
-    key, _ = make_key(revoked_at=timezone.now())
+    key, _ = make_key()
+    EndpointKey.objects.update(revoked_at=timezone.now())
     count = entries()
     boss.post(f"{ADMIN}/endpointkey/{key.pk}/revoke/")
     assert entries() == count
