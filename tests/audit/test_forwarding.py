@@ -21,6 +21,7 @@ from copilot_admin.audit.forwarding import Forwarding
 from copilot_admin.audit.lines import json_line, syslog_frame, syslog_line
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
+from copilot_admin.audit.verifying import Anchor
 from copilot_admin.config.audit_log import Destination, SyslogServer, destination_in
 from copilot_admin.config.env import BadSetting
 from copilot_admin.models.audit import Action, AuditCursor, AuditCursorName, AuditEntry
@@ -168,7 +169,7 @@ def test_the_newest_hash_is_noted_once_an_hour_in_the_log_and_in_a_file_of_its_o
     caplog.set_level(logging.INFO, "copilot_admin.audit.anchors")
     assert anchors.drop_anchor() is None
     entry = add()
-    assert anchors.drop_anchor() == anchors.Anchor(1, entry.hash)
+    assert anchors.drop_anchor() == Anchor(1, entry.hash)
     assert anchors.drop_anchor() is None  # nothing is new
     add()
     assert anchors.drop_anchor() is None  # the last one is younger than an hour
@@ -176,7 +177,7 @@ def test_the_newest_hash_is_noted_once_an_hour_in_the_log_and_in_a_file_of_its_o
     assert file.stat().st_mode & 0o777 == 0o600
     assert json.loads(file.read_text()) == {"sequence": 1, "hash": entry.hash}
     assert f"entry 1 has the hash {entry.hash}" in caplog.text
-    assert list(anchors.kept_anchors(file)) == [anchors.Anchor(1, entry.hash)]
+    assert list(anchors.kept_anchors(file)) == [Anchor(1, entry.hash)]
     assert list(anchors.kept_anchors(tmp_path / "none")) == []
 
 
@@ -208,7 +209,7 @@ def test_the_trail_is_written_as_lines_and_that_is_an_entry_too() -> None:
 
 @pytest.mark.django_db
 def test_who_follows_gets_what_comes_until_he_interrupts(monkeypatch: pytest.MonkeyPatch) -> None:
-    pauses = []
+    pauses: list[AuditEntry] = []
 
     def pause(_seconds: float) -> None:
         if pauses:

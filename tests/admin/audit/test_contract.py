@@ -134,7 +134,8 @@ def called_in(node: ast.AST) -> set[str]:
 def says(function: Any) -> bool:
     """Whether a function, or what it calls within the admin, makes an entry."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    asked, seen = called_in(tree), set()
+    asked = called_in(tree)
+    seen: set[str] = set()
     while asked - seen:
         name = (asked - seen).pop()
         seen.add(name)

@@ -14,7 +14,6 @@ from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.admin.audit.pages import SIZE
-from copilot_admin.audit import recording
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
@@ -44,7 +43,7 @@ def numbers(browser: Client, **query: str) -> list[int]:
 def five(auditor: Client, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Entries of five days, after that of the log-in."""
     days = iter(datetime(2030, 1, day, 12, tzinfo=UTC) for day in range(1, 6))
-    monkeypatch.setattr(recording.timezone, "now", lambda: next(days))
+    monkeypatch.setattr("copilot_admin.audit.recording.timezone.now", lambda: next(days))
     made = [
         record(Action.CHANGED, by=ANNA, on=Subject("copilot", "1", "Macro")),
         record(Action.PUBLISHED, by=ANNA, on=Subject("copilot", "1", "Macro")),
