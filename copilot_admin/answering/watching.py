@@ -15,6 +15,7 @@ from redis.exceptions import RedisError
 from copilot_admin.answering.announce import PATIENCE_SECONDS, group_of
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import Conversation
+from copilot_admin.people.vouching import is_vouched_for
 from copilot_admin.storage.writer import READER
 
 VIEW = "copilot_admin.view_conversation"
@@ -74,7 +75,8 @@ def _may_watch(session: SessionBase, conversation_id: int) -> bool:
     request.session = session
     user = get_user(request)
     return (
-        user.is_active
+        is_vouched_for(session)
+        and user.is_active
         and user.is_staff
         and user.has_perm(VIEW)
         and Conversation.objects.filter(pk=conversation_id).exists()

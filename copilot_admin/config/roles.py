@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from django.contrib.auth.models import Group, Permission
+from django.contrib.auth.models import Group, Permission, User
 
 from copilot_admin.config.role_names import Role
 
@@ -75,7 +75,8 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
     ),
 }
 
-# To builders, when publishers come to be; a firm where others publish takes it from them.
+CHANGE = "copilot_admin.change_copilot"
+# To whoever changes copilots, when publishers come to be; a firm where others publish takes it away.
 GIVEN_ONCE = ("copilot_admin.publish_copilot",)
 
 
@@ -90,8 +91,17 @@ def create_roles(**_: object) -> None:
         group, _created = Group.objects.get_or_create(name=role.value)
         group.permissions.add(*_permissions(names))
     if not has_publishers:
-        builders = Group.objects.get(name=Role.BUILDERS.value)
-        builders.permissions.add(*_permissions(GIVEN_ONCE))
+        _give_to_holders(CHANGE, GIVEN_ONCE)
+
+
+def _give_to_holders(held: str, names: tuple[str, ...]) -> None:
+    """Gives permissions to every group and person that has one already."""
+    given = _permissions(names)
+    for having in _permissions((held,)):
+        for group in Group.objects.filter(permissions=having):
+            group.permissions.add(*given)
+        for user in User.objects.filter(user_permissions=having):
+            user.user_permissions.add(*given)
 
 
 def _permissions(names: tuple[str, ...]) -> list[Permission]:

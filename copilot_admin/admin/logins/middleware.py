@@ -1,7 +1,6 @@
 """Lets nobody go on for longer than the firm's log-in vouches for him."""
 
 from hashlib import sha256
-import time
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -12,13 +11,14 @@ from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
 
 from copilot_admin.admin.logins.oidc_views import refused
-from copilot_admin.admin.logins.sessions import Source, Vouching, let_in, vouching_of
+from copilot_admin.admin.logins.sessions import Source, let_in, vouching_of
 from copilot_admin.config.firm_log_in import FirmLogIn
 from copilot_admin.edge.log_in_proxy import PERSON_KEY, ProxyPerson
 from copilot_admin.edge.pages_middleware import _PagesOnly
 from copilot_admin.errors import Forbidden
 from copilot_admin.people.external import Vouched, account_of, groups_in
 from copilot_admin.people.log_ins import follow_session, note_seen
+from copilot_admin.people.vouching import age_of
 
 PROXY_ISSUER = "proxy"
 PROXY_SECONDS = 60.0  # so long what a proxy said before is not looked up again
@@ -60,7 +60,7 @@ def _by_proxy(request: HttpRequest, firm: FirmLogIn) -> HttpResponse | None:
         vouching is not None
         and vouching.mark == mark
         and request.user.is_authenticated
-        and 0 <= time.time() - vouching.at < PROXY_SECONDS
+        and age_of(vouching.at) < PROXY_SECONDS
     ):
         return None
     vouched = Vouched(
@@ -89,7 +89,7 @@ def _renewed(request: HttpRequest, firm: FirmLogIn) -> HttpResponse | None:
     if vouching.source is not Source.OIDC or not firm.oidc.is_there:
         auth.logout(request)  # the setting that it came by is gone
         return None
-    age = _age(vouching)
+    age = age_of(vouching.at)
     limit = firm.oidc.minutes * 60
     if age > limit / 2 and _opens_a_page(request):
         asked = urlencode({"silent": "1", "next": request.get_full_path()})
@@ -97,11 +97,6 @@ def _renewed(request: HttpRequest, firm: FirmLogIn) -> HttpResponse | None:
     if age > limit and request.path != reverse("admin:logout"):
         _nobody(request)
     return None
-
-
-def _age(vouching: Vouching) -> float:
-    age = time.time() - vouching.at
-    return age if age >= -1 else float("inf")  # a clock that was set back vouches for nobody
 
 
 def _nobody(request: HttpRequest) -> None:

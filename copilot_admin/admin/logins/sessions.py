@@ -9,15 +9,15 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 
 from copilot_admin.admin.logins.backend import PATH
+from copilot_admin.people.vouching import KEY, OIDC
 
-KEY = "firm"  # in the session
 LONGEST_TOKEN = 8_000  # characters; a longer one is not given back when logging out
 
 
 class Source(StrEnum):
     """Who vouched for somebody."""
 
-    OIDC = "oidc"
+    OIDC = OIDC
     PROXY = "proxy"
 
 
@@ -50,6 +50,16 @@ def vouching_of(request: HttpRequest) -> Vouching | None:
     )
 
 
+def _with_new_rights(request: HttpRequest, user: User) -> None:
+    """Lets this very request have the rights that were just given or taken."""
+
+    async def same() -> User:
+        return user
+
+    request.user = user
+    request.auser = same
+
+
 def let_in(
     request: HttpRequest, user: User, *, source: Source, mark: str = "", id_token: str = ""
 ) -> None:
@@ -57,6 +67,8 @@ def let_in(
     if request.user.pk != user.pk or vouching_of(request) is None:
         auth.login(request, user, backend=PATH)
         request.session.set_expiry(None)
+    else:
+        _with_new_rights(request, user)
     token = id_token if len(id_token) <= LONGEST_TOKEN else ""
     vouching = Vouching(source=source, at=time.time(), mark=mark, id_token=token)
     request.session[KEY] = asdict(vouching)

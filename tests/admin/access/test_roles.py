@@ -253,7 +253,7 @@ READABLE = ("changelist", "change", "history", "versions", "compare", "questions
 def everything() -> list[Any]:
     """All rows of ours, but who is logged in where and bookmarks."""
     models = list(apps.get_app_config("copilot_admin").get_models())
-    mine = [*(one for one in models if one not in (LogIn, SavedView)), User, Group]
+    mine: list[Any] = [*(one for one in models if one not in (LogIn, SavedView)), User, Group]
     return [list(model._default_manager.order_by("pk").values()) for model in mine]
 
 
@@ -274,7 +274,6 @@ def test_auditors_read_what_any_role_reads_and_change_nothing(things: dict[str, 
         "admin:copilot_admin_transcriptexport_change",
         "admin:copilot_admin_transcriptexport_changelist",
         "admin:copilot_admin_transcriptexport_history",
-        "admin:password_change",
     }
     after = everything()
     assert after == before
@@ -295,6 +294,20 @@ def test_publishers_read_copilots_and_put_them_before_people_and_nothing_else(
             opened.add(name)
     assert opened == {"admin:copilot_admin_copilot_again"}  # here of what is live: nothing to do
     assert everything() == before
+
+
+def test_whoever_changed_copilots_before_there_were_publishers_publishes_on() -> None:
+    changing = Group.objects.get(name=Role.BUILDERS).permissions.get(codename="change_copilot")
+    own = Group.objects.create(name="Desk")
+    own.permissions.add(changing)
+    person = make_user()
+    person.user_permissions.add(changing)
+    create_roles()
+    assert not own.permissions.filter(codename="publish_copilot").exists()
+    Group.objects.filter(name=Role.PUBLISHERS).delete()  # as an older release left it
+    create_roles()
+    assert own.permissions.filter(codename="publish_copilot").exists()
+    assert person.user_permissions.filter(codename="publish_copilot").exists()
 
 
 def test_a_firm_takes_publishing_from_builders_and_it_stays_taken() -> None:

@@ -10,11 +10,12 @@ from django.urls import reverse
 import jwt
 import pytest
 
-from copilot_admin.admin.logins import discovery, middleware, oidc_views
+from copilot_admin.admin.logins import discovery, oidc_views
 from copilot_admin.admin.logins.exchange import Exchange
 from copilot_admin.config.firm_log_in import Passwords
 from copilot_admin.config.role_names import Role
 from copilot_admin.models import ExternalAccount, LogIn
+from copilot_admin.people.vouching import is_vouched_for
 from tests.admin.logins.provider import (
     CLIENT,
     Provider,
@@ -500,4 +501,6 @@ def test_the_middleware_lets_socket_and_page_see_the_same_stranger(provider, bro
     age(browser, 16)
     request = browser.get("/admin/jsi18n/").wsgi_request
     assert not request.user.is_authenticated
-    assert middleware.PROXY_SECONDS == 60.0
+    assert not is_vouched_for(browser.session)
+    age(browser, 14)
+    assert is_vouched_for(browser.session)

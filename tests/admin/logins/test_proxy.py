@@ -75,7 +75,7 @@ class TestAtTheEdge:
 
     def test_letters_of_any_script_are_read(self):
         asked = scope("/admin/")
-        for raw, name in (("Žofie".encode(), "Žofie"), ("Žofie".encode("latin-2"), "®ofie")):
+        for raw, name in (("Žofie".encode(), "Žofie"), ("Zoé".encode("latin-1"), "Zoé")):
             asked["headers"] = [(b"x-forwarded-user", raw)]
             found = LogInProxy(None, RULES)._without_headers({**asked, PEER_KEY: "10.0.0.1"})
             assert found[PERSON_KEY] == ProxyPerson(name, ())
