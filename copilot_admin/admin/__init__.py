@@ -1,7 +1,8 @@
 """The admin: Django finds its pages by importing this package.
 
 Doors: `frame.site`, `playground.urls` and `connect.urls` for `urls`, `frame.login` for the limits of
-log-ins in `settings`, `transcripts.words` for the filters of templates.
+log-ins in `settings`, `logins.middleware` and `logins.backend` for `settings`, `logins.urls` and
+`logins.password_reset` for `urls`, `transcripts.words` for the filters of templates.
 """
 
 from copilot_admin.admin.access import keys, people

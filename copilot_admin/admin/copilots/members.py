@@ -75,7 +75,7 @@ class MemberViews(CopilotViews):
             copilot=copilot, user=found, defaults={"is_owner": is_owner}
         )
         self.log_change(request, copilot, f"Made {found} {'an owner' if is_owner else 'a member'}.")
-        return _("%(name)s works on it from now on.") % {"name": found}, True
+        return _("“%(name)s” works on it from now on.") % {"name": found}, True
 
     def _remove(self, request: HttpRequest, copilot: Copilot) -> tuple[str, bool]:
         number = number_in(request.POST.get("remove"))
@@ -84,7 +84,7 @@ class MemberViews(CopilotViews):
             return _("Somebody has to own it. Make somebody else an owner first."), False
         found.delete()
         self.log_change(request, copilot, f"Took {found.user} from the members.")
-        return _("%(name)s is no member any more.") % {"name": found.user}, True
+        return _("“%(name)s” is no member any more.") % {"name": found.user}, True
 
     def _open(self, request: HttpRequest, copilot: Copilot) -> str:
         is_open = "everybody" in request.POST

@@ -44,9 +44,8 @@ logger = logging.getLogger(__name__)
 @never_cache
 def start(request: HttpRequest) -> HttpResponse:
     """Sends somebody to the provider; with `?silent=1` it may not ask him anything."""
-    from copilot_admin.admin.logins.discovery import (
-        endpoints_of,
-    )  # with `requests`: not at the start
+    # With it comes `requests`, for which nobody waits at the start.
+    from copilot_admin.admin.logins.discovery import endpoints_of
 
     provider = _provider()
     following = get_next_url(request, "next") or reverse("admin:index")

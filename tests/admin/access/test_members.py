@@ -233,11 +233,11 @@ class TestTheirPage:
     def test_an_owner_adds_and_takes_away(self, copilot, owner) -> None:
         ann = make_user(Role.BUILDERS, username="ann")
         page = self.say(owner, copilot, add="1", user="ann")
-        assert "ann works on it from now on." in page.content.decode()
+        assert "“ann” works on it from now on." in page.content.decode()
         assert is_reachable(ann, copilot.pk)
         row = Membership.objects.get(user=ann)
         page = self.say(owner, copilot, remove=row.pk)
-        assert "ann is no member any more." in page.content.decode()
+        assert "“ann” is no member any more." in page.content.decode()
         assert not is_reachable(ann, copilot.pk)
 
     def test_a_member_reads_it_and_changes_nobody(self, copilot) -> None:
