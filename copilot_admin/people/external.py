@@ -11,6 +11,7 @@ import unicodedata
 from django.contrib.auth.models import Group, User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from copilot_admin.config.firm_log_in import RoleMap
 from copilot_admin.errors import Forbidden
@@ -75,7 +76,7 @@ def account_of(vouched: Vouched, allowed: RoleMap) -> User:
 
 def _account_of(vouched: Vouched, allowed: RoleMap) -> User:
     if not vouched.subject or len(vouched.subject) > LONGEST_SUBJECT:
-        raise Forbidden("Your firm's log-in does not say who you are. Ask an administrator.")
+        raise Forbidden(_("Your firm's log-in does not say who you are. Ask an administrator."))
     with transaction.atomic():
         found = (
             ExternalAccount.objects.select_for_update(of=("self",))
@@ -89,10 +90,10 @@ def _account_of(vouched: Vouched, allowed: RoleMap) -> User:
             _give(user, vouched, allowed)
     if user is None or not may_work:
         raise Forbidden(
-            "Your account is not in any group that may work here. Ask an administrator."
+            _("Your account is not in any group that may work here. Ask an administrator.")
         )
     if not user.is_active:
-        raise Forbidden("Your account is switched off here. Ask an administrator.")
+        raise Forbidden(_("Your account is switched off here. Ask an administrator."))
     return user
 
 

@@ -692,6 +692,8 @@ BOUNDED = {
     "copilot_admin.copilots.questions.entry": "pydantic's expressions have no backtracking",
     "copilot_admin.copilots.questions.expectation": "pydantic's expressions have no backtracking",
     "copilot_admin.copilot_file.schema": "pydantic's expressions have no backtracking",
+    "copilot_admin.config.firm_log_in": "a setting, with a longest match",
+    "copilot_admin.people.external": "looks at 150 characters, one at a time",
     "copilot_admin.copilot_file.yaml_reading": "read through copilot_file.loading",
     "copilot_admin.engine.toolkits.arithmetic.tokens": "calculations have at most 1,000 characters",
     "copilot_admin.engine.component_runs.run": "errors of components, one expression of one class",

@@ -8,6 +8,7 @@ import time
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.utils.translation import gettext as _
 import requests
 
 from copilot_admin.config.firm_log_in import OidcProvider
@@ -59,11 +60,13 @@ def _read(provider: OidcProvider) -> Endpoints:
         answer.raise_for_status()
         said = answer.json()
     except (requests.RequestException, ValueError) as error:
-        raise Unavailable("Your firm's log-in does not answer. Try again in a minute.") from error
+        raise Unavailable(
+            _("Your firm's log-in does not answer. Try again in a minute.")
+        ) from error
     issuer = said.get("issuer") if isinstance(said, dict) else None
     if not isinstance(issuer, str) or issuer.rstrip("/") != provider.issuer:
         raise Unavailable(
-            "Your firm's log-in is another one than COPILOT_OIDC_ISSUER names. Tell an operator."
+            _("Your firm's log-in is another one than COPILOT_OIDC_ISSUER names. Tell an operator.")
         )
     return Endpoints(
         issuer=issuer,
@@ -83,5 +86,7 @@ def _address(
     if isinstance(value, str) and urlsplit(value).scheme in schemes and urlsplit(value).hostname:
         return value
     if needed:
-        raise Unavailable(f"Your firm's log-in names no usable {name}. Tell an operator.")
+        raise Unavailable(
+            _("Your firm's log-in names no usable %(name)s. Tell an operator.") % {"name": name}
+        )
     return ""

@@ -4,6 +4,8 @@ from hmac import compare_digest
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 import jwt
 from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 import requests
@@ -16,8 +18,8 @@ from copilot_admin.people.external import LONGEST_EMAIL, Vouched, groups_in, pla
 ALGORITHM = "RS256"
 LEEWAY_SECONDS = 60
 NEEDED = ["iss", "sub", "aud", "exp", "iat"]
-_NOT_BELIEVED = "What your firm's log-in sent cannot be believed. Log in again."
-_NOT_DONE = "The log-in was not completed. Log in again."
+_NOT_BELIEVED = gettext_noop("What your firm's log-in sent cannot be believed. Log in again.")
+_NOT_DONE = gettext_noop("The log-in was not completed. Log in again.")
 
 
 class Exchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has no types
@@ -60,12 +62,12 @@ class Exchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has no ty
             said = claims | self._more(tokens.get("access_token") or "", claims)
         except requests.HTTPError as error:
             if error.response is not None and error.response.status_code < 500:
-                raise Unauthorized(_NOT_DONE) from error
+                raise Unauthorized(_(_NOT_DONE)) from error
             raise _away() from error
         except requests.RequestException as error:
             raise _away() from error
         except (jwt.PyJWTError, ValueError, TypeError, AttributeError) as error:
-            raise Unauthorized(_NOT_BELIEVED) from error
+            raise Unauthorized(_(_NOT_BELIEVED)) from error
         return self._vouched(said), str(token)
 
     def verify_token(self, token: str, **kwargs: Any) -> dict[str, Any]:
@@ -86,10 +88,10 @@ class Exchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has no ty
         )
         several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
         if several and claims.get("azp") != self._provider.client_id:
-            raise Unauthorized(_NOT_BELIEVED)
+            raise Unauthorized(_(_NOT_BELIEVED))
         nonce = str(kwargs.get("nonce") or "")
         if not nonce or not compare_digest(str(claims.get("nonce")).encode(), nonce.encode()):
-            raise Unauthorized(_NOT_BELIEVED)
+            raise Unauthorized(_(_NOT_BELIEVED))
         return claims
 
     def retrieve_matching_jwk(self, token: str) -> Any:
@@ -100,14 +102,14 @@ class Exchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has no ty
         """
         header = jwt.get_unverified_header(token)
         if header.get("alg") != ALGORITHM:
-            raise Unauthorized(_NOT_BELIEVED)
+            raise Unauthorized(_(_NOT_BELIEVED))
         answer = requests.get(self._endpoints.keys, timeout=TIMEOUT_SECONDS)
         answer.raise_for_status()
         keys = [one for one in jwt.PyJWKSet.from_dict(answer.json()).keys if one.key_type == "RSA"]
         named = [one for one in keys if one.key_id == header.get("kid")]
         found = named or (keys if "kid" not in header else [])
         if len(found) != 1:
-            raise Unauthorized(_NOT_BELIEVED)
+            raise Unauthorized(_(_NOT_BELIEVED))
         return found[0].key
 
     def _asked(self, code: str, redirect_uri: str, verifier: str) -> dict[str, str]:
@@ -135,7 +137,7 @@ class Exchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has no ty
         answer.raise_for_status()
         said = answer.json()
         if not isinstance(said, dict) or said.get("sub") != claims["sub"]:
-            raise Unauthorized(_NOT_BELIEVED)
+            raise Unauthorized(_(_NOT_BELIEVED))
         return {name: value for name, value in said.items() if name not in NEEDED}
 
     def _vouched(self, said: dict[str, Any]) -> Vouched:
@@ -151,4 +153,4 @@ class Exchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has no ty
 
 
 def _away() -> Unavailable:
-    return Unavailable("Your firm's log-in does not answer. Try again in a minute.")
+    return Unavailable(_("Your firm's log-in does not answer. Try again in a minute."))

@@ -13,6 +13,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.crypto import get_random_string
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from mozilla_django_oidc.utils import (
@@ -35,7 +36,9 @@ SECRET_LENGTH = 64
 HAS_TO_ASK = frozenset(
     {"login_required", "interaction_required", "consent_required", "account_selection_required"}
 )
-_NOT_BEGUN = "This log-in was not begun here, was used already, or took too long. Begin again."
+_NOT_BEGUN = gettext_noop(
+    "This log-in was not begun here, was used already, or took too long. Begin again."
+)
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +84,7 @@ def callback(request: HttpRequest) -> HttpResponse:
     provider = _provider()
     begun = _begun(request)
     if begun is None:
-        return refused(request, Unauthorized(_NOT_BEGUN))
+        return refused(request, Unauthorized(_(_NOT_BEGUN)))
     following = str(begun["next"])
     try:
         return _let_in(request, provider, begun) or HttpResponseRedirect(following)
@@ -107,7 +110,9 @@ def _let_in(
         again = urlencode({"next": begun["next"]})
         return HttpResponseRedirect(f"{reverse('firm:start')}?{again}")
     if fault:
-        raise Forbidden("Your firm's log-in let nobody in. Log in again, or ask an administrator.")
+        raise Forbidden(
+            _("Your firm's log-in let nobody in. Log in again, or ask an administrator.")
+        )
     vouched, token = Exchange(provider, endpoints_of(provider)).person(
         request.GET.get("code", ""),
         redirect_uri=_redirect_uri(request),

@@ -215,6 +215,7 @@ class TestRefusals:
         assert person(browser) is None
 
 
+@pytest.mark.database
 class TestAccounts:
     def test_an_account_with_the_same_name_and_mail_is_not_his(self, provider, browser):
         local = make_user(username="Ann", email="ann@example.com", is_superuser=True)

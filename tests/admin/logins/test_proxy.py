@@ -1,6 +1,7 @@
 """A header of a trusted proxy: whom it names is logged in, and nobody else can name anybody."""
 
 import asyncio
+from dataclasses import replace
 from http.cookies import SimpleCookie
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.conf import settings as django_settings
 from django.contrib.auth.models import User
 from django.test import AsyncClient, Client
 import pytest
+import requests
 
 from copilot_admin.config.firm_log_in import FirmLogIn, Passwords, RoleMap, UserProxy
 from copilot_admin.config.networks import networks
@@ -17,6 +19,8 @@ from copilot_admin.edge.log_in_proxy import PEER_KEY, PERSON_KEY, LogInProxy, Pr
 from copilot_admin.models import ExternalAccount
 from tests.edge.asgi_client import call, scope
 from tests.factories import make_user
+from tests.live_server import live_server
+from tests.waiting import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db
 RULES = UserProxy(
@@ -86,6 +90,28 @@ class TestAtTheEdge:
 
         asked = scope("/admin/", headers=self.NAMED)
         asyncio.run(LogInProxy(app, UserProxy())(asked, None, None))
+
+
+def test_over_a_real_socket_the_peer_counts_and_no_forwarded_address():
+    """uvicorn writes the address of `X-Forwarded-For` over that of a trusted proxy."""
+    seen: list[Any] = []
+
+    async def app(found: Any, receive: Any, send: Any) -> None:
+        if found["type"] == "lifespan":
+            for word in ("startup", "shutdown"):
+                await receive()
+                await send({"type": f"lifespan.{word}.complete"})
+            return
+        seen.append((found["client"][0], found.get(PERSON_KEY)))
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    headers = {"X-Forwarded-User": "boss", "X-Forwarded-For": "10.0.0.1"}
+    here = replace(RULES, networks=networks(("127.0.0.1",), setting="X"))
+    for rules in (RULES, here):
+        with live_server(LogInProxy(app, rules)) as server:
+            requests.get(server.url, headers=headers, timeout=HANGS_SECONDS)
+    assert seen == [("10.0.0.1", None), ("10.0.0.1", ProxyPerson("boss", ()))]
 
 
 class _Browser:
