@@ -385,11 +385,11 @@ class TestRenewal:
         assert answer["Location"] == "/admin/firm/start/?silent=1&next=%2Fadmin%2F%3Ftag%3Da"
         asked = browser.get(answer["Location"])["Location"]
         assert query_of(asked)["prompt"] == "none"
-        token = browser.session["_auth_user_hash"], browser.cookies.get("csrftoken")
+        token = browser.session["_auth_user_hash"], browser.cookies["csrftoken"].value
         back = come_back(browser, provider.answer(asked, "ann"))
         assert back["Location"] == "/admin/?tag=a"
         assert browser.get("/admin/?tag=a", **PAGE).status_code == 200
-        assert token == (browser.session["_auth_user_hash"], browser.cookies.get("csrftoken"))
+        assert token == (browser.session["_auth_user_hash"], browser.cookies["csrftoken"].value)
         assert LogIn.objects.count() == 1
 
     def test_a_group_that_was_taken_away_takes_its_rights_with_it(self, provider, browser):
