@@ -62,10 +62,12 @@ class Chat:
 
     Attributes:
         said: The answers that it has got, with the script of each.
+        token: Of its user; "": nobody names him.
     """
 
     trace_id: str = field(default_factory=lambda: str(uuid4()))
     said: list[Script] = field(default_factory=list)
+    token: str = ""
 
 
 class Line(asyncio.Protocol):
@@ -127,16 +129,18 @@ async def call(target: Target, script: Script, *, chat: Chat | None = None) -> L
     chat = chat or Chat()
     loop = asyncio.get_running_loop()
     _, line = await loop.create_connection(Line, "127.0.0.1", target.process.port)
-    line.ask(request(target, script.body_after(chat.said), trace_id=chat.trace_id))
+    body = script.body_after(chat.said)
+    line.ask(request(target, body, trace_id=chat.trace_id, token=chat.token))
     return line
 
 
-def request(target: Target, body: bytes, *, trace_id: str) -> bytes:
+def request(target: Target, body: bytes, *, trace_id: str, token: str = "") -> bytes:
     """The bytes of a question."""
+    named = f"Authorization: Bearer {token}\r\n" if token else ""
     head = (
         f"POST {target.path} HTTP/1.1\r\nHost: 127.0.0.1:{target.process.port}\r\n"
         "Connection: close\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\n"
-        f"X-Trace-Id: {trace_id}\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"{named}X-Trace-Id: {trace_id}\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body
 

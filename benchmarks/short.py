@@ -26,6 +26,7 @@ class Chats:
             what was said before, as Workspace does.
         reading_seconds: Between an answer and the next question.
         script: Every answer.
+        tokens: Of the people, in turns; empty: nobody names them.
     """
 
     people: int = 40
@@ -33,6 +34,7 @@ class Chats:
     questions: int = 4
     reading_seconds: float = 0.25
     script: Script = ANSWER
+    tokens: tuple[str, ...] = ()
 
     @property
     def total(self) -> int:
@@ -72,14 +74,15 @@ async def _hold(target: Target, chats: Chats) -> None:
     """Holds all chats; people begin one after the other, so that they ask at different times."""
     between = (chats.script.seconds + chats.reading_seconds) / chats.people
     async with asyncio.TaskGroup() as group:
-        for _ in range(chats.people):
-            group.create_task(_person(target, chats))
+        for number in range(chats.people):
+            token = chats.tokens[number % len(chats.tokens)] if chats.tokens else ""
+            group.create_task(_person(target, chats, token))
             await asyncio.sleep(between)
 
 
-async def _person(target: Target, chats: Chats) -> None:
+async def _person(target: Target, chats: Chats, token: str) -> None:
     for _ in range(chats.chats):
-        chat = Chat()
+        chat = Chat(token=token)
         for _ in range(chats.questions):
             wanted(await ask(target, chats.script, chat=chat), target, chats.script)
             chat.said.append(chats.script)

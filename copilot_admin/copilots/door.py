@@ -7,10 +7,10 @@ from functools import lru_cache
 from django.conf import settings
 
 from copilot_admin.config.asking_users import TokenRules
+from copilot_admin.copilots.checked_tokens import CHECKED
 from copilot_admin.copilots.fetched_keys import FetchedKeys
-from copilot_admin.copilots.tokens import UnknownKey, claims_of, is_token, named_key
-from copilot_admin.copilots.users import AskingUser, ProxyWords, user_of_claims, user_of_headers
-from copilot_admin.errors import UnknownUser
+from copilot_admin.copilots.tokens import UnknownKey, is_token
+from copilot_admin.copilots.users import AskingUser, ProxyWords, user_of_headers
 
 BEARER = "bearer"
 
@@ -61,20 +61,17 @@ async def user_of(credentials: Credentials) -> AskingUser | None:
 
 
 async def _user_of_token(token: str, rules: TokenRules) -> AskingUser:
-    named = named_key(token, rules)
-    if rules.keys is not None:
-        claims = claims_of(token, named=named, keys=rules.keys, rules=rules)
-        return user_of_claims(claims, rules)
+    keys = rules.keys
+    if keys is not None:
+        return CHECKED.user_of(token, keys=keys, rules=rules)
     fetched = _fetched_keys(rules.address, rules.algorithms)
-    keys = await fetched.current()
     try:
-        claims = claims_of(token, named=named, keys=keys, rules=rules)
-    except UnknownKey as unknown:
+        return CHECKED.user_of(token, keys=await fetched.current(), rules=rules)
+    except UnknownKey:
         newer = await fetched.newer()
         if newer is None:
-            raise UnknownUser(unknown.public) from unknown
-        claims = claims_of(token, named=named, keys=newer, rules=rules)
-    return user_of_claims(claims, rules)
+            raise
+    return CHECKED.user_of(token, keys=newer, rules=rules)
 
 
 @lru_cache(maxsize=16)

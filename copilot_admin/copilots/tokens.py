@@ -3,7 +3,9 @@
 Source: RFC 7519, RFC 8725
 """
 
+from base64 import urlsafe_b64decode
 from collections.abc import Mapping
+import json
 from typing import Any
 
 import jwt
@@ -43,15 +45,18 @@ def named_key(token: str, rules: TokenRules) -> tuple[str | None, str]:
     """
     if len(token) > LONGEST:
         raise UnknownUser(f"The token is longer than {LONGEST} characters. {_ASK_AGAIN}")
-    try:
-        header = jwt.get_unverified_header(token)
+    head = token.partition(".")[0].encode()
+    try:  # the library would read all of it, a letter at a time: 0.4 ms for 10 kB
+        header = json.loads(urlsafe_b64decode(head + b"=" * (-len(head) % 4)))
     except _UNREADABLE as error:
         raise UnknownUser(f"What came as a token is none. {_ASK_AGAIN}") from error
-    algorithm = header.get("alg")
+    if not isinstance(header, dict):
+        raise UnknownUser(f"What came as a token is none. {_ASK_AGAIN}")
+    algorithm, kid = header.get("alg"), header.get("kid")
     if algorithm not in rules.algorithms:
         allowed = ", ".join(rules.algorithms)
         raise UnknownUser(f"The token is not signed with {allowed}. {_ASK_AGAIN}")
-    return header.get("kid"), algorithm
+    return kid if isinstance(kid, str) else None, algorithm
 
 
 def claims_of(

@@ -12,8 +12,10 @@ import jwt
 import pytest
 
 from copilot_admin.config.key_sets import read_key, read_key_set
+from copilot_admin.copilots import checked_tokens
+from copilot_admin.copilots.checked_tokens import CheckedTokens
 from copilot_admin.copilots.door import Credentials, user_of
-from copilot_admin.copilots.tokens import LONGEST
+from copilot_admin.copilots.tokens import LONGEST, claims_of
 from copilot_admin.copilots.users import AskingUser, UserSource
 from copilot_admin.errors import UnknownUser
 from tests.issuer import (
@@ -117,6 +119,7 @@ def test_no_algorithm_is_believed_but_those_of_the_setting(settings):
         {"alg": ""},
         {"typ": "JWT"},
         {"alg": ["RS256"]},
+        {"alg": {"a": 1}},
         {"alg": "RS512", "kid": "one"},
     ):
         forged = f"{encoded(header)}.{encoded(whole)}."
@@ -138,7 +141,15 @@ def test_a_token_whose_words_were_changed_is_refused(settings):
     forged = f"{head}.{encoded({**claims, 'sub': 'eve'})}.{signature}"
     assert "its signature is wrong" in refusal(forged, settings)
     assert "its signature is wrong" in refusal(token_of(key=rsa_key("other")), settings)
-    for broken in ("a.b.c", "..", f"{head}.{body}.", f"{head}..{signature}", "é.é.é", "[.[.["):
+    for broken in (
+        "a.b.c",
+        "..",
+        f"{head}.{body}.",
+        f"{head}..{signature}",
+        "é.é.é",
+        "[.[.[",
+        "W10.e.e",
+    ):
         assert refusal(broken, settings).endswith(SIGN_IN)
 
 
@@ -212,3 +223,52 @@ def test_ids_have_a_length_and_any_script(settings):
 def test_without_settings_for_tokens_nobody_is_named(settings):
     settings.USER_TOKENS = None
     assert asyncio.run(user_of(Credentials(token=token_of()))) is None
+
+
+class Counted:
+    """Counts how often tokens are really checked."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.times = 0
+
+        def counting(*args: Any, **named: Any) -> Any:
+            self.times += 1
+            return claims_of(*args, **named)
+
+        monkeypatch.setattr(checked_tokens, "claims_of", counting)
+
+
+def test_a_token_is_checked_once_until_it_is_over_or_keys_or_rules_are_others(monkeypatch):
+    now, counted = [float(int(time.time()))], Counted(monkeypatch)
+    tokens, both = CheckedTokens(clock=lambda: now[0]), rules()
+    keys = both.keys
+    assert keys is not None
+    token = token_of(exp=int(now[0]) + 3600)
+    for _ in range(2):
+        assert tokens.user_of(token, keys=keys, rules=both) == AskingUser(id="ada")
+    assert counted.times == 1
+    other = read_key_set(key_set(jwk("two")), ("RS256",))
+    with pytest.raises(UnknownUser):
+        tokens.user_of(token, keys=other, rules=both)
+    with pytest.raises(UnknownUser):
+        tokens.user_of(token, keys=keys, rules=rules(issuer="another"))
+    assert counted.times == 3
+    now[0] += 3629
+    tokens.user_of(token, keys=keys, rules=both)
+    assert counted.times == 3
+    now[0] += 1  # the leeway is over: whether it is good is asked of the token
+    tokens.user_of(token, keys=keys, rules=both)
+    assert counted.times == 4
+
+
+def test_only_so_many_tokens_are_remembered_and_none_in_words(monkeypatch):
+    monkeypatch.setattr(checked_tokens, "MOST", 2)
+    counted, tokens, both = Counted(monkeypatch), CheckedTokens(), rules()
+    assert both.keys is not None
+    three = [token_of(sub=name) for name in ("a", "b", "c")]
+    for token in three:
+        tokens.user_of(token, keys=both.keys, rules=both)
+    for token in (three[2], three[1], three[0]):
+        tokens.user_of(token, keys=both.keys, rules=both)
+    assert counted.times == 4  # the first of the three was forgotten
+    assert not any(token in repr(tokens._known) for token in three)
