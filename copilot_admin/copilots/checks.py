@@ -97,6 +97,13 @@ def _exposure() -> Iterator[CheckMessage]:
             hint="Name the addresses of your proxies: uvicorn would believe every X-Forwarded-For.",
             id="copilot.E005",
         )
+    proxies = settings.USER_PROXIES
+    if proxies.headers and not proxies.networks:
+        yield Warning(
+            f"The header {proxies.headers[0]} names users, but nobody may set it.",
+            hint="Name the proxies that set it in COPILOT_USER_PROXIES, or leave the header out.",
+            id="copilot.W012",
+        )
 
 
 def _folders() -> Iterator[CheckMessage]:

@@ -6,6 +6,8 @@ from django.core.checks import CheckMessage
 from django.db import connection
 import pytest
 
+from copilot_admin.config.asking_users import ProxyRules
+from copilot_admin.config.networks import networks
 from copilot_admin.copilots import checks
 from tests.factories import make_provider
 
@@ -35,6 +37,9 @@ def test_connections_are_not_kept_and_requests_not_wrapped(options, ids, setting
     assert _ids(checks.check_database(None)) == ids
 
 
+PROXIES = ProxyRules(email_header="x-user-email", networks=networks(["10.0.0.7"], setting="X"))
+
+
 @pytest.mark.parametrize(
     ("changes", "ids"),
     [
@@ -42,6 +47,8 @@ def test_connections_are_not_kept_and_requests_not_wrapped(options, ids, setting
         ({"ALLOWED_HOSTS": ["*"]}, ["copilot.E004"]),
         ({"ALLOWED_HOSTS": [".example.com"]}, ["copilot.E004"]),
         ({"FORWARDED_ALLOW_IPS": "*"}, ["copilot.E005"]),
+        ({"USER_PROXIES": ProxyRules(email_header="x-user-email")}, ["copilot.W012"]),
+        ({"USER_PROXIES": PROXIES}, []),
     ],
 )
 def test_production_exposes_nothing(changes: dict[str, Any], ids, settings):

@@ -79,6 +79,10 @@ def test_the_run_says_who_asked_whom_and_what_it_used():
     }
 
 
+def test_the_run_names_its_user_where_that_is_wanted():
+    assert plan(ended_run(user="ada"), with_content=False).attributes["enduser.id"] == "ada"
+
+
 def test_a_call_of_a_model_says_what_was_asked_for_and_what_came():
     call = ModelCall(
         model="small",

@@ -97,6 +97,9 @@ def test_a_trial_is_kept_as_one_and_counts_nowhere(monkeypatch, builder, ada):
     ask(ada, copilot.pk, form_of(builder, copilot))
     run = Run.objects.get()
     assert (run.principal, run.copilot_version_id) == (f"playground:{ada.pk}", None)
+    assert run.user is not None
+    assert run.user == Conversation.objects.get().user
+    assert (run.user.identifier, run.user.source) == (ada.username, "admin")
     assert DailyUsage.objects.count() == 0
     assert list(Conversation.objects.of_callers()) == []
 

@@ -116,6 +116,7 @@ def test_another_key_does_not_open_it():
         ({}, {}),
         ({}, {"chat_id": "a"}),  # the client takes over the trace id that the server made
         ({"principal": "key:1"}, {"principal": "key:1"}),
+        ({"user_id": "ada"}, {"user_id": "ada"}),
     ],
 )
 def test_memory_comes_back_in_its_own_chat(first, second):
@@ -129,6 +130,8 @@ def test_memory_comes_back_in_its_own_chat(first, second):
         ({"chat_id": "a"}, {"chat_id": "b"}),
         ({"chat_id": "a"}, {}),
         ({"principal": "key:1"}, {"principal": "key:2"}),
+        ({"user_id": "ada"}, {"user_id": "eve"}),
+        ({"user_id": "ada"}, {}),
         ({"spec": make_spec(slug="other")}, {}),
     ],
 )

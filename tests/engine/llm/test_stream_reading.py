@@ -1,5 +1,6 @@
 """Bytes of a chat completion stream to deltas, without a network."""
 
+from dataclasses import replace
 from itertools import pairwise
 import json
 
@@ -568,6 +569,8 @@ def test_request_holds_messages_tools_and_parameters_but_no_foreign_model():
         "stream_options": {"include_usage": True},
     }
     assert "stream_options" not in json.loads(request_body(call, with_usage=False))
+    named = replace(call, user="ada", parameters={"user": "eve"})
+    assert json.loads(request_body(named, with_usage=False))["user"] == "ada"
 
 
 def test_images_are_parts_of_a_message_between_the_marks_of_data():
