@@ -9,6 +9,7 @@ from ninja import Router
 
 from copilot_admin.api.credentials import key_and_user
 from copilot_admin.copilots.cards import visible_cards
+from copilot_admin.copilots.door import headers_read
 from copilot_admin.edge.public_address import base_url
 from copilot_admin.storage.writer import READER
 from protocol.json import Json
@@ -52,5 +53,5 @@ def _document(request: HttpRequest, document: Json) -> HttpResponse:
         response = HttpResponse(body, content_type="application/json")
     response["ETag"] = etag
     response["Cache-Control"] = "no-cache"
-    response["Vary"] = "Authorization, X-API-Key"
+    response["Vary"] = ", ".join(headers_read())
     return response

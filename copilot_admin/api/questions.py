@@ -15,7 +15,7 @@ from django.http.request import split_domain_port, validate_host
 from copilot_admin.answering.open_run import frames
 from copilot_admin.answering.run import ActiveRun, Stop
 from copilot_admin.api.query import FAILURE_KEY, Asked, opened
-from copilot_admin.copilots.door import credentials_in
+from copilot_admin.copilots.door import credentials_in, headers_read
 from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send, is_query
 from copilot_admin.edge.event_streams import HEADERS
 from copilot_admin.edge.ids import SCOPE_KEY
@@ -108,9 +108,7 @@ def _is_for_this_host(scope: Scope) -> bool:
 
 
 def _asked(scope: Scope, slug: str, *, body: bytes) -> Asked:
-    rules = settings.USER_TOKENS
-    wanted = ("Authorization", "X-API-Key", *((rules.header,) if rules and rules.header else ()))
-    given = ((key, _header(scope, key)) for key in wanted)
+    given = ((key, _header(scope, key)) for key in headers_read())
     return Asked(
         slug=slug,
         credentials=credentials_in(

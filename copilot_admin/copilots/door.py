@@ -13,6 +13,7 @@ from copilot_admin.copilots.tokens import UnknownKey, is_token
 from copilot_admin.copilots.users import AskingUser, ProxyWords, user_of_headers
 
 BEARER = "bearer"
+_HEADERS = ("Authorization", "X-API-Key")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,12 @@ class Credentials:
     key: str | None = None
     token: str | None = None
     words: ProxyWords | None = None
+
+
+def headers_read() -> tuple[str, ...]:
+    """The headers in which a client says who it is: what is shown to it depends on them."""
+    rules: TokenRules | None = settings.USER_TOKENS
+    return (*_HEADERS, rules.header) if rules and rules.header else _HEADERS
 
 
 def credentials_in(headers: Mapping[str, str], words: ProxyWords | None = None) -> Credentials:

@@ -150,6 +150,8 @@ def test_a_key_is_still_needed_unless_tokens_open(service_url, settings):
 
 def test_a_token_may_come_in_a_header_of_its_own(service_url, settings):
     settings.USER_TOKENS = rules(header="x-user-token")
+    with Line(f"{service_url}/agents.json", method="GET") as line:
+        assert "x-user-token" in line.headers["vary"]
     make_published(slug="closed", access=Access.KEY)
     key = make_key()[1]
     sent = {"Authorization": f"Bearer {key}", "X_User_Token": token_of()}
