@@ -26,8 +26,18 @@ RANKED = 128  # stored answers to the same questions that are compared: 0.2 s wh
 
 
 _TRACE = ("copilot_id", "principal", "trace_id")
-_OF_TRACE = Select(Conversation, "id", "trace_id", where=_TRACE, empty=("user_id",), lock=True)
-_OF_USERS_TRACE = Select(Conversation, "id", "trace_id", where=(*_TRACE, "user_id"), lock=True)
+_OF_TRACE = Select(
+    Conversation,
+    "id",
+    "trace_id",
+    where=_TRACE,
+    empty=("user_id",),
+    filled=("trace_id",),
+    lock=True,
+)
+_OF_USERS_TRACE = Select(
+    Conversation, "id", "trace_id", where=(*_TRACE, "user_id"), filled=("trace_id",), lock=True
+)
 _OF_ID = Select(Conversation, "id", "trace_id", where=("id",), lock=True)
 # What `Seen` has of a message.
 _SEEN = (

@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 import pytest
 
 from copilot_admin.models import Conversation, Node, NodeRole, Outcome, ReviewState, Run, Seat
+from copilot_admin.threads import finding
 from copilot_admin.upkeep.sweeping import without_referrer
 from tests.databases import IS_POSTGRESQL
 
@@ -64,6 +65,27 @@ def scans(text: str) -> bool:
 def test_rows_are_found_by_their_index(question: Callable[[], QuerySet], index: str) -> None:
     text = plan(question())
     assert index in text
+    assert not scans(text)
+
+
+@pytest.mark.parametrize(
+    ("statement", "values", "index"),
+    [
+        (finding._OF_TRACE, [1, "key:1", "chat-1"], "conversation_trace_once"),
+        (finding._OF_USERS_TRACE, [1, "key:1", "chat-1", 7], "conversation_user_trace_once"),
+    ],
+)
+def test_a_chat_is_found_by_its_trace_id_among_many(statement, values, index) -> None:
+    statement._ready(connection)
+    explain = "EXPLAIN" if IS_POSTGRESQL else "EXPLAIN QUERY PLAN"
+    with connection.cursor() as cursor:
+        if IS_POSTGRESQL:
+            for way in ("seqscan", "bitmapscan"):
+                cursor.execute(f"SET LOCAL enable_{way} = off")
+        cursor.execute(f"{explain} {statement._sql[connection.vendor]}", values)
+        text = str(cursor.fetchall())
+    if not IS_POSTGRESQL:  # of a table without rows all indexes cost the same
+        assert index in text
     assert not scans(text)
 
 
