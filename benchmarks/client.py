@@ -63,9 +63,11 @@ class Chat:
     Attributes:
         said: The answers that it has got, with the script of each.
         token: Of its user; "": nobody names him.
+        key: The endpoint key that it sends; "": none.
     """
 
     trace_id: str = field(default_factory=lambda: str(uuid4()))
+    key: str = ""
     said: list[Script] = field(default_factory=list)
     token: str = ""
 
@@ -130,18 +132,19 @@ async def call(target: Target, script: Script, *, chat: Chat | None = None) -> L
     loop = asyncio.get_running_loop()
     _, line = await loop.create_connection(Line, "127.0.0.1", target.process.port)
     body = script.body_after(chat.said)
-    line.ask(request(target, body, trace_id=chat.trace_id, token=chat.token))
+    line.ask(request(target, body, trace_id=chat.trace_id, token=chat.token, key=chat.key))
     return line
 
 
-def request(target: Target, body: bytes, *, trace_id: str, token: str = "") -> bytes:
+def request(target: Target, body: bytes, *, trace_id: str, token: str = "", key: str = "") -> bytes:
     """The bytes of a question."""
     named = f"Authorization: Bearer {token}\r\n" if token else ""
     head = (
         f"POST {target.path} HTTP/1.1\r\nHost: 127.0.0.1:{target.process.port}\r\n"
         "Connection: close\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\n"
-        f"{named}X-Trace-Id: {trace_id}\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"{named}X-Trace-Id: {trace_id}\r\nContent-Length: {len(body)}\r\n"
     )
+    head += f"X-API-Key: {key}\r\n\r\n" if key else "\r\n"
     return head.encode() + body
 
 
