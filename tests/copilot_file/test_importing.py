@@ -4,14 +4,16 @@ import base64
 from io import BytesIO
 from typing import Any
 
+from django.db import transaction
 from PIL import Image
 import pytest
 
 from copilot_admin.copilot_file.exporting import export_file
 from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.copilot_file.import_changes import Difference, Effect, ImportedChange
-from copilot_admin.copilot_file.importing import import_file
+from copilot_admin.copilot_file.importing import Wish, begun, carry_out, import_file
 from copilot_admin.copilot_file.loading import as_json
+from copilot_admin.copilot_file.validation import validate
 from copilot_admin.copilot_file.yaml_writing import write_yaml
 from copilot_admin.copilots.providers import provider_spec, set_api_key
 from copilot_admin.engine.values.spec import ToolCalling
@@ -325,3 +327,15 @@ def test_a_copilot_that_is_being_deleted_is_not_imported():
     mark([copilot.pk])
     with pytest.raises(BadCopilotFile, match="the copilot 'news' is being deleted"):
         import_file(as_json(file).encode(), default_access="key")
+
+
+def test_a_builders_file_leaves_limits_as_operators_have_set_them():
+    _import(_one(limits={"concurrent": 2}))
+    file = validate(_one(description="new"))
+    with transaction.atomic():
+        wish = Wish(default_access="key", may_change_limits=False)
+        carry_out(file, begun([file], wish))
+    row = Copilot.objects.get()
+    assert (row.description, row.limits) == ("new", {"concurrent": 2})
+    _import(_one(description="new"))
+    assert Copilot.objects.get().limits == {}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -17,9 +18,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from copilot_admin.admin.components.catalogue import ComponentViews
 from copilot_admin.admin.limits.form import LimitsForm, note_on
-from copilot_admin.admin.limits.words import Bar, bar_of
+from copilot_admin.admin.limits.words import Bar, bar_of, bar_of_each
 from copilot_admin.edge.networks import network_of
-from copilot_admin.limits.book import BOOK, limits_changed
+from copilot_admin.limits.book import limits_changed
 from copilot_admin.limits.counting import COUNTING
 from copilot_admin.limits.naming import name_of, subject_in
 from copilot_admin.limits.rules import rules_of
@@ -150,7 +151,7 @@ def _rows(
         if name is not None:
             yield LimitedRow(
                 name=name,
-                kind=str(subject.scope.label),
+                kind=str(subject.scope.label) if subject.id else "",
                 whom=subject.name,
                 url=f"{address}?{urlencode({'whom': subject.name})}",
                 bars=_bars(subject, _shown(subject, stored.get(subject, {}))),
@@ -160,12 +161,14 @@ def _rows(
 def _shown(subject: Subject, limits: Mapping[str, Any]) -> Mapping[str, Any]:
     """What holds: of every stranger's address the settings give limits too."""
     is_every_address = subject == Subject(Scope.ADDRESS)
-    return BOOK.limits_of(subject, is_anonymous=True) if is_every_address else limits
+    return {**settings.ANONYMOUS_LIMITS, **limits} if is_every_address else limits
 
 
 def _bars(subject: Subject, limits: Mapping[str, Any]) -> tuple[Bar, ...]:
-    """A bar for each limit; what everybody has of his own has none of a group."""
+    """A bar for each limit."""
     rules = rules_of(subject, limits)
+    if subject in _EVERY[1:]:
+        return tuple(map(bar_of_each, rules))
     use = use_of(rules)
     return tuple(bar_of(rule, use[rule]) for rule in rules)
 

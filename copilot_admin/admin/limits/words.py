@@ -35,15 +35,15 @@ class Bar:
     """A limit as a bar with its text.
 
     Attributes:
-        per_cent: That is used, 100 at most.
+        per_cent: That is used, 100 at most; None: of several that are counted each for itself.
         note: What the bar cannot show; "" for nothing.
     """
 
     label: str
     text: str
-    per_cent: int
-    is_near: bool
-    is_full: bool
+    per_cent: int | None = None
+    is_near: bool = False
+    is_full: bool = False
     note: str = ""
 
 
@@ -58,6 +58,12 @@ def bar_of(rule: Rule, use: Use) -> Bar:
         is_full=use.used >= rule.most,
         note=_not_counted(use.unpriced) if rule.kind.measure is Measure.USD else "",
     )
+
+
+def bar_of_each(rule: Rule) -> Bar:
+    """What each of several may have."""
+    most = _amount(rule, rule.most)
+    return Bar(label=str(LABELS[rule.kind.key]), text=_("%(most)s each") % {"most": most})
 
 
 def _not_counted(answers: int) -> str:

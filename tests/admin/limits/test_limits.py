@@ -32,7 +32,7 @@ def operator(client: Client) -> Client:
     return client
 
 
-def rows(client: Client) -> dict[str, list[tuple[str, str, int]]]:
+def rows(client: Client) -> dict[str, list[tuple[str, str, int | None]]]:
     found = client.get(PAGE).context["rows"]
     return {row.name: [(bar.label, bar.text, bar.per_cent) for bar in row.bars] for row in found}
 
@@ -131,7 +131,9 @@ def test_what_is_no_limit_is_an_error_at_its_field(operator, field, value):
 def test_strangers_limits_of_the_settings_are_shown_until_others_are_set(operator, settings):
     settings.ANONYMOUS_LIMITS = {"concurrent": 20}
     every = "Every address, of callers without key and user"
-    assert [label for label, *_ in rows(operator)[every]] == ["Answers at once"]
+    assert rows(operator)[every] == [("Answers at once", "20 each", None)]
+    save(operator, "address:", requests_per_day="9")
+    assert rows(operator)[every][1:] == [("Requests a day", "9 each", None)]
 
 
 def test_bars_say_what_is_used_and_what_cannot_be_counted(operator):
