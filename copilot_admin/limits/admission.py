@@ -87,6 +87,8 @@ async def admit_asking(asking: Asking, *, id: str, patience: Patience) -> Admiss
         LimitExceeded: A limit is reached; nothing was taken.
         Unavailable: The database does not answer.
     """
+    if BOOK.is_stale:
+        await READER.run(BOOK.read, patience)
     rules = BOOK.rules_for(asking)
     if not rules:
         return Admission()

@@ -3,8 +3,10 @@
 What the admin of this process changes is read anew at once; other processes look every few seconds.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
+from math import inf
+import time
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -17,13 +19,20 @@ from copilot_admin.models import Copilot, Scope, SubjectLimits
 from copilot_admin.storage.writer import READER
 
 Limits: TypeAlias = Mapping[str, Any]
+STALE_SECONDS = 15.0  # three rounds of housekeeping
 _NOTHING: Limits = MappingProxyType({})
 
 
 class Book:
-    """The limits of every subject that has some."""
+    """The limits of every subject that has some.
 
-    def __init__(self) -> None:
+    Args:
+        clock: Seconds that never go back.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._read_at = -inf
         self._limits: Mapping[Subject, Limits] = {}
         self._rules: dict[Subject, tuple[Rule, ...]] = {}
 
@@ -47,8 +56,14 @@ class Book:
             everyone = {**settings.ANONYMOUS_LIMITS, **everyone}
         return {**everyone, **own}
 
+    @property
+    def is_stale(self) -> bool:
+        """Whether nobody has read it for long: a worker that asks saved questions has no duties."""
+        return self._clock() - self._read_at > STALE_SECONDS
+
     def read(self) -> None:
         """Takes over what the database holds now."""
+        self._read_at = self._clock()
         rows = SubjectLimits.objects.values_list("scope", "subject", "limits")
         found = {Subject(Scope(scope), subject): limits for scope, subject, limits in rows}
         copilots = Copilot.objects.exclude(limits={}).values_list("pk", "limits")
@@ -62,8 +77,8 @@ class Book:
         await READER.run(self.read)
 
     def forget(self) -> None:
-        """Holds nothing until it is read."""
-        self._limits, self._rules = {}, {}
+        """Holds nothing until somebody reads it."""
+        self._limits, self._rules, self._read_at = {}, {}, inf
 
     def _make(self, subject: Subject, *, is_anonymous: bool) -> tuple[Rule, ...]:
         """The rules of a subject; kept only for those with a row, since of addresses there is no end."""

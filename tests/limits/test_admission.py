@@ -15,7 +15,7 @@ import pytest
 from copilot_admin.journal.usage import Asked, CountedRun, count
 from copilot_admin.limits import near_limits
 from copilot_admin.limits.admission import Admission, LimitExceeded
-from copilot_admin.limits.book import BOOK, limits_changed
+from copilot_admin.limits.book import BOOK, Book, limits_changed
 from copilot_admin.limits.counting import COUNTING
 from copilot_admin.limits.demand import Budget, Charge
 from copilot_admin.limits.rules import NANO, Rule
@@ -220,6 +220,21 @@ def test_the_book_holds_what_the_database_does(django_capture_on_commit_callback
     assert held() == [("key", 3), ("copilot", 2)]
     BOOK.read()
     assert held() == [("copilot", 2)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_book_that_nobody_reads_is_read_by_who_asks(monkeypatch):
+    now = [100.0]
+    book = Book(lambda: now[0])
+    monkeypatch.setattr("copilot_admin.limits.admission.BOOK", book)
+    row = SubjectLimits.objects.create(scope=Scope.SERVER, limits={"concurrent": 1})
+    async_to_sync(ask)("a")
+    refused(id="b")
+    row.delete()
+    now[0] = 115.0
+    refused(id="c")
+    now[0] = 115.1
+    async_to_sync(ask)("d")
 
 
 @pytest.fixture
