@@ -15,13 +15,14 @@ import json
 import os
 from statistics import median
 import sys
+from typing import Any
 
 import redis
 import uvloop
 
 from benchmarks import servers
 from benchmarks.client import Chat, ask, call
-from benchmarks.processes import away_from_the_server, running
+from benchmarks.processes import Process, away_from_the_server, running
 from benchmarks.script import Script
 from benchmarks.servers import POSTGRES, Deployment, Installation, Target, base_url, installation
 from benchmarks.short import MANY, Chats, cost_of_a_question
@@ -71,11 +72,10 @@ class Held:
 
 def copilots(model_url: str, limits: Mapping[str, Mapping[str, float]]) -> dict[str, object]:
     """A copilot file with a copilot for each of some limits."""
-    file = servers.copilot_file(model_url)
-    [plain] = file["copilots"]  # type: ignore[misc]  # the file of one copilot
+    file: dict[str, Any] = servers.copilot_file(model_url)
+    plain = file["copilots"][0]
     copies = [
-        {**plain, "slug": slug, "name": slug, "limits": some}  # type: ignore[dict-item]
-        for slug, some in limits.items()
+        {**plain, "slug": slug, "name": slug, "limits": some} for slug, some in limits.items()
     ]
     return {**file, "copilots": copies}
 
@@ -100,7 +100,7 @@ def _in_django(installed: Installation, code: str) -> str:
     return installed.run("-c", f"import django; django.setup()\n{code}")
 
 
-async def _hold(process: servers.Process, keys: list[str]) -> list[Held]:
+async def _hold(process: Process, keys: list[str]) -> list[Held]:
     plain, seats, days = (
         Target(process, f"/v1/copilots/{slug}/query") for slug in ("bench", "seats", "days")
     )
@@ -197,11 +197,11 @@ def main(arguments: list[str] | None = None) -> int:
             print(table([("limits", "CPU ms/short question", "more"), *rows]))
             return 0
         held = hold(options.users)
-    rows = [
+    told = [
         (one.limit, str(one.asked), str(one.most), str(one.let_in), "yes" if one.is_kept else "no")
         for one in held
     ]
-    print(table([("limit", "asked", "may", "let in", "kept"), *rows]))
+    print(table([("limit", "asked", "may", "let in", "kept"), *told]))
     for one in held:
         if one.others:
             print(f"{one.limit}: others were told {dict(one.others)}")

@@ -59,7 +59,7 @@ def test_a_rate_that_refuses_gives_back_what_was_taken_and_is_not_asked_again(mo
     asked: list[Rule] = []
     hit = COUNTING.hit
 
-    async def noted(one: Rule) -> bool:
+    async def noted(one: Rule) -> object:
         asked.append(one)
         return await hit(one)
 

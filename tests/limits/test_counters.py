@@ -178,8 +178,9 @@ def test_seats_of_a_worker_that_died_run_out(monkeypatch):
             await dead.enter(demand("a", SEAT))
             await dead.enter(demand("b", SEAT))
             assert await dead.enter(demand("c", SEAT)) == Entry(full=SEAT)
-            [(_, until), _] = await client.zrange(key, 0, -1, withscores=True)
-            seconds, micros = await client.time()
+            found: Any = await client.zrange(key, 0, -1, withscores=True)
+            until = found[0][1]
+            seconds, micros = await client.time()  # type: ignore[misc]
             assert (
                 0 < until - (seconds * 1000 + micros / 1000) <= redis_counters.LEASE_SECONDS * 1000
             )

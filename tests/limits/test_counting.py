@@ -98,7 +98,7 @@ def test_what_could_not_be_told_at_the_return_is_told_the_next_time(away):
         counts = Counting("redis://there")
         await counts.leave("a", seats=(), added={"k": 7})
         away.is_there = True
-        shared = counts._of_this_loop()
+        shared: Any = counts._of_this_loop()
         leave, failing = shared.leave, AsyncFailure()
         shared.leave = failing
         await counts.look_after()
@@ -140,7 +140,7 @@ def test_seats_that_redis_gave_are_known_here_when_it_goes_away(away):
         async def let_in(wanted: Any) -> Entry:
             return Entry(used={SEAT: 1})
 
-        shared = counts._of_this_loop()
+        shared: Any = counts._of_this_loop()
         shared.enter = let_in
         await counts.enter(demand("a", SEAT))
         await counts.enter(demand("b", SEAT))
