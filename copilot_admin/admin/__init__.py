@@ -7,6 +7,7 @@ log-ins in `settings`, `logins.middleware` and `logins.backend` for `settings`, 
 
 from copilot_admin.admin.access import keys, people
 from copilot_admin.admin.audit import admin as audit
+from copilot_admin.admin.alerts import digests, history, rules, webhooks
 from copilot_admin.admin.copilots import admin as copilots
 from copilot_admin.admin.prices import admin as prices
 from copilot_admin.admin.providers import admin as providers
@@ -19,11 +20,15 @@ __all__ = [
     "component_calls",
     "copilots",
     "criteria",
+    "digests",
     "exports",
+    "history",
     "keys",
     "people",
     "prices",
     "providers",
     "queues",
+    "rules",
     "transcripts",
+    "webhooks",
 ]

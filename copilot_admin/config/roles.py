@@ -59,6 +59,13 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         "copilot_admin.add_criterion",
         "copilot_admin.change_criterion",
         "copilot_admin.watch_background",
+        *(
+            f"copilot_admin.{may}_{what}"
+            for what in ("alertrule", "alertwebhook", "alertdigest")
+            for may in ("view", "add", "change", "delete")
+        ),
+        "copilot_admin.view_alert",
+        "copilot_admin.view_alertdelivery",
     ),
     Role.PUBLISHERS: (
         "copilot_admin.view_copilot",

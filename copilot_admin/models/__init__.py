@@ -5,6 +5,15 @@ Doors: what is named here, `access.digest_of` for who looks a key up, `audit`, `
 """
 
 from copilot_admin.models.access import AllowedOrigin, EndpointKey
+from copilot_admin.models.alerts import (
+    Alert,
+    AlertDelivery,
+    AlertDigest,
+    AlertRule,
+    AlertWebhook,
+    DeliveryEvent,
+    DeliveryState,
+)
 from copilot_admin.models.audit import Action, AuditCursor, AuditEntry, AuditHead
 from copilot_admin.models.components import CallStatus, ComponentCall
 from copilot_admin.models.copilots import (
@@ -83,6 +92,11 @@ from copilot_admin.models.usage import (
 __all__ = [
     "OTHER_EVENT",
     "Access",
+    "Alert",
+    "AlertDelivery",
+    "AlertDigest",
+    "AlertRule",
+    "AlertWebhook",
     "Action",
     "AllowedOrigin",
     "AnswerState",
@@ -106,6 +120,8 @@ __all__ = [
     "DailyTotal",
     "DailyUsage",
     "EndUser",
+    "DeliveryEvent",
+    "DeliveryState",
     "EndpointKey",
     "ErrorUsage",
     "Event",

@@ -8,6 +8,8 @@ from functools import partial
 from django import db
 from django.conf import settings
 
+from copilot_admin.alerts.checking import check_due
+from copilot_admin.alerts.tasks import send_due
 from copilot_admin.answering.full_collections import FULL_COLLECTIONS
 from copilot_admin.answering.open_run import (
     end_deleted,
@@ -88,6 +90,7 @@ async def start() -> None:
     _tasks.add(spawn(_again_and_again(beat_hearts), name="heartbeat"))
     _tasks.add(spawn(_again_and_again(*DUTIES), name="maintenance"))
     _tasks.add(spawn(_again_and_again(*LIMIT_DUTIES), name="limits"))
+    _tasks.add(spawn(_again_and_again(look_at_rules), name="alerts"))
     if counting() is not None:
         _tasks.add(spawn(_again_and_again(read_figures), name="figures"))
 
@@ -157,6 +160,16 @@ async def forward_audit_trail() -> None:
     await asyncio.to_thread(_forward_audit_trail)
 
 
+async def look_at_rules() -> None:
+    """Opens and closes alerts; beside the other duties, since its questions may take a moment."""
+    await asyncio.to_thread(check_due)
+
+
+async def tell() -> None:
+    """Has messages of alerts tried whose time has come."""
+    await WRITER.run(send_due)
+
+
 class _Sweeper:
     """Takes away a few blobs at a time that nothing refers to, and begins anew at the end."""
 
@@ -185,6 +198,7 @@ DUTIES: tuple[Duty, ...] = (
     resume,
     resume_asking,
     resume_exporting,
+    tell,
     fill_old_rows,
     forward_audit_trail,
     _Sweeper().sweep,

@@ -13,6 +13,8 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from copilot_admin.models import (
+    Alert,
+    AlertDelivery,
     CallerDay,
     Checkpoint,
     ComponentCall,
@@ -140,6 +142,9 @@ def _of_copilot(copilot_id: int) -> Iterable[QuerySet[Any]]:
     yield RecordedAnswer.objects.filter(question__copilot_id=copilot_id).order_by()
     yield SavedQuestion.objects.filter(copilot_id=copilot_id).order_by()
     yield VersionProvider.objects.filter(version__copilot_id=copilot_id).order_by()
+    of_rule, of_digest = Q(alert__rule__copilot_id=copilot_id), Q(digest__copilot_id=copilot_id)
+    yield AlertDelivery.objects.filter(of_rule | of_digest).order_by()
+    yield Alert.objects.filter(rule__copilot_id=copilot_id).order_by()
     unused = CopilotVersion.objects.filter(copilot_id=copilot_id, run=None)
     yield unused.order_by()
 

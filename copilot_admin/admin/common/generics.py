@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 
     from copilot_admin.models import (
         AuditEntry,
+        Alert,
+        AlertDelivery,
+        AlertDigest,
+        AlertRule,
+        AlertWebhook,
         ComponentCall,
         Conversation,
         Copilot,
@@ -23,6 +28,14 @@ if TYPE_CHECKING:
         TranscriptExport,
     )
 
+    AlertModelAdmin = AuditedAdmin[Alert]
+    AlertRuleModelAdmin = AuditedAdmin[AlertRule]
+    AlertDigestModelAdmin = AuditedAdmin[AlertDigest]
+    AlertWebhookModelAdmin = AuditedAdmin[AlertWebhook]
+    DeliveryModelAdmin = AuditedAdmin[AlertDelivery]
+    AlertRuleModelForm = ModelForm[AlertRule]
+    AlertDigestModelForm = ModelForm[AlertDigest]
+    AlertWebhookModelForm = ModelForm[AlertWebhook]
     AuditModelAdmin = AuditedAdmin[AuditEntry]
     CallModelAdmin = AuditedAdmin[ComponentCall]
     ConversationModelAdmin = AuditedAdmin[Conversation]
@@ -43,6 +56,10 @@ if TYPE_CHECKING:
     QueueModelForm = ModelForm[ReviewQueue]
     PriceModelForm = ModelForm[ModelPrice]
 else:
+    AlertModelAdmin = AlertRuleModelAdmin = AlertDigestModelAdmin = AlertWebhookModelAdmin = (
+        DeliveryModelAdmin
+    ) = AuditedAdmin
+    AlertRuleModelForm = AlertDigestModelForm = AlertWebhookModelForm = ModelForm
     AuditModelAdmin = CallModelAdmin = ConversationModelAdmin = CopilotModelAdmin = (
         ProviderModelAdmin
     ) = KeyModelAdmin = CriterionModelAdmin = ExportModelAdmin = QueueModelAdmin = (

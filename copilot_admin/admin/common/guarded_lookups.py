@@ -25,6 +25,7 @@ SECRETS = frozenset(
         "digest",
         "hash",
         "password",
+        "secret_cipher",
         "session_data",
         "session_hash",
         "session_key",

@@ -33,6 +33,16 @@ _ORDER: Sequence[tuple[str | Promise, Mapping[str, str]]] = (
             "Running": "steps",
         },
     ),
+    (
+        _("Tell"),
+        {
+            "Alert": "bell",
+            "AlertRule": "options",
+            "AlertDigest": "file",
+            "AlertWebhook": "plug",
+            "AlertDelivery": "send",
+        },
+    ),
     (_("People"), {"User": "person", "Group": "people", "AuditEntry": "check"}),
 )
 

@@ -4,12 +4,12 @@ from django.utils.translation import gettext as _
 
 # Embeddings, overrides and isolates. Source: Unicode Standard Annex 9, table 4. The marks (U+200E,
 # U+200F, U+061C) only help a neighbour, and are written in Arabic and Hebrew.
-_TURNING = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
+TURNING_SIGNS = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
 
 
 def turning_sign_fault(text: str) -> str:
     """What is wrong with a text that hides its own order; nothing when it does not."""
-    found = next((sign for sign in text if sign in _TURNING), None)
+    found = next((sign for sign in text if sign in TURNING_SIGNS), None)
     if found is None:
         return ""
     return _(

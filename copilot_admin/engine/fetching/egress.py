@@ -113,7 +113,7 @@ class Egress:
         host = _host_of(url)
         if host is None:
             raise FetchFailed("The link is no http or https address.")
-        connector = TCPConnector(socket_factory=self._sockets(host))
+        connector = TCPConnector(socket_factory=self.sockets(host))
         jar = DummyCookieJar()
         async with ClientSession(connector=connector, cookie_jar=jar, trust_env=False) as session:
             limits = ClientTimeout(total=self._seconds)
@@ -141,7 +141,7 @@ class Egress:
         if size > self._most_bytes:
             raise FetchFailed(f"It is larger than {self._most_bytes // 2**20} MB.")
 
-    def _sockets(self, host: str) -> Callable[[AddrInfoType], socket.socket]:
+    def sockets(self, host: str) -> Callable[[AddrInfoType], socket.socket]:
         """Makes the sockets of a request, looking at the very addresses that are connected to."""
         trusted = host.lower() in self._hosts
 
@@ -185,10 +185,17 @@ def _networks(allowed: Sequence[str]) -> list[_Network]:
     return found
 
 
-def _why(error: BaseException) -> str:
+def is_private(error: BaseException) -> bool:
+    """Whether a connection failed because its address may not be reached."""
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, PrivateAddress):
-            return "The link leads into a private network, from which nothing is fetched."
+            return True
         seen = seen.__cause__ or seen.__context__
+    return False
+
+
+def _why(error: BaseException) -> str:
+    if is_private(error):
+        return "The link leads into a private network, from which nothing is fetched."
     return "The server behind the link could not be reached."

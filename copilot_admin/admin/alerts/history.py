@@ -1,0 +1,135 @@
+"""What was wrong, and what was told: alerts and deliveries, read and sent again."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.template.loader import render_to_string
+from django.urls import URLPattern, path, reverse
+from django.utils.decorators import method_decorator
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from copilot_admin.admin.alerts.privacy import READ, may_send
+from copilot_admin.admin.alerts.read_only import ReadOnly
+from copilot_admin.admin.common.generics import AlertModelAdmin, DeliveryModelAdmin
+from copilot_admin.admin.frame.site import site
+from copilot_admin.alerts.deliveries import send_again
+from copilot_admin.alerts.messages import LIST
+from copilot_admin.models import Alert, AlertDelivery, DeliveryState
+
+RULES = "copilot_admin.change_alertrule"
+TONES = {DeliveryState.WAITING: "info", DeliveryState.SENT: "good", DeliveryState.FAILED: "bad"}
+MOST_SHOWN = 200  # deliveries of one alert: twenty mails a day for ten days
+
+
+class OpenFilter(admin.SimpleListFilter):
+    """Alerts that are open, and those that were."""
+
+    title = gettext_lazy("state")
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        """The choices."""
+        return [("open", _("Open")), ("closed", _("Closed"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The alerts of one choice."""
+        match self.value():
+            case "open":
+                return queryset.filter(closed_at=None)
+            case "closed":
+                return queryset.exclude(closed_at=None)
+        return queryset
+
+
+@admin.register(Alert, site=site)
+class AlertAdmin(ReadOnly, AlertModelAdmin):
+    """The history of alerts."""
+
+    list_display = ("sentence", "rule", "standing", "opened_at", "closed_at", "told_at")
+    list_filter = (OpenFilter, "rule")
+    list_select_related = ("rule",)
+    page_template = "admin/copilot_admin/alert/page.html"
+    empty_state: str | Promise = gettext_lazy("There was no alert. Rules say what would be one.")
+
+    @admin.display(description=gettext_lazy("State"), ordering="closed_at")
+    def standing(self, alert: Alert) -> SafeString:
+        """Whether it is still so."""
+        label, tone = (_("Open"), "bad") if alert.closed_at is None else (_("Closed"), "good")
+        return render_to_string("admin/includes/badge.html", {"label": label, "tone": tone})
+
+    def facts(self, request: HttpRequest, row: Alert) -> dict[str, Any]:
+        """An alert, what people said, and what was told of it."""
+        may_read = request.user.has_perm(READ)
+        deliveries = row.deliveries.select_related("webhook").order_by("made_at")
+        return {
+            "alert": row,
+            "words": row.words if may_read else (),
+            "are_words_hidden": bool(row.words) and not may_read,
+            "list_url": f"{reverse(LIST)}?{row.query}" if may_read else "",
+            "deliveries": deliveries[:MOST_SHOWN],
+        }
+
+
+@admin.register(AlertDelivery, site=site)
+class DeliveryAdmin(ReadOnly, DeliveryModelAdmin):
+    """The log of deliveries."""
+
+    list_display = ("subject", "to_whom", "event", "shown_state", "attempts", "status", "made_at")
+    list_filter = ("state", "event", "webhook")
+    list_select_related = ("webhook",)
+    page_template = "admin/copilot_admin/alertdelivery/page.html"
+    empty_state: str | Promise = gettext_lazy("Nothing was sent yet.")
+
+    def get_urls(self) -> list[URLPattern]:
+        """The stock addresses, and ours before them."""
+        again = path(
+            "<uuid:pk>/again/",
+            self.admin_site.admin_view(self.again_view),
+            name="copilot_admin_alertdelivery_again",
+        )
+        return [again, *super().get_urls()]
+
+    @admin.display(description=gettext_lazy("To"))
+    def to_whom(self, delivery: AlertDelivery) -> str:
+        """The address or the name of the webhook."""
+        return delivery.webhook.name if delivery.webhook else delivery.to
+
+    @admin.display(description=gettext_lazy("State"), ordering="state")
+    def shown_state(self, delivery: AlertDelivery) -> SafeString:
+        """What became of it, in words."""
+        state = DeliveryState(delivery.state)
+        context = {"label": state.label, "tone": TONES[state]}
+        return render_to_string("admin/includes/badge.html", context)
+
+    def facts(self, request: HttpRequest, row: AlertDelivery) -> dict[str, Any]:
+        """A message, and what became of it."""
+        is_shown = may_send(request, row)
+        return {
+            "delivery": row,
+            "state": self.shown_state(row),
+            "body": row.body if is_shown else "",
+            "may_send": is_shown and request.user.has_perm(RULES),
+        }
+
+    @method_decorator(require_POST)
+    def again_view(self, request: HttpRequest, pk: Any) -> HttpResponse:
+        """Sends a message again."""
+        if not (self.has_view_permission(request) and request.user.has_perm(RULES)):
+            raise PermissionDenied
+        delivery = get_object_or_404(AlertDelivery.objects.select_related("alert"), pk=pk)
+        if not may_send(request, delivery):
+            raise PermissionDenied
+        if send_again(delivery):
+            messages.success(request, _("It is on its way again."))
+        else:
+            messages.info(request, _("Something became of it meanwhile. Look at it again."))
+        address = reverse("admin:copilot_admin_alertdelivery_change", args=[pk])
+        return HttpResponseRedirect(address)

@@ -1,0 +1,163 @@
+"""Webhooks in the admin: their secret is shown once, a test says whether they listen."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
+
+from copilot_admin.admin.alerts.privacy import hold_back, may_read_words
+from copilot_admin.admin.common.generics import AlertWebhookModelAdmin, AlertWebhookModelForm
+from copilot_admin.admin.common.guarded_lookups import GuardedLookups
+from copilot_admin.admin.frame.site import site
+from copilot_admin.alerts.addresses import webhook_url
+from copilot_admin.alerts.deliveries import make
+from copilot_admin.alerts.messages import trial_message
+from copilot_admin.alerts.webhooks import issue_secret
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import AlertDelivery, AlertDigest, AlertRule, AlertWebhook
+
+FOLDER = "admin/copilot_admin/alertwebhook"
+LATEST = 10
+
+post_only = method_decorator(require_POST)
+
+
+class WebhookForm(AlertWebhookModelForm):
+    """Name and address of a webhook."""
+
+    class Meta:
+        model = AlertWebhook
+        fields: ClassVar[list[str]] = ["name", "url"]
+        widgets: ClassVar[dict[str, Any]] = {
+            "url": forms.URLInput(attrs={"placeholder": "https://", "dir": "ltr"})
+        }
+        help_texts: ClassVar[dict[str, str | Promise]] = {
+            "url": gettext_lazy(
+                "It gets a POST with JSON, signed with a secret that is shown when the webhook is "
+                "made. Addresses of private networks need COPILOT_FETCH_ALLOW; redirects are not "
+                "followed."
+            )
+        }
+
+    def clean_url(self) -> str:
+        """An address that can be posted to."""
+        try:
+            return webhook_url(self.cleaned_data["url"])
+        except ConfigurationError as error:
+            raise forms.ValidationError(error.public) from error
+
+
+@admin.register(AlertWebhook, site=site)
+class WebhookAdmin(GuardedLookups, AlertWebhookModelAdmin):
+    """The pages of webhooks."""
+
+    form = WebhookForm
+    change_form_template = f"{FOLDER}/change_form.html"
+    list_display = ("name", "url", "made_at")
+    search_fields = ("name", "url")
+    actions = None
+    empty_state = gettext_lazy(
+        "There is no webhook. A webhook is an address of a program that is told of alerts."
+    )
+
+    def get_urls(self) -> list[URLPattern]:
+        """The stock addresses, and ours before them."""
+        wrap = self.admin_site.admin_view
+        name = "copilot_admin_alertwebhook_{}".format
+        own = [
+            path("<int:pk>/test/", wrap(self.trial_view), name=name("test")),
+            path("<int:pk>/secret/", wrap(self.secret_view), name=name("secret")),
+        ]
+        return own + super().get_urls()
+
+    def save_model(
+        self, request: HttpRequest, obj: AlertWebhook, form: WebhookForm, change: bool
+    ) -> None:
+        """Saves the webhook; a new one gets a secret, which lives as long as this request."""
+        super().save_model(request, obj, form, change)
+        if not change:
+            request.issued_secret = issue_secret(obj)  # type: ignore[attr-defined]  # for `response_add` alone
+        elif "url" in form.changed_data and not may_read_words(request):
+            number = hold_back(AlertRule.objects.filter(webhook=obj))
+            if number:
+                text = ngettext(
+                    "%(number)d rule that tells it no longer tells words of users: who turns that on "
+                    "must be allowed to read them.",
+                    "%(number)d rules that tell it no longer tell words of users: who turns that on "
+                    "must be allowed to read them.",
+                    number,
+                )
+                self.message_user(request, text % {"number": number}, level=messages.WARNING)
+
+    def response_add(
+        self, request: HttpRequest, obj: AlertWebhook, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """Shows the secret, this once: it is in no session, no message and no log."""
+        return self._shown(request, obj, request.issued_secret)  # type: ignore[attr-defined]  # put there by `save_model`
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """Adds what was last sent."""
+        original: AlertWebhook | None = context["original"]
+        if original is not None:
+            sent = AlertDelivery.objects.filter(webhook=original).order_by("-made_at")
+            context["latest"] = sent[:LATEST]
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    @post_only
+    def trial_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Sends a test."""
+        webhook = self._changeable(request, pk)
+        make(trial_message(webhook.name, timezone.now()), mails="", webhook=webhook)
+        text = _("A test is on its way. Load the page again to see what became of it.")
+        self.message_user(request, text, level=messages.SUCCESS)
+        return HttpResponseRedirect(reverse("admin:copilot_admin_alertwebhook_change", args=[pk]))
+
+    @post_only
+    def secret_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Gives a new secret; what is sent from now on is signed with it."""
+        webhook = self._changeable(request, pk)
+        secret = issue_secret(webhook)
+        self.log_change(request, webhook, "New secret.")
+        return self._shown(request, webhook, secret)
+
+    def has_delete_permission(self, request: HttpRequest, obj: AlertWebhook | None = None) -> bool:
+        """One that is told by a rule or a digest is kept; the stock page would only say that."""
+        may: bool = super().has_delete_permission(request, obj)
+        if not may or obj is None:
+            return may
+        told = Q(webhook=obj)
+        is_used = (
+            AlertRule.objects.filter(told).exists() or AlertDigest.objects.filter(told).exists()
+        )
+        return not is_used
+
+    def _changeable(self, request: HttpRequest, pk: int) -> AlertWebhook:
+        webhook = get_object_or_404(AlertWebhook, pk=pk)
+        if not self.has_change_permission(request, webhook):
+            raise PermissionDenied
+        return webhook
+
+    def _shown(self, request: HttpRequest, webhook: AlertWebhook, secret: str) -> HttpResponse:
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("The secret of the webhook"),
+            "opts": self.opts,
+            "webhook": webhook,
+            "text": secret,
+        }
+        response = render(request, f"{FOLDER}/secret.html", context)
+        response["Cache-Control"] = "no-store"
+        return response

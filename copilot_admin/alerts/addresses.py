@@ -1,0 +1,61 @@
+"""Mail addresses as people type them, and addresses of webhooks."""
+
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.utils.translation import gettext as _
+
+from copilot_admin.alerts.plain import one_line
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models.alerts import LONGEST_ADDRESS, LONGEST_URL
+
+MOST_ADDRESSES = 20
+
+
+def mail_addresses(text: str) -> list[str]:
+    """The addresses that somebody typed with commas or lines between them, each once.
+
+    Raises:
+        ConfigurationError: One is no address, or there are too many.
+    """
+    found: dict[str, str] = {}
+    for part in text.replace(",", "\n").replace(";", "\n").splitlines():
+        if address := part.strip():
+            found.setdefault(address.casefold(), _checked(address))
+    if len(found) > MOST_ADDRESSES:
+        sentence = _("At most %(most)d addresses are told. Use a mailing list for more.")
+        raise ConfigurationError(sentence % {"most": MOST_ADDRESSES})
+    return list(found.values())
+
+
+def webhook_url(text: str) -> str:
+    """The address of a webhook.
+
+    Raises:
+        ConfigurationError: It is none.
+    """
+    url = text.strip()
+    try:
+        parts = urlsplit(url)
+        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_url = False
+    if not is_url or not url.isprintable() or " " in url or len(url) > LONGEST_URL:
+        raise ConfigurationError(_("Enter an address such as https://hooks.example.com/alerts."))
+    if parts.username is not None or parts.password is not None:
+        raise ConfigurationError(
+            _("Leave name and password out: whoever listens knows us by the signature.")
+        )
+    return url
+
+
+def _checked(address: str) -> str:
+    try:
+        validate_email(address)
+    except ValidationError:
+        address_ = one_line(address, most=80)
+        raise ConfigurationError(_("“%(text)s” is no mail address.") % {"text": address_}) from None
+    if len(address) > LONGEST_ADDRESS:
+        raise ConfigurationError(_("A mail address has at most 254 characters."))
+    return address

@@ -1,0 +1,1 @@
+"""What a rule can watch, one file each; `alerts.kind` finds them."""

@@ -1,0 +1,79 @@
+"""Silence: nobody asks where people usually do, at the same hours of the weeks before."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from statistics import median_low
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from copilot_admin.alerts.kind import Measured, RuleKind, Unit, Watched
+from copilot_admin.alerts.rollups import by_hour
+from copilot_admin.alerts.windows import SHORT, Window
+from copilot_admin.models import Copilot
+from copilot_admin.review.counted import Counted
+from copilot_admin.review.periods import HOUR, Span
+
+WEEK = timedelta(days=7)
+WEEKS = 4
+FEWEST_WEEKS = 2  # one week says nothing of what is usual
+
+
+def usual_of(weeks: Sequence[int]) -> int | None:
+    """What is usual, of the last weeks, the newest first; None: nobody can say yet.
+
+    The middle one: a week of holidays changes nothing. Weeks before the first question are none.
+    """
+    known = list(weeks)
+    while known and not known[-1]:
+        known.pop()
+    return median_low(known) if len(known) >= FEWEST_WEEKS else None
+
+
+def _measure(watched: Watched) -> Measured:
+    now = watched.span
+    # Of the hour that runs only so much counts as there is: in earlier weeks it does not count.
+    earlier = [Span(now.first - n * WEEK, now.end - HOUR - n * WEEK) for n in range(1, WEEKS + 1)]
+    counts = by_hour(watched.scope, [now, *earlier], "questions")
+    usual = usual_of([_within(counts, span) for span in earlier])
+    if usual is None or not usual or not _can_be_asked(watched):
+        return Measured(value=None, sentence=_("It is not known how much is usual"))
+    asked = _within(counts, now)
+    said = _("%(asked)d questions were asked; usually it is %(usual)d")
+    last_week = Span(earlier[0].first, earlier[0].end)
+    return Measured(
+        value=Decimal(100 * asked) / usual,
+        basis=usual,
+        sentence=said % {"asked": asked, "usual": usual},
+        query={"counted": str(Counted(what="questions", span=last_week))},
+    )
+
+
+def _within(counts: Mapping[datetime, int], span: Span) -> int:
+    return sum(number for hour, number in counts.items() if span.first <= hour < span.end)
+
+
+def _can_be_asked(watched: Watched) -> bool:
+    """Whether there is a copilot that answers: of what was switched off silence is expected."""
+    answering = Copilot.objects.filter(enabled=True, live__isnull=False)
+    if watched.scope.ids is not None:
+        answering = answering.filter(pk__in=watched.scope.ids)
+    return answering.exists()
+
+
+SILENCE = RuleKind(
+    name="silence",
+    label=gettext_lazy("Silence"),
+    help=gettext_lazy(
+        "Questions in per cent of what is usual: the middle of the same hours of the last four weeks. "
+        "0: nobody asks at all."
+    ),
+    unit=Unit.PER_CENT,
+    measure=_measure,
+    windows=(Window.THREE_HOURS, *(one for one in SHORT if one is not Window.THREE_HOURS)),
+    threshold=Decimal(0),
+    minimum=10,
+    minimum_label=gettext_lazy("questions that are usual"),
+    is_low_bad=True,
+)

@@ -1,0 +1,53 @@
+"""Mails: plain text, one to each address, by the mail server that the environment names."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from email.utils import parseaddr
+from functools import partial
+from smtplib import SMTPException
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.utils.translation import gettext as _
+
+from copilot_admin.alerts.deliveries import Result
+from copilot_admin.config.mail import DROPS
+from copilot_admin.models import AlertDelivery
+
+SECONDS = 60.0  # of one mail; a server that sends a line at a time could hold it for ever
+# Threads of their own: names of models' servers are looked up in those of the loop.
+_THREADS = ThreadPoolExecutor(2, thread_name_prefix="alert-mail")
+
+
+def is_possible() -> bool:
+    """Whether there is a mail server."""
+    return bool(settings.EMAIL_BACKEND != DROPS)
+
+
+async def mail(delivery: AlertDelivery) -> Result:
+    """Tries a message once."""
+    if not is_possible():
+        sentence = _("No mail server is named. Set EMAIL_HOST and EMAIL_FROM.")
+        return Result(is_taken=False, is_final=True, answer=sentence)
+    message = message_of(delivery)
+    sending = asyncio.get_running_loop().run_in_executor(_THREADS, partial(_sent, message))
+    try:
+        async with asyncio.timeout(SECONDS):
+            return await sending
+    except TimeoutError:
+        return Result(is_taken=False, answer=_("The mail server took too long."))
+
+
+def message_of(delivery: AlertDelivery) -> EmailMessage:
+    """The mail; every try of it has the same id, so that a mailbox may see that it has it."""
+    domain = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"
+    headers = {"Message-ID": f"<{delivery.pk}@{domain}>", "Auto-Submitted": "auto-generated"}
+    return EmailMessage(delivery.subject, delivery.body, to=[delivery.to], headers=headers)
+
+
+def _sent(message: EmailMessage) -> Result:
+    try:
+        message.send()
+    except (SMTPException, OSError, ValueError) as error:
+        return Result(is_taken=False, answer=f"{type(error).__name__}: {error}")
+    return Result(is_taken=True)

@@ -1,0 +1,51 @@
+"""Sums of rollups for rules: one statement each, however much was asked."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from functools import reduce
+from operator import or_
+
+from django.db.models import Q, Sum
+
+from copilot_admin.alerts.scope import Scope
+from copilot_admin.models import DailyTotal, HourlyUsage
+from copilot_admin.review.periods import Span
+
+Number = int | Decimal
+
+
+def sums_of_hours(scope: Scope, span: Span, *names: str) -> Mapping[str, Number]:
+    """What was counted in some hours, by the names of the columns."""
+    rows = HourlyUsage.objects.filter(_within(span), scope.condition).order_by()
+    return _summed(rows.aggregate(**{f"sum_{name}": Sum(name) for name in names}), names)
+
+
+def sums_of_days(scope: Scope, span: Span, *names: str) -> Mapping[str, Number]:
+    """What was counted on whole days, by the names of the columns."""
+    days = Q(day__gte=span.first.date(), day__lt=span.end.date())
+    rows = DailyTotal.objects.filter(days, scope.condition).order_by()
+    return _summed(rows.aggregate(**{f"sum_{name}": Sum(name) for name in names}), names)
+
+
+def by_hour(scope: Scope, spans: Iterable[Span], name: str) -> Mapping[datetime, int]:
+    """What was counted in each hour of some spans."""
+    within = reduce(or_, map(_within, spans))
+    rows = HourlyUsage.objects.filter(within, scope.condition).order_by()
+    return dict(rows.values_list("hour").annotate(counted=Sum(name)))
+
+
+def most_failing(scope: Scope, span: Span, *, most: int) -> list[int]:
+    """Copilots that were asked: those with the most errors, then the busiest; none without an error."""
+    rows = HourlyUsage.objects.filter(_within(span), scope.condition).order_by()
+    sums = rows.values_list("copilot").annotate(bad=Sum("errors"), asked=Sum("runs"))
+    found = list(sums.order_by("-bad", "-asked", "copilot")[:most])
+    return [pk for pk, _bad, _asked in found] if found and found[0][1] else []
+
+
+def _within(span: Span) -> Q:
+    return Q(hour__gte=span.first, hour__lt=span.end)
+
+
+def _summed(row: Mapping[str, Number | None], names: Iterable[str]) -> Mapping[str, Number]:
+    return {name: row[f"sum_{name}"] or 0 for name in names}

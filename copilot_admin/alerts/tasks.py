@@ -1,0 +1,53 @@
+"""Messages delivered in the background: handed to the server's loop, or sent by a worker."""
+
+import asyncio
+from functools import partial
+from uuid import UUID
+
+from django.utils import timezone
+from django_tasks import task
+
+from copilot_admin.alerts.deliveries import Result, claim_due, ended, sweep, taken_up
+from copilot_admin.alerts.mail import mail
+from copilot_admin.alerts.webhooks import post_signed
+from copilot_admin.answering.tasks import spawn
+from copilot_admin.models import AlertDelivery
+from copilot_admin.storage.writer import READER, WRITER
+from copilot_admin.upkeep.background import beside, in_loop, is_server
+from copilot_admin.upkeep.tasks import waits_for_worker
+
+
+@task
+def deliver(delivery_id: str, claim: int) -> None:
+    """Tries a message once; a server does that in its loop, where nobody waits for a slow receiver."""
+    if is_server():
+        beside(partial(_begin, delivery_id, claim))
+    else:
+        in_loop(attempt(UUID(delivery_id), claim))
+
+
+async def attempt(delivery_id: UUID, claim: int) -> None:
+    """Sends a message, if it is still to be sent, and keeps what came of it."""
+    delivery = await READER.run(partial(taken_up, delivery_id, claim))
+    if delivery is None:
+        return
+    result = await _sent(delivery)
+    await WRITER.run(partial(ended, delivery_id, claim, result, timezone.now()))
+
+
+def send_due() -> None:
+    """Has messages tried whose time has come, unless they wait for a worker; old ones go."""
+    now = timezone.now()
+    for delivery_id, claim in claim_due(now, partial(waits_for_worker, deliver)):
+        deliver.enqueue(delivery_id, claim)
+    sweep(now)
+
+
+async def _sent(delivery: AlertDelivery) -> Result:
+    if delivery.webhook is not None:
+        return await post_signed(delivery, delivery.webhook, timezone.now())
+    return await mail(delivery)
+
+
+def _begin(delivery_id: str, claim: int) -> asyncio.Task[None]:
+    return spawn(attempt(UUID(delivery_id), claim), name=f"delivery {delivery_id}")

@@ -1,0 +1,200 @@
+"""Alerts: what is watched, what was wrong and until when, and what was told to whom."""
+
+import uuid
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.models.copilots import Copilot
+
+LONGEST_ADDRESS = 254  # of a mailbox, RFC 5321 with its erratum 1690
+LONGEST_URL = 500
+LONGEST_SUBJECT = 200
+
+
+class AlertWebhook(models.Model):
+    """An address that is told with a signed POST; its secret is sealed, and shown once."""
+
+    name = models.CharField(_("name"), max_length=100, unique=True, help_text=_("Who listens."))
+    url = models.CharField(_("address"), max_length=LONGEST_URL)
+    secret_cipher = models.TextField(blank=True, editable=False)
+    made_at = models.DateTimeField(_("made"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("webhook")
+        verbose_name_plural = _("webhooks")
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Told(models.Model):
+    """What a rule and a digest have in common: which copilots they are about, and who is told.
+
+    Neither copilot nor tag: all copilots. A copilot takes along what was about it alone.
+    """
+
+    name = models.CharField(_("name"), max_length=100)
+    copilot = models.ForeignKey(
+        Copilot,
+        verbose_name=_("copilot"),
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="+",
+    )
+    tag = models.CharField(_("tag"), max_length=50, blank=True)
+    mails = models.TextField(_("mail to"), blank=True)  # an address a line
+    webhook = models.ForeignKey(
+        AlertWebhook,
+        verbose_name=_("webhook"),
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+    )
+    enabled = models.BooleanField(_("switched on"), default=True)
+    # Who takes it up moves this first: two processes never do the same twice.
+    due_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AlertRule(Told):
+    """What is watched, and from when on somebody is told."""
+
+    kind = models.CharField(_("watches"), max_length=30)
+    threshold = models.DecimalField(
+        _("threshold"),
+        max_digits=12,
+        decimal_places=2,
+        validators=[MinValueValidator(0), MaxValueValidator(1_000_000_000)],
+    )
+    window = models.CharField(_("within"), max_length=10)
+    minimum = models.PositiveIntegerField(
+        _("at least"), default=1, validators=[MaxValueValidator(1_000_000_000)]
+    )
+    with_words = models.BooleanField(_("with words"), default=False)
+    muted_until = models.DateTimeField(_("muted until"), null=True, blank=True)
+
+    class Meta(Told.Meta):
+        abstract = False
+        verbose_name = _("alert rule")
+        verbose_name_plural = _("alert rules")
+        ordering = ["name", "id"]
+        indexes = [models.Index(fields=["due_at"], name="alert_rule_due")]
+
+
+class AlertDigest(Told):
+    """A mail of the week: what happened, beside the week before."""
+
+    weekday = models.PositiveSmallIntegerField(
+        _("day"), default=0, validators=[MaxValueValidator(6)]
+    )  # 0: Monday
+    hour = models.PositiveSmallIntegerField(
+        _("hour (UTC)"), default=7, validators=[MaxValueValidator(23)]
+    )
+
+    class Meta(Told.Meta):
+        abstract = False
+        verbose_name = _("weekly digest")
+        verbose_name_plural = _("weekly digests")
+        ordering = ["name", "id"]
+        indexes = [models.Index(fields=["due_at"], name="alert_digest_due")]
+
+
+class Alert(models.Model):
+    """That a rule found something wrong, from one moment to another."""
+
+    rule = models.ForeignKey(AlertRule, on_delete=models.CASCADE, related_name="alerts")
+    opened_at = models.DateTimeField(_("opened"))
+    closed_at = models.DateTimeField(_("closed"), null=True)
+    told_at = models.DateTimeField(_("last told"), null=True)  # None: nobody was told of it
+    good_since = models.DateTimeField(null=True)  # of one that is about to close
+    value = models.DecimalField(max_digits=20, decimal_places=2, null=True)
+    sentence = models.TextField(_("what was wrong"))
+    words: "models.JSONField[list[str], list[str]]" = models.JSONField(default=list)
+    query = models.TextField(blank=True)  # of the list of its conversations
+
+    class Meta:
+        verbose_name = _("alert")
+        verbose_name_plural = _("alerts")
+        ordering = ["-opened_at", "-id"]
+        indexes = [models.Index(fields=["-opened_at", "-id"], name="alert_recent")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["rule"], condition=Q(closed_at=None), name="alert_open_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.sentence[:80]
+
+
+class DeliveryEvent(models.TextChoices):
+    """Of what somebody is told."""
+
+    OPENED = "opened", _("Alert opened")
+    REMINDER = "reminder", _("Alert still open")
+    CLOSED = "closed", _("Alert closed")
+    DIGEST = "digest", _("Weekly digest")
+    TEST = "test", _("Test")
+
+
+class DeliveryState(models.TextChoices):
+    """What became of a message."""
+
+    WAITING = "waiting", _("Waiting")
+    SENT = "sent", _("Delivered")
+    FAILED = "failed", _("Given up")
+
+
+class AlertDelivery(models.Model):
+    """One message to one address, tried until it is taken.
+
+    Either a mail, `to` an address, or a POST to a webhook. `due_at` is when it is tried next, and so
+    long as somebody tries, when he is taken for dead.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    event = models.CharField(_("about"), max_length=10, choices=DeliveryEvent.choices)
+    alert = models.ForeignKey(Alert, null=True, on_delete=models.CASCADE, related_name="deliveries")
+    digest = models.ForeignKey(AlertDigest, null=True, on_delete=models.CASCADE, related_name="+")
+    webhook = models.ForeignKey(
+        AlertWebhook, null=True, on_delete=models.CASCADE, related_name="deliveries"
+    )
+    to = models.CharField(_("to"), max_length=LONGEST_ADDRESS, blank=True)
+    subject = models.CharField(_("subject"), max_length=LONGEST_SUBJECT)
+    body = models.TextField()
+    state = models.CharField(
+        _("state"), max_length=7, choices=DeliveryState.choices, default=DeliveryState.WAITING
+    )
+    attempts = models.PositiveIntegerField(_("attempts"), default=0)
+    claim = models.PositiveIntegerField(default=0)  # counted up by each who takes it up
+    due_at = models.DateTimeField(_("next attempt"), default=timezone.now)
+    status = models.PositiveSmallIntegerField(_("status"), null=True)  # of the HTTP answer
+    answer = models.TextField(_("answer"), blank=True)  # its head, or why there is none
+    made_at = models.DateTimeField(_("made"), default=timezone.now)
+    tried_at = models.DateTimeField(_("last attempt"), null=True)
+
+    class Meta:
+        verbose_name = _("delivery")
+        verbose_name_plural = _("deliveries")
+        ordering = ["-made_at", "-id"]
+        indexes = [
+            models.Index(
+                fields=["due_at"], condition=Q(state="waiting"), name="alert_delivery_waiting"
+            ),
+            models.Index(fields=["-made_at", "-id"], name="alert_delivery_recent"),
+        ]
+
+    def __str__(self) -> str:
+        return self.subject
