@@ -51,8 +51,8 @@ class Message:
 
 
 def subject(text: str) -> str:
-    """A subject line: one line, not too long."""
-    return one_line(f"[Copilot Admin] {text}", most=LONGEST_SUBJECT)
+    """A subject line: one line, not too long, and no sign in it that mail programs would decode."""
+    return one_line(f"[Copilot Admin] {text.replace('=?', '= ?')}", most=LONGEST_SUBJECT)
 
 
 def list_query(scope: Scope, filters: Mapping[str, str]) -> str:

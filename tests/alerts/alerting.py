@@ -1,0 +1,62 @@
+"""The smallest rules, and what they watch."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from copilot_admin.alerts.checking import claim_due, found
+from copilot_admin.alerts.judging import Step
+from copilot_admin.alerts.settling import settle
+from copilot_admin.alerts.webhooks import issue_secret
+from copilot_admin.answering.feedback import Judgement, keep
+from copilot_admin.models import AlertRule, AlertWebhook, Copilot, HourlyUsage
+from tests.journal.journaling import Asked
+
+NOON = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+MINUTE = timedelta(minutes=1)
+
+
+def make_rule(**changes: Any) -> AlertRule:
+    """A rule about thumbs down of all copilots, told by mail."""
+    fields = {
+        "name": "Thumbs",
+        "kind": "thumbs_down",
+        "threshold": Decimal(1),
+        "window": "24h",
+        "minimum": 0,
+        "mails": "desk@example.com",
+        "due_at": NOON,
+        **changes,
+    }
+    return AlertRule.objects.create(**fields)
+
+
+def make_webhook(url: str = "https://hooks.example.com/a") -> tuple[AlertWebhook, str]:
+    """A webhook and its secret."""
+    webhook = AlertWebhook.objects.create(name=f"Hook {AlertWebhook.objects.count()}", url=url)
+    return webhook, issue_secret(webhook)
+
+
+def count(copilot: Copilot, at: datetime = NOON, **counts: Any) -> None:
+    """Adds a row of an hour to the rollups."""
+    hour = at.replace(minute=0)
+    HourlyUsage.objects.create(copilot=copilot, hour=hour, model=str(len(counts)), **counts)
+
+
+def look(at: datetime) -> list[Step]:
+    """One round over all rules that are due."""
+    steps = []
+    for rule in claim_due(at):
+        finding = found(rule, at)
+        if finding is not None:
+            steps.append(settle(finding, at))
+    return steps
+
+
+def thumb(asked: Asked, comment: str = "", *, up: bool = False, tags: tuple[str, ...] = ()) -> None:
+    """A judgement of a user."""
+    vote = "thumbs_up" if up else "thumbs_down"
+    turn = asked.run.turn
+    assert turn is not None
+    keep(Judgement(vote=vote, user_comment=comment, tags=list(tags)), turn=turn)

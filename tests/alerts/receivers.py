@@ -1,0 +1,63 @@
+"""Receivers of webhooks on the loopback, and deliveries to them."""
+
+import asyncio
+from typing import Any
+
+from asgiref.sync import async_to_sync, sync_to_async
+
+from copilot_admin.alerts.deliveries import Result, make
+from copilot_admin.alerts.messages import trial_message
+from copilot_admin.alerts.webhooks import post_signed
+from copilot_admin.models import AlertDelivery, AlertWebhook
+from tests.alerts.alerting import NOON, make_webhook
+from tests.engine.providers.upstream import Handler, Reply, Request, Server, serving
+
+
+def answering(status: int = 200, body: bytes = b"ok", **headers: str) -> Handler:
+    """A receiver that answers at once."""
+
+    async def handler(request: Request, reply: Reply) -> None:
+        await reply.start(status, type="text/plain", **headers)
+        if body:
+            await reply.send(body)
+        await reply.end()
+
+    return handler
+
+
+async def silent(request: Request, reply: Reply) -> None:
+    """A receiver that never answers."""
+    await reply.left.wait()
+
+
+async def endless(request: Request, reply: Reply) -> None:
+    """A receiver whose answer never ends."""
+    await reply.start(200, type="text/plain")
+    while not reply.left.is_set():
+        await reply.send(b"x" * 65_536)
+        await asyncio.sleep(0)
+
+
+def delivery_to(url: str) -> tuple[AlertDelivery, AlertWebhook, str]:
+    """A message to a webhook, and the secret of that."""
+    webhook, secret = make_webhook(url)
+    (delivery,) = make(trial_message("Desk", NOON), mails="", webhook=webhook)
+    return delivery, webhook, secret
+
+
+def posted(handler: Handler, *, path: str = "/hook") -> tuple[Result, Server, AlertDelivery, str]:
+    """Tries a message at a receiver once."""
+    found: list[Any] = []
+
+    async def run() -> None:
+        async with serving(handler) as server:
+            delivery, webhook, secret = await _made(server.url + path)
+            result = await post_signed(delivery, webhook, NOON)
+            found.extend((result, server, delivery, secret))
+
+    async_to_sync(run)()
+    return tuple(found)  # type: ignore[return-value]
+
+
+async def _made(url: str) -> tuple[AlertDelivery, AlertWebhook, str]:
+    return await sync_to_async(delivery_to)(url)

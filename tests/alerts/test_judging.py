@@ -1,0 +1,61 @@
+"""What follows of a figure; pure."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from copilot_admin.alerts.judging import Standing, Step, Verdict, next_step, verdict_of
+from copilot_admin.alerts.kind import Measured, all_kinds
+from tests.alerts.alerting import HOUR, MINUTE, NOON
+
+BAD, GOOD, UNDECIDED = Verdict.BAD, Verdict.GOOD, Verdict.UNDECIDED
+DAY = timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "basis", "verdict"),
+    [
+        ("thumbs_down", "3", 0, BAD),
+        ("thumbs_down", "2.99", 0, GOOD),
+        ("error_rate", "3", 5, BAD),
+        ("error_rate", "3", 4, UNDECIDED),
+        ("error_rate", "2", 4, GOOD),
+        ("error_rate", None, 0, GOOD),
+        ("silence", "3", 5, BAD),
+        ("silence", "3.01", 5, GOOD),
+        ("silence", "0", 4, UNDECIDED),
+        ("budget", "3", 0, BAD),
+    ],
+)
+def test_a_figure_is_bad_at_its_threshold_and_with_enough_below_it(kind, value, basis, verdict):
+    measured = Measured(value=value and Decimal(value), basis=basis, sentence="")
+    found = verdict_of(all_kinds()[kind], measured, threshold=Decimal(3), minimum=5)
+    assert found is verdict
+
+
+@pytest.mark.parametrize(
+    ("verdict", "standing", "step"),
+    [
+        (GOOD, Standing(), Step.NOTHING),
+        (UNDECIDED, Standing(), Step.NOTHING),
+        (BAD, Standing(), Step.OPEN),
+        (BAD, Standing(is_muted=True), Step.OPEN),
+        (BAD, Standing(is_open=True), Step.TELL),
+        (BAD, Standing(is_open=True, is_muted=True), Step.NOTHING),
+        (BAD, Standing(is_open=True, told_at=NOON - DAY + MINUTE), Step.NOTHING),
+        (BAD, Standing(is_open=True, told_at=NOON - DAY), Step.REMIND),
+        (BAD, Standing(is_open=True, told_at=NOON - DAY, is_muted=True), Step.NOTHING),
+        # A clock that was set back.
+        (BAD, Standing(is_open=True, told_at=NOON + HOUR), Step.NOTHING),
+        (BAD, Standing(is_open=True, told_at=NOON + DAY), Step.REMIND),
+        (BAD, Standing(is_open=True, told_at=NOON, good_since=NOON - MINUTE), Step.RELAPSE),
+        (GOOD, Standing(is_open=True, told_at=NOON), Step.CALM),
+        (GOOD, Standing(is_open=True, good_since=NOON - 14 * MINUTE), Step.NOTHING),
+        (GOOD, Standing(is_open=True, good_since=NOON - 15 * MINUTE), Step.CLOSE),
+        (GOOD, Standing(is_open=True, good_since=NOON + HOUR), Step.CLOSE),
+        (UNDECIDED, Standing(is_open=True, good_since=NOON - HOUR), Step.NOTHING),
+    ],
+)
+def test_what_follows(verdict, standing, step):
+    assert next_step(verdict, standing, at=NOON) is step

@@ -1,0 +1,210 @@
+"""Every kind of rule keeps the contract; each measures what it says."""
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+import re
+
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+import pytest
+
+from copilot_admin.alerts.kind import Measured, Watched, all_kinds
+from copilot_admin.alerts.kinds import failing_provider
+from copilot_admin.alerts.scope import Scope
+from copilot_admin.alerts.windows import Window
+from copilot_admin.models import Conversation, Copilot, DailyTotal, Outcome, Turn
+from copilot_admin.review.filters import read_filters
+from tests.alerts.alerting import HOUR, NOON, count, thumb
+from tests.factories import make_published, make_version
+from tests.journal.journaling import Client, ending
+
+pytestmark = pytest.mark.django_db
+KINDS = all_kinds()
+MOST_QUERIES = 30
+WEEK = timedelta(days=7)
+
+
+def measured(name: str, window: str = "", scope: Scope | None = None, **changes) -> Measured:
+    kind = KINDS[name]
+    watched = Watched(
+        scope=scope or Scope(),
+        window=Window(window) if window else kind.windows[0],
+        at=NOON,
+        with_words=True,
+    )
+    return kind.measure(replace(watched, **changes))
+
+
+@pytest.mark.parametrize("name", sorted(KINDS))
+class TestEveryKind:
+    def test_says_what_it_is(self, name):
+        kind = KINDS[name]
+        assert re.fullmatch(r"[a-z_]{1,30}", kind.name)
+        assert str(kind.label)
+        assert str(kind.help).endswith(".")
+        assert kind.windows
+        assert len(set(kind.windows)) == len(kind.windows)
+        assert kind.threshold > 0 or kind.is_low_bad
+
+    def test_finds_nothing_bad_where_nothing_happened(self, name):
+        kind = KINDS[name]
+        for window in kind.windows:
+            found = measured(name, window)
+            assert found.value is None or not kind.is_bad(found.value, kind.threshold)
+            assert found.words == ()
+
+    def test_is_about_the_copilots_of_its_scope_alone(self, name):
+        busy = make_published()
+        client = Client(version=busy.live)
+        asked = client.ask("Why?").answer(ended=failed("Down"))
+        thumb(asked)
+        of_none = measured(name, scope=Scope(ids=()))
+        nothing = measured(name, scope=Scope(ids=(make_published().pk,)))
+        assert (of_none.value or 0, of_none.words) == (nothing.value or 0, nothing.words) == (0, ())
+
+    def test_asks_little_and_leads_to_a_filter_that_there_is(self, name):
+        client = Client(version=make_version())
+        asked = client.ask("Why?").answer(ended=failed("Down"))
+        thumb(asked)
+        with CaptureQueriesContext(connection) as queries:
+            found = measured(name)
+        assert len(queries) <= MOST_QUERIES
+        assert read_filters(found.query).unknown == ()
+        assert "\n" not in found.sentence
+
+
+def failed(text: str, code: str = "ProviderUnavailable"):
+    return ending(Outcome.FAILED, error=text, error_code=code, ttft_ms=None)
+
+
+def listed(found: Measured) -> list[int]:
+    rows = Conversation.objects.filter(read_filters(found.query).condition)
+    return sorted(rows.values_list("pk", flat=True))
+
+
+def test_thumbs_down_are_counted_and_their_reasons_told():
+    version = make_version()
+    asked = [Client(version=version, trace_id=f"t{n}").ask("Why?").answer("So") for n in range(3)]
+    for one, text in zip(asked, ("Wrong\nBcc: x", "", "Slow"), strict=True):
+        thumb(one, text, tags=("off",))
+    thumb(asked[2], up=True)
+    found = measured("thumbs_down")
+    assert (found.value, found.sentence) == (2, "2 thumbs down")
+    assert set(found.words) == {"off: Wrong Bcc: x", "off"}
+    assert listed(found) == sorted(one.conversation.pk for one in asked[:2])
+    assert measured("thumbs_down", with_words=False).words == ()
+
+
+def test_the_error_rate_is_that_of_all_requests_and_says_what_callers_were_told():
+    version = make_version()
+    bad = Client(version=version, trace_id="bad").ask("Why?").answer(ended=failed("No\r\nluck"))
+    for n in range(3):
+        Client(version=version, trace_id=f"t{n}").ask("Why?").answer("So")
+    found = measured("error_rate")
+    assert found == Measured(
+        value=Decimal(25),
+        basis=4,
+        sentence="1 of 4 requests ended in an error",
+        query=found.query,
+        words=("No luck",),
+    )
+    assert listed(found) == [bad.conversation.pk]
+
+
+def test_what_builders_try_is_no_error():
+    client = Client(version=make_version(), principal="playground:1")
+    client.ask("Why?").answer(ended=failed("Down"))
+    assert measured("error_rate").value is None
+    assert measured("failing_provider").value is None
+
+
+def test_the_worst_provider_counts_by_its_own_faults():
+    version = make_version()
+    for n, end in enumerate(
+        [
+            failed("Down"),
+            failed("Down", "ProviderTimeout"),
+            failed("Too long", "LimitReached"),
+            ending(),
+        ]
+    ):
+        Client(version=version, trace_id=f"t{n}").ask("Why?").answer(ended=end)
+    found = measured("failing_provider")
+    assert (found.value, found.basis) == (Decimal(50), 4)
+    assert found.sentence == "The provider Provider failed 2 of 4 requests"
+    assert found.query["provider"] == "Provider"
+    assert len(listed(found)) == 3  # those that failed; the list tells kinds of errors
+
+
+def test_without_errors_the_journal_is_not_asked(django_assert_num_queries):
+    Client(version=make_version()).ask("Why?").answer("So")
+    with django_assert_num_queries(1):
+        assert measured("failing_provider").value is None
+
+
+def test_a_busy_copilot_is_read_to_its_newest_requests_only(monkeypatch):
+    monkeypatch.setattr(failing_provider, "RUNS", 2)
+    version = make_version()
+    for n, end in enumerate([failed("Down"), ending(), ending()]):
+        client = Client(version=version, trace_id=f"t{n}")
+        client.now += timedelta(minutes=n)
+        client.ask("Why?").answer(ended=end)
+    assert measured("failing_provider").value is None
+
+
+def usual(copilot: Copilot, *weeks: int) -> None:
+    for number, asked in enumerate(weeks, 1):
+        count(copilot, NOON - HOUR - number * WEEK, questions=asked)
+
+
+def test_silence_is_measured_by_the_same_hours_of_the_weeks_before():
+    copilot = make_published()
+    usual(copilot, 12, 10, 20, 30)
+    found = measured("silence")
+    assert (found.value, found.basis) == (Decimal(0), 12)
+    assert found.sentence == "0 questions were asked; usually it is 12"
+    assert found.query == {"counted": "questions 2026-11-13T09 2026-11-13T11"}
+    count(copilot, NOON, questions=6)
+    assert measured("silence").value == Decimal(50)
+
+
+def test_the_hour_that_runs_is_not_expected_to_be_full():
+    copilot = make_published()
+    for number in (1, 2):
+        count(copilot, NOON - number * WEEK, questions=50)
+    assert measured("silence").value is None
+
+
+@pytest.mark.parametrize("change", [{"enabled": False}, {"live": None}])
+def test_of_what_is_switched_off_silence_is_expected(change):
+    copilot = make_published()
+    usual(copilot, 12, 10)
+    Copilot.objects.update(**change)
+    assert measured("silence").value is None
+    assert measured("silence", scope=Scope(ids=(copilot.pk,))).value is None
+
+
+def test_a_budget_is_that_of_the_day_or_the_month_and_says_what_it_does_not_know():
+    copilot = make_published()
+    for day, cost in ((1, "7.5"), (20, "1.25")):
+        when = NOON.replace(day=day).date()
+        DailyTotal.objects.create(copilot=copilot, day=when, cost=Decimal(cost), unpriced=day % 2)
+    DailyTotal.objects.create(copilot=copilot, day=NOON.date() - timedelta(days=30), cost=100)
+    month, today = measured("budget", "month"), measured("budget", "day")
+    assert (month.value, today.value) == (Decimal("8.75"), Decimal("1.25"))
+    assert month.sentence == "Answers cost $8.75; the cost of 1 request more is unknown"
+    assert today.sentence == "Answers cost $1.25"
+    assert month.query == {"counted": "priced 2026-11-01 2026-11-30"}
+    assert today.query == {"counted": "priced 2026-11-20 2026-11-20"}
+
+
+def test_words_are_few_however_many_there_are():
+    version = make_version()
+    for n in range(8):
+        asked = Client(version=version, trace_id=f"t{n}").ask("Why?").answer("So")
+        thumb(asked, f"{n} " + "long " * 100)
+    words = measured("thumbs_down").words
+    assert len(words) == 5
+    assert all(len(one) <= 200 for one in words)
+    assert Turn.objects.count() == 8

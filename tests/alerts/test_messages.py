@@ -1,0 +1,153 @@
+"""What mails and webhooks say; whatever strangers wrote stays text in them."""
+
+from email import message_from_bytes
+from email.policy import default
+import json
+
+from django.core import mail
+import orjson
+import pytest
+
+from copilot_admin.alerts.deliveries import make_for
+from copilot_admin.alerts.kind import all_kinds
+from copilot_admin.alerts.mail import message_of
+from copilot_admin.alerts.messages import alert_message, rule_words, trial_message
+from copilot_admin.alerts.scope import scope_of
+from copilot_admin.models import Alert, AlertDelivery, DeliveryEvent
+from tests.alerts.alerting import HOUR, NOON, make_rule, make_webhook
+from tests.factories import make_published
+
+pytestmark = pytest.mark.django_db
+HOSTILE = (
+    "Subject\r\nBcc: all@example.com\r\n\r\n<b>x</b>",
+    "\u202egnp.exe\u2066 \x00\x1b[2J",
+    "> quoted\n-- \nCopilot Admin: open https://evil.example",
+    "\ud800 half",
+    "long " * 10_000,
+    "=?utf-8?q?encoded?=",
+)
+
+
+def message(rule, *, event=DeliveryEvent.OPENED, **changes):
+    alert = Alert(
+        **{
+            "pk": 7,
+            "rule": rule,
+            "opened_at": NOON,
+            "sentence": "2 thumbs down",
+            "value": 2,
+            "query": "counted=down",
+            **changes,
+        }
+    )
+    kind = all_kinds()[rule.kind]
+    return alert_message(event, alert, kind=kind, scope=scope_of(rule), at=NOON + HOUR)
+
+
+def test_a_mail_says_what_is_wrong_and_opens_the_list(settings):
+    settings.PUBLIC_URL = "https://copilots.example.com"
+    said = message(make_rule(), words=["Wrong", "Slow"])
+    assert said.subject == "[Copilot Admin] Thumbs: 2 thumbs down"
+    assert said.text == (
+        "2 thumbs down (all copilots).\n\n"
+        "The rule “Thumbs” tells from 1 on within 24 hours.\n\n"
+        "Open since 2026-11-20 12:30 UTC.\n\n"
+        "> Wrong\n> Slow\n\n"
+        "The conversations: https://copilots.example.com/admin/copilot_admin/conversation/"
+        "?counted=down\n\n"
+        "-- \nCopilot Admin sent this because of a rule or a digest of its alerts.\n"
+    )
+
+
+def test_a_program_is_told_the_same(settings):
+    settings.PUBLIC_URL = "https://copilots.example.com/"
+    copilot = make_published(slug="macro")
+    rule = make_rule(copilot=copilot)
+    said = message(rule, event=DeliveryEvent.CLOSED, closed_at=NOON + HOUR, words=["Wrong"])
+    assert json.loads(orjson.dumps(dict(said.payload))) == {
+        "type": "alert.closed",
+        "timestamp": "2026-11-20T13:30:00+00:00",
+        "data": {
+            "alert": 7,
+            "rule": {"id": rule.pk, "name": "Thumbs", "kind": "thumbs_down"},
+            "sentence": "2 thumbs down",
+            "value": 2.0,
+            "threshold": 1.0,
+            "unit": "number",
+            "copilots": {"copilot": "macro"},
+            "opened_at": "2026-11-20T12:30:00+00:00",
+            "closed_at": "2026-11-20T13:30:00+00:00",
+            "words": ["Wrong"],
+            "url": "https://copilots.example.com/admin/copilot_admin/conversation/?counted=down",
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("event", "subject"),
+    [
+        (DeliveryEvent.REMINDER, "[Copilot Admin] Still so: Thumbs: 2 thumbs down"),
+        (DeliveryEvent.CLOSED, "[Copilot Admin] Good again: Thumbs"),
+    ],
+)
+def test_the_subject_says_how_it_stands(event, subject):
+    assert message(make_rule(), event=event).subject == subject
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("thumbs_down", "from 3 on within 24 hours"),
+        ("error_rate", "from 3 % on within 24 hours, with at least 9 requests"),
+        ("silence", "at 3 % or less within 24 hours, with at least 9 questions that are usual"),
+        ("budget", "from $3.00 on within 24 hours"),
+    ],
+)
+def test_a_rule_says_from_when_on_it_tells(kind, words):
+    rule = make_rule(kind=kind, threshold=3, minimum=9)
+    assert rule_words(all_kinds()[kind], rule) == words
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_words_of_strangers_stay_text(text, settings):
+    settings.DEFAULT_FROM_EMAIL = "Copilots <copilots@example.com>"
+    webhook, _ = make_webhook()
+    rule = make_rule(webhook=webhook)
+    rule.name = text
+    said = message(rule, sentence=f"The provider {text} failed", words=[text] * 5)
+    by_mail, by_post = make_for(rule, said)
+    sent = message_from_bytes(message_of(by_mail).message().as_bytes(), policy=default)
+    assert sorted(sent.keys()) == sorted(
+        [
+            *("Content-Type", "Content-Transfer-Encoding", "MIME-Version", "Subject", "From"),
+            *("To", "Date", "Message-ID", "Auto-Submitted"),
+        ]
+    )
+    assert sent["To"] == "desk@example.com"
+    assert sent["Subject"].strip() == by_mail.subject
+    assert "=?" not in by_mail.subject
+    assert sent["Message-ID"] == f"<{by_mail.pk}@example.com>"
+    assert sent.get_content_type() == "text/plain"
+    lines = sent.get_content().splitlines()
+    assert sum(line.startswith("> ") for line in lines) == 5
+    assert sum(line == "-- " for line in lines) == 1
+    assert len(by_mail.subject) <= 200
+    assert len(by_mail.body) < 6_000
+    data = json.loads(by_post.body)["data"]
+    assert all("\n" not in one and len(one) <= 500 for one in (*data["words"], data["sentence"]))
+
+
+def test_a_test_says_only_that_it_arrives():
+    said = trial_message("Desk\nBcc: x", NOON)
+    assert said.subject == "[Copilot Admin] Test: Desk Bcc: x"
+    assert said.text.startswith("This is a test: messages of “Desk Bcc: x” arrive.\n\n-- \n")
+    assert said.payload["type"] == "alert.test"
+
+
+def test_every_try_of_a_mail_has_the_same_id(settings):
+    settings.DEFAULT_FROM_EMAIL = ""
+    (delivery,) = make_for(make_rule(), trial_message("Desk", NOON))
+    kept = AlertDelivery.objects.get()
+    assert message_of(delivery).extra_headers == message_of(kept).extra_headers
+    assert message_of(kept).extra_headers["Message-ID"] == f"<{delivery.pk}@localhost>"
+    assert mail.outbox == []

@@ -1,0 +1,151 @@
+"""Windows, addresses, figures in words, and words of strangers; pure."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from time import process_time
+
+import pytest
+
+from copilot_admin.alerts.addresses import mail_addresses, webhook_url
+from copilot_admin.alerts.kind import Unit, shown
+from copilot_admin.alerts.kinds.silence import usual_of
+from copilot_admin.alerts.plain import one_line
+from copilot_admin.alerts.windows import WINDOWS, Window, span_of
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.review.periods import Span
+from tests.alerts.alerting import NOON
+
+
+def day(number: int, hour: int = 0, month: int = 11) -> datetime:
+    return datetime(2026, month, number, hour, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("window", "first", "end"),
+    [
+        (Window.ONE_HOUR, day(20, 11), day(20, 13)),
+        (Window.THREE_HOURS, day(20, 9), day(20, 13)),
+        (Window.ONE_DAY, day(19, 12), day(20, 13)),
+        (Window.ONE_WEEK, day(13, 12), day(20, 13)),
+        (Window.TODAY, day(20), day(21)),
+        (Window.MONTH, day(1), day(1, month=12)),
+    ],
+)
+def test_a_window_has_its_full_hours_and_the_one_that_runs(window, first, end):
+    assert span_of(window, NOON) == Span(first, end)
+
+
+def test_every_window_has_a_name():
+    assert set(WINDOWS) == set(Window)
+
+
+def test_a_month_ends_where_the_next_begins_also_in_december():
+    assert span_of(Window.MONTH, datetime(2026, 12, 31, 23, 59, tzinfo=UTC)).end == datetime(
+        2027, 1, 1, tzinfo=UTC
+    )
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "text"),
+    [
+        (Unit.NUMBER, "1234", "1,234"),
+        (Unit.PER_CENT, "12.5", "12.50 %"),
+        (Unit.PER_CENT, "10.00", "10 %"),
+        (Unit.DOLLARS, "1234.5", "$1,234.50"),
+    ],
+)
+def test_figures_as_they_are_read(unit, value, text):
+    assert shown(unit, Decimal(value)) == text
+
+
+@pytest.mark.parametrize(
+    ("weeks", "usual"),
+    [
+        ([10, 12, 0, 11], 10),
+        ([10, 12, 14, 11], 11),
+        ([0, 12, 14, 11], 11),
+        ([10, 12, 0, 0], 10),  # it began two weeks ago
+        ([10, 0, 0, 0], None),
+        ([0, 0, 0, 0], None),
+        ([0, 0, 0, 9], 0),
+    ],
+)
+def test_what_is_usual_is_the_middle_week_since_the_first_question(weeks, usual):
+    assert usual_of(weeks) == usual
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("Wrong\r\nBcc: all@example.com", "Wrong Bcc: all@example.com"),
+        ("a\u2028b\u2029c\x85d\x00e\x1b[31mf", "a b c d e [31mf"),
+        ("\u202egnp.exe\u2066", "gnp.exe"),
+        ("  much \t space  ", "much space"),
+        ("<script>alert(1)</script>", "<script>alert(1)</script>"),
+        ("نمی\u200cدانم 👩\u200d🔬", "نمی\u200cدانم 👩\u200d🔬"),
+        ("half \ud800 pair", "half pair"),
+        ("x" * 40, "x" * 40),
+        ("x" * 41, "x" * 39 + "…"),
+        (" " * 100 + "x", "…"),
+    ],
+)
+def test_words_of_strangers_stay_one_short_line(text, line):
+    assert one_line(text, most=40) == line
+
+
+def test_a_long_text_costs_no_more_than_its_beginning():
+    began = process_time()
+    one_line("\u202e\n" * 5_000_000, most=200)
+    assert process_time() - began < 0.5
+
+
+def test_addresses_are_taken_however_they_are_separated_and_once_each():
+    text = "a@example.com, B@example.com;\n\n b@EXAMPLE.com \r\n"
+    assert mail_addresses(text) == ["a@example.com", "B@example.com"]
+    assert mail_addresses("") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("desk", "“desk” is no mail address."),
+        ("a@example.com\nb@example.com Bcc:c@d.e", "is no mail address"),
+        (f"{'a' * 64}@{'.'.join(['b' * 60] * 4)}.com", "is no mail address|at most 254"),
+        ("\n".join(f"a{n}@example.com" for n in range(21)), "At most 20 addresses"),
+    ],
+)
+def test_what_is_no_address_is_refused(text, wrong):
+    with pytest.raises(ConfigurationError, match=wrong):
+        mail_addresses(text)
+
+
+def test_an_address_of_a_webhook_is_taken_as_it_is():
+    assert webhook_url(" https://hooks.example.com:8443/a?b=c ") == (
+        "https://hooks.example.com:8443/a?b=c"
+    )
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "hooks.example.com",
+        "ftp://hooks.example.com",
+        "https://",
+        "https://[::1",
+        "https://a:0/",
+        "https://a:99999/",
+        "https://exa mple.com/",
+        "https://example.com/\n",
+        "https://example.com/" + "a" * 500,
+    ],
+)
+def test_what_is_no_address_of_a_webhook_is_refused(url):
+    if url.endswith("\n"):
+        url += "x"
+    with pytest.raises(ConfigurationError, match="Enter an address such as https"):
+        webhook_url(url)
+
+
+def test_a_password_in_an_address_is_refused():
+    with pytest.raises(ConfigurationError, match="Leave name and password out"):
+        webhook_url("https://me:secret@hooks.example.com/")

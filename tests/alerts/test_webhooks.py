@@ -1,0 +1,150 @@
+"""Webhooks: a receiver can tell ours from forged ones, and none can keep, lead or feed the server."""
+
+import base64
+import hashlib
+import hmac
+import re
+from types import SimpleNamespace
+from typing import Any
+
+from asgiref.sync import async_to_sync
+import pytest
+
+from copilot_admin.alerts.deliveries import Result, make
+from copilot_admin.alerts.messages import trial_message
+from copilot_admin.alerts.webhooks import issue_secret, post_signed, secret_of, signed
+from copilot_admin.engine.fetching.posting import post
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import AlertWebhook
+from copilot_admin.settings import BASE_DIR
+from tests.alerts.alerting import NOON, make_webhook
+from tests.alerts.receivers import answering, endless, posted, silent
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _loopback_is_allowed(settings: Any) -> None:
+    settings.FETCH_ALLOW = ("127.0.0.1",)
+
+
+def receiver_of_the_docs() -> Any:
+    """The function that the documentation shows to receivers."""
+    text = (BASE_DIR / "docs" / "alerts.md").read_text()
+    (code,) = [
+        one for one in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "def is_ours" in one
+    ]
+    names: dict[str, Any] = {}
+    exec(code, names)  # noqa: S102  # our own document
+    return SimpleNamespace(**names)
+
+
+def test_a_receiver_gets_the_message_and_can_check_it():
+    result, server, delivery, secret = posted(answering(body=b"thanks"))
+    assert result == Result(is_taken=True, status=200, answer="thanks")
+    (request,) = server.requests
+    assert (request.method, request.path) == ("POST", "/hook")
+    assert request.json["type"] == "alert.test"
+    assert request.headers["content-type"] == "application/json"
+    assert request.headers["webhook-id"] == str(delivery.pk)
+    at = int(NOON.timestamp())
+    assert request.headers["webhook-timestamp"] == str(at)
+    is_ours = receiver_of_the_docs().is_ours
+    assert is_ours(secret, request.headers, request.body, now=at)
+    assert not is_ours(secret, request.headers, request.body + b" ", now=at)
+    assert not is_ours(secret, request.headers, request.body, now=at + 301)
+    assert not is_ours(issue_secret(delivery.webhook), request.headers, request.body, now=at)
+
+
+def test_the_signature_is_that_of_standard_webhooks():
+    """The example of its specification."""
+    secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    body = b'{"test": 2432232314}'
+    headers = signed(
+        secret,
+        message_id="msg_p5jXN8AQM9LWM0D4loKWxJek",
+        at=NOON.fromtimestamp(1614265330, NOON.tzinfo),
+        body=body,
+    )
+    assert headers["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    content = b"msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330." + body
+    digest = hmac.new(key, content, hashlib.sha256).digest()
+    assert headers["webhook-signature"] == f"v1,{base64.b64encode(digest).decode()}"
+
+
+def test_the_secret_is_sealed_for_its_row_and_shown_once():
+    webhook, secret = make_webhook()
+    other, _ = make_webhook()
+    assert re.fullmatch(r"whsec_[A-Za-z0-9+/]{43}=", secret)
+    kept = AlertWebhook.objects.get(pk=webhook.pk)
+    assert secret not in kept.secret_cipher
+    assert secret_of(kept) == secret
+    assert issue_secret(kept) != secret
+    other.secret_cipher = kept.secret_cipher
+    with pytest.raises(ConfigurationError, match="belongs to another row"):
+        secret_of(other)
+
+
+@pytest.mark.parametrize("status", [300, 400, 404, 410, 500, 503])
+def test_an_answer_that_is_no_yes_is_tried_again(status):
+    result = posted(answering(status, b"<b>no</b>\r\nX: y"))[0]
+    assert result == Result(is_taken=False, status=status, answer="<b>no</b>\r\nX: y")
+
+
+def test_a_redirect_is_not_followed():
+    handler = answering(302, b"", Location="http://169.254.169.254/latest/meta-data")
+    result, server, *_ = posted(handler)
+    assert result == Result(is_taken=False, status=302, answer="")
+    assert len(server.requests) == 1
+
+
+def test_who_never_answers_is_left(monkeypatch):
+    monkeypatch.setattr(post, "__kwdefaults__", {"seconds": 0.05})
+    assert posted(silent)[0] == Result(is_taken=False, answer="No answer came within 0.05 seconds.")
+
+
+def test_of_an_answer_without_end_the_head_is_read():
+    result = posted(endless)[0]
+    assert result == Result(is_taken=True, status=200, answer="x" * 1000)
+
+
+def test_what_is_packed_stays_packed():
+    result = posted(answering(200, b"\x1f\x8b\x08\x00bomb", Content_Encoding="gzip"))[0]
+    assert (result.is_taken, result.answer) == (True, "\x1f\ufffd\x08\x00bomb")
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("http://169.254.169.254/", "private network"),
+        ("http://10.0.0.1/", "private network"),
+        ("http://[::ffff:10.0.0.1]/", "private network"),
+        ("https://127.0.0.1:1/", "could not be reached"),
+        ("http:///", "no address"),
+        ("http://127.0.0.1:1/\nX", "no address|could not be reached"),
+    ],
+)
+def test_what_must_not_be_reached_is_not(url, sentence):
+    webhook, _ = make_webhook(url)
+    (delivery,) = make(trial_message("Desk", NOON), mails="", webhook=webhook)
+    result = async_to_sync(post_signed)(delivery, webhook, NOON)
+    assert not result.is_taken
+    assert re.search(sentence, result.answer)
+    assert result.is_final is ("private network" in result.answer)
+
+
+def test_a_receiver_in_a_private_network_needs_leave(settings):
+    settings.FETCH_ALLOW = ()
+    result, server, *_ = posted(answering())
+    assert (result.is_taken, result.is_final, server.connections) == (False, True, 0)
+    assert "COPILOT_FETCH_ALLOW" in result.answer
+
+
+def test_a_secret_that_no_longer_opens_is_said(settings):
+    settings.ENCRYPTION_KEYS = ()
+    webhook = AlertWebhook.objects.create(name="Old", url="https://a.b/", secret_cipher="old:AAAA")
+    (delivery,) = make(trial_message("Desk", NOON), mails="", webhook=webhook)
+    result = async_to_sync(post_signed)(delivery, webhook, NOON)
+    assert (result.is_taken, result.is_final) == (False, True)
+    assert "'old' is not among COPILOT_ENCRYPTION_KEYS" in result.answer
