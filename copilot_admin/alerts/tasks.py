@@ -4,6 +4,7 @@ import asyncio
 from functools import partial
 from uuid import UUID
 
+from django.db import transaction
 from django.utils import timezone
 from django_tasks import task
 
@@ -36,10 +37,14 @@ async def attempt(delivery_id: UUID, claim: int) -> None:
 
 
 def send_due() -> None:
-    """Has messages tried whose time has come, unless they wait for a worker; old ones go."""
+    """Has messages tried whose time has come, unless they wait for a worker; old ones go.
+
+    Call it in a transaction.
+    """
     now = timezone.now()
     for delivery_id, claim in claim_due(now, partial(waits_for_worker, deliver)):
-        deliver.enqueue(delivery_id, claim)
+        # Who tries it reads with another connection: before the commit he would not find the claim.
+        transaction.on_commit(partial(deliver.enqueue, delivery_id, claim))
     sweep(now)
 
 

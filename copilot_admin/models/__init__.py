@@ -1,6 +1,6 @@
 """The schema: copilots and who may ask them, saved questions, transcripts, calls of components.
 
-Doors: what is named here, `access.digest_of` for who looks a key up, `audit`, `copilots`, `imports`, `limits`, `people`, `prices`,
+Doors: what is named here, `access.digest_of` for who looks a key up, `alerts`, `audit`, `copilots`, `imports`, `limits`, `people`, `prices`,
 `questions`, `replays`, `reviewing`, `transcripts` and `usage` for their limits and names, and `fields` for migrations.
 """
 

@@ -17,7 +17,7 @@ from protocol.features import Feature
 
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "extending.md"
 _FILE = re.compile(
-    r"[Ss]ave\s+it\s+as\s+`(\w+)\.py`\s+in\s+`copilot_admin/engine/(\w+)/`.*?```python\n(.*?)```",
+    r"[Ss]ave\s+it\s+as\s+`(\w+)\.py`\s+in\s+`copilot_admin/((?:engine|alerts)/\w+)/`.*?```python\n(.*?)```",
     re.DOTALL,
 )
 _FEATURE = re.compile(r"```python\n(Feature\(.*?)```", re.DOTALL)
@@ -27,7 +27,7 @@ def written(folder: Path) -> dict[str, str]:
     """Writes every recipe below a folder; returns their names by the package they are for."""
     found = {}
     for name, room, code in _FILE.findall(DOCUMENT.read_text()):
-        (folder / room).mkdir()
+        (folder / room).mkdir(parents=True)
         (folder / room / f"{name}.py").write_text(code)
         found[room] = name
     return found
@@ -35,7 +35,7 @@ def written(folder: Path) -> dict[str, str]:
 
 def package(room: str) -> ModuleType:
     """The package of the product that a recipe is for."""
-    return import_module(f"copilot_admin.engine.{room}")
+    return import_module(f"copilot_admin.{room.replace('/', '.')}")
 
 
 def new_feature() -> Feature:

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.test import AsyncClient, Client
 import pytest
 
+from copilot_admin.alerts.kind import all_kinds
 from copilot_admin.component_calls.files import read_upload
 from copilot_admin.config.roles import Role
 from copilot_admin.copilot_file.validation import validate
@@ -34,11 +35,12 @@ from tests.streams import read
 ADD = "/admin/copilot_admin"
 RECIPES = MappingProxyType(
     {
-        "providers": "echo",
-        "tools": "current_time",
-        "documents": "rtf",
-        "components": "word_count",
-        "client_functions": "open_link",
+        "engine/providers": "echo",
+        "engine/tools": "current_time",
+        "engine/documents": "rtf",
+        "engine/components": "word_count",
+        "engine/client_functions": "open_link",
+        "alerts/kinds": "refusals",
     }
 )
 SCANS = (
@@ -47,6 +49,7 @@ SCANS = (
     documents._formats,
     components.registry,
     functions._functions,
+    all_kinds,
 )
 # The contract tests of every registry, and what a new row of the features reaches.
 CONTRACTS = (
@@ -56,6 +59,7 @@ CONTRACTS = (
     "tests/engine/components/test_contract.py",
     "tests/engine/client_functions/test_client_functions.py",
     "tests/protocol/test_manifest.py",
+    "tests/alerts/test_kinds.py",
     "tests/copilot_file/test_reading.py",
 )
 
@@ -70,7 +74,7 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     # The processes that read files scan the folder themselves.
     (tmp_path / "worker_with_recipe.py").write_text(
         "from copilot_admin.engine import documents\n"
-        f"documents.__path__.append({str(tmp_path / 'documents')!r})\n"
+        f"documents.__path__.append({str(tmp_path / 'engine' / 'documents')!r})\n"
         "from copilot_admin.engine.files.worker import main\n"
         "main()\n"
     )
@@ -81,7 +85,7 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     workers.stop()
     for room, name in RECIPES.items():
-        sys.modules.pop(f"copilot_admin.engine.{room}.{name}", None)
+        sys.modules.pop(f"{package(room).__name__}.{name}", None)
     _scan_again()
 
 
@@ -108,7 +112,7 @@ def test_the_contract_tests_run_over_all_of_them_and_pass(tmp_path: Path) -> Non
         *("-v", "-p", "no:cacheprovider", "-p", "no:xdist"),
     )
     assert done.returncode == 0, done.stdout[-5000:]
-    for one in ("echo", "current_time", "rtf", "word_count-v1", "open_link-1"):
+    for one in ("echo", "current_time", "rtf", "word_count-v1", "open_link-1", "refusals"):
         assert one in done.stdout, one
 
 
@@ -159,6 +163,13 @@ def test_a_new_tool_is_offered_to_builders_and_models_and_runs(builder: Client) 
     assert [tool.name for tool in first.tools] == ["current_time"]
     assert second.messages[-1].text == "There is no time zone 'Mars'. Use a name such as UTC."
     assert third.messages[-1].text.endswith(" in UTC.")
+
+
+def test_a_new_kind_of_rule_can_be_chosen_and_watches(builder: Client) -> None:
+    operator = Client()
+    operator.force_login(make_user(Role.OPERATORS))
+    assert "Requests that a limit turned away" in page(operator, "alertrule/add/")
+    assert "From (number)" in page(operator, "alertrule/add/?kind=refusals")
 
 
 def test_a_new_kind_of_file_is_read_wherever_it_comes_from(builder: Client) -> None:

@@ -1,4 +1,4 @@
 """The pages of alerts: rules, webhooks, digests, what was wrong, what was told.
 
-Its pages register themselves: `admin` imports them.
+Doors: `digests`, `history`, `rules` and `webhooks`, which register themselves.
 """

@@ -23,6 +23,16 @@ class RuleForm(ToldForm):
     """A rule of one kind, which a subclass names."""
 
     kind: ClassVar[RuleKind | None] = None
+    muted_until = forms.DateTimeField(  # the admin's own is two inputs
+        label=gettext_lazy("Muted until"),
+        required=False,
+        help_text=gettext_lazy(
+            "Until then nobody is told; alerts still open and close. The time is UTC."
+        ),
+        widget=forms.DateTimeInput(
+            attrs={"type": "datetime-local", "step": "1"}, format="%Y-%m-%dT%H:%M:%S"
+        ),
+    )
 
     class Meta:
         model = AlertRule
@@ -42,18 +52,12 @@ class RuleForm(ToldForm):
         widgets: ClassVar[dict[str, Any]] = {
             **ToldForm.WIDGETS,
             "threshold": forms.NumberInput(attrs={"step": "any", "min": "0"}),
-            "muted_until": forms.DateTimeInput(
-                attrs={"type": "datetime-local", "step": "1"}, format="%Y-%m-%dT%H:%M:%S"
-            ),
         }
         help_texts: ClassVar[dict[str, str | Promise]] = {
             **HELP,
             "with_words": gettext_lazy(
                 "Reasons of thumbs and texts of errors go along: words of users and providers leave "
                 "this server."
-            ),
-            "muted_until": gettext_lazy(
-                "Until then nobody is told; alerts still open and close. The time is UTC."
             ),
         }
 

@@ -18,6 +18,11 @@ from copilot_admin.audit.subject import Subject
 from copilot_admin.config.roles import Role, create_roles
 from copilot_admin.models import (
     Action,
+    Alert,
+    AlertDelivery,
+    AlertDigest,
+    AlertRule,
+    AlertWebhook,
     Conversation,
     Copilot,
     Criterion,
@@ -70,6 +75,11 @@ OWNERS = {
     "limits": Role.OPERATORS,
     "copilot_admin_auditentry": Role.AUDITORS,
     "running": Role.OPERATORS,
+    "copilot_admin_alertrule": Role.OPERATORS,
+    "copilot_admin_alertwebhook": Role.OPERATORS,
+    "copilot_admin_alertdigest": Role.OPERATORS,
+    "copilot_admin_alertdelivery": Role.OPERATORS,
+    "copilot_admin_alert": Role.OPERATORS,
     "auth_user": Role.OPERATORS,
     "auth_group": Role.OPERATORS,
 }
@@ -90,12 +100,21 @@ CLOSED = frozenset(
         "admin:copilot_admin_auditentry_add",
         "admin:copilot_admin_auditentry_delete",
         "admin:copilot_admin_auditentry_history",
+        "admin:copilot_admin_alert_add",
+        "admin:copilot_admin_alert_delete",
+        "admin:copilot_admin_alertdelivery_add",
+        "admin:copilot_admin_alertdelivery_delete",
         "admin:auth_group_add",
         "admin:auth_group_delete",
     }
 )
 READ_ONLY = frozenset(
-    {("post", "admin:auth_group_change"), ("post", "admin:copilot_admin_componentcall_change")}
+    {
+        ("post", "admin:auth_group_change"),
+        ("post", "admin:copilot_admin_componentcall_change"),
+        ("post", "admin:copilot_admin_alert_change"),
+        ("post", "admin:copilot_admin_alertdelivery_change"),
+    }
 )
 
 
@@ -134,6 +153,9 @@ def things() -> dict[str, str]:
     conversation = Conversation.objects.create(
         copilot=copilot, principal="anonymous", first_at=now, last_at=now
     )
+    rule = AlertRule.objects.create(name="Thumbs", kind="thumbs_down", threshold=1, window="24h")
+    alert = Alert.objects.create(rule=rule, opened_at=now, sentence="2 thumbs down")
+    delivery = AlertDelivery.objects.create(event="opened", alert=alert, subject="Thumbs")
     person = make_user()  # of whom an operator may do everything
     return {
         "copilot_admin_copilot": str(copilot.pk),
@@ -145,6 +167,11 @@ def things() -> dict[str, str]:
         "copilot_admin_transcriptexport": str(begun(owner=person).pk),
         "copilot_admin_criterion": str(Criterion.objects.create(name="Wrong").pk),
         "copilot_admin_componentcall": str(make_call().pk),
+        "copilot_admin_alertrule": str(rule.pk),
+        "copilot_admin_alertwebhook": str(AlertWebhook.objects.create(name="Hook").pk),
+        "copilot_admin_alertdigest": str(AlertDigest.objects.create(name="Desk").pk),
+        "copilot_admin_alertdelivery": str(delivery.pk),
+        "copilot_admin_alert": str(alert.pk),
         "auth_user": str(person.pk),
         "copilot_admin_auditentry": str(
             record(Action.READ, by=Actor.server(), on=Subject("copilot")).pk
@@ -220,6 +247,11 @@ def snapshot() -> list[Any]:
             EndpointKey,
             Conversation,
             TranscriptExport,
+            AlertRule,
+            AlertWebhook,
+            AlertDigest,
+            AlertDelivery,
+            Alert,
             User,
             Group,
         )

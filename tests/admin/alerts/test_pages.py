@@ -1,0 +1,325 @@
+"""The pages of alerts: rules of each kind, webhooks with their secret, digests, history, deliveries."""
+
+from datetime import timedelta
+from decimal import Decimal
+import re
+
+from django.contrib.auth.models import Permission
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+import pytest
+
+from copilot_admin.alerts.deliveries import make_for
+from copilot_admin.alerts.kind import all_kinds
+from copilot_admin.alerts.messages import trial_message
+from copilot_admin.alerts.webhooks import secret_of
+from copilot_admin.config.mail import DROPS
+from copilot_admin.config.roles import Role
+from copilot_admin.models import (
+    Alert,
+    AlertDelivery,
+    AlertDigest,
+    AlertRule,
+    AlertWebhook,
+    DeliveryState,
+)
+from tests.alerts.alerting import NOON, make_rule, make_webhook
+from tests.factories import make_copilot, make_published, make_user
+
+pytestmark = pytest.mark.django_db
+BASE = "/admin/copilot_admin"
+ADD = f"{BASE}/alertrule/add/?kind=error_rate"
+RULE = {
+    "name": "Errors",
+    "threshold": "10",
+    "window": "3h",
+    "minimum": "20",
+    "copilot": "",
+    "tag": "",
+    "mails": "a@example.com, b@example.com",
+    "webhook": "",
+    "muted_until": "",
+    "enabled": "on",
+}
+HOSTILE = "<script>alert(1)</script>\u202e"
+
+
+@pytest.fixture
+def operator() -> Client:
+    client = Client()
+    client.force_login(make_user(Role.OPERATORS))
+    return client
+
+
+@pytest.fixture
+def reader() -> Client:
+    """An operator who may read transcripts."""
+    client = Client()
+    client.force_login(make_user(Role.OPERATORS, Role.REVIEWERS))
+    return client
+
+
+def errors_of(response) -> dict[str, list[str]]:
+    assert response.status_code == 200
+    return dict(response.context["adminform"].form.errors)
+
+
+def with_words(**changes) -> tuple[AlertRule, Alert, AlertDelivery]:
+    rule = make_rule(with_words=True, **changes)
+    alert = Alert.objects.create(
+        rule=rule, opened_at=NOON, sentence="2 thumbs down", words=[HOSTILE], query="judged=down"
+    )
+    (delivery,) = make_for(rule, trial_message(HOSTILE, NOON), alert=alert)
+    return rule, alert, delivery
+
+
+class TestRules:
+    def test_first_it_is_asked_what_is_to_be_watched(self, operator):
+        page = operator.get(f"{BASE}/alertrule/add/").content.decode()
+        assert re.findall(r'href="\?kind=(\w+)"', page) == list(all_kinds())
+
+    @pytest.mark.parametrize("kind", sorted(all_kinds()))
+    def test_each_kind_has_its_form_and_proposes_its_figures(self, operator, kind):
+        form = operator.get(f"{BASE}/alertrule/add/?kind={kind}").context["adminform"].form
+        known = all_kinds()[kind]
+        assert form["threshold"].value() == known.threshold
+        assert [value for value, _ in form.fields["window"].choices] == list(known.windows)
+        assert ("minimum" in form.fields) is bool(known.minimum_label)
+
+    def test_a_rule_is_kept_as_it_was_entered(self, operator):
+        copilot = make_published()
+        response = operator.post(ADD, {**RULE, "copilot": copilot.pk})
+        assert response.status_code == 302
+        rule = AlertRule.objects.get()
+        assert (rule.kind, rule.threshold, rule.window, rule.minimum) == (
+            *("error_rate", Decimal(10), "3h", 20),
+        )
+        assert (rule.copilot, rule.mails) == (copilot, "a@example.com\nb@example.com")
+        assert rule.due_at <= timezone.now()
+
+    @pytest.mark.parametrize(
+        ("changes", "field", "wrong"),
+        [
+            ({"mails": ""}, "mails", "Nobody would be told."),
+            ({"mails": "desk"}, "mails", "“desk” is no mail address."),
+            ({"tag": "a,b"}, "tag", "a tag is a few words"),
+            ({"threshold": "0"}, "threshold", "At 0 it would always tell."),
+            ({"threshold": "101"}, "threshold", "More than 100 per cent is never reached."),
+            ({"threshold": "NaN"}, "threshold", "number"),
+            ({"window": "month"}, "window", "not one of the available choices"),
+            ({"minimum": "-1"}, "minimum", "greater than or equal to 0"),
+            ({"muted_until": "soon"}, "muted_until", "valid date/time"),
+        ],
+    )
+    def test_what_cannot_work_is_said_at_its_field(self, operator, changes, field, wrong):
+        errors = errors_of(operator.post(ADD, {**RULE, **changes}))
+        assert list(errors) == [field]
+        assert wrong in errors[field][0]
+
+    def test_a_rule_is_about_a_copilot_or_a_tag(self, operator):
+        copilot = make_published()
+        errors = errors_of(operator.post(ADD, {**RULE, "copilot": copilot.pk, "tag": "desk"}))
+        assert errors == {"tag": ["Choose a copilot or a tag, not both."]}
+
+    def test_what_is_in_the_archive_is_offered_where_it_is_chosen(self, operator):
+        archived = make_copilot(archived_at=timezone.now(), enabled=False)
+        rule = make_rule(copilot=archived)
+        change = reverse("admin:copilot_admin_alertrule_change", args=[rule.pk])
+        for address, is_offered in ((ADD, False), (change, True)):
+            form = operator.get(address).context["adminform"].form
+            assert (archived in form.fields["copilot"].queryset) is is_offered
+
+    def test_silence_may_be_told_at_0(self, operator):
+        address = f"{BASE}/alertrule/add/?kind=silence"
+        assert operator.post(address, {**RULE, "threshold": "0"}).status_code == 302
+
+    def test_without_a_mail_server_the_form_says_so(self, operator, settings):
+        settings.EMAIL_BACKEND = DROPS
+        assert "This server sends no mail" in operator.get(ADD).content.decode()
+
+    def test_the_list_says_how_each_stands(self, operator):
+        states = {"Off": {"enabled": False}, "Good": {}, "Alert open": {}}
+        states["Muted"] = {"muted_until": timezone.now() + timedelta(hours=1)}
+        for name, changes in states.items():
+            make_rule(name=f"{name} {HOSTILE}"[:30], **changes)
+        opened = AlertRule.objects.get(name__startswith="Alert open")
+        Alert.objects.create(rule=opened, opened_at=NOON, sentence="x")
+        make_rule(name="Newer", kind="from a newer release")
+        page = operator.get(f"{BASE}/alertrule/").content.decode()
+        badges = re.findall(r'ca-badge-\w+">([^<]+)<', page)
+        assert sorted(badges) == ["Alert open", "Good", "Good", "Muted", "Off"]
+        assert "from 1 on within 24 hours" in page
+        assert "<script>alert" not in page
+
+    def test_a_kind_that_is_not_known_is_said(self, operator):
+        rule = make_rule(kind="from a newer release")
+        page = operator.get(f"{BASE}/alertrule/{rule.pk}/change/").content.decode()
+        assert "nobody looks at it" in page
+
+    def test_a_test_goes_to_those_who_are_told(self, operator):
+        rule = make_rule(mails="a@example.com\nb@example.com")
+        response = operator.post(f"{BASE}/alertrule/{rule.pk}/test/")
+        assert response.status_code == 302
+        assert set(AlertDelivery.objects.values_list("event", "to")) == {
+            ("test", "a@example.com"),
+            ("test", "b@example.com"),
+        }
+        assert operator.post(f"{BASE}/alertrule/999/test/").status_code == 404
+
+    def test_who_may_only_look_sees_a_rule_without_a_form(self, client):
+        person = make_user()
+        person.user_permissions.add(Permission.objects.get(codename="view_alertrule"))
+        client.force_login(person)
+        rule = make_rule()
+        page = client.get(f"{BASE}/alertrule/{rule.pk}/change/").content.decode()
+        assert "desk@example.com" in page
+        assert "Send a test" not in page
+        assert client.post(f"{BASE}/alertrule/{rule.pk}/test/").status_code == 403
+
+
+class TestWords:
+    def test_only_who_may_read_transcripts_can_have_them_told(self, operator, reader):
+        for client, is_offered in ((operator, False), (reader, True)):
+            form = client.get(ADD).context["adminform"].form
+            assert ("with_words" in form.fields) is is_offered
+        operator.post(ADD, {**RULE, "with_words": "on"})
+        assert not AlertRule.objects.get().with_words
+
+    @pytest.mark.parametrize(
+        ("changes", "is_kept"),
+        [({"name": "Renamed"}, True), ({"mails": "me@example.com"}, False), ({"tag": "x"}, False)],
+    )
+    def test_who_may_not_read_them_cannot_have_them_sent_to_himself(
+        self, operator, changes, is_kept
+    ):
+        rule, _, delivery = with_words(kind="error_rate", window="3h")
+        posted = {**RULE, "mails": rule.mails, "threshold": "1", **changes}
+        response = operator.post(f"{BASE}/alertrule/{rule.pk}/change/", posted)
+        assert response.status_code == 302
+        rule.refresh_from_db()
+        delivery.refresh_from_db()
+        assert rule.with_words is is_kept
+        assert (delivery.state == DeliveryState.WAITING) is is_kept
+
+    @pytest.mark.parametrize(("who", "is_kept"), [("operator", False), ("reader", True)])
+    def test_nor_by_way_of_a_webhook(self, request, who, is_kept):
+        webhook, _ = make_webhook()
+        rule, _, delivery = with_words(mails="", webhook=webhook)
+        client = request.getfixturevalue(who)
+        posted = {"name": webhook.name, "url": "https://mine.example.com/"}
+        client.post(f"{BASE}/alertwebhook/{webhook.pk}/change/", posted)
+        rule.refresh_from_db()
+        delivery.refresh_from_db()
+        assert rule.with_words is is_kept
+        assert (delivery.state == DeliveryState.WAITING) is is_kept
+
+    def test_they_are_shown_to_readers_alone_and_as_text(self, operator, reader):
+        _, alert, delivery = with_words()
+        pages = [f"{BASE}/alert/{alert.pk}/change/", f"{BASE}/alertdelivery/{delivery.pk}/change/"]
+        hidden, shown = (
+            [client.get(page).content.decode() for page in pages] for client in (operator, reader)
+        )
+        assert all("Only those who may read" in page for page in hidden[:1])
+        assert all("&lt;script&gt;alert(1)" in page for page in shown)
+        assert all("<script>alert" not in page for page in (*hidden, *shown))
+        assert "?judged=down" in shown[0]
+        assert "?judged=down" not in hidden[0]
+        assert "Send again" in shown[1]
+        assert "Send again" not in hidden[1]
+
+    def test_nor_sent_again_by_others(self, operator, reader):
+        _, _, delivery = with_words()
+        address = f"{BASE}/alertdelivery/{delivery.pk}/again/"
+        assert operator.post(address).status_code == 403
+        assert reader.post(address).status_code == 302
+
+
+class TestWebhooks:
+    def test_the_secret_is_shown_once(self, operator):
+        posted = {"name": "Chat", "url": "https://hooks.example.com/a"}
+        response = operator.post(f"{BASE}/alertwebhook/add/", posted)
+        webhook = AlertWebhook.objects.get()
+        secret = secret_of(webhook)
+        assert secret in response.content.decode()
+        assert "no-store" in response["Cache-Control"]
+        change = f"{BASE}/alertwebhook/{webhook.pk}/change/"
+        for page in (f"{BASE}/alertwebhook/", change, f"{BASE}/alertwebhook/{webhook.pk}/history/"):
+            assert secret not in operator.get(page).content.decode()
+
+    def test_a_new_secret_takes_the_place_of_the_old(self, operator):
+        webhook, old = make_webhook()
+        response = operator.post(f"{BASE}/alertwebhook/{webhook.pk}/secret/")
+        webhook.refresh_from_db()
+        assert secret_of(webhook) != old
+        assert secret_of(webhook) in response.content.decode()
+
+    def test_what_is_no_address_is_said(self, operator):
+        posted = {"name": "Chat", "url": "https://me:secret@hooks.example.com/a"}
+        errors = errors_of(operator.post(f"{BASE}/alertwebhook/add/", posted))
+        assert "Leave name and password out" in errors["url"][0]
+
+    def test_a_test_is_one_message_whose_fate_the_page_says(self, operator):
+        webhook, _ = make_webhook()
+        assert operator.post(f"{BASE}/alertwebhook/{webhook.pk}/test/").status_code == 302
+        AlertDelivery.objects.update(state="failed", status=500, answer=HOSTILE)
+        page = operator.get(f"{BASE}/alertwebhook/{webhook.pk}/change/").content.decode()
+        assert "500 <bdi>&lt;script&gt;" in page
+
+    def test_one_that_is_told_is_not_deleted(self, operator):
+        webhook, _ = make_webhook()
+        rule = make_rule(webhook=webhook)
+        address = f"{BASE}/alertwebhook/{webhook.pk}/delete/"
+        assert operator.post(address, {"post": "yes"}).status_code == 403
+        rule.delete()
+        assert operator.post(address, {"post": "yes"}).status_code == 302
+        assert not AlertWebhook.objects.exists()
+
+
+class TestDigests:
+    def test_a_digest_is_due_at_its_next_moment_and_can_be_tried(self, operator):
+        posted = {"name": "Desk", "weekday": "2", "hour": "9", "mails": "a@example.com"}
+        operator.post(f"{BASE}/alertdigest/add/", {**posted, "enabled": "on"})
+        digest = AlertDigest.objects.get()
+        assert (digest.due_at.weekday(), digest.due_at.hour) == (2, 9)
+        assert timezone.now() < digest.due_at <= timezone.now() + timedelta(days=7)
+        assert operator.post(f"{BASE}/alertdigest/{digest.pk}/now/").status_code == 302
+        assert AlertDelivery.objects.get().digest == digest
+        assert "Wednesday, 09:00 UTC" in operator.get(f"{BASE}/alertdigest/").content.decode()
+
+
+class TestHistory:
+    def test_alerts_are_told_apart_by_their_state(self, operator):
+        rule = make_rule()
+        Alert.objects.create(rule=rule, opened_at=NOON, closed_at=NOON, sentence="Was bad")
+        Alert.objects.create(rule=rule, opened_at=NOON, sentence="Is bad")
+        found = {
+            state: re.findall(r">((?:W|I)as? bad|Is bad)<", page)
+            for state in ("open", "closed", "")
+            for page in [operator.get(f"{BASE}/alert/?state={state}").content.decode()]
+        }
+        assert found == {"open": ["Is bad"], "closed": ["Was bad"], "": ["Is bad", "Was bad"]}
+
+    @pytest.mark.parametrize("query", ["body__startswith=x", "words__contains=x", "alert__words=x"])
+    def test_no_filter_tells_the_words_letter_by_letter(self, operator, query):
+        for model in ("alert", "alertdelivery"):
+            response = operator.get(f"{BASE}/{model}/?{query}")
+            assert response.status_code == 400 or response["Location"].endswith("?e=1")
+
+    def test_filters_of_the_list_work(self, operator):
+        make_for(make_rule(), trial_message("Desk", NOON))
+        for query in ("state__exact=waiting", "event__exact=test", "webhook__isnull=True"):
+            page = operator.get(f"{BASE}/alertdelivery/?{query}").content.decode()
+            assert "Test: Desk" in page
+
+    def test_what_is_sent_again_waits_again(self, operator):
+        (delivery,) = make_for(make_rule(), trial_message("Desk", NOON))
+        AlertDelivery.objects.update(state="failed", attempts=9)
+        assert operator.post(f"{BASE}/alertdelivery/{delivery.pk}/again/").status_code == 302
+        delivery.refresh_from_db()
+        assert (delivery.state, delivery.attempts) == ("waiting", 0)
+
+    @pytest.mark.parametrize("path", ["alert/999/change/", "alert/x/change/"])
+    def test_what_is_not_there_is_not_found(self, operator, path):
+        assert operator.get(f"{BASE}/{path}").status_code == 404
+        assert operator.get(f"{BASE}/{path.replace('alert', 'alertdelivery')}").status_code == 404

@@ -1,0 +1,91 @@
+"""From a thumb down to the mailbox and the receiver, through housekeeping and the background."""
+
+from decimal import Decimal
+
+from asgiref.sync import async_to_sync, sync_to_async
+from django.core import mail
+from django.core.management import call_command
+from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
+import pytest
+
+from copilot_admin.alerts.checking import check_due
+from copilot_admin.alerts.tasks import attempt, send_due
+from copilot_admin.models import Alert, AlertDelivery, AlertDigest, AlertRule, HourlyUsage
+from copilot_admin.server.housekeeping import look_at_rules, tell
+from copilot_admin.storage.writer import WRITER
+from copilot_admin.upkeep.background import BACKGROUND
+from tests.alerts.alerting import make_rule, make_webhook
+from tests.alerts.receivers import answering
+from tests.engine.providers.upstream import Request, serving
+from tests.factories import make_published
+from tests.waiting import HANGS_SECONDS
+
+IN_DATABASE = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _loopback_is_allowed(settings):
+    settings.FETCH_ALLOW = ("127.0.0.1",)
+
+
+def something_is_wrong(**changes) -> AlertRule:
+    rule = make_rule(due_at=timezone.now(), threshold=Decimal(1), **changes)
+    hour = timezone.now().replace(minute=0, second=0, microsecond=0)
+    HourlyUsage.objects.create(copilot=make_published(), hour=hour, down=1)
+    return rule
+
+
+def states() -> list[str]:
+    return sorted(AlertDelivery.objects.values_list("state", flat=True))
+
+
+def told_by(url: str) -> None:
+    something_is_wrong(webhook=make_webhook(f"{url}/hook")[0])
+
+
+@pytest.mark.database
+def test_what_is_wrong_reaches_mailbox_and_receiver():
+    async def run() -> list[Request]:
+        async with serving(answering()) as server:
+            await sync_to_async(told_by)(server.url)
+            await look_at_rules()
+            await tell()
+            await sync_to_async(BACKGROUND.wait_until_idle)(timeout=HANGS_SECONDS)
+            return server.requests
+
+    (request,) = async_to_sync(run)()
+    assert request.json["type"] == "alert.opened"
+    assert [one.subject for one in mail.outbox] == ["[Copilot Admin] Thumbs: 1 thumb down"]
+    assert states() == ["sent", "sent"]
+    assert Alert.objects.count() == 1
+
+
+@pytest.mark.database
+def test_rules_are_looked_at_and_digests_sent_by_any_process():
+    something_is_wrong()
+    AlertDigest.objects.create(name="Desk", mails="desk@example.com", due_at=timezone.now())
+    check_due()
+    check_due()
+    events = AlertDelivery.objects.order_by("event").values_list("event", flat=True)
+    assert list(events) == ["digest", "opened"]
+
+
+def test_a_worker_sends_what_waits_in_the_database(settings):
+    settings.TASKS, settings.BACKGROUND = IN_DATABASE, "database"
+    something_is_wrong()
+    check_due()
+    for _ in range(2):
+        WRITER.submit(send_due).result(HANGS_SECONDS)
+    assert DBTaskResult.objects.ready().count() == 1
+    call_command("worker", batch=True, interval=0, startup_delay=False, verbosity=0)
+    assert states() == ["sent"]
+    assert len(mail.outbox) == 1
+
+
+def test_a_message_that_somebody_else_has_is_left():
+    something_is_wrong()
+    check_due()
+    async_to_sync(attempt)(AlertDelivery.objects.get().pk, 99)
+    assert (mail.outbox, states()) == ([], ["waiting"])
