@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max, Min, Q
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -13,7 +13,9 @@ from django_tasks.base import TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 
 from copilot_admin.models import (
+    AlertDelivery,
     Copilot,
+    DeliveryState,
     Filling,
     PendingImport,
     Replay,
@@ -34,6 +36,7 @@ class WorkKind(StrEnum):
     DELETION = "deletion"
     FILLING = "filling"
     IMPORT = "import"
+    MESSAGES = "messages"
     QUESTIONS = "questions"
     REPLAY = "replay"
 
@@ -42,6 +45,7 @@ KINDS: Mapping[WorkKind, str | Promise] = {
     WorkKind.DELETION: gettext_lazy("Copilot being deleted"),
     WorkKind.FILLING: gettext_lazy("Older rows being filled"),
     WorkKind.IMPORT: gettext_lazy("Import that waits for a yes"),
+    WorkKind.MESSAGES: gettext_lazy("Messages of alerts being delivered"),
     WorkKind.QUESTIONS: gettext_lazy("Saved questions being asked"),
     WorkKind.REPLAY: gettext_lazy("Replay"),
 }
@@ -98,7 +102,7 @@ class QueuedTask:
 
 def running() -> tuple[Work, ...]:
     """All that is under way; a constant number of queries."""
-    return (*_replays(), *_questions(), *_deletions(), *_fillings(), *_imports())
+    return (*_replays(), *_questions(), *_deletions(), *_fillings(), *_imports(), *_messages())
 
 
 def queued_tasks() -> tuple[QueuedTask, ...]:
@@ -203,3 +207,15 @@ def _imports() -> Iterator[Work]:
     rows = PendingImport.objects.defer("files").select_related("user").order_by("sent_at")
     for row in rows[:MOST_SHOWN]:
         yield Work(kind=WorkKind.IMPORT, name=str(row.user), since=row.sent_at)
+
+
+def _messages() -> Iterator[Work]:
+    waiting = AlertDelivery.objects.filter(state=DeliveryState.WAITING).order_by()
+    found = waiting.aggregate(number=Count("pk"), since=Min("made_at"), moved=Max("tried_at"))
+    if found["number"]:
+        yield Work(
+            kind=WorkKind.MESSAGES,
+            name=_("%(number)d not yet taken") % {"number": found["number"]},
+            since=found["since"],
+            moved_at=found["moved"],
+        )
