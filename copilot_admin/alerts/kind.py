@@ -76,6 +76,7 @@ class RuleKind:
         minimum: Of the basis, below which nothing is said; proposed, too.
         minimum_label: What the basis counts; empty: there is none.
         is_low_bad: It is bad to be at the threshold or below, not above.
+        has_words: People or providers say something that a rule may tell.
     """
 
     name: str
@@ -88,6 +89,7 @@ class RuleKind:
     minimum: int = 0
     minimum_label: str | Promise = ""
     is_low_bad: bool = False
+    has_words: bool = False
 
     def is_bad(self, value: Decimal, threshold: Decimal) -> bool:
         """Whether a figure is what people want to be told of."""

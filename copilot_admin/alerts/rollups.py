@@ -1,10 +1,7 @@
 """Sums of rollups for rules: one statement each, however much was asked."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from decimal import Decimal
-from functools import reduce
-from operator import or_
 
 from django.db.models import Q, Sum
 
@@ -26,13 +23,6 @@ def sums_of_days(scope: Scope, span: Span, *names: str) -> Mapping[str, Number]:
     days = Q(day__gte=span.first.date(), day__lt=span.end.date())
     rows = DailyTotal.objects.filter(days, scope.condition).order_by()
     return _summed(rows.aggregate(**{f"sum_{name}": Sum(name) for name in names}), names)
-
-
-def by_hour(scope: Scope, spans: Iterable[Span], name: str) -> Mapping[datetime, int]:
-    """What was counted in each hour of some spans."""
-    within = reduce(or_, map(_within, spans))
-    rows = HourlyUsage.objects.filter(within, scope.condition).order_by()
-    return dict(rows.values_list("hour").annotate(counted=Sum(name)))
 
 
 def most_failing(scope: Scope, span: Span, *, most: int) -> list[int]:

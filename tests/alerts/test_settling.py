@@ -46,6 +46,13 @@ def test_an_alert_opens_once_and_tells_each_who_is_to_be_told():
     ]
 
 
+def test_a_figure_that_does_not_end_is_kept_with_two_decimals():
+    make_rule(kind="error_rate", window="1h", minimum=3)
+    count(make_published(), runs=3, errors=1)
+    assert look(NOON) == [Step.OPEN]
+    assert Alert.objects.get().value == Decimal("33.33")
+
+
 def test_whoever_is_told_is_reminded_once_a_day():
     make_rule(window="7d")
     count(make_published(), down=2)

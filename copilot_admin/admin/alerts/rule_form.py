@@ -11,6 +11,7 @@ from copilot_admin.admin.alerts.told_form import HELP, ToldForm
 from copilot_admin.alerts.kind import RuleKind, Unit
 from copilot_admin.alerts.windows import WINDOWS
 from copilot_admin.models import AlertRule
+from copilot_admin.prices.money import plain
 
 UNITS: dict[Unit, str | Promise] = {
     Unit.NUMBER: gettext_lazy("number"),
@@ -78,7 +79,9 @@ class RuleForm(ToldForm):
         if kind.minimum_label:
             fields["minimum"].label = _("With at least (%(what)s)") % {"what": kind.minimum_label}
             fields["minimum"].help_text = _("With fewer nobody is told.")
-        if not self.instance.pk:
+        if self.instance.pk:
+            self.initial["threshold"] = plain(self.instance.threshold)
+        else:
             self.initial.update(threshold=kind.threshold, minimum=kind.minimum)
 
     def clean_threshold(self) -> Any:

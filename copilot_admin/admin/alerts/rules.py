@@ -121,7 +121,8 @@ class RuleAdmin(GuardedLookups, NoPopups, AlertRuleModelAdmin):
         """The sections of the page; what does not apply is left out."""
         kind = all_kinds().get(obj.kind) if obj else _kind_in(request)
         told = ["threshold", "window", *(["minimum"] if kind and kind.minimum_label else [])]
-        words = ["with_words"] if may_read_words(request) else []
+        has_words = kind is not None and kind.has_words
+        words = ["with_words"] if has_words and may_read_words(request) else []
         return [
             (None, {"fields": ["name", *told]}),
             (_("Which copilots"), {"fields": [*WHICH]}),

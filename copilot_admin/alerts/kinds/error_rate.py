@@ -36,4 +36,5 @@ ERROR_RATE = RuleKind(
     threshold=Decimal(10),
     minimum=20,
     minimum_label=gettext_lazy("requests"),
+    has_words=True,
 )

@@ -97,4 +97,5 @@ FAILING_PROVIDER = RuleKind(
     threshold=Decimal(20),
     minimum=10,
     minimum_label=gettext_lazy("requests to it"),
+    has_words=True,
 )

@@ -32,4 +32,5 @@ THUMBS_DOWN = RuleKind(
     measure=_measure,
     windows=(Window.ONE_DAY, *SHORT[:-1], Window.ONE_WEEK),
     threshold=Decimal(3),
+    has_words=True,
 )

@@ -183,6 +183,8 @@ class TestWords:
         for client, is_offered in ((operator, False), (reader, True)):
             form = client.get(ADD).context["adminform"].form
             assert ("with_words" in form.fields) is is_offered
+        budget = reader.get(ADD.replace("error_rate", "budget")).context["adminform"].form
+        assert "with_words" not in budget.fields  # there are none
         operator.post(ADD, {**RULE, "with_words": "on"})
         assert not AlertRule.objects.get().with_words
 

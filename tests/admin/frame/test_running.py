@@ -12,6 +12,7 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import (
+    AlertDelivery,
     AnswerState,
     Filling,
     PendingImport,
@@ -60,6 +61,7 @@ def test_everything_that_runs_is_named_with_its_progress(operator: Client):
     Filling.objects.create(name="search", below=500, moved_at=timezone.now())
     PendingImport.objects.create(user=make_user(username="ada"), files=[])
     queue([make_saved(make_copilot(name="Asked"))], [Side.DRAFT], user_id=None)
+    AlertDelivery.objects.create(event="test", subject="Test")
     found = {work.kind: work for work in running()}
     assert set(found) == set(WorkKind)
     assert (found[WorkKind.REPLAY].done, found[WorkKind.REPLAY].total) == (0, 1)
