@@ -11,6 +11,7 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.models.alerts import LONGEST_ADDRESS, LONGEST_URL
 
 MOST_ADDRESSES = 20
+LONGEST_TEXT = (MOST_ADDRESSES + 1) * (LONGEST_ADDRESS + 2)
 
 
 def mail_addresses(text: str) -> list[str]:
@@ -19,13 +20,14 @@ def mail_addresses(text: str) -> list[str]:
     Raises:
         ConfigurationError: One is no address, or there are too many.
     """
+    if len(text) > LONGEST_TEXT:
+        raise _too_many()
     found: dict[str, str] = {}
     for part in text.replace(",", "\n").replace(";", "\n").splitlines():
         if address := part.strip():
             found.setdefault(address.casefold(), _checked(address))
     if len(found) > MOST_ADDRESSES:
-        sentence = _("At most %(most)d addresses are told. Use a mailing list for more.")
-        raise ConfigurationError(sentence % {"most": MOST_ADDRESSES})
+        raise _too_many()
     return list(found.values())
 
 
@@ -59,3 +61,8 @@ def _checked(address: str) -> str:
     if len(address) > LONGEST_ADDRESS:
         raise ConfigurationError(_("A mail address has at most 254 characters."))
     return address
+
+
+def _too_many() -> ConfigurationError:
+    sentence = _("At most %(most)d addresses are told. Use a mailing list for more.")
+    return ConfigurationError(sentence % {"most": MOST_ADDRESSES})

@@ -112,6 +112,7 @@ def test_addresses_are_taken_however_they_are_separated_and_once_each():
         ("a@example.com\nb@example.com Bcc:c@d.e", "is no mail address"),
         (f"{'a' * 64}@{'.'.join(['b' * 60] * 4)}.com", "is no mail address|at most 254"),
         ("\n".join(f"a{n}@example.com" for n in range(21)), "At most 20 addresses"),
+        ("x" * 10_000_000, "At most 20 addresses"),
     ],
 )
 def test_what_is_no_address_is_refused(text, wrong):

@@ -71,7 +71,7 @@ def test_everything_that_runs_is_named_with_its_progress(operator: Client):
     assert "search, below row 500" in page
     assert ("Old" in page, "ada" in page, "Asked" in page) == (True, True, True)
     assert f"/replays/{replay.pk}/" not in page  # an operator may not see copilots
-    assert 'data-unfinished="4"' in operator.get(f"{PAGE}rows/").content.decode()
+    assert 'data-unfinished="5"' in operator.get(f"{PAGE}rows/").content.decode()
 
 
 def test_the_queue_of_the_workers_is_shown_with_what_failed(operator: Client, settings):
