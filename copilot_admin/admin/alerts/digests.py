@@ -34,7 +34,9 @@ class DigestForm(ToldForm):
     weekday = forms.TypedChoiceField(
         label=gettext_lazy("Day"), coerce=int, choices=list(WEEKDAYS.items())
     )
-    hour = forms.TypedChoiceField(label=gettext_lazy("Hour (UTC)"), coerce=int, choices=HOURS)
+    hour = forms.TypedChoiceField(
+        label=gettext_lazy("Hour (UTC)"), coerce=int, choices=HOURS, initial=7
+    )
 
     class Meta:
         model = AlertDigest

@@ -56,6 +56,7 @@ class AlertAdmin(ReadOnly, AlertModelAdmin):
     list_display = ("sentence", "rule", "standing", "opened_at", "closed_at", "told_at")
     list_filter = (OpenFilter, "rule")
     list_select_related = ("rule",)
+    search_fields = ("sentence", "rule__name")
     page_template = "admin/copilot_admin/alert/page.html"
     empty_state: str | Promise = gettext_lazy("There was no alert. Rules say what would be one.")
 
@@ -85,6 +86,7 @@ class DeliveryAdmin(ReadOnly, DeliveryModelAdmin):
     list_display = ("subject", "to_whom", "event", "shown_state", "attempts", "status", "made_at")
     list_filter = ("state", "event", "webhook")
     list_select_related = ("webhook",)
+    search_fields = ("subject", "to")
     page_template = "admin/copilot_admin/alertdelivery/page.html"
     empty_state: str | Promise = gettext_lazy("Nothing was sent yet.")
 

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from django.contrib.admin import ShowFacets
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -23,6 +24,7 @@ class ReadOnly(_Admin):
 
     page_template: str
     list_per_page = 50
+    show_facets = ShowFacets.NEVER
     actions = None
 
     def facts(self, request: HttpRequest, row: Any) -> dict[str, Any]:
