@@ -43,5 +43,12 @@ PROVIDER_KEYS = SealedColumn(
     field="api_key",
     words="key of a provider",
 )
+WEBHOOK_SECRETS = SealedColumn(
+    model="AlertWebhook",
+    column="secret_cipher",
+    table="alertwebhook",
+    field="secret",
+    words="secret of a webhook",
+)
 # A column of sealed texts is a row here; a test looks for those that are not.
-SEALED_COLUMNS = (PROVIDER_KEYS,)
+SEALED_COLUMNS = (PROVIDER_KEYS, WEBHOOK_SECRETS)

@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='copilot',
             name='is_for_all_builders',
-            field=models.BooleanField(default=True, editable=False),
+            field=models.BooleanField(db_default=True, default=True, editable=False),
         ),
         migrations.CreateModel(
             name='LogIn',

@@ -171,7 +171,7 @@ class Copilot(models.Model):
     retention_days = models.PositiveIntegerField(_("retention in days"), null=True, blank=True)
     tags = models.JSONField(_("tags"), default=list, blank=True)
     # Where copilots have members: whether all builders are. Those of before members are for all.
-    is_for_all_builders = models.BooleanField(default=True, editable=False)
+    is_for_all_builders = models.BooleanField(default=True, db_default=True, editable=False)
 
     live = models.ForeignKey(
         "CopilotVersion",
