@@ -6,8 +6,8 @@ log-ins in `settings`, `logins.middleware` and `logins.backend` for `settings`, 
 """
 
 from copilot_admin.admin.access import keys, people
-from copilot_admin.admin.audit import admin as audit
 from copilot_admin.admin.alerts import digests, history, rules, webhooks
+from copilot_admin.admin.audit import admin as audit
 from copilot_admin.admin.copilots import admin as copilots
 from copilot_admin.admin.prices import admin as prices
 from copilot_admin.admin.providers import admin as providers

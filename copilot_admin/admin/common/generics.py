@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from copilot_admin.models import (
-        AuditEntry,
         Alert,
         AlertDelivery,
         AlertDigest,
         AlertRule,
         AlertWebhook,
+        AuditEntry,
         ComponentCall,
         Conversation,
         Copilot,
