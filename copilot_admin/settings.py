@@ -194,6 +194,9 @@ DEFAULT_FROM_EMAIL = MAIL.sender
 BACKGROUND = env.choice("COPILOT_TASKS", BackgroundTasks, default=BackgroundTasks.PROCESS)
 TASKS = {"default": {"BACKEND": TASK_BACKENDS[BACKGROUND]}}
 
+# For how long, and of what. Nights are of the server's time zone.
+PRUNE_HOUR = int(env.number("COPILOT_PRUNE_HOUR", default=2, minimum=0, maximum=23))
+
 # Django.
 ASGI_APPLICATION = "copilot_admin.asgi.application"
 ROOT_URLCONF = "copilot_admin.urls"

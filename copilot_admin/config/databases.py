@@ -12,9 +12,11 @@ SQLITE = "django.db.backends.sqlite3"
 # How long a writer of SQLite waits for another one. Commits of the service take milliseconds, big
 # imports about a second; the journal tries twice, and its clients are answered before that.
 LOCK_WAIT_SECONDS = 4
-# auto_vacuum counts before the first table only. FULL: a commit survives a power cut.
+# auto_vacuum counts before the first table only. FULL: a commit survives a power cut. What is deleted
+# is overwritten with zeros: erasing a conversation has to mean that it is gone.
 SQLITE_INIT = (
     "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
+    "PRAGMA secure_delete=ON; "
     f"PRAGMA busy_timeout={LOCK_WAIT_SECONDS * 1000}"
 )
 # Ten connections serve a process, since no stream holds one. A request that gets none within 1.5 s

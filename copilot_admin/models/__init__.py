@@ -1,6 +1,6 @@
 """The schema: copilots and who may ask them, saved questions, transcripts, calls of components.
 
-Doors: what is named here, `access.digest_of` for who looks a key up, `alerts`, `audit`, `copilots`, `imports`, `limits`, `people`, `prices`,
+Doors: what is named here, `access.digest_of` for who looks a key up, `alerts`, `audit`, `copilots`, `imports`, `limits`, `people`, `prices`, `privacy`,
 `questions`, `replays`, `reviewing`, `transcripts` and `usage` for their limits and names, and `fields` for migrations.
 """
 
@@ -29,6 +29,13 @@ from copilot_admin.models.imports import PendingImport
 from copilot_admin.models.limits import Scope, SubjectLimits
 from copilot_admin.models.people import ExternalAccount, LogIn, Membership
 from copilot_admin.models.prices import ModelPrice
+from copilot_admin.models.privacy import (
+    Cause,
+    ErasedRun,
+    LegalHold,
+    Removal,
+    RemovalState,
+)
 from copilot_admin.models.questions import (
     AnswerState,
     Judgement,
@@ -108,6 +115,7 @@ __all__ = [
     "BlobPart",
     "CallStatus",
     "CallerDay",
+    "Cause",
     "Checkpoint",
     "ComponentCall",
     "Conversation",
@@ -123,6 +131,7 @@ __all__ = [
     "DeliveryState",
     "EndUser",
     "EndpointKey",
+    "ErasedRun",
     "ErrorUsage",
     "Event",
     "EventType",
@@ -134,6 +143,7 @@ __all__ = [
     "Filling",
     "HourlyUsage",
     "Judgement",
+    "LegalHold",
     "LogIn",
     "Logging",
     "Mark",
@@ -147,6 +157,8 @@ __all__ = [
     "Provider",
     "Rating",
     "RecordedAnswer",
+    "Removal",
+    "RemovalState",
     "Replay",
     "ReplayAnswer",
     "ReplayState",

@@ -85,6 +85,9 @@ class Logging(models.TextChoices):
     NOTHING = "nothing", _("Nothing but that a run took place")
 
 
+LONGEST_RETENTION = 36_500  # days: a hundred years
+
+
 def call_limits() -> "list[Mapping[str, Json]]":
     """How often a question may call single functions of Workspace, until a builder says more."""
     return [{"function": limit.function, "most": limit.most} for limit in CALL_LIMITS]
@@ -106,7 +109,8 @@ class Copilot(models.Model):
     """The draft of a copilot, the switches that act at once, and the version that is live.
 
     Only what `CopilotVersion.document` holds answers questions; editing changes the draft.
-    `enabled`, `access`, `limits`, `logging`, `retention_days` and `tags` are not versioned.
+    `enabled`, `access`, `limits`, `logging`, `retention_days`, `redaction`,
+    `redacted_expressions` and `tags` are not versioned.
     """
 
     slug = models.CharField(_("slug"), max_length=60, unique=True, validators=[SLUG])
@@ -168,7 +172,15 @@ class Copilot(models.Model):
     logging = models.CharField(
         _("logging"), max_length=10, choices=Logging.choices, default=Logging.EVERYTHING
     )
-    retention_days = models.PositiveIntegerField(_("retention in days"), null=True, blank=True)
+    retention_days = models.PositiveIntegerField(
+        _("retention in days"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(LONGEST_RETENTION)],
+    )
+    # Kinds of personal data that are not stored, and expressions for more of them.
+    redaction = OrderedJsonField(_("redaction"), default=list, blank=True)
+    redacted_expressions = OrderedJsonField(_("own expressions"), default=list, blank=True)
     tags = models.JSONField(_("tags"), default=list, blank=True)
     # Where copilots have members: whether all builders are. Those of before members are for all.
     is_for_all_builders = models.BooleanField(default=True, db_default=True, editable=False)

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 import contextlib
+from datetime import datetime
 from functools import partial
 
 from django import db
 from django.conf import settings
+from django.utils import timezone
 
 from copilot_admin.alerts.checking import check_due
 from copilot_admin.alerts.tasks import send_due
@@ -32,6 +34,8 @@ from copilot_admin.errors import ConfigurationError, Unavailable
 from copilot_admin.journal import HEARTBEAT_SECONDS, JOURNAL, beat, reap, replay_spool
 from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.counting import COUNTING
+from copilot_admin.privacy.retention import begin_pruning, night_of
+from copilot_admin.privacy.spooled import clean_spool, forget_digests
 from copilot_admin.review.exports.keeping import sweep_exports
 from copilot_admin.review.exports.tasks import resume_exports
 from copilot_admin.server.database_faults import sentence_of
@@ -49,7 +53,12 @@ from copilot_admin.telemetry.metrics import counting
 from copilot_admin.telemetry.tracing import start_tracing, stop_tracing
 from copilot_admin.upkeep import background
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
-from copilot_admin.upkeep.tasks import resume_deletions, resume_fillings
+from copilot_admin.upkeep.tasks import (
+    remove,
+    resume_deletions,
+    resume_fillings,
+    resume_removals,
+)
 
 STOP_SECONDS = 5.0
 
@@ -143,6 +152,29 @@ async def fill_old_rows() -> None:
     await WRITER.run(resume_fillings)
 
 
+async def resume_removing() -> None:
+    """Goes on with erasures and prunings that another process left, and with what is due."""
+    await WRITER.run(resume_removals)
+    await WRITER.run(clean_spool)
+
+
+class _Pruner:
+    """Begins each night's pruning, once in this process; the rows see to it that it is once in all."""
+
+    def __init__(self) -> None:
+        self._begun: datetime | None = None
+
+    async def prune(self) -> None:
+        """Begins what is due."""
+        night = night_of(timezone.now())
+        if night is None or night == self._begun:
+            return
+        for removal_id in await WRITER.run(partial(begin_pruning, timezone.now())):
+            remove.enqueue(removal_id)
+        await WRITER.run(forget_digests)
+        self._begun = night
+
+
 async def resume_asking() -> None:
     """Goes on with saved questions and replays that another process left."""
     await WRITER.run(resume_questions)
@@ -196,6 +228,8 @@ DUTIES: tuple[Duty, ...] = (
     reap_dead,
     replay,
     resume,
+    _Pruner().prune,
+    resume_removing,
     resume_asking,
     resume_exporting,
     tell,

@@ -106,6 +106,18 @@ class Spool:
         except OSError as error:
             logger.warning("%s stays in the spool: %s", path.name, error.strerror)
 
+    def runs(self) -> Iterator[UUID]:
+        """The runs of which anything lies here, whole, half-written or set aside."""
+        with suppress(OSError):  # nothing was ever spooled
+            for name in {path.name.partition(".")[0] for path in _folder().iterdir()}:
+                with suppress(ValueError):  # no file of ours
+                    yield UUID(name)
+
+    def forget_all(self, key: UUID) -> None:
+        """Removes everything that lies here of a run."""
+        for ending in (".json", ".bad", UNFINISHED):
+            self.forget(_folder() / f"{key}{ending}")
+
 
 def _folder() -> Path:
     return Path(settings.DATA_DIR) / "spool"

@@ -38,7 +38,8 @@ _OF_TRACE = Select(
 _OF_USERS_TRACE = Select(
     Conversation, "id", "trace_id", where=(*_TRACE, "user_id"), filled=("trace_id",), lock=True
 )
-_OF_ID = Select(Conversation, "id", "trace_id", where=("id",), lock=True)
+# The caller is in the hashes already; a conversation that is being erased has none any more.
+_OF_ID = Select(Conversation, "id", "trace_id", where=("id", "principal"), lock=True)
 # What `Seen` has of a message.
 _SEEN = (
     "id", "conversation_id", "parent_id", "depth", "chain_hash", "client_hash", "from_history",
@@ -126,7 +127,7 @@ def _by_hash(nodes: QuerySet[Node], chain: Chain, links: Sequence[Link]) -> Foun
     if place.used < len(links) and len(tips) > 1:
         tips = _childless_first(tips)
     if _is_certain(place, links):
-        conversation = _locked(tips[0].conversation_id)
+        conversation = _locked(tips[0].conversation_id, chain)
         around = Tree(row for row in rows if row.conversation_id == tips[0].conversation_id)
         return (
             Found(conversation, AttachPoint(tips[0], place.used), around) if conversation else None
@@ -166,7 +167,7 @@ def _most_alike(
         return None
     tree = Tree(_seen(Node.objects.filter(conversation_id=chosen).order_by("-id")[:LOADED]))
     place = Walk(tree, chain, strict=strict).follow(links)
-    conversation = _locked(chosen) if place.answers else None
+    conversation = _locked(chosen, chain) if place.answers else None
     return Found(conversation, place, tree) if conversation else None
 
 
@@ -207,9 +208,9 @@ def _conversation_ids(rows: Iterable[Seen]) -> list[int]:
     return list(dict.fromkeys(row.conversation_id for row in rows))
 
 
-def _locked(conversation_id: int) -> Known | None:
+def _locked(conversation_id: int, chain: Chain) -> Known | None:
     """The conversation, kept from other processes until the commit."""
-    row = _OF_ID(id=conversation_id)
+    row = _OF_ID(id=conversation_id, principal=chain.principal)
     return Known(*row) if row is not None else None
 
 

@@ -23,8 +23,9 @@ from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import Action
+from copilot_admin.privacy.leftovers import empty_log, forget_reasons, merge_search_index, vacuum
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.upkeep import filling
+from copilot_admin.upkeep import filling, removing
 from copilot_admin.upkeep.background import pause
 from copilot_admin.upkeep.deletion import Step, claim_stalled, delete_batch, mark
 from copilot_admin.upkeep.filling import fill_batch
@@ -64,6 +65,50 @@ def sweep_blobs(after: str = "", in_round: int = 0, total: int = 0) -> None:
     last = in_turns(batch, lambda sweep: sweep.is_done)
     if last is not None and not last.is_done:
         sweep_blobs.enqueue(*astuple(last)[:3])
+
+
+@task
+def remove(removal_id: int) -> None:
+    """Removes what is erased or whose time is up; where it stops, housekeeping takes it up again."""
+    last = in_turns(partial(_removed, removal_id), lambda step: step is not removing.Step.MOVED)
+    if last is removing.Step.MOVED:
+        remove.enqueue(removal_id)
+    elif last is removing.Step.LAST:
+        _clear_files(removal_id)
+
+
+def _removed(removal_id: int) -> removing.Step:
+    return WRITER.submit(partial(removing.remove_batch, removal_id)).result()
+
+
+def _clear_files(removal_id: int) -> None:
+    """Clears what the database's own files hold of deleted rows; where that fails, it is tried again."""
+    merged = in_turns(_merging(), bool)
+    if not merged:
+        return
+    try:
+        WRITER.submit(forget_reasons).result()
+        if WRITER.submit(partial(removing.forget_who, removal_id)).result():
+            vacuum()
+        if empty_log():
+            WRITER.submit(partial(removing.finish, removal_id)).result()
+    except (db.Error, Unavailable) as error:
+        logger.warning("removal %d is not finished yet: %s", removal_id, type(error).__name__)
+        return
+    sweep_blobs.enqueue()
+
+
+def _merging() -> Callable[[], bool]:
+    """Merges a little of the search index with each call; the first begins it anew."""
+    first = iter((True,))
+    return lambda: WRITER.submit(partial(merge_search_index, first=next(first, False))).result()
+
+
+def resume_removals() -> None:
+    """Takes up the removals that have stopped, unless they wait for a worker."""
+    for removal_id in removing.claim_stalled():
+        if not waits_for_worker(remove, removal_id):
+            remove.enqueue(removal_id)
 
 
 @task

@@ -14,8 +14,9 @@ import pytest
 from copilot_admin import models
 from copilot_admin.journal.opening import accept, prepare
 from copilot_admin.models import Blob, BlobPart, Conversation, Copilot, Node, Run
+from copilot_admin.privacy import rows as privacy_rows
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.upkeep import deletion, images, sweeping, tasks
+from copilot_admin.upkeep import images, sweeping, tasks
 from copilot_admin.upkeep.background import BACKGROUND
 from copilot_admin.upkeep.deletion import Step, claim_stalled, delete_batch, mark
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch, without_referrer
@@ -117,7 +118,7 @@ def test_all_blobs_go_with_the_last_copilot():
 
 
 def test_no_batch_deletes_more_rows_than_it_may(monkeypatch):
-    monkeypatch.setattr(deletion, "ROWS", 5)
+    monkeypatch.setattr(privacy_rows, "ROWS", 5)
     version = make_version()
     fill(version)
     mark([version.copilot_id])
@@ -135,7 +136,7 @@ def test_a_conversation_of_many_messages_is_deleted_from_its_end():
     Client(version=version).ask(*history, "And?").answer("So")
     mark([version.copilot_id])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(deletion, "ROWS", 4)
+        patch.setattr(privacy_rows, "ROWS", 4)
         assert delete(version.copilot_id) > 8
     assert not Node.objects.exists()
 
@@ -235,7 +236,7 @@ def test_the_command_says_what_it_swept(capsys, monkeypatch):
 def test_the_background_deletes_sweeps_and_lets_questions_between(monkeypatch):
     version, other = make_version(), make_version()
     fill(version, conversations=4)
-    monkeypatch.setattr(deletion, "ROWS", 10)
+    monkeypatch.setattr(privacy_rows, "ROWS", 10)
     asked = []
 
     def ask_between(copilot_id):

@@ -6,9 +6,11 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
 from django.db.models import Count, F, Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.models import Conversation, Copilot, CopilotVersion, EndpointKey
+from copilot_admin.models import Conversation, Copilot, CopilotVersion, EndpointKey, LegalHold
+from copilot_admin.privacy.holds import holds_on_copilot
 
 User = AbstractBaseUser | AnonymousUser
 
@@ -32,6 +34,7 @@ def deletion_of(
         conversations += had
         versions += CopilotVersion.objects.filter(copilot=copilot).count()
         things.append(str(copilot))
+        obstacles += [_held(copilot, hold) for hold in holds_on_copilot(copilot.pk)[:1]]
         if had and not may_delete:
             obstacles.append(_kept_for_review(copilot, had))
     counts = {
@@ -56,6 +59,14 @@ def revoke_keys_of(copilot_ids: Sequence[int]) -> None:
         .values_list("pk", flat=True)
     )
     EndpointKey.objects.filter(pk__in=list(lost)).update(revoked_at=timezone.now())
+
+
+def _held(copilot: Copilot, hold: LegalHold) -> str:
+    sentence = _(
+        "A legal hold keeps “%(name)s” or transcripts of it (%(reason)s, placed by %(by)s). It can "
+        "be deleted when that is released."
+    )
+    return sentence % {"name": copilot, "reason": hold.reason, "by": hold.placed_by_name}
 
 
 def _kept_for_review(copilot: Copilot, conversations: int) -> str:

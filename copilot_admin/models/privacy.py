@@ -1,0 +1,137 @@
+"""What is taken away and what may not be: removals under way, legal holds, runs that were erased."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.models.copilots import Copilot
+from copilot_admin.models.transcripts import Conversation
+
+LONGEST_REASON = 500
+LONGEST_PRINCIPAL = 100  # as of a conversation
+DIGEST_LENGTH = 32  # hexadecimal digits of a 128-bit BLAKE2b
+
+# Who asked a conversation that is just being erased: nobody goes on with it, and no list finds it.
+ERASED = "erased:"
+
+
+class Cause(models.TextChoices):
+    """Why something is removed."""
+
+    RETENTION = "retention", _("Time is up")
+    ERASURE = "erasure", _("Erasure")
+
+
+class RemovalState(models.TextChoices):
+    """What a removal does next."""
+
+    ROWS = "rows", _("Deleting transcripts")
+    BLOBS = "blobs", _("Deleting contents")
+    SCRUB = "scrub", _("Clearing the database's files")
+    DONE = "done", _("Done")
+
+
+class Scope(models.Model):
+    """Which conversations are meant; what is empty says nothing, and all that is said must hold.
+
+    A conversation belongs to the time between `since` and `until` if anything was said in it then.
+    """
+
+    # No foreign keys: what they name goes, and the row stays to say that it went.
+    conversation = models.BigIntegerField(_("conversation"), null=True, blank=True)
+    principal = models.CharField(_("caller"), max_length=LONGEST_PRINCIPAL, blank=True)
+    copilot = models.BigIntegerField(_("copilot"), null=True, blank=True)
+    since = models.DateTimeField(_("from"), null=True, blank=True)
+    until = models.DateTimeField(_("before"), null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class Removal(Scope):
+    """Something that is being removed in short batches, and how many rows of each kind went.
+
+    Who goes on with it moves `moved_at`. Rows that are done stay as the proof that it was done; they
+    name no content.
+    """
+
+    cause = models.CharField(_("cause"), max_length=9, choices=Cause.choices)
+    idle_before = models.DateTimeField(null=True)  # of retention: silent since then
+    day = models.DateField(null=True)  # of retention: one for each copilot and night
+    with_questions = models.BooleanField(default=True)  # saved questions that were made from it
+    reason = models.CharField(_("reason"), max_length=LONGEST_REASON, blank=True)
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    state = models.CharField(
+        _("state"), max_length=5, choices=RemovalState.choices, default=RemovalState.ROWS
+    )
+    total = models.PositiveBigIntegerField(default=0)  # conversations, when it began
+    counts = models.JSONField(default=dict)  # rows that went, by the name of their model
+    swept_to = models.CharField(max_length=64, blank=True)  # hash of a blob
+    in_round = models.PositiveBigIntegerField(default=0)
+    begun_at = models.DateTimeField(_("begun"), auto_now_add=True)
+    moved_at = models.DateTimeField(null=True)
+    done_at = models.DateTimeField(_("done"), null=True)
+
+    class Meta:
+        verbose_name = _("removal")
+        verbose_name_plural = _("removals")
+        ordering = ["-id"]
+        default_permissions = ()
+        permissions = [("erase_data", "Can erase conversations, callers and periods")]
+        indexes = [
+            models.Index(fields=["moved_at"], condition=~Q(state="done"), name="removal_unfinished")
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["copilot", "day"],
+                condition=Q(cause="retention"),
+                name="removal_of_night_once",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"removal {self.pk} {self.state}"
+
+
+class LegalHold(Scope):
+    """That something may not be removed, by nobody and by no clock, until it is released."""
+
+    conversation_row = models.ForeignKey(  # the database itself keeps what is held
+        Conversation, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    copilot_row = models.ForeignKey(Copilot, null=True, on_delete=models.PROTECT, related_name="+")
+    reason = models.CharField(_("reason"), max_length=LONGEST_REASON)
+    placed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    placed_by_name = models.CharField(_("placed by"), max_length=150)
+    placed_at = models.DateTimeField(_("since"), auto_now_add=True)
+    released_at = models.DateTimeField(_("released"), null=True)
+    released_by_name = models.CharField(max_length=150, blank=True)
+
+    class Meta:
+        verbose_name = _("legal hold")
+        verbose_name_plural = _("legal holds")
+        ordering = ["-id"]
+        default_permissions = ()
+        permissions = [("hold_data", "Can place and release legal holds, and see what is removed")]
+        indexes = [models.Index(fields=["id"], condition=Q(released_at=None), name="hold_in_force")]
+
+    def __str__(self) -> str:
+        return f"hold {self.pk}"
+
+
+class ErasedRun(models.Model):
+    """That a run was erased, told by a digest of its id: what is left of it elsewhere goes too."""
+
+    digest = models.CharField(max_length=DIGEST_LENGTH, primary_key=True)
+    erased_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return self.digest

@@ -1,0 +1,121 @@
+"""Legal holds: what they keep, who placed them, and which of them keep a conversation or a copilot."""
+
+from collections.abc import Iterable
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from copilot_admin.models import ComponentCall, Conversation, Copilot, LegalHold, Run
+from copilot_admin.privacy.scopes import (
+    Scope,
+    calls_in,
+    conversations_in,
+    loose_runs_in,
+    scope_of,
+)
+
+
+def in_force() -> QuerySet[LegalHold]:
+    """The holds that have not been released."""
+    return LegalHold.objects.filter(released_at=None)
+
+
+def place(scope: Scope, *, reason: str, by: str, by_id: int | None = None) -> LegalHold:
+    """Holds what a scope means from now on, also what is asked later.
+
+    Args:
+        scope: What may not be removed.
+        reason: For whoever comes upon it.
+        by: The name of who places it.
+        by_id: His id, if he has an account.
+
+    Raises:
+        ValueError: The scope says nothing, or names what is not there.
+    """
+    if not scope:
+        raise ValueError("Say what is to be held: a conversation, a caller, a copilot or a period.")
+    if scope.copilot is not None and not Copilot.objects.filter(pk=scope.copilot).exists():
+        raise ValueError(f"There is no copilot {scope.copilot}.")
+    talk = scope.conversation
+    if talk is not None and not Conversation.objects.filter(pk=talk).exists():
+        raise ValueError(f"There is no conversation {talk}.")
+    return LegalHold.objects.create(
+        conversation=talk,
+        conversation_row_id=talk,
+        principal=scope.principal,
+        copilot=scope.copilot,
+        copilot_row_id=scope.copilot,
+        since=scope.since,
+        until=scope.until,
+        reason=reason,
+        placed_by_id=by_id,
+        placed_by_name=by,
+    )
+
+
+def release(hold_id: int, *, by: str) -> bool:
+    """Ends a hold; its row stays, and says who ended it.
+
+    Returns:
+        Whether it was in force.
+    """
+    ended = (
+        in_force()
+        .filter(pk=hold_id)
+        .update(
+            released_at=timezone.now(),
+            released_by_name=by,
+            conversation_row=None,
+            copilot_row=None,
+        )
+    )
+    return bool(ended)
+
+
+def held_conversations() -> Q | None:
+    """Of conversations: those that some hold keeps; None: there is no hold."""
+    return _any(conversations_in(scope_of(hold)) for hold in in_force())
+
+
+def held_runs() -> Q | None:
+    """Of runs without a conversation: those that some hold keeps; None: none does."""
+    return _any(loose_runs_in(scope_of(hold)) for hold in in_force())
+
+
+def held_calls() -> Q | None:
+    """Of calls of components: those that some hold keeps; None: none does."""
+    return _any(calls_in(scope_of(hold)) for hold in in_force())
+
+
+def holds_of(conversation: Conversation) -> list[LegalHold]:
+    """The holds that keep a conversation, the newest first."""
+    row = Conversation.objects.filter(pk=conversation.pk)
+    return [hold for hold in in_force() if row.filter(conversations_in(scope_of(hold))).exists()]
+
+
+def holds_on_copilot(copilot_id: int) -> list[LegalHold]:
+    """The holds that keep a copilot or anything that belongs to it, the newest first."""
+    return [hold for hold in in_force() if _keeps(hold, copilot_id)]
+
+
+def _keeps(hold: LegalHold, copilot_id: int) -> bool:
+    if hold.copilot is not None:
+        return hold.copilot == copilot_id
+    scope = scope_of(hold)
+    runs, calls = loose_runs_in(scope), calls_in(scope)
+    return (
+        Conversation.objects.filter(conversations_in(scope), copilot_id=copilot_id).exists()
+        or (runs is not None and Run.objects.filter(runs, copilot_id=copilot_id).exists())
+        or (
+            calls is not None
+            and ComponentCall.objects.filter(calls, copilot_id=copilot_id).exists()
+        )
+    )
+
+
+def _any(parts: Iterable[Q | None]) -> Q | None:
+    found: Q | None = None
+    for part in parts:
+        if part is not None:
+            found = part if found is None else found | part
+    return found

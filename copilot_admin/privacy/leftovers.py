@@ -1,0 +1,108 @@
+"""What a database still holds of rows that are gone: in its search index, its log, its free pages.
+
+SQLite overwrites what is deleted (`secure_delete`, see `config.databases`), but for its index of
+trigrams, which marks what is gone until its pieces are merged, and for the write-ahead log. Of
+PostgreSQL `VACUUM` frees the place of rows that are gone; the next rows overwrite them.
+"""
+
+from collections.abc import Iterable
+
+from django.apps import apps
+from django.db import connection
+from django.db.backends.utils import CursorWrapper
+
+from copilot_admin.models import Feedback, SeenKind, SeenValue
+from copilot_admin.storage.many import delete_rows
+
+INDEX = "copilot_admin_turntext_trigrams"
+PAGES = 200  # of the index that are merged at once, about 20 ms
+# Whoever reads keeps the log; who writes waits for whoever wants it emptied, so that one gives up soon.
+PATIENCE_MS = 50
+UNCHANGED = 2  # fewer rows than these changed: there was nothing to merge
+
+
+def merge_search_index(*, first: bool) -> bool:
+    """Merges some of SQLite's search index, so that what is deleted leaves it; in a transaction.
+
+    Args:
+        first: Whether it is to be begun with all pieces; else what was begun goes on.
+
+    Returns:
+        Whether there is nothing more to merge.
+    """
+    if connection.vendor != "sqlite":
+        return True
+    with connection.cursor() as cursor:
+        before = _changes(cursor)
+        cursor.execute(
+            f"INSERT INTO {INDEX}({INDEX}, rank) VALUES ('merge', %s)",  # noqa: S608  # a name of ours
+            [-PAGES if first else PAGES],
+        )
+        return _changes(cursor) - before < UNCHANGED
+
+
+def empty_log() -> bool:
+    """Folds SQLite's write-ahead log into its file and empties it; outside of a transaction.
+
+    Returns:
+        False: somebody reads from it; later.
+    """
+    if connection.vendor != "sqlite":
+        return True
+    with connection.cursor() as cursor:
+        waited = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
+        try:
+            cursor.execute(f"PRAGMA busy_timeout = {PATIENCE_MS}")
+            row = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout = {int(waited)}")
+    return not row[0]
+
+
+def vacuum(*, full: bool = False) -> None:
+    """Frees what is deleted; outside of a transaction.
+
+    Args:
+        full: Writes every table anew into new files, so that nothing of what is gone stays in them.
+            Nobody can read or write a table meanwhile; SQLite needs as much room again on the disk.
+    """
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            if full:
+                cursor.execute("VACUUM")
+            return
+        cursor.execute("SET statement_timeout = 0")
+        try:
+            for table in _tables():
+                name = connection.ops.quote_name(table)
+                cursor.execute(f"VACUUM (FULL) {name}" if full else f"VACUUM {name}")
+        finally:
+            cursor.execute("RESET statement_timeout")
+
+
+def forget_reasons() -> int:
+    """Forgets reasons of thumbs that no thumb has any more: they are choices of a filter.
+
+    Returns:
+        How many there were.
+    """
+    seen = dict(
+        SeenValue.objects.filter(kind=SeenKind.REASON).order_by().values_list("value", "pk")
+    )
+    if not seen:
+        return 0
+    for tags in Feedback.objects.order_by().values_list("tags", flat=True).iterator():
+        for tag in tags:
+            seen.pop(tag, None)
+    return delete_rows(SeenValue._meta.pk, list(seen.values()))
+
+
+def _tables() -> Iterable[str]:
+    return sorted(
+        model._meta.db_table for model in apps.get_app_config("copilot_admin").get_models()
+    )
+
+
+def _changes(cursor: CursorWrapper) -> int:
+    row = cursor.execute("SELECT total_changes()").fetchone()
+    return int(row[0])

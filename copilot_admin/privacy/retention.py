@@ -1,0 +1,65 @@
+"""When a copilot's time is up: one removal for each copilot and night; writes."""
+
+from datetime import datetime, time, timedelta
+
+from django.conf import settings
+from django.utils import timezone
+
+from copilot_admin.models import Cause, Conversation, Copilot, Removal
+from copilot_admin.privacy.counting import to_be_removed
+from copilot_admin.privacy.scopes import Scope
+
+
+def night_of(now: datetime) -> datetime | None:
+    """The moment of the last night's pruning; None: it is not yet time on this day.
+
+    Args:
+        now: In any zone; nights are of the server's.
+    """
+    here = timezone.localtime(now)
+    begins = here.replace(hour=settings.PRUNE_HOUR, minute=0, second=0, microsecond=0)
+    return begins if here >= begins else None
+
+
+def begin_pruning(now: datetime) -> list[int]:
+    """Begins what is due and was not begun yet; two that do so at once begin it once.
+
+    Returns:
+        The ids of the removals that were begun.
+    """
+    night = night_of(now)
+    if night is None:
+        return []
+    begun = set(
+        Removal.objects.filter(cause=Cause.RETENTION, day=night.date()).values_list(
+            "copilot", flat=True
+        )
+    )
+    limited = Copilot.objects.filter(retention_days__isnull=False, deletion_requested_at=None)
+    return [
+        removal
+        for pk, days in limited.exclude(pk__in=begun).values_list("pk", "retention_days")
+        if (removal := _begin(pk, days or 0, night)) is not None
+    ]
+
+
+def scope_of_copilot(copilot_id: int, days: int, at: datetime) -> Scope:
+    """What of a copilot has been silent for longer than it is kept."""
+    midnight = datetime.combine(timezone.localdate(at), time.min, timezone.get_current_timezone())
+    return Scope(copilot=copilot_id, idle_before=midnight - timedelta(days=days))
+
+
+def _begin(copilot_id: int, days: int, night: datetime) -> int | None:
+    scope = scope_of_copilot(copilot_id, days, night)
+    removal, is_new = Removal.objects.get_or_create(
+        cause=Cause.RETENTION,
+        copilot=copilot_id,
+        day=night.date(),
+        defaults={
+            "idle_before": scope.idle_before,
+            "with_questions": False,
+            "total": Conversation.objects.filter(to_be_removed(scope)).count(),
+            "moved_at": timezone.now(),
+        },
+    )
+    return removal.pk if is_new else None

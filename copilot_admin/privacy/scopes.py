@@ -1,0 +1,118 @@
+"""What somebody means who erases or holds: a conversation, a caller, a copilot, a period."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q
+
+from copilot_admin.models.privacy import Scope as ScopeRow
+
+KEY_START = "key:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """All that is said must hold; a scope that says nothing means everything, and is refused.
+
+    Attributes:
+        conversation: Its id.
+        principal: Who asked.
+        copilot: Its id.
+        since: Something was said at this moment or later.
+        until: Something was said before this moment.
+        idle_before: Nothing was said at this moment or later.
+    """
+
+    conversation: int | None = None
+    principal: str = ""
+    copilot: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    idle_before: datetime | None = None
+
+    def __bool__(self) -> bool:
+        return self != Scope()
+
+
+def scope_of(row: ScopeRow) -> Scope:
+    """The scope that a row says."""
+    return Scope(
+        conversation=row.conversation,
+        principal=row.principal,
+        copilot=row.copilot,
+        since=row.since,
+        until=row.until,
+        idle_before=getattr(row, "idle_before", None),
+    )
+
+
+def conversations_in(scope: Scope) -> Q:
+    """Of conversations: those that are meant."""
+    found = _asked_by(scope)
+    if scope.conversation is not None:
+        found &= Q(pk=scope.conversation)
+    if scope.since is not None:
+        found &= Q(last_at__gte=scope.since)
+    if scope.until is not None:
+        found &= Q(first_at__lt=scope.until)
+    if scope.idle_before is not None:
+        found &= Q(last_at__lt=scope.idle_before)
+    return found
+
+
+def loose_runs_in(scope: Scope) -> Q | None:
+    """Of runs without a conversation, such as refused ones: those that are meant; None: none are."""
+    if scope.conversation is not None:
+        return None
+    return Q(conversation=None) & _asked_by(scope) & _happened(scope, "started_at")
+
+
+def calls_in(scope: Scope) -> Q | None:
+    """Of calls of components: those that are meant; None: none are."""
+    if scope.conversation is not None:
+        return None
+    found = _happened(scope, "created_at")
+    if scope.copilot is not None:
+        found &= Q(copilot_id=scope.copilot)
+    if scope.principal:
+        key = scope.principal.removeprefix(KEY_START)
+        if not (scope.principal.startswith(KEY_START) and key.isascii() and key.isdecimal()):
+            return None
+        found &= Q(key_id=int(key))
+    return found
+
+
+def caller_days_in(scope: Scope) -> Q | None:
+    """Of the rollup that names callers: the days that are meant; None: none are."""
+    if scope.conversation is not None or scope.idle_before is not None:
+        return None
+    found = _asked_by(scope)
+    if scope.since is not None:
+        found &= Q(day__gte=scope.since.date())
+    if scope.until is not None:
+        found &= Q(day__lt=scope.until.date())
+    return found
+
+
+def _asked_by(scope: Scope) -> Q:
+    found = Q()
+    if scope.principal:
+        found &= of_caller(scope.principal)
+    if scope.copilot is not None:
+        found &= Q(copilot_id=scope.copilot)
+    return found
+
+
+def of_caller(principal: str) -> Q:
+    """What somebody asked: the one place that says how rows name who asked."""
+    return Q(principal=principal)
+
+
+def _happened(scope: Scope, column: str) -> Q:
+    found = Q()
+    if scope.since is not None:
+        found &= Q(**{f"{column}__gte": scope.since})
+    for end in (scope.until, scope.idle_before):
+        if end is not None:
+            found &= Q(**{f"{column}__lt": end})
+    return found

@@ -1,0 +1,256 @@
+"""Remove what is erased or whose time is up, in short batches; writes.
+
+Its row says how far a removal has come and is committed with each batch, so it goes on after a crash
+where it stopped. A conversation is taken out of everybody's reach before its first row goes, and
+only while nothing in it is being answered: what is asked of it from then on begins a new one.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from enum import StrEnum
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from copilot_admin.models import (
+    CallerDay,
+    Cause,
+    Conversation,
+    ExportPart,
+    ExportState,
+    Outcome,
+    RecordedAnswer,
+    Removal,
+    RemovalState,
+    ReplayAnswer,
+    Run,
+    SavedAnswer,
+    SavedQuestion,
+    TranscriptExport,
+    Turn,
+)
+from copilot_admin.models.privacy import ERASED
+from copilot_admin.privacy.counting import component_calls, loose_runs, to_be_removed
+from copilot_admin.privacy.rows import (
+    Gone,
+    delete_first,
+    of_conversations,
+    of_runs,
+    without_running,
+)
+from copilot_admin.privacy.scopes import Scope, caller_days_in, scope_of
+from copilot_admin.privacy.spooled import forget_spooled, remember
+from copilot_admin.storage.many import delete_rows
+from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
+
+CONVERSATIONS = 20  # of one batch; one with more rows than a batch takes several
+QUESTIONS = 20
+PARTS = 10  # of exports, some 100 kB each
+STALLED = timedelta(seconds=30)  # without a batch: whoever removed has stopped
+
+
+class Step(StrEnum):
+    """What came of a batch."""
+
+    MOVED = "moved"
+    WAITING = "waiting"  # answers that still run, or another process that removes
+    LAST = "last"  # all rows are gone: the database's own files are next
+    GONE = "gone"
+
+
+def begin(
+    scope: Scope, *, reason: str = "", by_id: int | None = None, with_questions: bool = True
+) -> Removal:
+    """Stores that something is to be erased.
+
+    Raises:
+        ValueError: The scope says nothing: nobody erases everything by an empty form.
+    """
+    if not scope:
+        raise ValueError(
+            "Say what is to be erased: a conversation, a caller, a copilot or a period."
+        )
+    return Removal.objects.create(
+        cause=Cause.ERASURE,
+        conversation=scope.conversation,
+        principal=scope.principal,
+        copilot=scope.copilot,
+        since=scope.since,
+        until=scope.until,
+        reason=reason,
+        asked_by_id=by_id,
+        with_questions=with_questions,
+        total=Conversation.objects.filter(to_be_removed(scope)).count(),
+        moved_at=timezone.now(),
+    )
+
+
+def unfinished() -> QuerySet[Removal]:
+    """The removals that are not done."""
+    return Removal.objects.exclude(state=RemovalState.DONE)
+
+
+def claim_stalled() -> list[int]:
+    """Removals that nobody goes on with; each is handed to one caller only."""
+    now = timezone.now()
+    stalled = unfinished().filter(Q(moved_at=None) | Q(moved_at__lt=now - STALLED))
+    return [
+        pk
+        for pk in stalled.values_list("pk", flat=True)
+        if stalled.filter(pk=pk).update(moved_at=now)
+    ]
+
+
+def remove_batch(removal_id: int) -> Step:
+    """Removes some rows, and then contents that nothing refers to any more."""
+    rows = unfinished().filter(pk=removal_id)
+    removal = rows.select_for_update(skip_locked=True, of=("self",)).first()
+    if removal is None:
+        return Step.WAITING if rows.exists() else Step.GONE
+    removal.moved_at = timezone.now()
+    step = _did(removal)
+    removal.save()
+    return step
+
+
+def forget_who(removal_id: int) -> bool:
+    """Takes the caller out of the row of a removal that has nothing more to delete.
+
+    Returns:
+        Whether it is an erasure, of which nothing may stay in the files.
+    """
+    removal = unfinished().filter(pk=removal_id, state=RemovalState.SCRUB).first()
+    if removal is None:
+        return False
+    unfinished().filter(pk=removal_id).update(principal="", moved_at=timezone.now())
+    return removal.cause == Cause.ERASURE
+
+
+def finish(removal_id: int) -> None:
+    """Says that nothing is left."""
+    now = timezone.now()
+    unfinished().filter(pk=removal_id, state=RemovalState.SCRUB).update(
+        state=RemovalState.DONE, moved_at=now, done_at=now
+    )
+
+
+def _did(removal: Removal) -> Step:
+    match removal.state:
+        case RemovalState.ROWS:
+            return _removed_rows(removal)
+        case RemovalState.BLOBS:
+            return _swept(removal)
+        case _:
+            return Step.LAST
+
+
+def _removed_rows(removal: Removal) -> Step:
+    ids = _taken(removal)
+    if ids:
+        gone = delete_first(_questions(ids)) if removal.with_questions else Gone()
+        _note(removal, gone if gone.total else delete_first(of_conversations(ids)))
+        return Step.MOVED
+    scope = scope_of(removal)
+    if Conversation.objects.filter(to_be_removed(scope)).exists():
+        return Step.WAITING
+    gone = delete_first(_without_conversation(scope))
+    gone.counts[ExportPart.__name__] += _delete_parts()
+    _note(removal, gone)
+    if not gone.total:
+        # What nobody refers to after a night's pruning is swept once for all copilots.
+        is_erasure = removal.cause == Cause.ERASURE
+        removal.state = RemovalState.BLOBS if is_erasure else RemovalState.SCRUB
+    return Step.MOVED
+
+
+def _taken(removal: Removal) -> list[int]:
+    """The conversations that this removal is about to delete: those begun with, or the next ones."""
+    mine = f"{ERASED}{removal.pk}"
+    begun = Conversation.objects.filter(principal=mine).order_by("pk")
+    ids = list(begun.values_list("pk", flat=True)[:CONVERSATIONS])
+    if ids:
+        return ids
+    next_ones = Conversation.objects.filter(to_be_removed(scope_of(removal)))
+    locked = next_ones.filter(_nothing_runs()).order_by("last_at", "pk")
+    found = locked.select_for_update(skip_locked=True, of=("self",))
+    ids = without_running(list(found.values_list("pk", flat=True)[:CONVERSATIONS]))
+    Conversation.objects.filter(pk__in=ids).update(principal=mine, trace_id="", title="")
+    if removal.cause == Cause.ERASURE:
+        _withdraw_exports(ids)
+    return ids
+
+
+def _nothing_runs() -> Q:
+    return ~Q(Exists(Run.objects.filter(conversation=OuterRef("pk"), outcome=Outcome.RUNNING)))
+
+
+def _questions(ids: list[int]) -> Iterator[QuerySet[Any]]:
+    """What was learnt from conversations, those rows first that others do not refer to.
+
+    A recorded answer is what leads to its question, so both go in one batch, and before the turn.
+    """
+    turns = Turn.objects.filter(conversation__in=ids).values("pk")
+    recorded = RecordedAnswer.objects.filter(turn__in=turns).order_by("pk")
+    made = list(recorded.values_list("pk", flat=True)[:QUESTIONS])
+    answers = (
+        ReplayAnswer.objects.filter(question__in=made).order_by(),
+        SavedAnswer.objects.filter(question__in=made).order_by(),
+    )
+    if any(rows.exists() for rows in answers):
+        yield from answers
+    else:
+        yield RecordedAnswer.objects.filter(pk__in=made).order_by()
+        yield SavedQuestion.objects.filter(pk__in=made).order_by()
+
+
+def _without_conversation(scope: Scope) -> Iterator[QuerySet[Any]]:
+    """What is meant beside conversations, those rows first that others do not refer to."""
+    yield from of_runs(loose_runs(scope))
+    yield component_calls(scope).order_by()
+    days = caller_days_in(scope)
+    if days is not None:
+        yield CallerDay.objects.filter(days).order_by()
+
+
+def _withdraw_exports(ids: Iterable[int]) -> None:
+    """Takes away the files of transcripts that reach over a conversation; their parts go with it."""
+    over = Q()
+    for pk in ids:
+        over |= Q(bottom__lte=pk, top__gte=pk)
+    if not over:
+        return
+    TranscriptExport.objects.filter(over).update(
+        state=ExportState.FAILED,
+        error=_("Transcripts in it were erased. Make the export anew."),
+        query="",
+        words="",
+    )
+
+
+def _delete_parts() -> int:
+    parts = ExportPart.objects.filter(export__state=ExportState.FAILED).order_by()
+    return delete_rows(ExportPart._meta.pk, list(parts.values_list("pk", flat=True)[:PARTS]))
+
+
+def _note(removal: Removal, gone: Gone) -> None:
+    counts = Counter(removal.counts)
+    counts.update(gone.counts)
+    removal.counts = {name: number for name, number in counts.items() if number}
+    if removal.cause == Cause.ERASURE:
+        remember(gone.runs)
+    if gone.runs:
+        transaction.on_commit(partial(forget_spooled, gone.runs))
+
+
+def _swept(removal: Removal) -> Step:
+    sweep = sweep_batch(Sweep(removal.swept_to, removal.in_round))
+    removal.counts["Blob"] = removal.counts.get("Blob", 0) + sweep.total
+    removal.swept_to, removal.in_round = sweep.after, sweep.in_round
+    if sweep.is_done:
+        removal.state = RemovalState.SCRUB
+    return Step.MOVED

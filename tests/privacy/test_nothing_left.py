@@ -1,0 +1,168 @@
+"""What is erased is in no file any more: canaries are written wherever a text can go, and looked for."""
+
+from contextlib import suppress
+from pathlib import Path
+import zlib
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.utils import timezone
+import pytest
+
+from copilot_admin import models
+from copilot_admin.journal.checkpoints import store
+from copilot_admin.journal.recorder import Piece
+from copilot_admin.journal.sealing import seal, to_json
+from copilot_admin.journal.seen import note_seen
+from copilot_admin.privacy.leftovers import vacuum
+from copilot_admin.privacy.scopes import Scope
+from copilot_admin.storage.spool import SPOOL
+from copilot_admin.upkeep import background, removing, tasks
+from copilot_admin.upkeep.background import BACKGROUND
+from protocol.events import ArtifactType, MessageArtifact
+from tests.factories import make_call, make_key, make_saved, make_user, make_version
+from tests.journal.journaling import Client, ai, record_of
+from tests.waiting import HANGS_SECONDS
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
+# No two letters side by side are in both, nor in any other text here: FTS5 keeps trigrams, of which it
+# leaves out the beginnings that neighbours share.
+GONE, STAYS = "qxjzkvwpqyhx", "zvqkxwyjpzqf"
+PADDING = " ".join(f"row {number} of a table" for number in range(400))
+
+
+def write_everywhere(word, *, principal, version):
+    """A conversation with a word wherever a text can be."""
+    client = Client(version=version, principal=principal, trace_id=f"trace {word}")
+    table = MessageArtifact(
+        type=ArtifactType.TABLE, uuid="u", artifact_name=word, description=word,
+        content=[{"day": f"{word} {PADDING} {word}"}],
+    )  # fmt: skip
+    asked = client.ask(f"Question {word}", workspace_state={"note": f"{word} {PADDING}"})
+    store([(asked.run_id, Piece(0, f"Streamed {word}", ()))])
+    asked.answer(f"Answer {word}", table)
+    again = client.ask(f"Question {word}", ai(f"Answer {word}"), f"More {word} {PADDING}")
+    again.answer(f"Second {word}")
+    turn = models.Turn.objects.filter(conversation=asked.conversation).earliest("pk")
+    models.Feedback.objects.create(
+        turn=turn, source="end_user", value=-1, comment=word, tags=[f"tag {word}"]
+    )
+    note_seen(models.SeenKind.REASON, f"tag {word}")
+    author = make_user()
+    models.Verdict.objects.create(
+        conversation=asked.conversation, author=author, rating="bad", comment=word
+    )
+    models.TurnNote.objects.create(turn=turn, author=author, text=word)
+    saved = make_saved(version.copilot, f"Saved {word}", body={"note": word})
+    models.RecordedAnswer.objects.create(
+        question=saved, conversation=asked.conversation.pk, turn=turn.pk, text=word,
+        answered_at=timezone.now(),
+    )  # fmt: skip
+    models.SavedAnswer.objects.create(question=saved, side="draft", state="done", text=word)
+    replay = models.Replay.objects.create(copilot=version.copilot, moved_at=timezone.now())
+    models.ReplayAnswer.objects.create(
+        replay=replay, question=saved, position=0, head=word, text=word, before_text=word
+    )
+    SPOOL.put(again.run_id, to_json(seal(record_of(word), run_id=again.run_id, at=timezone.now())))
+    SPOOL.set_aside(Path(settings.DATA_DIR) / "spool" / f"{again.run_id}.json")
+    return asked.conversation
+
+
+def export_of(conversation, word):
+    made = models.TranscriptExport.objects.create(
+        owner=make_user(), format="csv", query=f"q={word}", words=word, state="done",
+        bottom=conversation.pk, top=conversation.pk, moved_at=timezone.now(),
+        expires_at=timezone.now() + timezone.timedelta(days=7),
+    )  # fmt: skip
+    models.ExportPart.objects.create(export=made, ord=0, data=word.encode())
+
+
+def files_with(word):
+    """The files of the database and of the data directory in which a word is, plain or packed."""
+    here = Path(settings.DATA_DIR)
+    found = [path for path in here.rglob("*") if path.is_file()]
+    if connection.vendor == "sqlite":
+        database = Path(connection.settings_dict["NAME"])
+        found += [path for path in database.parent.glob(f"{database.name}*") if path not in found]
+        return {path.name for path in found if is_in(path.read_bytes(), word)}
+    return {path.name for path in found if is_in(path.read_bytes(), word)} | pages_with(word)
+
+
+def pages_with(word):
+    """The files of PostgreSQL's tables and indexes in which a word is."""
+    with connection.cursor() as cursor:
+        cursor.execute("CHECKPOINT")
+        cursor.execute(
+            "SELECT relname, pg_read_binary_file(pg_relation_filepath(c.oid)) FROM pg_class c "
+            "WHERE relname LIKE '%%copilot_admin%%' AND relkind IN ('r', 'i', 't') "
+            "OR relnamespace = 'pg_toast'::regnamespace AND relkind IN ('r', 't')"
+        )
+        return {name for name, data in cursor.fetchall() if is_in(bytes(data), word)}
+
+
+def is_in(data, word):
+    plain = word.encode()
+    if plain in data:
+        return True
+    return any(plain in text for text in unpacked(data))
+
+
+def unpacked(data):
+    """All that was packed with zlib, wherever in a file it begins."""
+    for start in (b"\x78\x01", b"\x78\x5e", b"\x78\x9c"):
+        place = data.find(start)
+        while place >= 0:
+            with suppress(zlib.error):
+                yield zlib.decompressobj().decompress(data[place : place + 65536])
+            place = data.find(start, place + 1)
+
+
+def pairs_in_index(word):
+    """The pairs of letters of a word that SQLite's search index still has."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT block FROM copilot_admin_turntext_trigrams_data")
+        blocks = [bytes(block) for (block,) in cursor.fetchall()]
+    pairs = {word[start : start + 2] for start in range(len(word) - 1)}
+    return {pair for pair in pairs if any(pair.encode() in block for block in blocks)}
+
+
+def erase(scope):
+    """Has something erased as a server does it, and waits for the end."""
+    background.start()
+    with transaction.atomic():
+        removal = removing.begin(scope)
+    tasks.remove.enqueue(removal.pk)
+    while True:
+        assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+        removal.refresh_from_db()
+        if removal.state == models.RemovalState.DONE:
+            return removal
+        models.Removal.objects.update(moved_at=None)
+        tasks.resume_removals()
+
+
+def test_an_erased_caller_is_in_no_file_and_another_in_all():
+    version = make_version()
+    key, _ = make_key()
+    principal = f"key:{key.pk}"
+    theirs = write_everywhere(GONE, principal=principal, version=version)
+    export_of(theirs, GONE)
+    make_call(key=key, copilot=version.copilot, arguments={"expression": GONE}, error=GONE)
+    others = write_everywhere(STAYS, principal="anonymous", version=version)
+    assert files_with(GONE) or connection.vendor == "postgresql"
+    removal = erase(Scope(principal=principal))
+    if connection.vendor == "postgresql":
+        vacuum(full=True)
+    assert files_with(GONE) == set()
+    assert files_with(STAYS)
+    if connection.vendor == "sqlite":
+        assert pairs_in_index(GONE) == set()
+        assert pairs_in_index(STAYS)
+    assert {"Conversation", "Node", "Run", "Event", "Blob", "Feedback", "Verdict", "TurnNote",
+            "TurnText", "SavedQuestion", "RecordedAnswer", "SavedAnswer", "ReplayAnswer",
+            "ExportPart", "ComponentCall", "CallerDay"} <= removal.counts.keys()  # fmt: skip
+    assert models.Conversation.objects.get() == others
+    assert models.SavedQuestion.objects.get().question == f"Saved {STAYS}"
+    assert list(models.SeenValue.objects.filter(kind="reason").values_list("value", flat=True)) == [
+        f"tag {STAYS}"
+    ]
