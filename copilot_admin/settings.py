@@ -16,6 +16,7 @@ from copilot_admin.config.env import BadSetting, process_environment
 from copilot_admin.config.figure_readers import figure_readers
 from copilot_admin.config.firm_log_in import firm_log_in
 from copilot_admin.config.mail import MailSecurity, mail_server
+from copilot_admin.config.redaction_rules import redaction_rules
 from protocol import requests
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -195,6 +196,7 @@ BACKGROUND = env.choice("COPILOT_TASKS", BackgroundTasks, default=BackgroundTask
 TASKS = {"default": {"BACKEND": TASK_BACKENDS[BACKGROUND]}}
 
 # For how long, and of what. Nights are of the server's time zone.
+REDACTION = redaction_rules(env.items("COPILOT_REDACT"), env.text("COPILOT_REDACT_EXPRESSIONS"))
 PRUNE_HOUR = int(env.number("COPILOT_PRUNE_HOUR", default=2, minimum=0, maximum=23))
 
 # Django.

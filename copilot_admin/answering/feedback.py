@@ -26,6 +26,8 @@ from copilot_admin.models import (
     SeenKind,
     Turn,
 )
+from copilot_admin.redaction.redactor import redacted
+from copilot_admin.redaction.rules import Rules
 from protocol.markers import strip_markers
 from protocol.redaction import redact_text
 from protocol.storable import clean_text
@@ -75,6 +77,12 @@ class Judged:
     logging: Logging
     trace_id: str
     user_id: str | None = None
+
+
+def without_personal_data(judgement: Judgement, rules: Rules) -> Judgement:
+    """A judgement with what rules name taken out of all its texts."""
+    kept = redacted([judgement.model_dump()], rules)
+    return Judgement.model_validate({**kept[0], "vote": judgement.vote})
 
 
 def record(judgement: Judgement, *, judged: Judged) -> None:

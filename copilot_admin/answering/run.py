@@ -130,6 +130,7 @@ class ActiveRun:
             version_id=question.live.version_id,
             version_number=question.live.version_number,
             logging=question.live.logging,
+            redaction=question.live.redaction,
             principal=question.caller.principal,
             trace_id=question.ids.chat_id,
             query=_noted(question.query, notes),

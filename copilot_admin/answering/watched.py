@@ -31,7 +31,9 @@ def watch_of(question: AdmittedQuery, opening: Opening, *, answerer: Answerer | 
             provider_kind=answerer.spec.provider.kind if answerer else "",
             provider_address=answerer.spec.provider.base_url if answerer else "",
             model=opening.model,
-            keeps_content=question.live.logging is Logging.EVERYTHING,
+            # What a collector of traces gets is looked through by nobody.
+            keeps_content=question.live.logging is Logging.EVERYTHING
+            and not question.live.redaction,
             started_at=opening.started_at,
             came=question.came,
         )

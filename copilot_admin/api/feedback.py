@@ -1,5 +1,6 @@
 """`POST /v1/copilots/<slug>/feedback`: thumbs of the people who use a copilot."""
 
+import asyncio
 from functools import partial
 from typing import Any
 
@@ -7,7 +8,7 @@ from django.http import HttpRequest
 from ninja import Router
 from pydantic import ValidationError
 
-from copilot_admin.answering.feedback import Judged, Judgement, record
+from copilot_admin.answering.feedback import Judged, Judgement, record, without_personal_data
 from copilot_admin.api.credentials import key_and_user
 from copilot_admin.api.query import ids_of
 from copilot_admin.copilots.live import admit
@@ -70,6 +71,8 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
         trace_id=ids.trace_id if ids.given else "",
     )
     judgement = _read(request.body)
+    if live.redaction:  # compared with what is stored, and stored
+        judgement = await asyncio.to_thread(without_personal_data, judgement, live.redaction)
     async with patience.waiting():
         await WRITER.run(partial(record, judgement, judged=judged))
     return {"status": "ok"}

@@ -34,6 +34,7 @@ from copilot_admin.errors import (
 )
 from copilot_admin.ids import Ids
 from copilot_admin.models import CallStatus, ComponentCall, Logging
+from copilot_admin.redaction.rules import server_rules
 from protocol.components import ComponentOutput, from_caller
 from protocol.json import JsonObject
 
@@ -161,7 +162,8 @@ class Call:
         CALLS.discard(self)
         self._waiting.put_nowait(None)
         if self._logging is not Logging.NOTHING:
-            keep(self._row(task))
+            lender = self.asked.granted.lender
+            keep(self._row(task), lender.redaction if lender else server_rules())
 
     @property
     def _logging(self) -> Logging:

@@ -1,5 +1,6 @@
 """Keeps a record of each call of a component; a record that cannot be kept stops nobody."""
 
+import asyncio
 from concurrent.futures import Future
 from copy import copy
 from functools import partial
@@ -8,6 +9,8 @@ import logging
 
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import ComponentCall
+from copilot_admin.redaction.redactor import redacted
+from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.storage.writer import WRITER
 from protocol.json import Json
 from protocol.redaction import redact, redact_text
@@ -18,12 +21,26 @@ LONGEST_ARGUMENTS = 50_000  # characters as JSON; beyond them the beginning is k
 BEGINNING = 2_000
 
 
-def keep(call: ComponentCall) -> None:
+def keep(call: ComponentCall, rules: Rules = NO_RULES) -> None:
     """Hands a record to the writer of the journal; returns at once.
 
     Args:
         call: Not stored yet; its arguments as they came, or None.
+        rules: What is to be taken out of it; then it is called in an event loop.
     """
+    if rules:
+        asyncio.get_running_loop().run_in_executor(None, partial(_redact_and_keep, call, rules))
+    else:
+        _hand_over(call)
+
+
+def _redact_and_keep(call: ComponentCall, rules: Rules) -> None:
+    (call.error,) = redacted([str(call.error)], rules)
+    (call.arguments,) = redacted([call.arguments], rules)
+    _hand_over(call)
+
+
+def _hand_over(call: ComponentCall) -> None:
     try:
         WRITER.submit(partial(_store, call)).add_done_callback(_look)
     except Unavailable as error:

@@ -1,6 +1,6 @@
 """The copilots that answer now, ready for the engine."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
@@ -16,6 +16,7 @@ from copilot_admin.engine.values.model_call import ModelProvider
 from copilot_admin.engine.values.spec import CopilotSpec
 from copilot_admin.errors import ConfigurationError, NotFound, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider
+from copilot_admin.redaction.rules import NO_RULES, Rules, rules_for
 from copilot_admin.storage.selects import Select
 from protocol.json import Json
 from protocol.query import Query
@@ -25,6 +26,8 @@ _READ_LIVE = Select(
     "id",
     "access",
     "logging",
+    "redaction",
+    "redacted_expressions",
     "live_id",
     "live__number",
     "live__provider__updated_at",
@@ -59,6 +62,7 @@ class LiveCopilot:
     Attributes:
         version_id: Of the published version; None: it is the draft that its builder tries.
         version_number: 0 of a draft.
+        redaction: What is taken out of whatever is stored.
         answerer: None when the version cannot answer as it is configured.
         problem: Why it cannot, in words for the person who asked.
     """
@@ -68,6 +72,7 @@ class LiveCopilot:
     version_id: int | None
     version_number: int
     logging: Logging
+    redaction: Rules = NO_RULES
     answerer: Answerer | None = None
     problem: str = field(default="")
 
@@ -98,7 +103,16 @@ def admit(
     caller.check_may_ask(row.id, access=row.access)
     # What somebody tries is his own question, and he wants to read why it failed.
     logging = Logging.EVERYTHING if caller.is_trying else row.logging
-    live = _live(row.id, slug, logging, row.version_id, row.version_number, row.changed_at)
+    live = _live(
+        row.id,
+        slug,
+        logging,
+        row.kinds,
+        row.expressions,
+        row.version_id,
+        row.version_number,
+        row.changed_at,
+    )
     return live, caller
 
 
@@ -109,7 +123,14 @@ def live_copilots(ids: Collection[int]) -> tuple[LiveCopilot, ...]:
         .filter(pk__in=ids)
         .order_by("slug")
         .values_list(
-            "pk", "slug", "logging", "live_id", "live__number", "live__provider__updated_at"
+            "pk",
+            "slug",
+            "logging",
+            "redaction",
+            "redacted_expressions",
+            "live_id",
+            "live__number",
+            "live__provider__updated_at",
         )
     )
     return tuple(_live(*row) for row in rows)
@@ -125,6 +146,8 @@ def _live(
     id: int,
     slug: str,
     logging: str,
+    kinds: Sequence[str],
+    expressions: Sequence[str],
     version_id: int,
     version_number: int,
     changed_at: datetime | None,
@@ -138,6 +161,7 @@ def _live(
         version_id=version_id,
         version_number=version_number,
         logging=Logging(logging),
+        redaction=rules_for(kinds, expressions),
         answerer=answerer,
         problem=problem,
     )
@@ -154,6 +178,8 @@ class _Published:
     id: int
     access: str
     logging: str
+    kinds: Sequence[str]
+    expressions: Sequence[str]
     version_id: int
     version_number: int
     changed_at: datetime
@@ -161,7 +187,7 @@ class _Published:
 
 def _find(slug: str) -> _Published | None:
     row = _READ_LIVE(slug=slug, enabled=True)
-    return _Published(*row) if row is not None and row[3] is not None else None
+    return _Published(*row) if row is not None and row[5] is not None else None
 
 
 def _changed_at(provider_id: int) -> datetime | None:

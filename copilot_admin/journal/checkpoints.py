@@ -8,11 +8,14 @@ import json
 from uuid import UUID
 import zlib
 
+from copilot_admin.config.encryption import SealedPlace, seal, unseal
 from copilot_admin.journal.heartbeat import beat
 from copilot_admin.journal.recorder import Piece
 from copilot_admin.models import Checkpoint
 from copilot_admin.storage.statements import Insert
 
+# What is to be redacted is found in whole answers only, so until the end its pieces are encrypted.
+_SEALED = b"sealed:"
 FAST = 1  # zlib level: a checkpoint lives for as long as its run
 
 _INSERT = Insert(Checkpoint, or_ignore=True)
@@ -23,16 +26,33 @@ def store(pieces: Sequence[tuple[UUID, Piece]]) -> None:
     running = set(beat(run_id for run_id, _ in pieces))
     for run_id, piece in pieces:
         if run_id in running:
-            data = zlib.compress(json.dumps(piece.to_json()).encode(), FAST)
-            _INSERT(run_id=run_id, ord=piece.ord, data=data)
+            _INSERT(run_id=run_id, ord=piece.ord, data=_packed(run_id, piece))
 
 
 def pieces_of(run_id: UUID) -> list[Piece]:
     """What a run had streamed at its last checkpoint."""
     rows = Checkpoint.objects.filter(run_id=run_id).order_by("ord").values_list("ord", "data")
-    return [piece_of(order, bytes(data)) for order, data in rows]
+    return [piece_of(run_id, order, bytes(data)) for order, data in rows]
 
 
-def piece_of(order: int, data: bytes) -> Piece:
-    """Reads the piece of an answer that a checkpoint holds."""
+def piece_of(run_id: UUID, order: int, data: bytes) -> Piece:
+    """Reads the piece of an answer that a checkpoint holds.
+
+    Raises:
+        ConfigurationError: It is sealed, and the key is gone.
+    """
+    if data.startswith(_SEALED):
+        text = unseal(data[len(_SEALED) :].decode(), place=_place(run_id, order))
+        return Piece.from_json(json.loads(text), ord=order)
     return Piece.from_json(json.loads(zlib.decompress(data)), ord=order)
+
+
+def _packed(run_id: UUID, piece: Piece) -> bytes:
+    text = json.dumps(piece.to_json())
+    if piece.is_secret:
+        return _SEALED + seal(text, place=_place(run_id, piece.ord)).encode()
+    return zlib.compress(text.encode(), FAST)
+
+
+def _place(run_id: UUID, order: int) -> SealedPlace:
+    return SealedPlace(table="checkpoint", row=str(run_id), field=str(order))

@@ -181,7 +181,8 @@ def _lock(sealed: Sealed) -> _Open | None:
 
 
 def _write_replies(run: _Open, conversation_id: int, sealed: Sealed) -> _Written:
-    chain = Chain(hash_key(keep_content=sealed.keep_content), run.copilot_id, run.principal)
+    in_clear = sealed.keep_content and not sealed.is_redacted
+    chain = Chain(hash_key(keep_content=in_clear), run.copilot_id, run.principal)
     leaf = run.leaf or _Leaf(None, -1, chain.root, chain.root)
     answer_text = ""
     for reply in sealed.replies:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 import logging
 import threading
@@ -21,6 +22,7 @@ from copilot_admin.journal.unkept import Unkept
 from copilot_admin.journal.users import forget_users
 from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
 from copilot_admin.models import Logging
+from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.storage.damage import is_damage, note_damage
 from copilot_admin.storage.database_thread import (
     MISTAKES,
@@ -47,6 +49,7 @@ class Journal:
         self._writer = writer
         self._spool = spool
         self._private: set[UUID] = set()  # runs of which no content may be stored
+        self._redacted: dict[UUID, Rules] = {}  # runs of which some may not
         self._lock = threading.Lock()  # guards the pieces that wait for the writer
         self._pieces: list[tuple[UUID, Piece]] = []
         self._unkept = Unkept()
@@ -72,7 +75,9 @@ class Journal:
         """
         if run.logging is not Logging.EVERYTHING:
             self._private.add(run.run_id)
-        if run.size <= PREPARE_INLINE_BYTES:
+        elif run.redaction:
+            self._redacted[run.run_id] = run.redaction
+        if run.size <= PREPARE_INLINE_BYTES and not run.redaction.expressions:
             prepared = opening.prepare(run)
         else:
             prepared = await asyncio.to_thread(opening.prepare, run)
@@ -80,6 +85,7 @@ class Journal:
             return await self._written_of_user(partial(opening.accept, prepared))
         except JournalDown:
             self._private.discard(run.run_id)
+            self._redacted.pop(run.run_id, None)
             raise
 
     async def _written_of_user(self, job: Callable[[], T]) -> T:
@@ -123,7 +129,7 @@ class Journal:
             return
         with self._lock:
             waiting = self._pieces
-            waiting.append((run_id, piece))
+            waiting.append((run_id, replace(piece, is_secret=run_id in self._redacted)))
         if len(waiting) == 1 and not self._try(run_id, partial(self._store, waiting)):
             self._take(waiting)
 
@@ -137,12 +143,17 @@ class Journal:
         if run_id in self._private:
             self._private.discard(run_id)
             record = without_content(record)
-        sealed = seal(record, run_id=run_id, at=timezone.now())
+        sealed = await self._sealed(record, run_id)
         if await self._store_end(sealed) or await asyncio.to_thread(self._spool_end, sealed):
             return True
         logger.error("run %s waits in memory: neither database nor spool takes it", run_id)
         self._unkept.add(sealed)
         return False
+
+    async def _sealed(self, record: Record, run_id: UUID) -> Sealed:
+        rules = self._redacted.pop(run_id, NO_RULES)
+        sealing = partial(seal, record, run_id=run_id, at=timezone.now(), rules=rules)
+        return await asyncio.to_thread(sealing) if rules else sealing()
 
     async def look_after(self) -> None:
         """Tries again what could not be kept, and whether the database can be written again."""

@@ -1,8 +1,9 @@
 """Write a run that begins: conversation, messages, turn and run in one transaction."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from django.db.models import F
 
@@ -21,11 +22,12 @@ from copilot_admin.models import (
     Turn,
     TurnState,
 )
+from copilot_admin.redaction.redactor import redacted
 from copilot_admin.storage import blobs
 from copilot_admin.storage.blobs import Packed, pack
 from copilot_admin.storage.statements import Insert, Update
 from copilot_admin.threads.attaching import Attached, PreparedMessages, attach
-from copilot_admin.threads.chain import Chain
+from copilot_admin.threads.chain import Chain, Link
 from copilot_admin.threads.content import NO_CONTENT, content_of
 from copilot_admin.threads.left_out import without_images
 from protocol.json import Json
@@ -61,13 +63,18 @@ def prepare(opening: Opening) -> Prepared:
     if opening.logging is Logging.NOTHING:
         return Prepared(opening)
     keep = opening.logging is Logging.EVERYTHING
+    # Out of what a public hash was made of, somebody could find out what was taken out.
+    in_clear = keep and not opening.redaction
     chain = Chain(
-        hash_key(keep_content=keep),
+        hash_key(keep_content=in_clear),
         opening.copilot_id,
         opening.principal,
         opening.user.id if opening.user else "",
     )
     links = chain.links(opening.query.messages)
+    env = _kept(opening.query.env) if keep else {}
+    if keep and opening.redaction:
+        opening, links, env = _redacted(opening, links, env)
     incoming = PreparedMessages(
         chain=chain,
         links=links,
@@ -76,7 +83,20 @@ def prepare(opening: Opening) -> Prepared:
         keep_content=keep,
         at=opening.started_at,
     )
-    return Prepared(opening, incoming, pack(_kept(opening.query.env)) if keep else None)
+    return Prepared(opening, incoming, pack(env) if keep else None)
+
+
+def _redacted(
+    opening: Opening, links: Sequence[Link], env: Json
+) -> tuple[Opening, tuple[Link, ...], Json]:
+    """What is stored of a request, with what the rules name taken out; its hashes stay."""
+    messages = [link.message for link in links]
+    given: list[Any] = [env, opening.query.notes, *messages]
+    env, notes, *kept = redacted(given, opening.redaction)
+    redacted_links = tuple(
+        replace(link, message=message) for link, message in zip(links, kept, strict=True)
+    )
+    return replace(opening, query=replace(opening.query, notes=notes)), redacted_links, env
 
 
 def _kept(env: Mapping[str, Json]) -> Json:

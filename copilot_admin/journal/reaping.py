@@ -5,21 +5,25 @@ Source: docs/transcripts.md, rules 5 and 6.
 
 from collections.abc import Sequence
 from datetime import timedelta
+import logging
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from copilot_admin.errors import ConfigurationError
 from copilot_admin.journal.checkpoints import pieces_of
 from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.heartbeat import SILENCE
-from copilot_admin.journal.recorder import Ending, from_pieces
+from copilot_admin.journal.recorder import Ending, Piece, from_pieces
 from copilot_admin.journal.sealing import seal
 from copilot_admin.journal.values import BOOT_ID
 from copilot_admin.models import Outcome, Run, Turn, TurnState
+from copilot_admin.redaction.rules import rules_for
 
 ABANDONED_AFTER = timedelta(minutes=30)
 INTERRUPTED = "The server stopped while it answered."
+logger = logging.getLogger(__name__)
 AT_ONCE = 200  # runs of one transaction
 
 
@@ -43,7 +47,8 @@ def reap(*, every_other_boot: bool) -> int:
 
 def _locked(runs: QuerySet[Run]) -> Sequence[Run]:
     """Dead runs that no other process is just ending."""
-    return list(runs.select_for_update(skip_locked=True).order_by("started_at")[:AT_ONCE])
+    locked = runs.select_for_update(skip_locked=True, of=("self",)).select_related("copilot")
+    return list(locked.order_by("started_at")[:AT_ONCE])
 
 
 def _interrupt(run: Run) -> bool:
@@ -55,8 +60,18 @@ def _interrupt(run: Run) -> bool:
         error=INTERRUPTED,
         error_code="interrupted",
     )
-    record = from_pieces(pieces_of(run.pk), ending)
-    return finish(seal(record, run_id=run.pk, at=silent_since))
+    record = from_pieces(_pieces(run), ending)
+    rules = rules_for(run.copilot.redaction, run.copilot.redacted_expressions)
+    return finish(seal(record, run_id=run.pk, at=silent_since, rules=rules))
+
+
+def _pieces(run: Run) -> Sequence[Piece]:
+    """What the run had streamed; nothing where it is sealed and the key is gone."""
+    try:
+        return pieces_of(run.pk)
+    except ConfigurationError as error:
+        logger.warning("run %s ends without its text: %s", run.pk, error.public)
+        return ()
 
 
 def _abandon() -> None:

@@ -55,6 +55,7 @@ class Piece:
     ord: int
     text: str
     entries: tuple[Entry, ...]
+    is_secret: bool = False  # it is looked through when the run ends: until then nobody may read it
 
     def to_json(self) -> JsonObject:
         """The form in which a checkpoint keeps it."""

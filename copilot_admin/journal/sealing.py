@@ -5,7 +5,7 @@ conversations are not kept, only the keyed hashes of what was said are left.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 from uuid import UUID
@@ -14,6 +14,8 @@ from copilot_admin.engine.values.model_call import Usage, UsageSource
 from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.recorder import Entry, Record, sum_of
 from copilot_admin.models import Outcome
+from copilot_admin.redaction.redactor import redacted, told
+from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.threads.chain import digest_of
 from protocol.canonical import Kind, kind_of
 from protocol.json import Json, JsonObject
@@ -62,6 +64,7 @@ class Sealed:
     entries: tuple[Entry, ...]
     usages: tuple[Usage, ...]
     keep_content: bool
+    is_redacted: bool = False  # then its hashes are secret ones
 
     @property
     def tokens(self) -> Mapping[str, int]:
@@ -80,8 +83,11 @@ class Sealed:
         return bool(self.replies) and self.replies[-1].kind is Kind.CALL
 
 
-def seal(record: Record, *, run_id: UUID, at: datetime) -> Sealed:
-    """Makes a record fit for storing."""
+def seal(record: Record, *, run_id: UUID, at: datetime, rules: Rules = NO_RULES) -> Sealed:
+    """Makes a record fit for storing; may take long where rules have own expressions."""
+    digests = _digests(record, in_clear=record.keep_content and not rules)
+    if rules and record.keep_content:
+        record = without_personal_data(record, rules)
     ending, keep = record.ending, record.keep_content
     return Sealed(
         run_id=run_id,
@@ -94,23 +100,49 @@ def seal(record: Record, *, run_id: UUID, at: datetime) -> Sealed:
         finish_reason=record.finish_reason[:50],
         notes=ending.notes if keep else (),
         text=redact_text(record.text) if keep else "",
-        replies=_replies(record),
+        replies=_replies(record, digests),
         entries=tuple(_sealed_entry(entry, keep=keep) for entry in record.entries),
         usages=tuple(map(_sealed_usage, record.usages)),
         keep_content=keep,
+        is_redacted=bool(rules),
     )
 
 
-def _replies(record: Record) -> tuple[WrittenMessage, ...]:
+def without_personal_data(record: Record, rules: Rules) -> Record:
+    """A record with what rules name taken out of everything that is said in it."""
+    text = told([record.text], rules)[record.text]
+    payloads = [entry.payload for entry in record.entries]
+    said = [record.ending.error, *record.ending.notes]
+    call, *kept = redacted([record.call, *said, *payloads], rules)
+    error, *notes = cast("list[str]", kept[: len(said)])
+    entries = zip(record.entries, cast("list[JsonObject | None]", kept[len(said) :]), strict=True)
+    return replace(
+        record,
+        text=text.text,
+        ending=replace(record.ending, error=error, notes=tuple(notes)),
+        call=cast("CallMessage | None", call),
+        entries=tuple(
+            replace(entry, payload=payload, text_offset=text.moved(entry.text_offset))
+            for entry, payload in entries
+        ),
+    )
+
+
+def _digests(record: Record, *, in_clear: bool) -> tuple[str, str]:
+    """Of the answer and of the call, as the client will repeat them."""
+    key = hash_key(keep_content=in_clear)
+    answer = digest_of(AiMessage(record.heard), key=key).hex() if record.heard.strip() else ""
+    return answer, digest_of(record.call, key=key).hex() if record.call is not None else ""
+
+
+def _replies(record: Record, digests: tuple[str, str]) -> tuple[WrittenMessage, ...]:
     keep = record.keep_content
-    key = hash_key(keep_content=keep)
     replies = []
-    if record.heard.strip():
-        digest = digest_of(AiMessage(record.heard), key=key).hex()
+    if digest := digests[0]:
         text = redact_text(record.text) if keep else ""
         replies.append(WrittenMessage(kind=Kind.TEXT, digest=digest, text=text))
     if record.call is not None:
-        digest = digest_of(record.call, key=key).hex()
+        digest = digests[1]
         function = record.call.function if keep else ""
         arguments = redact(record.call.input_arguments) if keep else None
         replies.append(
@@ -170,6 +202,7 @@ def to_json(sealed: Sealed) -> JsonObject:
             for one in sealed.usages
         ],
         "keep_content": sealed.keep_content,
+        "is_redacted": sealed.is_redacted,
     }
 
 
@@ -205,6 +238,7 @@ def from_json(data: Mapping[str, Json]) -> Sealed:
         ),
         usages=_usages(data),
         keep_content=bool(data["keep_content"]),
+        is_redacted=bool(data.get("is_redacted", False)),  # older files have it not
     )
 
 

@@ -9,6 +9,7 @@ from uuid import UUID
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.engine.values.engine_input import Recollection
 from copilot_admin.models import Logging
+from copilot_admin.redaction.rules import NO_RULES, Rules
 from protocol.generations import Generation
 from protocol.json import Json
 from protocol.query import Query
@@ -24,6 +25,7 @@ class Opening:
         trace_id: The chat's id if the client gave one; never one that the server made.
         query: What was asked; its `env` is kept beside the messages.
         version_id: None: a draft answers.
+        redaction: What is taken out of all that is stored of the run.
         size: Of the request's body, in bytes.
         provider: Name of the provider; "" when the copilot is not ready.
         user: Who asks; None: nobody named him.
@@ -34,6 +36,7 @@ class Opening:
     version_id: int | None
     version_number: int
     logging: Logging
+    redaction: Rules = NO_RULES
     principal: str
     trace_id: str | None
     query: Query

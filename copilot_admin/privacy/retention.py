@@ -38,7 +38,9 @@ def begin_pruning(now: datetime) -> list[int]:
     limited = Copilot.objects.filter(retention_days__isnull=False, deletion_requested_at=None)
     return [
         removal
-        for pk, days in limited.exclude(pk__in=begun).values_list("pk", "retention_days")
+        for pk, days in limited.exclude(pk__in=[pk for pk in begun if pk is not None]).values_list(
+            "pk", "retention_days"
+        )
         if (removal := _begin(pk, days or 0, night)) is not None
     ]
 

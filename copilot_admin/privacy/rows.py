@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from django.db.models import QuerySet
 
@@ -32,7 +33,7 @@ class Gone:
     """What a batch deleted: how many rows of each model, and the ids of the runs."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    runs: list[object] = field(default_factory=list)
+    runs: list[UUID] = field(default_factory=list)
 
     @property
     def total(self) -> int:

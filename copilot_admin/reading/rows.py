@@ -2,11 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
+from copilot_admin.errors import ConfigurationError
 from copilot_admin.journal.checkpoints import piece_of
-from copilot_admin.journal.recorder import Ending, Record, from_pieces
+from copilot_admin.journal.recorder import Ending, Piece, Record, from_pieces
+from copilot_admin.journal.sealing import without_personal_data
 from copilot_admin.models import (
     Checkpoint,
     Conversation,
@@ -18,6 +21,7 @@ from copilot_admin.models import (
     Turn,
 )
 from copilot_admin.reading.tree import Tree
+from copilot_admin.redaction.rules import rules_for
 from copilot_admin.storage import blobs
 from copilot_admin.threads.content import data_in
 from protocol.json import Json, JsonObject
@@ -123,7 +127,9 @@ def _nodes_of(turns: Collection[int], tree: Tree, runs: Iterable[Run]) -> Iterat
 
 
 def _runs(conversation: Conversation, turns: Collection[int] | None) -> dict[int, list[Run]]:
-    found = Run.objects.filter(conversation=conversation).select_related("copilot_version")
+    found = Run.objects.filter(conversation=conversation).select_related(
+        "copilot_version", "copilot"
+    )
     if turns is not None:
         found = found.filter(turn__in=turns)
     runs: dict[int, list[Run]] = defaultdict(list)
@@ -154,8 +160,17 @@ def _events(conversation: Conversation, turns: Collection[int] | None) -> dict[U
 def _running(runs: Iterable[Run]) -> dict[UUID, Record]:
     """What running runs have streamed until their last checkpoint."""
     pieces = defaultdict(list)
-    ids = [run.pk for run in runs if run.outcome == Outcome.RUNNING]
+    running = {run.pk: run for run in runs if run.outcome == Outcome.RUNNING}
+    ids = list(running)
     rows = Checkpoint.objects.filter(run__in=ids).order_by("run", "ord")
     for run_id, order, data in rows.values_list("run_id", "ord", "data"):
-        pieces[run_id].append(piece_of(order, bytes(data)))
-    return {run_id: from_pieces(some, _STILL_RUNNING) for run_id, some in pieces.items()}
+        with suppress(ConfigurationError):  # it is sealed, and the key is gone
+            pieces[run_id].append(piece_of(run_id, order, bytes(data)))
+    return {run_id: _record(running[run_id], some) for run_id, some in pieces.items()}
+
+
+def _record(run: Run, pieces: Iterable[Piece]) -> Record:
+    """What a running run has streamed, as far as it may be read."""
+    record = from_pieces(pieces, _STILL_RUNNING)
+    rules = rules_for(run.copilot.redaction, run.copilot.redacted_expressions)
+    return without_personal_data(record, rules) if rules else record

@@ -1,0 +1,40 @@
+"""What every copilot takes out of what is stored, as the environment says it."""
+
+import json
+import re
+
+from copilot_admin.config.env import BadSetting
+
+KINDS = ("account", "card", "email", "phone")
+
+
+def redaction_rules(
+    kinds: tuple[str, ...] | list[str], expressions: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Kinds and own expressions.
+
+    Args:
+        kinds: The items of `COPILOT_REDACT`.
+        expressions: A JSON list of regular expressions; empty: none.
+
+    Raises:
+        BadSetting: A kind is not known, or an expression is none.
+    """
+    for kind in kinds:
+        if kind not in KINDS:
+            raise BadSetting(f"COPILOT_REDACT: {kind!r} is no kind. Use: {', '.join(KINDS)}.")
+    return tuple(kinds), _expressions(expressions)
+
+
+def _expressions(text: str) -> tuple[str, ...]:
+    try:
+        listed = json.loads(text) if text else []
+        for expression in listed:
+            re.compile(expression)
+    except (ValueError, TypeError, re.error) as error:
+        raise BadSetting(
+            "COPILOT_REDACT_EXPRESSIONS is a JSON list of regular expressions, such as "
+            r'["CUST-[0-9]{6}"]. '
+            f"It is not understood: {error}."
+        ) from None
+    return tuple(map(str, listed))

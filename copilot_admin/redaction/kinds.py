@@ -1,0 +1,169 @@
+"""Kinds of personal data, and where a text has them; every search takes as long as its text is.
+
+Source: ISO 13616 and the IBAN registry (lengths), ISO 7064 (MOD 97-10), ISO/IEC 7812-1 (Luhn).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
+import re
+from typing import TypeAlias
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+Span: TypeAlias = tuple[int, int]
+
+LONGEST = 800  # characters of what is found; so far a search looks beyond the end of its piece
+
+
+class Kind(StrEnum):
+    """What can be found."""
+
+    ACCOUNT = "account"
+    CARD = "card"
+    EMAIL = "email"
+    PHONE = "phone"
+
+
+LABELS: Mapping[Kind, str | Promise] = {
+    Kind.ACCOUNT: _("Account numbers: IBANs with a valid checksum, numbers after “account”"),
+    Kind.CARD: _("Card numbers: 13 to 19 digits with a valid checksum"),
+    Kind.EMAIL: _("E-mail addresses"),
+    Kind.PHONE: _("Phone numbers"),
+}
+
+# What is stored instead: not translated, as who reads it may have another language.
+WORDS: Mapping[Kind, str] = {
+    Kind.ACCOUNT: "[account number]",
+    Kind.CARD: "[card number]",
+    Kind.EMAIL: "[e-mail address]",
+    Kind.PHONE: "[phone number]",
+}
+
+# Characters of the IBANs of countries.
+_LENGTHS = {
+    "AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22,
+    "BI": 27, "BR": 29, "BY": 28, "CH": 21, "CR": 22, "CY": 28, "CZ": 24, "DE": 22, "DJ": 27,
+    "DK": 18, "DO": 28, "EE": 20, "EG": 29, "ES": 24, "FI": 18, "FK": 18, "FO": 18, "FR": 27,
+    "GB": 22, "GE": 22, "GI": 23, "GL": 18, "GR": 27, "GT": 28, "HR": 21, "HU": 28, "IE": 22,
+    "IL": 23, "IQ": 23, "IS": 26, "IT": 27, "JO": 30, "KW": 30, "KZ": 20, "LB": 28, "LC": 32,
+    "LI": 21, "LT": 20, "LU": 20, "LV": 21, "LY": 25, "MC": 27, "MD": 24, "ME": 22, "MK": 19,
+    "MN": 20, "MR": 27, "MT": 31, "MU": 30, "NI": 28, "NL": 18, "NO": 15, "OM": 23, "PK": 24,
+    "PL": 28, "PS": 29, "PT": 25, "QA": 29, "RO": 24, "RS": 22, "RU": 33, "SA": 24, "SC": 31,
+    "SD": 18, "SE": 24, "SI": 19, "SK": 24, "SM": 27, "SO": 23, "ST": 25, "SV": 28, "TL": 23,
+    "TN": 24, "TR": 26, "UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
+}  # fmt: skip
+_BETWEEN = " -\u00a0\u202f"  # what stands between groups of an account or card number
+_IBAN = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2})[ \u00a0-]?[0-9][0-9]")
+_NAMED = re.compile(
+    r"\b(?:account|acct|konto|depot|compte|cuenta)(?:[ ._-]{0,2}(?:number|no|nr|nummer|num|id))?"
+    r"[ .:#=\"'-]{1,6}([0-9](?:[ -]?[0-9]){4,19})(?![0-9])",
+    re.IGNORECASE,
+)
+_CARD = re.compile(r"(?<![0-9.,])[2-6](?:[ \u00a0-]?[0-9]){12,18}")
+_MAIL_HOST = re.compile(r"@(?:[\w-]{1,63}\.){1,8}[\w-]{2,63}")
+_LONGEST_NAME = 64  # before the sign
+_IN_MAIL_NAME = frozenset("!#$%&'*+/=?^_`{|}~.-")
+_PHONE = re.compile(
+    r"(?<![\w.,+/-])(?<![0-9][ \u00a0-])(?:"
+    r"(?:\+|00)[1-9][0-9]{0,2}(?:[ ./()\u00a0-]{0,3}[0-9]){6,12}"  # of any country
+    r"|\([0-9]{2,5}\)[ ]?[0-9]{3,4}[ .-]?[0-9]{3,5}"  # (212) 555-1234
+    r"|[2-9][0-9]{2}([ .-])[2-9][0-9]{2}\1[0-9]{4}"  # 212-555-1234
+    r"|0[1-9][0-9]{1,4}[ ]?[/-]?[ ]?[0-9]{3}(?:[ -]?[0-9]){2,7}"  # 030 1234567
+    r")(?![\w]|[.,][0-9])"
+)
+
+
+def find(kind: Kind, text: str, start: int, end: int) -> Iterator[Span]:
+    """Where a part of a text has something of a kind: what begins there, in order.
+
+    Args:
+        kind: What is looked for.
+        text: All of it: what stands around a place decides what it is.
+        start: Of the part.
+        end: Of the part.
+    """
+    for span in _FINDERS[kind](text, start, min(len(text), end + LONGEST)):
+        if span[0] < end:
+            yield span
+
+
+def _accounts(text: str, start: int, end: int) -> Iterator[Span]:
+    for match in _IBAN.finditer(text, start, end):
+        last = _end_of_iban(text, match, end)
+        if last is not None:
+            yield match.start(), last
+    for match in _NAMED.finditer(text, start, end):
+        yield match.span(1)
+
+
+def _end_of_iban(text: str, match: re.Match[str], end: int) -> int | None:
+    """Behind the last sign of an IBAN that begins here; None: it is none."""
+    left = _LENGTHS.get(match[1].upper())
+    if left is None:
+        return None
+    signs: list[str] = []
+    place = match.start()
+    while place < end and len(signs) < left:
+        sign = text[place]
+        if sign.isascii() and sign.isalnum():
+            signs.append(sign)
+        elif sign not in _BETWEEN or text[place - 1] in _BETWEEN:
+            return None
+        place += 1
+    is_cut = place < end and text[place].isascii() and text[place].isalnum()
+    return place if len(signs) == left and not is_cut and _is_iban("".join(signs)) else None
+
+
+def _is_iban(signs: str) -> bool:
+    turned = signs[4:] + signs[:4]
+    return int("".join(str(int(sign, 36)) for sign in turned)) % 97 == 1
+
+
+def _cards(text: str, start: int, end: int) -> Iterator[Span]:
+    for match in _CARD.finditer(text, start, end):
+        last = _end_of_card(text, match, end)
+        if last is not None:
+            yield match.start(), last
+
+
+def _end_of_card(text: str, match: re.Match[str], end: int) -> int | None:
+    """Behind the longest beginning that is the number of a card; None: none is."""
+    digits = [(place, int(text[place])) for place in range(*match.span()) if text[place].isdigit()]
+    for length in range(len(digits), 12, -1):
+        last = digits[length - 1][0] + 1
+        if last < end and text[last].isdigit():
+            continue
+        if _is_card([digit for _, digit in digits[:length]]):
+            return last
+    return None
+
+
+def _is_card(digits: list[int]) -> bool:
+    if len(set(digits)) == 1:
+        return False
+    doubled = [digit * 2 - 9 * (digit > 4) for digit in digits[-2::-2]]
+    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+def _mails(text: str, start: int, end: int) -> Iterator[Span]:
+    for match in _MAIL_HOST.finditer(text, start, end):
+        first = match.start()
+        least = max(0, first - _LONGEST_NAME)
+        while first > least and (text[first - 1].isalnum() or text[first - 1] in _IN_MAIL_NAME):
+            first -= 1
+        if first < match.start():
+            yield first, match.end()
+
+
+def _phones(text: str, start: int, end: int) -> Iterator[Span]:
+    for match in _PHONE.finditer(text, start, end):
+        yield match.span()
+
+
+_FINDERS: Mapping[Kind, Callable[[str, int, int], Iterator[Span]]] = {
+    Kind.ACCOUNT: _accounts,
+    Kind.CARD: _cards,
+    Kind.EMAIL: _mails,
+    Kind.PHONE: _phones,
+}

@@ -1,0 +1,78 @@
+"""Finds own expressions in texts, with an end: in another process, and not where they never ended before."""
+
+import asyncio
+from collections.abc import Sequence
+import json
+import logging
+import time
+
+from copilot_admin.engine.processes.places import Busy
+from copilot_admin.engine.processes.workers import OrderFailed, Workers
+from copilot_admin.redaction.kinds import Span
+from protocol.json import Json
+
+# A question is told that it cannot be taken after 4 s, so who waits for this gives up before.
+LEAST_SECONDS = 1.0
+SECONDS_OF_MEGABYTE = 0.2  # of text besides: an expression that is harmless reads 10 MB in a second
+MOST_SECONDS = 3.0
+# Expressions that took too long are not tried again for a while: they would take all places.
+RESTED_SECONDS = 600.0
+LOST_IN_A_ROW = (
+    3  # times, one after the other; a machine that is busy for a moment is no fault of theirs
+)
+WORKERS = Workers("copilot_admin.redaction.worker", at_once=4)
+
+logger = logging.getLogger(__name__)
+_failures: dict[tuple[str, ...], tuple[int, float]] = {}  # in a row, and when the last was
+
+
+class NotFound(Exception):
+    """Nobody knows whether the expressions are in the texts: looking did not come to its end."""
+
+
+def spans_of(expressions: tuple[str, ...], texts: Sequence[str]) -> list[list[Span]]:
+    """Where expressions are in each of some texts; blocks, so call it in a thread.
+
+    Raises:
+        NotFound: Looking took too long, or broke.
+    """
+    if _rests(expressions):
+        raise NotFound
+    body = json.dumps(list(texts))
+    seconds = min(MOST_SECONDS, LEAST_SECONDS + SECONDS_OF_MEGABYTE * len(body) / 1_000_000)
+    replies: list[Json] = []
+    try:
+        asyncio.run(_ordered(expressions, body, replies, seconds))
+        found = [[(int(a), int(b)) for a, b in spans] for spans in replies[0]]  # type: ignore[union-attr, arg-type, misc]  # as the worker writes it
+    except (OrderFailed, TimeoutError, IndexError) as error:
+        _note_failure(expressions)
+        raise NotFound from error
+    except Busy as error:
+        raise NotFound from error
+    _failures.pop(expressions, None)
+    return found
+
+
+async def _ordered(
+    expressions: tuple[str, ...], body: str, replies: list[Json], seconds: float
+) -> None:
+    async with asyncio.timeout(seconds):
+        await WORKERS.carry_out(
+            {"expressions": list(expressions)}, body, take=replies.append, asker=expressions
+        )
+
+
+def _rests(expressions: tuple[str, ...]) -> bool:
+    times, last = _failures.get(expressions, (0, 0.0))
+    return times >= LOST_IN_A_ROW and time.monotonic() - last < RESTED_SECONDS
+
+
+def _note_failure(expressions: tuple[str, ...]) -> None:
+    times, _ = _failures.get(expressions, (0, 0.0))
+    _failures[expressions] = (times + 1, time.monotonic())
+    logger.error(
+        "own expressions for redaction did not come to an end: texts are not stored (%d of them, "
+        "%d times in a row)",
+        len(expressions),
+        times + 1,
+    )

@@ -1,0 +1,169 @@
+"""Takes what rules name out of texts, JSON and messages; whatever goes wrong, nothing unseen is stored."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+import re
+from typing import Any, TypeVar, cast
+
+from copilot_admin.redaction.kinds import WORDS, Span, find
+from copilot_admin.redaction.own import NotFound, spans_of
+from copilot_admin.redaction.rules import Rules
+from protocol.json import Json
+from protocol.pieces import PIECE
+from protocol.walk import Scalar, rebuild
+
+OWN_WORDS = "[redacted]"
+NOT_STORED = "[not stored: what is to be redacted could not be looked for]"
+LEAST_NUMBER = 10**11  # numbers with fewer digits are no numbers of cards
+_ENCODED = re.compile(r"(?:data:[\w.+/;=-]{0,100},)?[A-Za-z0-9+/=_\r\n-]+")
+LEAST_ENCODED = 400  # characters; what is shorter holds no file
+_LONG_LINE = 60  # base64 is broken into lines of 64 or 76
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A text as it may be stored.
+
+    Attributes:
+        cuts: Where something was taken out, and what stands there now: start, end, words.
+    """
+
+    text: str
+    cuts: tuple[tuple[int, int, str], ...] = ()
+    is_stored: bool = True
+
+    def moved(self, offset: int) -> int:
+        """Where a place of the text is now; within what was taken out: at its beginning."""
+        if not self.is_stored:
+            return 0
+        place = bisect_right(self.cuts, offset, key=lambda cut: cut[0])
+        shift = sum(
+            len(words) - (end - start) for start, end, words in self.cuts[: max(0, place - 1)]
+        )
+        if not place:
+            return offset
+        start, end, words = self.cuts[place - 1]
+        if offset < end:
+            return start + shift
+        return offset + shift + len(words) - (end - start)
+
+
+def told(texts: Iterable[str], rules: Rules) -> Mapping[str, Told]:
+    """Each of some texts as it may be stored; own expressions are looked for in all of them at once."""
+    each = list(dict.fromkeys(texts))
+    try:
+        return _all_told(each, rules)
+    except NotFound:
+        return {text: _unseen(text) for text in each}
+
+
+def redacted(values: Sequence[T], rules: Rules) -> list[T]:
+    """JSON, texts and frozen values as they may be stored; with keys, and numbers that are long."""
+    if not rules:
+        return list(values)
+    texts: dict[str, None] = {}
+
+    def note(text: str) -> str:
+        texts[text] = None
+        return text
+
+    for value in values:
+        _mapped(value, note)
+    try:
+        known = _all_told(list(texts), rules)
+    except NotFound:
+        return [cast(T, _unstored(value)) for value in values]
+    return [cast(T, _mapped(value, lambda text: known[text].text)) for value in values]
+
+
+def _all_told(texts: Sequence[str], rules: Rules) -> Mapping[str, Told]:
+    """Each of some texts, of which none is there twice.
+
+    Raises:
+        NotFound: Nobody knows where the own expressions are.
+    """
+    own: list[list[Span]] = [[] for _ in texts]
+    if rules.expressions and texts:
+        own = spans_of(rules.expressions, texts)
+    return {text: _told(text, rules, spans) for text, spans in zip(texts, own, strict=True)}
+
+
+def _unseen(text: str) -> Told:
+    return Told(NOT_STORED, is_stored=False) if text else Told("")
+
+
+def _unstored(value: Any) -> Any:
+    """What stands for a value of which nobody knows what is in it."""
+    if isinstance(value, Mapping):
+        return {"not stored": NOT_STORED}
+    return _mapped(value, lambda text: _unseen(text).text)
+
+
+def _told(text: str, rules: Rules, own: Iterable[Span]) -> Told:
+    if _is_file(text):
+        return Told(
+            f"[a file of {len(text):,} characters in base64; it is not kept]", is_stored=False
+        )
+    found = [(start, end, OWN_WORDS) for start, end in own]
+    for kind in rules.kinds:
+        # In parts, so that others have their turn between: one search keeps the interpreter's lock.
+        for start in range(0, len(text), PIECE):
+            spans = find(kind, text, start, start + PIECE)
+            found += [(first, last, WORDS[kind]) for first, last in spans]
+    cuts = tuple(_side_by_side(sorted(found)))
+    return Told(_without(text, cuts), cuts) if cuts else Told(text)
+
+
+def _is_file(text: str) -> bool:
+    if len(text) < LEAST_ENCODED or not _ENCODED.fullmatch(text):
+        return False
+    return len(text) / (text.count("\n") + 1) >= _LONG_LINE
+
+
+def _side_by_side(found: Iterable[tuple[int, int, str]]) -> Iterable[tuple[int, int, str]]:
+    """What was found, with one cut where several lie over each other."""
+    last: tuple[int, int, str] | None = None
+    for cut in found:
+        if last is not None and cut[0] < last[1]:
+            last = (last[0], max(last[1], cut[1]), last[2])
+            continue
+        if last is not None:
+            yield last
+        last = cut
+    if last is not None:
+        yield last
+
+
+def _without(text: str, cuts: Iterable[tuple[int, int, str]]) -> str:
+    parts: list[str] = []
+    place = 0
+    for start, end, words in cuts:
+        parts += (text[place:start], words)
+        place = end
+    return "".join((*parts, text[place:]))
+
+
+def _mapped(value: Any, of_text: Callable[[str], str]) -> Any:
+    """The value with all its texts changed, in JSON of any depth and in frozen values."""
+    if is_dataclass(value) and not isinstance(value, type):
+        changes = {one.name: _mapped(getattr(value, one.name), of_text) for one in fields(value)}
+        return replace(value, **changes)
+    if isinstance(value, tuple) and any(is_dataclass(one) for one in value):
+        return tuple(_mapped(one, of_text) for one in value)
+    if isinstance(value, str):
+        return of_text(value)
+
+    def of_scalar(scalar: Scalar) -> Scalar:
+        if isinstance(scalar, str):
+            return of_text(scalar)
+        if isinstance(scalar, int) and not isinstance(scalar, bool) and scalar >= LEAST_NUMBER:
+            as_text = of_text(str(scalar))
+            return scalar if as_text == str(scalar) else as_text
+        return scalar
+
+    if isinstance(value, tuple):
+        return tuple(cast("list[Json]", rebuild(list(value), scalar=of_scalar, key=of_text)))
+    return rebuild(value, scalar=of_scalar, key=of_text)

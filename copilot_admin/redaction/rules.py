@@ -1,0 +1,78 @@
+"""What is to be taken out: kinds and own expressions, of the server and of a copilot together."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+import re
+import warnings
+
+from django.conf import settings
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.redaction.kinds import Kind
+
+MOST_EXPRESSIONS = 20
+LONGEST_EXPRESSION = 300  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is to be taken out of whatever is stored; nothing: it is stored as it is."""
+
+    kinds: tuple[Kind, ...] = ()
+    expressions: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.kinds or self.expressions)
+
+    def __add__(self, other: "Rules") -> "Rules":
+        """The rules of both."""
+        wanted = {*self.kinds, *other.kinds}
+        return Rules(
+            tuple(kind for kind in Kind if kind in wanted),
+            tuple(dict.fromkeys((*self.expressions, *other.expressions))),
+        )
+
+
+NO_RULES = Rules()
+
+
+def rules_for(kinds: Iterable[str], expressions: Iterable[str]) -> Rules:
+    """The rules of a copilot with those of the server."""
+    return _joined(settings.REDACTION, tuple(kinds), tuple(expressions))
+
+
+def server_rules() -> Rules:
+    """What is taken out whatever a copilot says."""
+    return _joined(settings.REDACTION, (), ())
+
+
+@lru_cache(maxsize=256)
+def _joined(server: tuple[tuple[str, ...], tuple[str, ...]], *own: tuple[str, ...]) -> Rules:
+    kinds, expressions = own
+    known = {kind.value for kind in Kind}
+    server_kinds, server_expressions = server
+    return Rules(tuple(map(Kind, server_kinds)), server_expressions) + Rules(
+        tuple(Kind(kind) for kind in kinds if kind in known), expressions
+    )
+
+
+def expression_fault(expression: str) -> str | Promise:
+    """What is wrong with an own expression; nothing when it is right.
+
+    That it may take for ever is not seen here: it is tried in a process of its own, with an end.
+    """
+    if len(expression) > LONGEST_EXPRESSION:
+        return _("An expression has %(most)d characters at most.") % {"most": LONGEST_EXPRESSION}
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            found = re.compile(expression).search("")
+    except (re.error, RecursionError, OverflowError):
+        return _(
+            "It is no regular expression of Python. Write one such as CUST-[0-9]{6}, and put a "
+            "backslash before a sign that is meant as it is."
+        )
+    if found is not None:
+        return _("It finds nothing as well: every text would be full of it.")
+    return ""

@@ -1,0 +1,194 @@
+"""What is personal is found, and nothing that merely looks like it; a text keeps what is around it."""
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+import pytest
+
+from copilot_admin.redaction import own
+from copilot_admin.redaction.kinds import LONGEST, Kind
+from copilot_admin.redaction.redactor import NOT_STORED, Told, redacted, told
+from copilot_admin.redaction.rules import (
+    NO_RULES,
+    Rules,
+    expression_fault,
+    rules_for,
+    server_rules,
+)
+from protocol.messages import DataItem, HumanMessage, ResultMessage, SourceData
+from protocol.pieces import PIECE
+
+ALL = Rules(tuple(Kind))
+ACCOUNT, CARD, MAIL, PHONE = (
+    "[account number]",
+    "[card number]",
+    "[e-mail address]",
+    "[phone number]",
+)
+
+
+def one(text, rules=ALL):
+    return redacted([text], rules)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Pay DE89 3704 0044 0532 0130 00 at once", f"Pay {ACCOUNT} at once"),
+        ("GB29NWBK60161331926819.", f"{ACCOUNT}."),
+        ("gb82-west-1234-5698-7654-32", ACCOUNT),
+        ("GB82\u00a0WEST\u00a01234\u00a05698\u00a07654\u00a032", ACCOUNT),
+        ("account no. 12345678", f"account no. {ACCOUNT}"),
+        ("Konto: 1234 5678", f"Konto: {ACCOUNT}"),
+        ("4111 1111 1111 1111 2025", f"{CARD} 2025"),
+        ("378282246310005", CARD),
+        ("5500-0000-0000-0004", CARD),
+        ("a.b+c@ex-ample.co.uk, x", f"{MAIL}, x"),
+        ("<ann@bank.example>", f"<{MAIL}>"),
+        ("größe@bücher.example", MAIL),
+        ("+49 30 1234567", PHONE),
+        ("call 0049 (30) 123-4567!", f"call {PHONE}!"),
+        ("(212) 555-1234 or 212-555-1234", f"{PHONE} or {PHONE}"),
+        ("Tel. 030 1234567", f"Tel. {PHONE}"),
+    ],
+)
+def test_personal_data_is_taken_out(text, kept):
+    assert one(text) == kept
+    assert one(kept) == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DE88 3704 0044 0532 0130 00",  # the checksum is wrong
+        "XX89370400440532013000",  # of no country
+        "DE89 3704 0044 0532 0130 00A",
+        "DE89  3704 0044 0532 0130 00",
+        "DE89 3704",
+        "ISIN US0378331005 and DE0007164600",
+        "4111 1111 1111 1112",
+        "4444444444444444",  # one digit alone
+        "1763812345678",  # a time in milliseconds
+        "1,234,567.89 and 0.30 and 2026-11-22",
+        "@home, a@b, @@",
+        "price 1.555.1234",
+        "the account of 2026",
+    ],
+)
+def test_what_merely_looks_like_it_stays(text):
+    assert one(text) == text
+
+
+def test_kinds_that_nobody_chose_stay():
+    text = "ann@bank.example 4111111111111111"
+    assert one(text, Rules((Kind.CARD,))) == f"ann@bank.example {CARD}"
+    assert one(text, NO_RULES) == text
+
+
+def test_json_keeps_its_form_with_keys_and_long_numbers():
+    value = {"n": 4111111111111111, "m": [1.5, True, None, 12, {"ann@b.example": "+49 30 1234567"}]}
+    assert one(value) == {"n": CARD, "m": [1.5, True, None, 12, {MAIL: PHONE}]}
+    assert one({"n": 123456789012}) == {"n": 123456789012}
+
+
+def test_messages_keep_their_form():
+    messages = [
+        HumanMessage("I am ann@b.example", agent_id=None),
+        ResultMessage("f", {"a": "+49 30 1234567"}, (SourceData((DataItem(content="x"),)),)),
+    ]
+    assert redacted(messages, ALL) == [
+        HumanMessage(f"I am {MAIL}", agent_id=None),
+        ResultMessage("f", {"a": PHONE}, (SourceData((DataItem(content="x"),)),)),
+    ]
+    assert redacted([("a@b.example", "b")], ALL) == [(MAIL, "b")]
+
+
+def test_files_in_base64_are_not_kept_as_nobody_reads_them():
+    file = "JVBERi0xLjcK" * 50
+    assert one({"content": file}) == {
+        "content": "[a file of 600 characters in base64; it is not kept]"
+    }
+    assert one("A\n" * 300) == "A\n" * 300
+    assert one("a word " * 100) == "a word " * 100
+
+
+def test_nothing_is_overlooked_where_a_long_text_is_cut():
+    for shift in range(-30, 30, 7):
+        text = "." * (PIECE + shift) + " 4111 1111 1111 1111 " + "." * PIECE
+        assert CARD in one(text)
+    assert LONGEST < PIECE
+
+
+@given(st.text("ab@.0123456789 +-", max_size=60), st.integers(0, 60))
+@example("x a@b.cd y", 4)
+@example("a@b.cd a@b.cd end", 17)
+def test_places_move_with_the_text_around_them(text, offset):
+    found = told([text], ALL)[text]
+    offset = min(offset, len(text))
+    before = told([text[:offset]], NO_RULES)[text[:offset]]
+    assert before == Told(text[:offset])
+    inside = any(start < offset < end for start, end, _ in found.cuts)
+    rest = sum(end - start - len(words) for start, end, words in found.cuts if start >= offset)
+    if not inside:
+        assert len(text) - offset == len(found.text) - found.moved(offset) + rest
+
+
+# Own expressions.
+
+
+def test_own_expressions_are_found_in_another_process():
+    rules = Rules((Kind.EMAIL,), (r"CUST-\d{6}", "Ann|Ann Lee"))
+    text = "Ann Lee (CUST-123456) has a@b.example"
+    assert one(text, rules) == f"[redacted] Lee ([redacted]) has {MAIL}"
+    assert one({"a": "CUST-000000", "b": 1}, rules) == {"a": "[redacted]", "b": 1}
+
+
+def test_an_expression_that_never_ends_stores_a_sentence_and_is_left_alone(monkeypatch, caplog):
+    monkeypatch.setattr(own, "LEAST_SECONDS", 0.2)
+    rules = Rules((), (r"(a+)+$",))
+    own._failures.clear()
+    text = "a" * 60 + "!"
+    for _ in range(own.LOST_IN_A_ROW):
+        assert redacted([text, {"k": text}, 7], rules) == [
+            NOT_STORED,
+            {"not stored": NOT_STORED},
+            7,
+        ]
+    monkeypatch.setattr(own.WORKERS, "carry_out", None)  # it is not asked any more
+    assert told([text, ""], rules) == {text: Told(NOT_STORED, is_stored=False), "": Told("")}
+    assert told([text], rules)[text].moved(5) == 0
+    assert len(caplog.records) == own.LOST_IN_A_ROW
+    own._failures.clear()
+
+
+def test_a_machine_without_a_free_place_stores_a_sentence_too(monkeypatch):
+    async def busy(*_, **__):
+        raise own.Busy
+
+    monkeypatch.setattr(own.WORKERS, "carry_out", busy)
+    rules = Rules((), ("x",))
+    assert one("text", rules) == NOT_STORED
+    assert rules.expressions not in own._failures
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        ("CUST-[0-9]{6}", ""),
+        ("(", "It is no regular expression"),
+        ("x*", "It finds nothing as well"),
+        ("x" * 301, "An expression has 300 characters at most."),
+    ],
+)
+def test_what_is_wrong_with_an_expression_is_said(expression, words):
+    assert str(expression_fault(expression)).startswith(words)
+    assert bool(expression_fault(expression)) == bool(words)
+
+
+def test_a_server_and_a_copilot_choose_together(settings):
+    settings.REDACTION = (("card",), ("x",))
+    assert server_rules() == Rules((Kind.CARD,), ("x",))
+    assert rules_for(["email", "of-a-later-release"], ["y", "x"]) == Rules(
+        (Kind.CARD, Kind.EMAIL), ("x", "y")
+    )
+    settings.REDACTION = ((), ())
+    assert not server_rules()
