@@ -64,6 +64,8 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
             for what in ("alertrule", "alertwebhook", "alertdigest")
             for may in ("view", "add", "change", "delete")
         ),
+        # Erasing is no part of a role: it is given to people by name.
+        "copilot_admin.hold_data",
         "copilot_admin.view_alert",
         "copilot_admin.view_alertdelivery",
     ),

@@ -58,7 +58,7 @@ def full_entry(copilot: Copilot, *, live: bool = False) -> dict[str, Any]:
         **{key: _written(key, value) for key, value in document.items()},
         "image": image if is_address or not image else data_uri_of(image),
         "provider": _provider(copilot, live=live).name,
-        **{field.key: field.value_of(copilot) for field in AT_ONCE if field.is_built},
+        **{field.key: field.value_of(copilot) for field in AT_ONCE},
     }
 
 

@@ -270,7 +270,7 @@ def _unsaid_access(entry: CopilotEntry, work: Import) -> str:
 
 def _state(row: Copilot) -> dict[str, Any]:
     """All that an entry decides; an image stands in it by the name of its file."""
-    return {one.key: one.value_of(row) for one in DRAFT_FIELDS if one.is_built}
+    return {one.key: one.value_of(row) for one in DRAFT_FIELDS}
 
 
 def _publish(row: Copilot, *, user: AbstractBaseUser | None, index: int) -> int | None:

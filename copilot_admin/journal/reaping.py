@@ -19,7 +19,7 @@ from copilot_admin.journal.recorder import Ending, Piece, from_pieces
 from copilot_admin.journal.sealing import seal
 from copilot_admin.journal.values import BOOT_ID
 from copilot_admin.models import Outcome, Run, Turn, TurnState
-from copilot_admin.redaction.rules import rules_for
+from copilot_admin.redaction.rules import rules_of
 
 ABANDONED_AFTER = timedelta(minutes=30)
 INTERRUPTED = "The server stopped while it answered."
@@ -61,8 +61,8 @@ def _interrupt(run: Run) -> bool:
         error_code="interrupted",
     )
     record = from_pieces(_pieces(run), ending)
-    rules = rules_for(run.copilot.redaction, run.copilot.redacted_expressions)
-    return finish(seal(record, run_id=run.pk, at=silent_since, rules=rules))
+    sealed = seal(record, run_id=run.pk, at=silent_since, rules=rules_of(run.copilot))
+    return finish(sealed)
 
 
 def _pieces(run: Run) -> Sequence[Piece]:

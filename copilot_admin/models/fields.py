@@ -25,6 +25,10 @@ class OrderedJsonField(_JsonText):
         """The text that is stored; None stays None."""
         return None if value is None else json.dumps(value, default=_plain)
 
+    def to_python(self, value: Any) -> Any:
+        """The value of a form, which is JSON already and no text."""
+        return value
+
     def from_db_value(self, value: str | None, *_: object) -> Json:
         """The value that was written."""
         return None if value is None else cast(Json, json.loads(value))

@@ -51,6 +51,19 @@ def scope_of_copilot(copilot_id: int, days: int, at: datetime) -> Scope:
     return Scope(copilot=copilot_id, idle_before=midnight - timedelta(days=days))
 
 
+def begin_now(copilot_id: int, days: int, now: datetime) -> Removal:
+    """Begins what a night would, whatever was done this night."""
+    scope = scope_of_copilot(copilot_id, days, now)
+    return Removal.objects.create(
+        cause=Cause.RETENTION,
+        copilot=copilot_id,
+        idle_before=scope.idle_before,
+        with_questions=False,
+        total=Conversation.objects.filter(to_be_removed(scope)).count(),
+        moved_at=timezone.now(),
+    )
+
+
 def _begin(copilot_id: int, days: int, night: datetime) -> int | None:
     scope = scope_of_copilot(copilot_id, days, night)
     removal, is_new = Removal.objects.get_or_create(

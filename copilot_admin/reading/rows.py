@@ -21,7 +21,7 @@ from copilot_admin.models import (
     Turn,
 )
 from copilot_admin.reading.tree import Tree
-from copilot_admin.redaction.rules import rules_for
+from copilot_admin.redaction.rules import rules_of
 from copilot_admin.storage import blobs
 from copilot_admin.threads.content import data_in
 from protocol.json import Json, JsonObject
@@ -172,5 +172,5 @@ def _running(runs: Iterable[Run]) -> dict[UUID, Record]:
 def _record(run: Run, pieces: Iterable[Piece]) -> Record:
     """What a running run has streamed, as far as it may be read."""
     record = from_pieces(pieces, _STILL_RUNNING)
-    rules = rules_for(run.copilot.redaction, run.copilot.redacted_expressions)
+    rules = rules_of(run.copilot)
     return without_personal_data(record, rules) if rules else record

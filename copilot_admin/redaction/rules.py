@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 import re
+from typing import Any, Protocol
 import warnings
 
 from django.conf import settings
@@ -36,6 +37,18 @@ class Rules:
 
 
 NO_RULES = Rules()
+
+
+class Redacting(Protocol):
+    """What says what of it is not stored: the row of a copilot."""
+
+    redaction: Any
+    redacted_expressions: Any
+
+
+def rules_of(copilot: Redacting) -> Rules:
+    """The rules of a copilot with those of the server."""
+    return rules_for(copilot.redaction, copilot.redacted_expressions)
 
 
 def rules_for(kinds: Iterable[str], expressions: Iterable[str]) -> Rules:

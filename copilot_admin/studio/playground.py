@@ -21,7 +21,7 @@ from copilot_admin.engine.values.model_call import (
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging
 from copilot_admin.models.transcripts import PLAYGROUND
-from copilot_admin.redaction.rules import rules_for
+from copilot_admin.redaction.rules import rules_of
 
 Witness = Callable[[ModelCall], None]
 
@@ -97,7 +97,7 @@ def _in_trial(
         version_id=version.pk if version else None,
         version_number=version.number if version else 0,
         logging=Logging.EVERYTHING,  # it is the builder's own question, and he wants to read it
-        redaction=rules_for(copilot.redaction, copilot.redacted_expressions),
+        redaction=rules_of(copilot),
         answerer=answerer,
         problem=problem,
     )

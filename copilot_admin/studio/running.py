@@ -25,6 +25,7 @@ from copilot_admin.models import (
 from copilot_admin.studio.question_queue import UNFINISHED
 from copilot_admin.studio.replay_decisions import GOING_ON, Wish
 from copilot_admin.studio.replay_reading import ReplayView, replay_views
+from copilot_admin.upkeep import removing
 
 MOST_SHOWN = 100  # of each kind; more of them are counted
 UNDER_WAY = (*GOING_ON, ReplayState.PAUSED, ReplayState.COST_BOUND)
@@ -38,6 +39,7 @@ class WorkKind(StrEnum):
     IMPORT = "import"
     MESSAGES = "messages"
     QUESTIONS = "questions"
+    REMOVAL = "removal"
     REPLAY = "replay"
 
 
@@ -47,6 +49,7 @@ KINDS: Mapping[WorkKind, str | Promise] = {
     WorkKind.IMPORT: gettext_lazy("Import that waits for a yes"),
     WorkKind.MESSAGES: gettext_lazy("Messages of alerts being delivered"),
     WorkKind.QUESTIONS: gettext_lazy("Saved questions being asked"),
+    WorkKind.REMOVAL: gettext_lazy("Transcripts being removed"),
     WorkKind.REPLAY: gettext_lazy("Replay"),
 }
 
@@ -102,7 +105,15 @@ class QueuedTask:
 
 def running() -> tuple[Work, ...]:
     """All that is under way; a constant number of queries."""
-    return (*_replays(), *_questions(), *_deletions(), *_fillings(), *_imports(), *_messages())
+    return (
+        *_replays(),
+        *_questions(),
+        *_deletions(),
+        *_removals(),
+        *_fillings(),
+        *_imports(),
+        *_messages(),
+    )
 
 
 def queued_tasks() -> tuple[QueuedTask, ...]:
@@ -191,6 +202,18 @@ def _deletions() -> Iterator[Work]:
             name=row.name,
             since=row.deletion_requested_at,
             moved_at=row.deletion_moved_at,
+        )
+
+
+def _removals() -> Iterator[Work]:
+    for row in removing.unfinished().order_by("pk")[:MOST_SHOWN]:
+        yield Work(
+            kind=WorkKind.REMOVAL,
+            name=f"{row.get_cause_display()}: {row.get_state_display()}",
+            since=row.begun_at,
+            moved_at=row.moved_at,
+            done=min(row.total, row.counts.get("Conversation", 0)),
+            total=row.total,
         )
 
 

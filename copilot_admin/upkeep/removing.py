@@ -249,7 +249,8 @@ def _note(removal: Removal, gone: Gone) -> None:
 
 def _swept(removal: Removal) -> Step:
     sweep = sweep_batch(Sweep(removal.swept_to, removal.in_round))
-    removal.counts["Blob"] = removal.counts.get("Blob", 0) + sweep.total
+    if sweep.total:
+        removal.counts["Blob"] = removal.counts.get("Blob", 0) + sweep.total
     removal.swept_to, removal.in_round = sweep.after, sweep.in_round
     if sweep.is_done:
         removal.state = RemovalState.SCRUB

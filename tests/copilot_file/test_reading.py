@@ -383,22 +383,14 @@ def test_a_file_that_is_no_group_of_keys_is_refused(value):
             "steps[0].type: 'ERROR' is not possible. Use 'INFO' or 'WARNING'.",
         ),
         ({"retention_days": 0.5}, "retention_days: must be a whole number."),
+        (
+            {"redacted_expressions": ["x*"]},
+            "redacted_expressions[0]: It finds nothing as well: every text would be full of it.",
+        ),
     ],
 )
 def test_a_fault_has_its_path_and_says_what_is_right(changes, fault):
     assert _faults_of(**changes) == [f"copilots[0].{fault}"]
-
-
-@pytest.mark.parametrize(
-    ("changes", "path"),
-    [
-        ({"retention_days": 365}, "retention_days"),
-    ],
-)
-def test_a_switch_that_is_not_built_is_refused(changes, path):
-    assert _faults_of(**changes) == [
-        f"copilots[0].{path}: is not built yet in this release. Leave the key out."
-    ]
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ _ORDER: Sequence[tuple[str | Promise, Mapping[str, str]]] = (
             "EndpointKey": "key",
             "Limits": "limit",
             "Running": "steps",
+            "Privacy": "check",
         },
     ),
     (

@@ -18,12 +18,13 @@ from copilot_admin.admin.frame.start_page import start_page
 from copilot_admin.admin.limits.views import LimitsViews
 from copilot_admin.admin.logins.forms import LoginForm
 from copilot_admin.admin.logins.site_views import LogInViews
+from copilot_admin.admin.privacy.views import PrivacyViews
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
 
 
-class CopilotAdminSite(FiguresViews, LimitsViews, RunningViews, LogInViews):
+class CopilotAdminSite(FiguresViews, LimitsViews, PrivacyViews, RunningViews, LogInViews):
     """The one admin site of the service."""
 
     site_title: "_StrOrPromise" = _("Copilot Admin")

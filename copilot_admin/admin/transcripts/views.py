@@ -27,6 +27,7 @@ from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.reads import record_read
 from copilot_admin.audit.subject import Subject
 from copilot_admin.models import Action, Conversation
+from copilot_admin.privacy.holds import holds_of
 from copilot_admin.reading import (
     ConversationView,
     RunView,
@@ -116,6 +117,7 @@ class TranscriptViews(ConversationModelAdmin):
             "page": page,
             "all_branches": all_branches,
             "panel": panel,
+            "holds": holds_of(conversation),
             "way": way,
             "phrases": _phrases(request),
         }

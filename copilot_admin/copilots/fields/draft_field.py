@@ -123,7 +123,6 @@ class DraftField:
         column: Of `Copilot`; empty: named like the key.
         file_default: What a file means that does not have the key.
         is_versioned: Else it acts at once, and is part of no version.
-        is_built: Else it does nothing in this release, and a file has its default at most.
         is_always_exported: Also where it has its default, since it says much about a copilot.
         section: Of the form; None: it is edited in files alone.
         place: Within the section; fields with the same are in the order of the table.
@@ -143,7 +142,6 @@ class DraftField:
     column: str = ""
     file_default: Any = OF_COLUMN
     is_versioned: bool = True
-    is_built: bool = True
     is_always_exported: bool = False
     section: Section | None = None
     place: int = 0

@@ -36,13 +36,6 @@ def fault(sentence: str) -> PydanticCustomError:
     return PydanticCustomError("fault", "{sentence}", {"sentence": sentence})
 
 
-def unbuilt(value: Any) -> Any:
-    """Validator of a switch whose behaviour is not built: only its default is accepted."""
-    if value not in (None, False, [], {}):
-        raise fault("is not built yet in this release. Leave the key out.")
-    return value
-
-
 def refuse_repeated(values: list[str], *, what: str) -> None:
     """Refuses a value that stands twice.
 

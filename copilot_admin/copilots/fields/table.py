@@ -369,7 +369,26 @@ DRAFT_FIELDS: tuple[DraftField, ...] = (
         is_versioned=False,
     ),
     DraftField(key="tags", label=_("Tags"), file=values.Tags, file_default=[], is_versioned=False),
-    DraftField(key="retention_days", file=values.Unbuilt, is_versioned=False, is_built=False),
+    DraftField(
+        key="retention_days",
+        label=_("Kept for days"),
+        file=values.RetentionDays | None,
+        is_versioned=False,
+    ),
+    DraftField(
+        key="redaction",
+        label=_("Not stored"),
+        file=values.Redaction,
+        file_default=[],
+        is_versioned=False,
+    ),
+    DraftField(
+        key="redacted_expressions",
+        label=_("Own expressions that are not stored"),
+        file=values.RedactedExpressions,
+        file_default=[],
+        is_versioned=False,
+    ),
 )
 
 BY_KEY: Mapping[str, DraftField] = {field.key: field for field in DRAFT_FIELDS}

@@ -12,7 +12,7 @@ from copilot_admin.copilots.fields.controls import CustomFeatureEntry
 from copilot_admin.copilots.fields.directions import turning_sign_fault
 from copilot_admin.copilots.fields.lengths import prompt_length_fault
 from copilot_admin.copilots.fields.records import CallLimitEntry, ComponentEntry, ModelEntry
-from copilot_admin.copilots.fields.shape import Record, fault, refuse_repeated, unbuilt
+from copilot_admin.copilots.fields.shape import Record, fault, refuse_repeated
 from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
 from copilot_admin.engine.tools.registry import tool_names
 from copilot_admin.engine.values.spec import (
@@ -20,7 +20,10 @@ from copilot_admin.engine.values.spec import (
     LEAST_DATA_TOKENS,
     DataMessagePolicy,
 )
+from copilot_admin.models.copilots import LONGEST_RETENTION
 from copilot_admin.models.limits import MOST_DOLLARS, MOST_OF_A_LIMIT
+from copilot_admin.redaction.kinds import Kind
+from copilot_admin.redaction.rules import MOST_EXPRESSIONS, expression_fault
 from protocol.features import FEATURES
 
 IMAGE_DATA_START = "data:image/"
@@ -119,6 +122,23 @@ def _tag(tag: str) -> str:
 def _tags(tags: list[str]) -> list[str]:
     refuse_repeated([tag.casefold() for tag in tags], what="tag")
     return tags
+
+
+def _kinds(kinds: list[str]) -> list[str]:
+    refuse_repeated(kinds, what="kind")
+    return kinds
+
+
+def _expression(expression: str) -> str:
+    wrong = expression_fault(expression)
+    if wrong:
+        raise fault(str(wrong))
+    return expression
+
+
+def _expressions(expressions: list[str]) -> list[str]:
+    refuse_repeated(expressions, what="expression")
+    return expressions
 
 
 def _image(image: str) -> str:
@@ -223,4 +243,11 @@ Tags = Annotated[list[Tag], Field(max_length=MOST_TAGS), AfterValidator(_tags)]
 ClientCalls = Annotated[int, Field(ge=1, le=HIGHEST_CALL_LIMIT)]
 CallLimits = Annotated[list[CallLimitEntry], _each_once("function", "function")]
 DataTokens = Annotated[int, Field(ge=LEAST_DATA_TOKENS)]
-Unbuilt = Annotated[int | None, AfterValidator(unbuilt)]
+RedactedKind: Any = one_of(Kind)
+RetentionDays = Annotated[int, Field(ge=1, le=LONGEST_RETENTION)]
+Redaction = Annotated[list[RedactedKind], AfterValidator(_kinds)]
+RedactedExpressions = Annotated[
+    list[Annotated[str, AfterValidator(_expression)]],
+    Field(max_length=MOST_EXPRESSIONS),
+    AfterValidator(_expressions),
+]

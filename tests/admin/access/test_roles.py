@@ -27,6 +27,7 @@ from copilot_admin.models import (
     Copilot,
     Criterion,
     EndpointKey,
+    LegalHold,
     LogIn,
     ModelPrice,
     Provider,
@@ -80,6 +81,7 @@ OWNERS = {
     "copilot_admin_alertdigest": Role.OPERATORS,
     "copilot_admin_alertdelivery": Role.OPERATORS,
     "copilot_admin_alert": Role.OPERATORS,
+    "privacy": Role.OPERATORS,
     "auth_user": Role.OPERATORS,
     "auth_group": Role.OPERATORS,
 }
@@ -87,6 +89,7 @@ OWNERS = {
 CLOSED = frozenset(
     {
         "admin:copilot_admin_endpointkey_delete",
+        "admin:privacy_erase",  # no role may: it is given to people by name
         "admin:copilot_admin_conversation_add",
         # Whoever makes questions of transcripts is a builder too.
         "admin:copilot_admin_conversation_learn",
@@ -156,9 +159,11 @@ def things() -> dict[str, str]:
     rule = AlertRule.objects.create(name="Thumbs", kind="thumbs_down", threshold=1, window="24h")
     alert = Alert.objects.create(rule=rule, opened_at=now, sentence="2 thumbs down")
     delivery = AlertDelivery.objects.create(event="opened", alert=alert, subject="Thumbs")
+    LegalHold.objects.create(pk=copilot.pk, principal="nobody", reason="r")
     person = make_user()  # of whom an operator may do everything
     return {
         "copilot_admin_copilot": str(copilot.pk),
+        "privacy": str(copilot.pk),
         "copilot_admin_provider": str(copilot.provider_id),
         "copilot_admin_endpointkey": str(key.pk),
         "copilot_admin_modelprice": str(ModelPrice.objects.get().pk),

@@ -22,11 +22,13 @@ from copilot_admin.models import (
     SavedQuestion,
     Side,
 )
+from copilot_admin.privacy.scopes import Scope
 from copilot_admin.studio.question_queue import queue
 from copilot_admin.studio.replay_queue import begin
 from copilot_admin.studio.replay_targets import Wanted, replay_of
 from copilot_admin.studio.running import WorkKind, running
 from copilot_admin.upkeep.deletion import mark
+from copilot_admin.upkeep.removing import begin as begin_removal
 from tests.factories import make_copilot, make_saved, make_user
 
 pytestmark = pytest.mark.django_db
@@ -62,8 +64,10 @@ def test_everything_that_runs_is_named_with_its_progress(operator: Client):
     PendingImport.objects.create(user=make_user(username="ada"), files=[])
     queue([make_saved(make_copilot(name="Asked"))], [Side.DRAFT], user_id=None)
     AlertDelivery.objects.create(event="test", subject="Test")
+    begin_removal(Scope(principal="key:7"))
     found = {work.kind: work for work in running()}
     assert set(found) == set(WorkKind)
+    assert (found[WorkKind.REMOVAL].done, found[WorkKind.REMOVAL].total) == (0, 0)
     assert (found[WorkKind.REPLAY].done, found[WorkKind.REPLAY].total) == (0, 1)
     assert (found[WorkKind.QUESTIONS].done, found[WorkKind.QUESTIONS].total) == (0, 1)
     page = operator.get(PAGE).content.decode()
@@ -71,7 +75,8 @@ def test_everything_that_runs_is_named_with_its_progress(operator: Client):
     assert "search, below row 500" in page
     assert ("Old" in page, "ada" in page, "Asked" in page) == (True, True, True)
     assert f"/replays/{replay.pk}/" not in page  # an operator may not see copilots
-    assert 'data-unfinished="5"' in operator.get(f"{PAGE}rows/").content.decode()
+    assert "Erasure: Deleting transcripts" in page and "key:7" not in page
+    assert 'data-unfinished="6"' in operator.get(f"{PAGE}rows/").content.decode()
 
 
 def test_the_queue_of_the_workers_is_shown_with_what_failed(operator: Client, settings):

@@ -49,10 +49,11 @@ EXAMPLES: dict[str, Any] = {
     "starters": ["What moved?"],
     "limits": {"requests_per_minute": 60, "usd_per_month": 0.5},
     "tags": ["rates desk", "ÖPNV"],
+    "redaction": ["account", "email"],
+    "redacted_expressions": ["CUST-[0-9]{6}"],
 }
-BUILT = [field for field in DRAFT_FIELDS if field.is_built]
 NOT_READ_BY_THE_ENGINE = {"image", "starters"}  # Workspace and people are shown them
-every_field = pytest.mark.parametrize("field", BUILT, ids=lambda field: field.key)
+every_field = pytest.mark.parametrize("field", DRAFT_FIELDS, ids=lambda field: field.key)
 every_versioned_field = pytest.mark.parametrize("field", VERSIONED, ids=lambda field: field.key)
 
 
@@ -104,7 +105,7 @@ def test_a_value_comes_back_from_draft_and_version_as_the_file_has_it(field: Dra
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    "field", [field for field in BUILT if not field.is_required], ids=lambda field: field.key
+    "field", [field for field in DRAFT_FIELDS if not field.is_required], ids=lambda field: field.key
 )
 def test_a_key_that_is_absent_resets_a_draft_to_the_default(field: DraftField) -> None:
     make_provider(name="P")
@@ -147,16 +148,11 @@ def test_what_acts_at_once_is_in_no_version() -> None:
         "limits",
         "logging",
         "retention_days",
+        "redaction",
+        "redacted_expressions",
         "tags",
     }
     assert {field.key for field in AT_ONCE}.isdisjoint(document())
-
-
-def test_a_field_that_is_not_built_accepts_only_its_default() -> None:
-    unbuilt = [field for field in DRAFT_FIELDS if not field.is_built]
-    assert [(field.key, field.section) for field in unbuilt] == [
-        ("retention_days", None),
-    ]
 
 
 def test_the_file_has_a_key_for_every_row_and_no_other() -> None:
@@ -198,7 +194,7 @@ def test_whoever_may_only_look_is_shown_nothing_that_is_stored_as_json() -> None
 COMMON_WORDS = {
     *("access", "citations", "components", "data", "description", "enabled", "features", "image"),
     *("images", "limits", "logging", "model", "models", "name", "parameters", "provider", "slug"),
-    *("steps", "tags", "tools"),
+    *("redaction", "steps", "tags", "tools"),
 }
 # Where code does something with a field that no row can say. A new field belongs here only if
 # it brings such behaviour.
@@ -229,6 +225,14 @@ BEHAVIOUR = {
         "upkeep/images.py",  # which files are in use
     },
     "model_choices": {"admin/copilots/preview.py", "prices/in_use.py"},
+    # Who keeps data says so on pages of his own; they act at once.
+    "redacted_expressions": {"admin/privacy/forms.py", "copilots/live.py", "redaction/rules.py"},
+    "retention_days": {
+        "admin/privacy/forms.py",
+        "admin/privacy/views.py",
+        "management/commands/privacy.py",
+        "privacy/retention.py",
+    },
     "show_steps": {"admin/components/trial.py"},  # of the engine's events, not of a draft
     "starters": {"admin/copilots/preview.py", "copilot_file/templates.py"},
     "stream_all_text": {"admin/components/trial.py"},  # as above

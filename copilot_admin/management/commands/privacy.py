@@ -1,0 +1,242 @@
+"""`manage.py privacy`: erases, prunes and holds; says first what would go, and acts with `--yes` alone."""
+
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime, time, timedelta
+import time as clock
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from copilot_admin.models import Copilot, Removal
+from copilot_admin.privacy import holds
+from copilot_admin.privacy.counting import Count, count
+from copilot_admin.privacy.leftovers import empty_log, forget_reasons, merge_search_index, vacuum
+from copilot_admin.privacy.retention import begin_now, scope_of_copilot
+from copilot_admin.privacy.scopes import Scope
+from copilot_admin.privacy.spooled import clean_spool
+from copilot_admin.upkeep import removing
+
+TRIES = 20  # of a step for which somebody else has to end first, a second apart
+
+
+def day(text: str) -> datetime:
+    """The beginning of a day in the server's time zone.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
+    try:
+        found = datetime.strptime(text, "%Y-%m-%d").date()  # noqa: DTZ007  # a day has no zone
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no day. Write it as 2026-01-31.") from None
+    return datetime.combine(found, time.min, timezone.get_current_timezone())
+
+
+class Command(BaseCommand):
+    """Erases, prunes, holds."""
+
+    help = "Erases conversations, prunes what was kept for long enough, and holds what must stay."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declares the actions."""
+        actions = parser.add_subparsers(dest="action", required=True)
+        erase = actions.add_parser("erase", help="erases what was asked and answered, for good")
+        _add_scope(erase)
+        _add_yes(erase)
+        erase.add_argument(
+            "--keep-questions",
+            action="store_true",
+            help="saved questions that were made from it stay",
+        )
+        erase.add_argument("--reason", default="", help="kept with the counts")
+        _add_yes(actions.add_parser("prune", help="does at once what is done every night"))
+        hold = actions.add_parser("hold", help="keeps something from being erased or pruned")
+        _add_scope(hold)
+        _add_yes(hold)
+        hold.add_argument("--reason", default="", help="for whoever comes upon it")
+        hold.add_argument("--by", default="manage.py", help="who places or releases it")
+        hold.add_argument("--release", type=int, metavar="HOLD", help="the number of a hold to end")
+        hold.add_argument("--list", action="store_true", help="shows the holds in force")
+        files = actions.add_parser(
+            "clear-files", help="writes the database's files anew, without what is deleted"
+        )
+        _add_yes(files)
+
+    def handle(self, *, action: str, **options: Any) -> None:
+        """Does one of them."""
+        match action:
+            case "erase":
+                self._erase(**options)
+            case "prune":
+                self._prune(**options)
+            case "hold":
+                self._hold(**options)
+            case _:
+                self._clear_files(**options)
+
+    def _erase(self, *, yes: bool, keep_questions: bool, reason: str, **options: Any) -> None:
+        scope = _scope(options)
+        if not scope:
+            raise CommandError(
+                "Say what is to be erased: --conversation, --caller, --copilot, --since, --until."
+            )
+        self._say(count(scope))
+        if not yes:
+            self._dry()
+            return
+        self._remove(removing.begin(scope, reason=reason, with_questions=not keep_questions))
+
+    def _prune(self, *, yes: bool, **_: Any) -> None:
+        now = timezone.now()
+        limited = Copilot.objects.filter(retention_days__isnull=False, deletion_requested_at=None)
+        for copilot in limited.order_by("slug"):
+            days = copilot.retention_days or 0
+            self.stdout.write(f"{copilot.slug}: kept for {days} days.")
+            self._say(count(scope_of_copilot(copilot.pk, days, now), with_exports=False))
+            if yes:
+                self._remove(begin_now(copilot.pk, days, now))
+        if not limited.exists():
+            self.stdout.write("No copilot says for how long its transcripts are kept.")
+        elif not yes:
+            self._dry()
+
+    def _hold(
+        self, *, yes: bool, reason: str, by: str, release: int | None, **options: Any
+    ) -> None:
+        if options["list"]:
+            for hold in holds.in_force():
+                who = f"by {hold.placed_by_name} since {hold.placed_at:%Y-%m-%d}"
+                self.stdout.write(f"{hold.pk}: {hold.reason} ({who})")
+            return
+        if release is not None:
+            if not yes:
+                self._dry()
+            elif holds.release(release, by=by):
+                self.stdout.write(f"Hold {release} is released.")
+            else:
+                raise CommandError(f"No hold {release} is in force.")
+            return
+        if not reason:
+            raise CommandError("Say why with --reason: whoever comes upon the hold wants to know.")
+        scope = _scope(options)
+        if not yes:
+            self._say(count(scope, with_exports=False))
+            self._dry()
+            return
+        try:
+            hold = holds.place(scope, reason=reason, by=by)
+        except ValueError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"Hold {hold.pk} is in force.")
+
+    def _clear_files(self, *, yes: bool, **_: Any) -> None:
+        if not yes:
+            self.stdout.write(
+                "Writes every table anew. Nobody can read or write meanwhile, and it takes as much "
+                "room again on the disk."
+            )
+            self._dry()
+            return
+        vacuum(full=True)
+        _until(empty_log)
+        self.stdout.write("The database's files hold nothing that is deleted.")
+
+    def _remove(self, removal: Removal) -> None:
+        """Removes in short batches, so that a running server goes on."""
+        while (step := _batch(removal.pk)) is not removing.Step.LAST:
+            if step is removing.Step.GONE:
+                break
+            if step is removing.Step.WAITING and not _until(lambda: _moves(removal.pk)):
+                raise CommandError(
+                    f"Removal {removal.pk} waits for answers that still run. The server goes on with it."
+                )
+        first = True
+        while not _merged(first=first):
+            first = False
+        forget_reasons()
+        if removing.forget_who(removal.pk):
+            vacuum()
+        clean_spool()
+        if not _until(empty_log):
+            raise CommandError("Somebody reads the database for long. The server tries it again.")
+        removing.finish(removal.pk)
+        removal.refresh_from_db()
+        gone = ", ".join(f"{number} {name}" for name, number in sorted(removal.counts.items()))
+        self.stdout.write(f"Removed: {gone or 'nothing'}.")
+
+    def _say(self, found: Count) -> None:
+        self.stdout.write(
+            f"{found.conversations} conversations with {found.turns} questions, {found.messages} "
+            f"messages, {found.votes} thumbs and {found.verdicts} verdicts; {found.requests} "
+            f"requests, {found.calls} calls of components, {found.questions} saved questions made "
+            f"from them. {found.exports} exports may have them. {found.running} are being answered. "
+            f"{found.held} conversations are held and stay."
+        )
+
+    def _dry(self) -> None:
+        self.stdout.write("Nothing was done. Say --yes to do it.")
+
+
+def _add_scope(parser: ArgumentParser) -> None:
+    parser.add_argument("--conversation", type=int, metavar="ID")
+    parser.add_argument("--caller", default="", metavar="CALLER", help="such as key:7 or anonymous")
+    parser.add_argument("--copilot", default="", metavar="SLUG")
+    parser.add_argument("--since", type=day, metavar="DAY", help="active on this day or later")
+    parser.add_argument("--until", type=day, metavar="DAY", help="active on this day or before")
+
+
+def _add_yes(parser: ArgumentParser) -> None:
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--yes", action="store_true", help="do it; else it is only counted")
+    group.add_argument("--dry-run", action="store_true", help="only count, as without --yes")
+
+
+def _scope(options: dict[str, Any]) -> Scope:
+    """What the options mean.
+
+    Raises:
+        CommandError: There is no such copilot.
+    """
+    copilot = None
+    if options["copilot"]:
+        copilot = (
+            Copilot.objects.filter(slug=options["copilot"]).values_list("pk", flat=True).first()
+        )
+        if copilot is None:
+            raise CommandError(f"There is no copilot {options['copilot']!r}.")
+    until = options["until"]
+    return Scope(
+        conversation=options["conversation"],
+        principal=options["caller"],
+        copilot=copilot,
+        since=options["since"],
+        until=until + timedelta(days=1) if until else None,
+    )
+
+
+def _batch(removal_id: int) -> removing.Step:
+    """A batch; done once more if a question has referred to one of its contents meanwhile."""
+    with suppress(IntegrityError), transaction.atomic():
+        return removing.remove_batch(removal_id)
+    return removing.Step.WAITING
+
+
+def _moves(removal_id: int) -> bool:
+    return _batch(removal_id) is not removing.Step.WAITING
+
+
+def _merged(*, first: bool) -> bool:
+    with transaction.atomic():
+        return merge_search_index(first=first)
+
+
+def _until(is_done: Callable[[], bool]) -> bool:
+    for _ in range(TRIES):
+        if is_done():
+            return True
+        clock.sleep(1)
+    return False

@@ -1,0 +1,189 @@
+"""The pages of those who keep, hold and erase: what they show, who may, what they do."""
+
+from django.contrib.auth.models import Permission
+from django.urls import reverse
+import pytest
+
+from copilot_admin.config.roles import Role, create_roles
+from copilot_admin.models import Conversation, Copilot, LegalHold, Removal
+from copilot_admin.privacy import holds
+from copilot_admin.privacy.scopes import Scope
+from tests.factories import make_user, make_version
+from tests.journal.journaling import Client as Asker
+
+pytestmark = pytest.mark.django_db
+START = "/admin/privacy/"
+
+
+def logged_in(client, *names):
+    user = make_user(username="ann")
+    user.user_permissions.set(Permission.objects.filter(codename__in=names))
+    client.force_login(user)
+    return client
+
+
+def text_of(response):
+    return " ".join(response.content.decode().split())
+
+
+@pytest.mark.parametrize(
+    ("permission", "allowed"),
+    [
+        ("hold_data", {"privacy", "privacy_hold", "privacy_keeping"}),
+        ("erase_data", {"privacy", "privacy_erase"}),
+        ("view_copilot", set()),
+    ],
+)
+def test_holding_and_erasing_are_permissions_of_their_own(client, permission, allowed):
+    logged_in(client, permission)
+    copilot = make_version().copilot
+    addresses = {
+        name: reverse(f"admin:{name}", args=[copilot.pk] if name == "privacy_keeping" else [])
+        for name in ("privacy", "privacy_hold", "privacy_keeping", "privacy_erase")
+    }
+    answers = {name: client.get(address).status_code for name, address in addresses.items()}
+    assert answers == {name: 200 if name in allowed else 403 for name in addresses}
+    release = client.post(reverse("admin:privacy_release", args=[1])).status_code
+    assert release == (404 if permission == "hold_data" else 403)
+    assert (START in text_of(client.get("/admin/"))) is bool(allowed)
+
+
+def test_operators_hold_and_nobody_erases_by_his_role():
+    create_roles()
+    holding = Permission.objects.get(codename="hold_data").group_set.values_list("name", flat=True)
+    assert set(holding) == {Role.OPERATORS.value}
+    assert not Permission.objects.get(codename="erase_data").group_set.exists()
+
+
+def test_a_hold_is_placed_shown_on_the_transcript_and_released(client):
+    logged_in(client, "hold_data", "view_conversation", "erase_data")
+    talk = Asker(trace_id="a").ask("q").answer("a").conversation
+    form = client.get(reverse("admin:privacy_hold") + f"?conversation={talk.pk}")
+    assert f'value="{talk.pk}"' in text_of(form)
+    given = {"conversation": talk.pk, "reason": "Case <12>"}
+    assert client.post(reverse("admin:privacy_hold"), given).url == START
+    page = text_of(client.get(f"/admin/copilot_admin/conversation/{talk.pk}/change/"))
+    assert "A legal hold keeps this conversation, placed by ann" in page
+    assert "Case &lt;12&gt;" in page
+    start = text_of(client.get(START))
+    assert f"conversation {talk.pk}" in start and "Case &lt;12&gt;" in start
+    hold = LegalHold.objects.get()
+    release = reverse("admin:privacy_release", args=[hold.pk])
+    assert client.get(release).status_code == 405
+    assert "The hold is released." in text_of(client.post(release, follow=True))
+    assert "Somebody released it before." in text_of(client.post(release, follow=True))
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ({"reason": "r"}, "Say what is meant"),
+        ({"principal": "a"}, "This field is required."),
+        ({"copilot": "nobody", "reason": "r"}, "There is no copilot with this slug."),
+        ({"conversation": "7", "reason": "r"}, "There is no conversation 7."),
+        ({"since": "2026-02-01", "until": "2026-01-01", "reason": "r"}, "before the first one"),
+    ],
+)
+def test_a_hold_that_means_nothing_is_refused_in_words(client, given, fault):
+    logged_in(client, "hold_data")
+    assert fault in text_of(client.post(reverse("admin:privacy_hold"), given))
+    assert not LegalHold.objects.exists()
+
+
+def test_what_would_be_erased_is_counted_before(client, django_capture_on_commit_callbacks):
+    logged_in(client, "erase_data")
+    talk = Asker(principal="key:7", trace_id="a").ask("q").answer("a").conversation
+    held = Asker(principal="key:7", trace_id="b").ask("q").answer("a").conversation
+    holds.place(Scope(conversation=held.pk), reason="r", by="ann")
+    given = {
+        "principal": "key:7",
+        "copilot": talk.copilot.slug,
+        "since": "2026-11-01",
+        "until": "2026-11-30",
+        "reason": "Ticket 5",
+        "with_questions": "on",
+    }
+    address = reverse("admin:privacy_erase")
+    page = text_of(client.post(address, given))
+    assert "One conversation (1 questions, 2 messages, 0 thumbs, 0 verdicts)" in page
+    assert not Removal.objects.exists()
+    Asker(principal="key:7", trace_id="c").ask("q").answer("a")
+    with django_capture_on_commit_callbacks() as callbacks:
+        assert client.post(address, {**given, "sure": "1"}).url == START
+    assert len(callbacks) == 1
+    removal = Removal.objects.get()
+    assert (removal.reason, removal.total, removal.with_questions) == ("Ticket 5", 1, True)
+    assert removal.asked_by.username == "ann"
+    assert "Ticket 5" in text_of(client.get(START))
+    assert Conversation.objects.count() == 3
+
+
+def test_nothing_that_fits_offers_nothing_to_erase(client):
+    logged_in(client, "erase_data")
+    page = text_of(client.post(reverse("admin:privacy_erase"), {"principal": "x", "reason": "r"}))
+    assert "Nothing fits." in page and "Erase it for good" not in page
+
+
+def test_how_long_is_kept_and_what_is_not_stored_is_chosen_per_copilot(client):
+    logged_in(client, "hold_data")
+    copilot = make_version().copilot
+    address = reverse("admin:privacy_keeping", args=[copilot.pk])
+    given = {
+        "retention_days": "30",
+        "redaction": ["card", "email"],
+        "redacted_expressions": "CUST-[0-9]{6}\n\n CUST-[0-9]{6} \n",
+    }
+    assert client.post(address, given).url == START
+    copilot.refresh_from_db()
+    assert (copilot.retention_days, copilot.redaction) == (30, ["card", "email"])
+    assert copilot.redacted_expressions == ["CUST-[0-9]{6}"]
+    page = text_of(client.get(START))
+    assert "30 days" in page and "card, email" in page
+    assert "CUST-[0-9]{6}" in text_of(client.get(address))
+    assert client.post(address, {}).url == START
+    copilot.refresh_from_db()
+    assert (copilot.retention_days, copilot.redaction, copilot.redacted_expressions) == (
+        None,
+        [],
+        [],
+    )
+
+
+def test_a_text_is_tried_and_not_stored(client, settings):
+    settings.REDACTION = (("card",), ())
+    logged_in(client, "hold_data")
+    copilot = make_version().copilot
+    given = {"redaction": ["email"], "trial": "a@b.example <b> 4111111111111111", "try": "1"}
+    page = text_of(client.post(reverse("admin:privacy_keeping", args=[copilot.pk]), given))
+    assert "[e-mail address] &lt;b&gt; [card number]</pre>" in page
+    copilot.refresh_from_db()
+    assert copilot.redaction == []
+    assert "The server takes out of every copilot’s transcripts: Card numbers" in text_of(
+        client.get(START)
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ({"redacted_expressions": "("}, "(: It is no regular expression of Python."),
+        ({"redacted_expressions": "\n".join(map(str, range(21)))}, "20 expressions at most."),
+        ({"retention_days": "0"}, "greater than or equal to 1"),
+        ({"redaction": ["colour"]}, "Select a valid choice"),
+    ],
+)
+def test_what_cannot_be_kept_so_is_refused_in_words(client, given, fault):
+    logged_in(client, "hold_data")
+    copilot = make_version().copilot
+    page = text_of(client.post(reverse("admin:privacy_keeping", args=[copilot.pk]), given))
+    assert fault in page
+    assert Copilot.objects.get().retention_days is None
+
+
+def test_a_copilot_that_is_held_is_not_deleted_and_the_page_says_why(client):
+    user = make_user(is_superuser=True)
+    client.force_login(user)
+    copilot = make_version().copilot
+    holds.place(Scope(copilot=copilot.pk), reason="Case 12", by="ann")
+    page = text_of(client.get(f"/admin/copilot_admin/copilot/{copilot.pk}/delete/"))
+    assert "A legal hold keeps" in page and "Case 12, placed by ann" in page
