@@ -15,6 +15,7 @@ too much is measured again before it fails; then the least of several measuremen
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 import gc
 from importlib import import_module
 from pathlib import Path
@@ -53,6 +54,8 @@ from copilot_admin.engine.toolkits.returns import date_columns, date_texts
 from copilot_admin.engine.toolkits.table_operations import cells
 from copilot_admin.engine.tools import clean_html, inline_styles, tool_arguments
 from copilot_admin.errors import LimitReached
+from copilot_admin.redaction import kinds, redactor
+from copilot_admin.redaction.rules import Rules
 from copilot_admin.rendering import markdown, markdown_room, marking
 from copilot_admin.review import counted
 from copilot_admin.review.exports.formats import markdown as exported_markdown
@@ -201,7 +204,34 @@ class Door:
     worst: tuple[tuple[str, str, str], ...]
 
 
+def _redacted(kind: kinds.Kind, text: str) -> object:
+    return redactor.redacted([text], Rules((kind,)))
+
+
 DOORS = (
+    *(
+        Door(
+            kinds,
+            partial(_redacted, kind),
+            (
+                ("", "1 ", ""),
+                ("", "1", ""),
+                ("", "a@", ""),
+                ("", "@a.b", ""),
+                ("", "DE89 ", ""),
+                ("", "+49 ", ""),
+                ("", "(212)", ""),
+                ("", "account ", ""),
+                ("4", " 4", "x"),
+            ),
+        )
+        for kind in kinds.Kind
+    ),
+    Door(
+        redactor,
+        lambda text: redactor.redacted([text], Rules(tuple(kinds.Kind))),
+        (("", "4111 1111 1111 1111 ", ""), ("", "a@b.cd ", ""), ("", "QUJD", ""), ("", "A\n", "")),
+    ),
     Door(
         rehearsal_script,
         lambda text: list(rehearsal_script._given(text)),
@@ -676,6 +706,9 @@ DOORS = (
 
 # Modules with expressions that no long text reaches, and why.
 BOUNDED = {
+    "copilot_admin.redaction.rules": "expressions with a longest length, tried on an empty text",
+    "copilot_admin.redaction.worker": "in a process of its own, which has an end",
+    "copilot_admin.config.redaction_rules": "what the operator wrote into the environment",
     "copilot_admin.review.phrases": "looks at 500 characters",
     "copilot_admin.prices.litellm": "its expression has a longest match",
     "copilot_admin.ids": "its expression has a longest match",

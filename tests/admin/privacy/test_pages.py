@@ -5,6 +5,7 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.config.roles import Role, create_roles
+from copilot_admin.copilots.archive import put_away
 from copilot_admin.models import Conversation, Copilot, LegalHold, Removal
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.scopes import Scope
@@ -140,7 +141,7 @@ def test_how_long_is_kept_and_what_is_not_stored_is_chosen_per_copilot(client):
     page = text_of(client.get(START))
     assert "30 days" in page and "card, email" in page
     assert "CUST-[0-9]{6}" in text_of(client.get(address))
-    assert client.post(address, {}).url == START
+    assert client.post(address, {"redacted_expressions": ""}).url == START
     copilot.refresh_from_db()
     assert (copilot.retention_days, copilot.redaction, copilot.redacted_expressions) == (
         None,
@@ -185,5 +186,6 @@ def test_a_copilot_that_is_held_is_not_deleted_and_the_page_says_why(client):
     client.force_login(user)
     copilot = make_version().copilot
     holds.place(Scope(copilot=copilot.pk), reason="Case 12", by="ann")
+    put_away([copilot.pk])
     page = text_of(client.get(f"/admin/copilot_admin/copilot/{copilot.pk}/delete/"))
     assert "A legal hold keeps" in page and "Case 12, placed by ann" in page
