@@ -183,7 +183,7 @@ class KeepingForm(forms.ModelForm):  # type: ignore[type-arg]  # not generic at 
         """What would be stored of the text that is tried, with what stands in the form."""
         data = self.cleaned_data
         rules = rules_for(data["redaction"], data["redacted_expressions"])
-        return redacted([data["trial"]], rules)[0]
+        return redacted([str(data["trial"])], rules)[0]
 
 
 def _midnight(day: Any) -> datetime | None:

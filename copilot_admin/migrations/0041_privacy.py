@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('copilot_admin', '0035_transcript_exports'),
+        ('copilot_admin', '0040_alerts'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
