@@ -17,6 +17,8 @@ from protocol.redaction import is_secret_name
 # What is a secret or tells something about one, besides what `protocol.redaction` knows.
 _SEALED = re.compile(r"(?:.*_)?(?:cipher|digest|hash|salt|session_key|session_data)")
 
+LONGEST_NAME = 100  # longer keys are data, not names
+
 
 @dataclass(frozen=True, slots=True)
 class Secret:
@@ -40,6 +42,8 @@ def snapshot(row: Model) -> Snapshot:
 
 def is_secret(name: str) -> bool:
     """Whether what is called so is a secret."""
+    if len(name) > LONGEST_NAME:
+        return False
     return is_secret_name(name) or _SEALED.fullmatch(name) is not None
 
 
