@@ -33,7 +33,9 @@ Snapshot = Mapping[str, object]
 def snapshot(row: Model) -> Snapshot:
     """All that is stored of a row, by the name of its field; one query for each many-to-many field."""
     options = row._meta
-    values = {one.name: _value(row, one) for one in options.concrete_fields}
+    # When a row was saved last is the time of the entry, and no change.
+    told = [one for one in options.concrete_fields if not getattr(one, "auto_now", False)]
+    values = {one.name: _value(row, one) for one in told}
     for many in options.many_to_many:
         found = getattr(row, many.name).all()
         values[many.name] = sorted(_related(other) for other in found)
