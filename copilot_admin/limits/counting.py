@@ -1,6 +1,6 @@
 """Counts for all workers together while Redis answers, and for this one alone while it does not.
 
-No request waits for a Redis that is away: the first that notices waits for half a second, the others
+No request waits for a Redis that is away: the first that notices waits for two seconds, the others
 not at all, and housekeeping tries again.
 """
 
@@ -20,7 +20,7 @@ from copilot_admin.limits.process_counters import ProcessCounters
 from copilot_admin.limits.redis_counters import RedisCounters
 from copilot_admin.limits.rules import Rule
 
-SECONDS = 0.5  # for an answer of Redis, which takes a fraction of a millisecond
+SECONDS = 2.0  # for an answer of Redis, which takes a fraction of a millisecond; a busy loop hears it late
 FAULTS = (RedisError, OSError, TimeoutError)
 AWAY = "limits are counted for each worker alone: Redis does not answer"
 
