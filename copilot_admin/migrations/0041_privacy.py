@@ -28,12 +28,12 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='copilot',
             name='redacted_expressions',
-            field=copilot_admin.models.fields.OrderedJsonField(blank=True, default=list, verbose_name='own expressions'),
+            field=copilot_admin.models.fields.OrderedJsonField(blank=True, db_default=[], default=list, verbose_name='own expressions'),
         ),
         migrations.AddField(
             model_name='copilot',
             name='redaction',
-            field=copilot_admin.models.fields.OrderedJsonField(blank=True, default=list, verbose_name='redaction'),
+            field=copilot_admin.models.fields.OrderedJsonField(blank=True, db_default=[], default=list, verbose_name='redaction'),
         ),
         migrations.AlterField(
             model_name='copilot',

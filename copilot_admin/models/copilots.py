@@ -179,8 +179,10 @@ class Copilot(models.Model):
         validators=[MinValueValidator(1), MaxValueValidator(LONGEST_RETENTION)],
     )
     # Kinds of personal data that are not stored, and expressions for more of them.
-    redaction = OrderedJsonField(_("redaction"), default=list, blank=True)
-    redacted_expressions = OrderedJsonField(_("own expressions"), default=list, blank=True)
+    redaction = OrderedJsonField(_("redaction"), default=list, db_default=[], blank=True)
+    redacted_expressions = OrderedJsonField(
+        _("own expressions"), default=list, db_default=[], blank=True
+    )
     tags = models.JSONField(_("tags"), default=list, blank=True)
     # Where copilots have members: whether all builders are. Those of before members are for all.
     is_for_all_builders = models.BooleanField(default=True, db_default=True, editable=False)

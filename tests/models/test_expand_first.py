@@ -116,7 +116,7 @@ def test_it_is_found_where_state_and_database_are_changed_apart():
         migrations.AlterField("row", "name", models.CharField(max_length=20, null=True)),
         migrations.AlterField("row", "note", models.TextField(db_default="")),
         migrations.AddIndex("row", models.Index(fields=["name"], name="row_name")),
-        migrations.RunPython(migrations.RunPython.noop),
+        pytest.param(migrations.RunPython(migrations.RunPython.noop), id="RunPython"),
     ],
     ids=str,
 )
