@@ -23,6 +23,10 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         "copilot_admin.view_componentcall",
         "copilot_admin.view_reviewqueue",
         "copilot_admin.view_criterion",
+        *(
+            f"copilot_admin.view_{what}"
+            for what in ("alert", "alertrule", "alertwebhook", "alertdigest", "alertdelivery")
+        ),
         "auth.view_user",
         "auth.view_group",
     ),

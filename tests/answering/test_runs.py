@@ -22,6 +22,7 @@ from copilot_admin.journal import Accepted
 from copilot_admin.journal.recorder import Entry, Piece
 from copilot_admin.journal.unkept import NOT_KEPT
 from copilot_admin.models import EventType, Logging, Outcome
+from copilot_admin.redaction.rules import NO_RULES
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.sse import PING, decode, encode_chunk
 from tests.answering.running import ANSWERER, LIVE, RUN, ending, play, question, said
@@ -126,6 +127,7 @@ def test_the_journal_is_told_who_asks_whom_with_what(noted, monkeypatch):
         "params": {"temperature": 0.2},
         "started_at": noted.inputs[0].now,
         "user": ADA,
+        "redaction": NO_RULES,
     }
     (given,) = noted.inputs
     assert (given.spec, given.provider, given.query) == (spec, ANSWERER.provider, asked.query)

@@ -141,6 +141,7 @@ def test_the_list_costs_the_same_however_many_prices_there_are(operator: Client,
 
     make_price(cloud)
     make_published(provider=cloud, model="a")
+    queries()  # the first of a log-in notes where somebody is
     few = queries()
     ModelPrice.objects.bulk_create(
         ModelPrice(provider=cloud, model=f"m-{n}", valid_from=date(2026, 1, 1), input=1, output=1)
