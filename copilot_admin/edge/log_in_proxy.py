@@ -1,15 +1,11 @@
-"""Takes the headers that name a person out of every request, and believes them of named proxies.
-
-Who a proxy is says the connection itself, never `X-Forwarded-For`, which anybody may write.
-"""
+"""Reads which person a named proxy lets in, from the headers of a request."""
 
 from dataclasses import dataclass
 
 from copilot_admin.config.firm_log_in import UserProxy
-from copilot_admin.config.networks import is_in
 from copilot_admin.edge.asgi_types import App, Headers, Receive, Scope, Send
+from copilot_admin.edge.proxy_headers import is_from, names_of, set_apart, values_of
 
-PEER_KEY = "copilot_admin.peer"  # in the scope: the address at the other end of the connection
 PERSON_KEY = "copilot_admin.person"  # in the scope: whom a named proxy vouches for
 
 
@@ -27,7 +23,7 @@ class LogInProxy:
     def __init__(self, app: App, rules: UserProxy) -> None:
         self.app = app
         self.rules = rules
-        self._names = frozenset(name.encode() for name in rules.headers)
+        self._names = names_of(rules.headers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
@@ -36,26 +32,20 @@ class LogInProxy:
         await self.app(scope, receive, send)
 
     def _without_headers(self, scope: Scope) -> Scope:
-        rows: Headers = scope["headers"]
-        named = [row for row in rows if _dashed(row[0]) in self._names]
-        scope = {**scope, "headers": [row for row in rows if _dashed(row[0]) not in self._names]}
+        scope, named = set_apart(scope, self._names)
         person = self._person(named)
-        if person is not None and is_in(str(scope.get(PEER_KEY, "")), self.rules.networks):
-            scope[PERSON_KEY] = person
+        if person is not None and is_from(scope, self.rules.networks):
+            return {**scope, PERSON_KEY: person}
         return scope
 
     def _person(self, named: Headers) -> ProxyPerson | None:
         """Whom the headers name; nobody where two of them do, or a name is written otherwise."""
-        users = [_text(value) for name, value in named if _is(name, self.rules.user_header)]
-        groups = [_text(value) for name, value in named if _is(name, self.rules.groups_header)]
+        users = [_text(value) for value in values_of(self.rules.user_header, named)]
+        groups = [_text(value) for value in values_of(self.rules.groups_header, named)]
         if len(users) != 1 or not users[0].strip():
             return None
         listed = (one.strip() for text in groups for one in text.split(","))
         return ProxyPerson(users[0].strip(), tuple(filter(None, listed)))
-
-
-def _is(name: bytes, header: str) -> bool:
-    return bytes(name).lower() == header.encode()
 
 
 def _text(value: bytes) -> str:
@@ -63,8 +53,3 @@ def _text(value: bytes) -> str:
         return bytes(value).decode()
     except UnicodeDecodeError:
         return bytes(value).decode("latin-1")
-
-
-def _dashed(name: bytes) -> bytes:
-    """A header's name as Django reads it, which takes `X_User` for `X-User`."""
-    return bytes(name).lower().replace(b"_", b"-")

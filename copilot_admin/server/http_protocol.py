@@ -8,7 +8,7 @@ import json
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from copilot_admin.edge.log_in_proxy import PEER_KEY
+from copilot_admin.edge.proxy_headers import PEER_KEY
 
 # Above the application's own limit, so that heads which do end are refused with all its headers.
 MOST_HEAD_BYTES = 256 * 1024

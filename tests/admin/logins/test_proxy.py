@@ -12,10 +12,13 @@ from django.test import AsyncClient, Client
 import pytest
 import requests
 
+from copilot_admin.config.asking_users import ProxyRules
 from copilot_admin.config.firm_log_in import FirmLogIn, Passwords, RoleMap, UserProxy
 from copilot_admin.config.networks import networks
 from copilot_admin.config.role_names import Role
-from copilot_admin.edge.log_in_proxy import PEER_KEY, PERSON_KEY, LogInProxy, ProxyPerson
+from copilot_admin.edge.log_in_proxy import PERSON_KEY, LogInProxy, ProxyPerson
+from copilot_admin.edge.proxy_headers import APART_KEY, PEER_KEY
+from copilot_admin.edge.proxy_users import ProxyUsers, words_in
 from copilot_admin.models import ExternalAccount
 from tests.edge.asgi_client import call, scope
 from tests.factories import make_user
@@ -74,8 +77,33 @@ class TestAtTheEdge:
         assert LogInProxy(None, RULES)._without_headers({**asked, PEER_KEY: "10.0.0.1"}) == {
             **asked,
             "headers": [],
+            APART_KEY: asked["headers"],
             PEER_KEY: "10.0.0.1",
         }
+
+    @pytest.mark.parametrize("is_log_in_first", [True, False])
+    @pytest.mark.parametrize(
+        ("peer", "person", "ids"),
+        [
+            ("10.1.2.3", ProxyPerson("ann", ()), (b"ann",)),  # trusted by both
+            ("10.9.9.9", ProxyPerson("ann", ()), None),  # lets people in, but names no users
+            ("192.0.2.1", None, None),
+        ],
+    )
+    def test_one_header_names_the_person_of_the_admin_and_the_user_of_a_question(
+        self, is_log_in_first, peer, person, ids
+    ):
+        asked = {**scope("/", headers={"X-Forwarded-User": "ann", "X_Forwarded_User": "boss"})}
+        users = ProxyRules(
+            networks=networks(("10.1.0.0/16",), setting="X"), id_header="x-forwarded-user"
+        )
+        both = [LogInProxy(None, RULES), ProxyUsers(None, users)]
+        found = {**asked, PEER_KEY: peer}
+        for one in both if is_log_in_first else reversed(both):
+            found = one._without_headers(found)
+        words = words_in(found)
+        assert (found["headers"], found.get(PERSON_KEY)) == ([], person)
+        assert (words.ids if words else None) == ids
 
     def test_letters_of_any_script_are_read(self):
         asked = scope("/admin/")
