@@ -1,15 +1,15 @@
-"""Keeps what limits refused: one run for each caller, limit and minute, however many there were."""
+"""Keeps what limits refused: one run for each caller, user, limit and minute, however many there were."""
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import time
 
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import JOURNAL, Refusal
 
 _SECONDS = 60.0
-_MOST = 1000  # callers and limits of a minute; what is more is counted with the last of its copilot
+_MOST = 1000  # callers and limits of a minute; what is more is counted together, of its copilot
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Refused:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._kept: dict[tuple[int, str, str], _Kept] = {}
+        self._kept: dict[tuple[int, str, str, str], _Kept] = {}
 
     async def note(self, refusal: Refusal, *, limit: str) -> None:
         """Keeps a refusal, or counts it with one that is kept; never raises.
@@ -43,16 +43,18 @@ class Refused:
             refusal: As the journal keeps it.
             limit: The kind of limit.
         """
-        key = (refusal.copilot_id, refusal.principal, limit)
+        user = refusal.user.id if refusal.user else ""
+        key = (refusal.copilot_id, refusal.principal, user, limit)
         kept = self._kept.get(key)
         if kept is not None:
             kept.more += 1
             return
         if len(self._kept) >= _MOST:
-            key = (refusal.copilot_id, "", "")
+            key = (refusal.copilot_id, "", "", "")
             if key in self._kept:
                 self._kept[key].more += 1
                 return
+            refusal = replace(refusal, user=None)  # it will stand for others
         self._kept[key] = _Kept(refusal, self._clock())
         with suppress(Unavailable):  # whoever is refused is told so, whatever can be kept
             await JOURNAL.refuse(refusal)

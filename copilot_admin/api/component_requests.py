@@ -61,6 +61,7 @@ async def carry_out(
     asking = Asking(
         copilot_id=granted.lender.id if granted.lender else None,
         key_id=caller.key_id,
+        user=caller.user_id,
         address=network_of(request.META.get("REMOTE_ADDR", "")),
         is_answered=False,
     )

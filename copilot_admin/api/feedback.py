@@ -58,6 +58,7 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
     asking = Asking(
         copilot_id=live.id,
         key_id=caller.key_id,
+        user=caller.user_id,
         address=network_of(request.META.get("REMOTE_ADDR", "")),
         is_trial=caller.is_trying,
         is_answered=False,

@@ -41,6 +41,11 @@ class Caller:
         """Whether this is a trial, which is no use of a copilot."""
         return self.principal.startswith(PLAYGROUND)
 
+    @property
+    def user_id(self) -> str:
+        """The id of the user; "" if nobody named him."""
+        return self.user.id if self.user else ""
+
     def may_ask(self, copilot_id: int, *, access: str) -> bool:
         """Whether this caller may ask a copilot that has this access."""
         if access == Access.OPEN:

@@ -30,6 +30,8 @@ def spent(budget: Budget) -> tuple[int, int]:
                 found = _added(found, _sum_of_runs(_trials(budget, subject)))
         case Scope.KEY:
             found = _sum_of_runs(_runs(budget).filter(principal=f"key:{subject.id}"))
+        case Scope.USER:
+            found = _sum_of_runs(_runs(budget).filter(user__identifier=subject.id))
         case _:
             return 0, 0
     return _number(budget, found), found["unpriced"]

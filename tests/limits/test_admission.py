@@ -22,7 +22,7 @@ from copilot_admin.limits.rules import NANO, Rule
 from copilot_admin.limits.spent import spent
 from copilot_admin.limits.subjects import Asking, Subject
 from copilot_admin.limits.windows import Period, window_at
-from copilot_admin.models import Copilot, Outcome, Run, Scope, SubjectLimits
+from copilot_admin.models import Copilot, EndUser, Outcome, Run, Scope, SubjectLimits
 from tests.factories import make_copilot, make_user
 from tests.limits.limiting import COPILOT, SERVER, ask, limited, rule
 
@@ -176,6 +176,20 @@ def test_what_was_used_is_found_in_the_figures_and_the_runs():
     run_of(first, "key:7", day - timedelta(days=1), input_tokens=1, cost=Decimal(2))
     run_of(first, "key:8", day, input_tokens=1, cost=Decimal(2))
     of_first = Subject(Scope.COPILOT, str(first.pk))
+    anna = EndUser.objects.create(identifier="anna", source="token", first_at=day, last_at=day)
+    run_of(second, "key:8", day, input_tokens=1000, cost=Decimal(5), user=anna)
+    run_of(second, "anonymous", day, output_tokens=1, cost=Decimal(1), user=anna)
+    run_of(second, "anonymous", day - timedelta(days=1), output_tokens=2, user=anna)
+    users = {
+        key: spent(budget_of(Subject(Scope.USER, "anna"), day, **{key: 1}))
+        for key in ("tokens_per_day", "usd_per_day", "requests_per_day")
+    }
+    assert users == {
+        "tokens_per_day": (1001, 0),
+        "usd_per_day": (6 * NANO, 0),
+        "requests_per_day": (2, 0),
+    }
+    assert spent(budget_of(Subject(Scope.USER, "an"), day, tokens_per_day=1)) == (0, 0)
 
     found = {
         (subject.name.split(":")[0], key): spent(budget_of(subject, day, **{key: 1}))
