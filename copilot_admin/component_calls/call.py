@@ -17,7 +17,7 @@ from copilot_admin.answering.open_run import is_draining
 from copilot_admin.answering.tasks import spawn
 from copilot_admin.component_calls.access import Grant
 from copilot_admin.component_calls.files import read_files
-from copilot_admin.component_calls.records import keep
+from copilot_admin.component_calls.records import keep, owner_of
 from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.copilots.user_words import named
 from copilot_admin.engine.component_runs.run import ComponentRun, arguments_in
@@ -85,6 +85,8 @@ class Call:
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
         self._waiting: asyncio.Queue[ComponentOutput | None] = asyncio.Queue()
+        keeps = self._logging is not Logging.NOTHING
+        self._owner = owner_of(asked.granted.caller.user if keeps else None, at=self.started_at)
         CALLS.add(self)
         self.task = spawn(self._conduct(), name=f"call of {asked.granted.component.name}")
         self.task.add_done_callback(self._ended)
@@ -163,7 +165,8 @@ class Call:
         self._waiting.put_nowait(None)
         if self._logging is not Logging.NOTHING:
             lender = self.asked.granted.lender
-            keep(self._row(task), lender.redaction if lender else server_rules())
+            rules = lender.redaction if lender else server_rules()
+            keep(self._row(task), rules, owner=self._owner)
 
     @property
     def _logging(self) -> Logging:

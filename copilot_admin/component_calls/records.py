@@ -3,12 +3,16 @@
 import asyncio
 from concurrent.futures import Future
 from copy import copy
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 import json
 import logging
 
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.errors import Unavailable
-from copilot_admin.models import ComponentCall
+from copilot_admin.journal.users import written
+from copilot_admin.models import ComponentCall, EndUser
 from copilot_admin.redaction.redactor import redacted
 from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.storage.writer import WRITER
@@ -21,34 +25,79 @@ LONGEST_ARGUMENTS = 50_000  # characters as JSON; beyond them the beginning is k
 BEGINNING = 2_000
 
 
-def keep(call: ComponentCall, rules: Rules = NO_RULES) -> None:
+@dataclass(slots=True)
+class Owner:
+    """The user whose call it is.
+
+    His row is written when he calls. If he is erased while the call goes on, nothing of it is kept:
+    only what is asked later brings him back.
+
+    Attributes:
+        row_id: None: it is not written yet.
+    """
+
+    user: AskingUser
+    at: datetime
+    row_id: int | None = None
+
+    def write(self) -> None:
+        """Writes his row, on the writer's thread."""
+        self.row_id = written(self.user, at=self.at)
+
+
+def owner_of(user: AskingUser | None, *, at: datetime) -> Owner | None:
+    """Has the row of who calls written; returns at once.
+
+    Args:
+        user: None: nobody named him.
+        at: When he called.
+    """
+    if user is None:
+        return None
+    owner = Owner(user, at)
+    try:
+        WRITER.submit(owner.write)
+    except Unavailable as error:
+        logger.warning("who calls was not recorded yet: %s", error.public)
+    return owner
+
+
+def keep(call: ComponentCall, rules: Rules = NO_RULES, *, owner: Owner | None = None) -> None:
     """Hands a record to the writer of the journal; returns at once.
 
     Args:
         call: Not stored yet; its arguments as they came, or None.
         rules: What is to be taken out of it; then it is called in an event loop.
+        owner: Whose call it is; None: nobody named him.
     """
     if rules:
-        asyncio.get_running_loop().run_in_executor(None, partial(_redact_and_keep, call, rules))
+        task = partial(_redact_and_keep, call, rules, owner)
+        asyncio.get_running_loop().run_in_executor(None, task)
     else:
-        _hand_over(call)
+        _hand_over(call, owner)
 
 
-def _redact_and_keep(call: ComponentCall, rules: Rules) -> None:
+def _redact_and_keep(call: ComponentCall, rules: Rules, owner: Owner | None) -> None:
     (call.error,) = redacted([str(call.error)], rules)
     (call.arguments,) = redacted([call.arguments], rules)
-    _hand_over(call)
+    _hand_over(call, owner)
 
 
-def _hand_over(call: ComponentCall) -> None:
+def _hand_over(call: ComponentCall, owner: Owner | None) -> None:
     try:
-        WRITER.submit(partial(_store, call)).add_done_callback(_look)
+        WRITER.submit(partial(_store, call, owner)).add_done_callback(_look)
     except Unavailable as error:
         logger.warning("a call of %s was not recorded: %s", call.component, error.public)
 
 
-def _store(call: ComponentCall) -> None:
+def _store(call: ComponentCall, owner: Owner | None) -> None:
     row = copy(call)  # the writer may do this again
+    if owner is not None:
+        if owner.row_id is None:
+            owner.write()
+        elif not EndUser.objects.filter(pk=owner.row_id).exists():
+            return
+        row.user_id = owner.row_id
     row.error = redact_text(call.error)
     if call.arguments is not None:
         row.arguments = shown_arguments(call.arguments)

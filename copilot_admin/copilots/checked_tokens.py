@@ -58,6 +58,11 @@ class CheckedTokens:
         self._remember(digest, _Checked(user, int(claims["exp"]) + rules.leeway, keys, rules))
         return user
 
+    def forget(self) -> None:
+        """Has every token checked again; who was erased is in no memory any more."""
+        with self._lock:
+            self._known.clear()
+
     def _remember(self, digest: bytes, checked: _Checked) -> None:
         with self._lock:
             self._known[digest] = checked

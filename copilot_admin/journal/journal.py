@@ -93,8 +93,10 @@ class Journal:
         try:
             return await self._written(job)
         except JournalDown as error:
-            if not isinstance(error.__cause__, db.IntegrityError) or not forget_users():
+            if not isinstance(error.__cause__, db.IntegrityError):
                 raise
+        # Not only where anybody was known: another question may just have had all forgotten.
+        forget_users()
         return await self._written(job)
 
     async def refuse(self, refusal: Refusal, patience: Patience | None = None) -> None:

@@ -82,6 +82,11 @@ _CRITERIA_OF_HOUR = _Rollup(
 _INSERT_CALLER = _insert(CallerDay)
 
 
+def person_of(user_id: int) -> str:
+    """How people are counted who are named: by the id of their row."""
+    return f"user:{user_id}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """Where something counts: when, of which copilot, who answered; `version` 0: none did."""
@@ -96,7 +101,7 @@ class Asked:
     @property
     def person(self) -> str:
         """Who counts as one: the user, or the key where nobody named one; "" where neither is kept."""
-        return f"user:{self.user_id}" if self.user_id is not None else self.principal
+        return self.principal if self.user_id is None else person_of(self.user_id)
 
     @property
     def is_use(self) -> bool:

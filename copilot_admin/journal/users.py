@@ -28,6 +28,19 @@ def row_of(user: AskingUser, *, at: datetime) -> int:
     found = _known.get(key)
     if found is not None:
         return found
+    row_id = written(user, at=at)
+    transaction.on_commit(partial(_remember, key, row_id))
+    return row_id
+
+
+def written(user: AskingUser, *, at: datetime) -> int:
+    """The id of a user's row, which is written now: who refers to it at once finds it there.
+
+    Args:
+        user: Who asks.
+        at: When.
+    """
+    hour = at.replace(minute=0, second=0, microsecond=0)
     told = {"email": user.email, "name": user.name, "source": user.source.value}
     seen = {**told, "digest": hashed(user.id), "last_at": hour}
     row = _INSERT(identifier=user.id, **seen, first_at=at)
@@ -37,15 +50,12 @@ def row_of(user: AskingUser, *, at: datetime) -> int:
     EndUser.objects.filter(pk=row_id, first_at__lt=at).update(
         **{name: value for name, value in seen.items() if value}
     )
-    transaction.on_commit(partial(_remember, key, row_id))
     return row_id
 
 
-def forget_users() -> bool:
-    """Has every user looked up again, as rows were erased; returns whether any was known."""
-    were_known = bool(_known)
+def forget_users() -> None:
+    """Has every user looked up again, as rows were erased."""
     _known.clear()
-    return were_known
 
 
 def _remember(key: _Key, row_id: int) -> None:

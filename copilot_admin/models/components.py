@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.models.access import EndpointKey
 from copilot_admin.models.copilots import Copilot
 from copilot_admin.models.fields import OrderedJsonField
+from copilot_admin.models.transcripts import EndUser
 
 if TYPE_CHECKING:
     from protocol.json import Json
@@ -39,6 +40,14 @@ class ComponentCall(models.Model):
         on_delete=models.CASCADE,
         related_name="component_calls",
     )
+    user = models.ForeignKey(  # whom a token or a trusted proxy named
+        EndUser,
+        verbose_name=_("user"),
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="component_calls",
+        db_index=False,
+    )
     component = models.CharField(_("component"), max_length=64)
     version = models.CharField(_("version"), max_length=40)
     action = models.CharField(_("action"), max_length=10)
@@ -60,6 +69,11 @@ class ComponentCall(models.Model):
             models.Index(fields=["-created_at", "-id"], name="call_newest"),
             models.Index(fields=["component", "-created_at", "-id"], name="call_of_component"),
             models.Index(fields=["status", "-created_at", "-id"], name="call_of_status"),
+            models.Index(
+                fields=["user", "-created_at"],
+                condition=models.Q(user__isnull=False),
+                name="call_of_user",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot
-from copilot_admin.models.transcripts import Conversation
+from copilot_admin.models.transcripts import Conversation, EndUser
 
 LONGEST_REASON = 500
 LONGEST_PRINCIPAL = 100  # as of a conversation
@@ -41,6 +41,7 @@ class Scope(models.Model):
     # No foreign keys: what they name goes, and the row stays to say that it went.
     conversation = models.BigIntegerField(_("conversation"), null=True, blank=True)
     principal = models.CharField(_("caller"), max_length=LONGEST_PRINCIPAL, blank=True)
+    user = models.BigIntegerField(_("user"), null=True, blank=True)
     copilot = models.BigIntegerField(_("copilot"), null=True, blank=True)
     since = models.DateTimeField(_("from"), null=True, blank=True)
     until = models.DateTimeField(_("before"), null=True, blank=True)
@@ -80,7 +81,7 @@ class Removal(Scope):
         verbose_name_plural = _("removals")
         ordering = ["-id"]
         default_permissions = ()
-        permissions = [("erase_data", "Can erase conversations, callers and periods")]
+        permissions = [("erase_data", "Can erase conversations, users, callers and periods")]
         indexes = [
             models.Index(fields=["moved_at"], condition=~Q(state="done"), name="removal_unfinished")
         ]
@@ -102,6 +103,7 @@ class LegalHold(Scope):
     conversation_row = models.ForeignKey(  # the database itself keeps what is held
         Conversation, null=True, on_delete=models.PROTECT, related_name="+"
     )
+    user_row = models.ForeignKey(EndUser, null=True, on_delete=models.PROTECT, related_name="+")
     copilot_row = models.ForeignKey(Copilot, null=True, on_delete=models.PROTECT, related_name="+")
     reason = models.CharField(_("reason"), max_length=LONGEST_REASON)
     placed_by = models.ForeignKey(

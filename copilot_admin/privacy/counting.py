@@ -6,6 +6,7 @@ from django.db.models import Q
 from django.db.models.query import QuerySet
 
 from copilot_admin.models import (
+    CallerDay,
     ComponentCall,
     Conversation,
     Feedback,
@@ -18,8 +19,15 @@ from copilot_admin.models import (
     Verdict,
 )
 from copilot_admin.models.privacy import ERASED
-from copilot_admin.privacy.holds import held_calls, held_conversations, held_runs
-from copilot_admin.privacy.scopes import Scope, calls_in, conversations_in, loose_runs_in
+from copilot_admin.privacy.holds import held_calls, held_conversations, held_days, held_runs
+from copilot_admin.privacy.scopes import (
+    Scope,
+    caller_days_in,
+    calls_in,
+    conversations_in,
+    loose_runs_in,
+)
+from copilot_admin.privacy.users import forgotten_by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +38,7 @@ class Count:
         conversations: That go.
         requests: Their runs, and those that belong to no conversation.
         questions: Saved questions that were made from them.
+        users: What is known of the user himself, if all that he asked goes.
         exports: Files of transcripts that reach over one of them.
     """
 
@@ -44,11 +53,12 @@ class Count:
     calls: int
     questions: int
     exports: int
+    users: int = 0
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing goes."""
-        return not (self.conversations or self.requests or self.calls)
+        return not (self.conversations or self.requests or self.calls or self.users)
 
 
 def to_be_removed(scope: Scope) -> Q:
@@ -78,6 +88,16 @@ def component_calls(scope: Scope) -> QuerySet[ComponentCall]:
     return calls if held is None else calls.exclude(held)
 
 
+def caller_days(scope: Scope) -> QuerySet[CallerDay]:
+    """The days on which somebody of a scope is counted, and that are not held."""
+    found = caller_days_in(scope)
+    if found is None:
+        return CallerDay.objects.none()
+    days = CallerDay.objects.filter(found)
+    held = held_days()
+    return days if held is None else days.exclude(held)
+
+
 def count(scope: Scope, *, with_exports: bool = True) -> Count:
     """Counts what a scope means.
 
@@ -87,11 +107,12 @@ def count(scope: Scope, *, with_exports: bool = True) -> Count:
     """
     going = Conversation.objects.filter(to_be_removed(scope)).order_by()
     ids = going.values("pk")
+    held = _held(scope)
     runs = Run.objects.filter(conversation__in=ids).order_by()
     turns = Turn.objects.filter(conversation__in=ids).order_by()
     return Count(
         conversations=going.count(),
-        held=_held(scope),
+        held=held,
         running=runs.filter(outcome=Outcome.RUNNING).count(),
         requests=runs.count() + loose_runs(scope).count(),
         turns=turns.count(),
@@ -101,6 +122,7 @@ def count(scope: Scope, *, with_exports: bool = True) -> Count:
         calls=component_calls(scope).count(),
         questions=RecordedAnswer.objects.filter(conversation__in=ids).count(),
         exports=TranscriptExport.objects.count() if with_exports and going.exists() else 0,
+        users=0 if held else forgotten_by(scope).count(),
     )
 
 

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from copilot_admin.models import ComponentCall, Conversation, Copilot, LegalHold, Run
+from copilot_admin.models import ComponentCall, Conversation, Copilot, EndUser, LegalHold, Run
 from copilot_admin.privacy.scopes import (
     Scope,
+    caller_days_in,
     calls_in,
     conversations_in,
     loose_runs_in,
@@ -33,15 +34,22 @@ def place(scope: Scope, *, reason: str, by: str, by_id: int | None = None) -> Le
         ValueError: The scope says nothing, or names what is not there.
     """
     if not scope:
-        raise ValueError("Say what is to be held: a conversation, a caller, a copilot or a period.")
+        raise ValueError(
+            "Say what is to be held: a conversation, a user, a caller, a copilot or a period."
+        )
     if scope.copilot is not None and not Copilot.objects.filter(pk=scope.copilot).exists():
         raise ValueError(f"There is no copilot {scope.copilot}.")
     talk = scope.conversation
     if talk is not None and not Conversation.objects.filter(pk=talk).exists():
         raise ValueError(f"There is no conversation {talk}.")
+    user = scope.user
+    if user is not None and not EndUser.objects.filter(pk=user).exists():
+        raise ValueError("This user is gone.")
     return LegalHold.objects.create(
         conversation=talk,
         conversation_row_id=talk,
+        user=user,
+        user_row_id=user,
         principal=scope.principal,
         copilot=scope.copilot,
         copilot_row_id=scope.copilot,
@@ -66,6 +74,7 @@ def release(hold_id: int, *, by: str) -> bool:
             released_at=timezone.now(),
             released_by_name=by,
             conversation_row=None,
+            user_row=None,
             copilot_row=None,
         )
     )
@@ -85,6 +94,11 @@ def held_runs() -> Q | None:
 def held_calls() -> Q | None:
     """Of calls of components: those that some hold keeps; None: none does."""
     return _any(calls_in(scope_of(hold)) for hold in in_force())
+
+
+def held_days() -> Q | None:
+    """Of the days on which people are counted: those that some hold keeps; None: none does."""
+    return _any(caller_days_in(scope_of(hold)) for hold in in_force())
 
 
 def holds_of(conversation: Conversation) -> list[LegalHold]:

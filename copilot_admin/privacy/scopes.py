@@ -1,10 +1,11 @@
-"""What somebody means who erases or holds: a conversation, a caller, a copilot, a period."""
+"""What somebody means who erases or holds: a conversation, a user, a caller, a copilot, a period."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Q
 
+from copilot_admin.journal.usage import person_of
 from copilot_admin.models.privacy import Scope as ScopeRow
 
 KEY_START = "key:"
@@ -16,7 +17,8 @@ class Scope:
 
     Attributes:
         conversation: Its id.
-        principal: Who asked.
+        user: The id of the row of who asked.
+        principal: Who asked, as a key or nobody: `key:7`, `anonymous`.
         copilot: Its id.
         since: Something was said at this moment or later.
         until: Something was said before this moment.
@@ -24,6 +26,7 @@ class Scope:
     """
 
     conversation: int | None = None
+    user: int | None = None
     principal: str = ""
     copilot: int | None = None
     since: datetime | None = None
@@ -33,11 +36,17 @@ class Scope:
     def __bool__(self) -> bool:
         return self != Scope()
 
+    @property
+    def is_of_user(self) -> bool:
+        """Whether it means all that there is of a user."""
+        return self.user is not None and self == Scope(user=self.user)
+
 
 def scope_of(row: ScopeRow) -> Scope:
     """The scope that a row says."""
     return Scope(
         conversation=row.conversation,
+        user=row.user,
         principal=row.principal,
         copilot=row.copilot,
         since=row.since,
@@ -74,6 +83,8 @@ def calls_in(scope: Scope) -> Q | None:
     found = _happened(scope, "created_at")
     if scope.copilot is not None:
         found &= Q(copilot_id=scope.copilot)
+    if scope.user is not None:
+        found &= Q(user_id=scope.user)
     if scope.principal:
         key = scope.principal.removeprefix(KEY_START)
         if not (scope.principal.startswith(KEY_START) and key.isascii() and key.isdecimal()):
@@ -83,10 +94,18 @@ def calls_in(scope: Scope) -> Q | None:
 
 
 def caller_days_in(scope: Scope) -> Q | None:
-    """Of the rollup that names callers: the days that are meant; None: none are."""
+    """Of the rollup that names callers: the days that are meant; None: none are.
+
+    It names a user, or the key of who has no name: who is meant by both is in no row.
+    """
     if scope.conversation is not None or scope.idle_before is not None:
         return None
-    found = _asked_by(scope)
+    if scope.user is not None and scope.principal:
+        return None
+    person = scope.principal if scope.user is None else person_of(scope.user)
+    found = Q(principal=person) if person else Q()
+    if scope.copilot is not None:
+        found &= Q(copilot_id=scope.copilot)
     if scope.since is not None:
         found &= Q(day__gte=scope.since.date())
     if scope.until is not None:
@@ -96,16 +115,13 @@ def caller_days_in(scope: Scope) -> Q | None:
 
 def _asked_by(scope: Scope) -> Q:
     found = Q()
+    if scope.user is not None:
+        found &= Q(user_id=scope.user)
     if scope.principal:
-        found &= of_caller(scope.principal)
+        found &= Q(principal=scope.principal)
     if scope.copilot is not None:
         found &= Q(copilot_id=scope.copilot)
     return found
-
-
-def of_caller(principal: str) -> Q:
-    """What somebody asked: the one place that says how rows name who asked."""
-    return Q(principal=principal)
 
 
 def _happened(scope: Scope, column: str) -> Q:

@@ -34,6 +34,7 @@ from copilot_admin.errors import ConfigurationError, Unavailable
 from copilot_admin.journal import HEARTBEAT_SECONDS, JOURNAL, beat, reap, replay_spool
 from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.counting import COUNTING
+from copilot_admin.privacy.forgetting import FORGETTING
 from copilot_admin.privacy.retention import begin_pruning, night_of
 from copilot_admin.privacy.spooled import clean_spool, forget_digests
 from copilot_admin.review.exports.keeping import sweep_exports
@@ -158,6 +159,11 @@ async def resume_removing() -> None:
     await WRITER.run(clean_spool)
 
 
+async def forget_erased() -> None:
+    """Forgets who was erased, by whatever process."""
+    await WRITER.run(FORGETTING.look_after)
+
+
 class _Pruner:
     """Begins each night's pruning, once in this process; the rows see to it that it is once in all."""
 
@@ -230,6 +236,7 @@ DUTIES: tuple[Duty, ...] = (
     resume,
     _Pruner().prune,
     resume_removing,
+    forget_erased,
     resume_asking,
     resume_exporting,
     tell,

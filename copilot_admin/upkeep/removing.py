@@ -18,7 +18,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from copilot_admin.models import (
-    CallerDay,
     Cause,
     Conversation,
     ExportPart,
@@ -35,15 +34,17 @@ from copilot_admin.models import (
     Turn,
 )
 from copilot_admin.models.privacy import ERASED
-from copilot_admin.privacy.counting import component_calls, loose_runs, to_be_removed
+from copilot_admin.privacy import users
+from copilot_admin.privacy.counting import caller_days, component_calls, loose_runs, to_be_removed
 from copilot_admin.privacy.rows import (
+    ROWS,
     Gone,
     delete_first,
     of_conversations,
     of_runs,
     without_running,
 )
-from copilot_admin.privacy.scopes import Scope, caller_days_in, scope_of
+from copilot_admin.privacy.scopes import Scope, scope_of
 from copilot_admin.privacy.spooled import forget_spooled, remember
 from copilot_admin.storage.many import delete_rows
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
@@ -73,11 +74,12 @@ def begin(
     """
     if not scope:
         raise ValueError(
-            "Say what is to be erased: a conversation, a caller, a copilot or a period."
+            "Say what is to be erased: a conversation, a user, a caller, a copilot or a period."
         )
     return Removal.objects.create(
         cause=Cause.ERASURE,
         conversation=scope.conversation,
+        user=scope.user,
         principal=scope.principal,
         copilot=scope.copilot,
         since=scope.since,
@@ -119,7 +121,7 @@ def remove_batch(removal_id: int) -> Step:
 
 
 def forget_who(removal_id: int) -> bool:
-    """Takes the caller out of the row of a removal that has nothing more to delete.
+    """Takes user and caller out of the row of a removal that has nothing more to delete.
 
     Returns:
         Whether it is an erasure, of which nothing may stay in the files.
@@ -127,7 +129,7 @@ def forget_who(removal_id: int) -> bool:
     removal = unfinished().filter(pk=removal_id, state=RemovalState.SCRUB).first()
     if removal is None:
         return False
-    unfinished().filter(pk=removal_id).update(principal="", moved_at=timezone.now())
+    unfinished().filter(pk=removal_id).update(principal="", user=None, moved_at=timezone.now())
     return removal.cause == Cause.ERASURE
 
 
@@ -153,15 +155,18 @@ def _removed_rows(removal: Removal) -> Step:
     ids = _taken(removal)
     if ids:
         gone = delete_first(_questions(ids)) if removal.with_questions else Gone()
-        _note(removal, gone if gone.total else delete_first(of_conversations(ids)))
+        _note(removal, gone if gone.total else _delete_conversations(ids))
         return Step.MOVED
     scope = scope_of(removal)
     if Conversation.objects.filter(to_be_removed(scope)).exists():
         return Step.WAITING
-    gone = delete_first(_without_conversation(scope))
+    gone = _delete_others(scope)
     gone.counts[ExportPart.__name__] += _delete_parts()
     _note(removal, gone)
     if not gone.total:
+        if _asks_now(scope):
+            return Step.WAITING
+        _note(removal, users.forget(scope))
         # What nobody refers to after a night's pruning is swept once for all copilots.
         is_erasure = removal.cause == Cause.ERASURE
         removal.state = RemovalState.BLOBS if is_erasure else RemovalState.SCRUB
@@ -183,6 +188,35 @@ def _taken(removal: Removal) -> list[int]:
     if removal.cause == Cause.ERASURE:
         _withdraw_exports(ids)
     return ids
+
+
+def _asks_now(scope: Scope) -> bool:
+    """Whether a user is being answered outside of conversations, so that his row cannot go yet."""
+    runs = Run.objects.filter(user_id=scope.user, conversation=None, outcome=Outcome.RUNNING)
+    return scope.is_of_user and runs.exists()
+
+
+def _delete_conversations(ids: list[int]) -> Gone:
+    """Some rows of conversations, and users whose last ones these were."""
+    theirs = _users_of(Conversation.objects.filter(pk__in=ids))
+    gone = delete_first(of_conversations(ids))
+    if gone.counts[Conversation.__name__]:
+        gone.counts += users.forget_silent(theirs).counts
+    return gone
+
+
+def _delete_others(scope: Scope) -> Gone:
+    """Some of what is meant beside conversations, and users whose last rows these were."""
+    if scope.user is not None:  # his own row goes at the end, if he is meant as a whole
+        return delete_first(_without_conversation(scope))
+    theirs = _users_of(loose_runs(scope)) | _users_of(component_calls(scope))
+    gone = delete_first(_without_conversation(scope))
+    gone.counts += users.forget_silent(theirs).counts
+    return gone
+
+
+def _users_of(rows: QuerySet[Any]) -> set[int]:
+    return set(rows.order_by().values_list("user_id", flat=True)[:ROWS]) - {None}
 
 
 def _nothing_runs() -> Q:
@@ -212,9 +246,7 @@ def _without_conversation(scope: Scope) -> Iterator[QuerySet[Any]]:
     """What is meant beside conversations, those rows first that others do not refer to."""
     yield from of_runs(loose_runs(scope))
     yield component_calls(scope).order_by()
-    days = caller_days_in(scope)
-    if days is not None:
-        yield CallerDay.objects.filter(days).order_by()
+    yield caller_days(scope).order_by()
 
 
 def _withdraw_exports(ids: Iterable[int]) -> None:

@@ -11,6 +11,8 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.models import Copilot
 from copilot_admin.models.copilots import LONGEST_RETENTION
 from copilot_admin.models.privacy import LONGEST_PRINCIPAL, LONGEST_REASON
+from copilot_admin.models.transcripts import LONGEST_USER
+from copilot_admin.privacy.finding import ID_START, user_meant
 from copilot_admin.privacy.scopes import Scope
 from copilot_admin.redaction.kinds import LABELS, Kind
 from copilot_admin.redaction.redactor import redacted
@@ -44,6 +46,15 @@ class ScopeForm(forms.Form):
         min_value=1,
         max_value=MOST_ID,
     )
+    user = forms.CharField(
+        label=gettext_lazy("User"),
+        help_text=gettext_lazy(
+            "An id, an e-mail address or a name, where a token or a proxy says who asks. id: before "
+            "it means the id alone."
+        ),
+        required=False,
+        max_length=len(ID_START) + LONGEST_USER,
+    )
     principal = forms.CharField(
         label=gettext_lazy("Caller"),
         help_text=gettext_lazy("As key:7, or anonymous for all who had no key."),
@@ -60,6 +71,18 @@ class ScopeForm(forms.Form):
         help_text=gettext_lazy("For whoever comes upon it: a case, a ticket. No personal data."),
         max_length=LONGEST_REASON,
     )
+
+    def clean_user(self) -> int | None:
+        """The id of the user's row.
+
+        Raises:
+            ValidationError: Nobody is called that, or several are.
+        """
+        text = self.cleaned_data["user"]
+        try:
+            return user_meant(text).pk if text else None
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
 
     def clean_copilot(self) -> int | None:
         """The id of the copilot.
@@ -84,7 +107,7 @@ class ScopeForm(forms.Form):
         data = super().clean() or {}
         if not self.errors and not self.scope:
             raise forms.ValidationError(
-                _("Say what is meant: a conversation, a caller, a copilot or days.")
+                _("Say what is meant: a conversation, a user, a caller, a copilot or days.")
             )
         since, until = data.get("since"), data.get("until")
         if since and until and since > until:
@@ -98,6 +121,7 @@ class ScopeForm(forms.Form):
         until = data.get("until")
         return Scope(
             conversation=data.get("conversation"),
+            user=data.get("user"),
             principal=data.get("principal", ""),
             copilot=data.get("copilot"),
             since=_midnight(data.get("since")),

@@ -1,5 +1,6 @@
 """The pages of those who keep, hold and erase data."""
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from copilot_admin.admin.components.catalogue import ComponentViews
 from copilot_admin.admin.privacy.forms import EraseForm, KeepingForm, ScopeForm
-from copilot_admin.models import Copilot, LegalHold, Removal
+from copilot_admin.models import Copilot, EndUser, LegalHold, Removal
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.counting import count
 from copilot_admin.redaction.kinds import LABELS
@@ -66,8 +67,8 @@ class PrivacyViews(ComponentViews):
             title=_("Privacy"),
             copilots=copilots.only("name", "slug", "retention_days", "redaction")[:MOST_COPILOTS],
             server_kinds=[LABELS[kind] for kind in server_rules().kinds],
-            holds=holds.in_force()[:MOST_SHOWN],
-            removals=Removal.objects.select_related("asked_by")[:MOST_SHOWN],
+            holds=holds.in_force().select_related("user_row")[:MOST_SHOWN],
+            removals=_with_users(Removal.objects.select_related("asked_by")[:MOST_SHOWN]),
             may_hold=request.user.has_perm(HOLD),
             may_erase=request.user.has_perm(ERASE),
         )
@@ -150,6 +151,15 @@ class PrivacyViews(ComponentViews):
         return render(request, f"{FOLDER}/{page}", {**self.each_context(request), **context})
 
 
+def _with_users(removals: Iterable[Removal]) -> list[Removal]:
+    """Removals with the users that they are about, as far as these are still there."""
+    rows = list(removals)
+    users = EndUser.objects.in_bulk([row.user for row in rows if row.user is not None])
+    for row in rows:
+        vars(row)["user_row"] = users.get(row.user or 0)
+    return rows
+
+
 def _check(request: HttpRequest, *any_of: str) -> None:
     if not any(request.user.has_perm(permission) for permission in any_of):
         raise PermissionDenied
@@ -162,5 +172,7 @@ def _posted(request: HttpRequest) -> QueryDict | None:
 def _asked_for(request: HttpRequest) -> dict[str, str]:
     """What a link to the form says already."""
     return {
-        name: request.GET[name] for name in ("conversation", "principal") if name in request.GET
+        name: request.GET[name]
+        for name in ("conversation", "user", "principal")
+        if name in request.GET
     }

@@ -66,12 +66,12 @@ class ComponentFilter(admin.SimpleListFilter):
 class ComponentCallAdmin(GuardedLookups, CallModelAdmin):
     """Calls are read here, and changed nowhere."""
 
-    list_display = ("called", "pin", "state", "took", "events", "key", "copilot")
+    list_display = ("called", "pin", "state", "took", "events", "key", "user", "copilot")
     list_filter = (ComponentFilter, "status", "created_at")
-    list_select_related = ("key", "copilot")
+    list_select_related = ("key", "user", "copilot")
     list_per_page = 50
-    search_fields = ("=trace_id", "=request_id")
-    search_help_text = gettext_lazy("A whole trace id or request id")
+    search_fields = ("=trace_id", "=request_id", "=user__identifier")
+    search_help_text = gettext_lazy("A whole trace id, request id or id of a user")
     show_facets = admin.ShowFacets.NEVER
     show_full_result_count = False
     paginator = NewestPages
@@ -89,6 +89,7 @@ class ComponentCallAdmin(GuardedLookups, CallModelAdmin):
         "took",
         "events",
         "key",
+        "user",
         "copilot",
         "trace_id",
         "request_id",

@@ -14,6 +14,7 @@ from django.utils import timezone
 from copilot_admin.models import Copilot, Removal
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.counting import Count, count
+from copilot_admin.privacy.finding import user_meant
 from copilot_admin.privacy.leftovers import empty_log, forget_reasons, merge_search_index, vacuum
 from copilot_admin.privacy.retention import begin_now, scope_of_copilot
 from copilot_admin.privacy.scopes import Scope
@@ -82,7 +83,8 @@ class Command(BaseCommand):
         scope = _scope(options)
         if not scope:
             raise CommandError(
-                "Say what is to be erased: --conversation, --caller, --copilot, --since, --until."
+                "Say what is to be erased: --conversation, --user, --caller, --copilot, --since, "
+                "--until."
             )
         self._say(count(scope))
         if not yes:
@@ -173,7 +175,7 @@ class Command(BaseCommand):
             f"{found.conversations} conversations with {found.turns} questions, {found.messages} "
             f"messages, {found.votes} thumbs and {found.verdicts} verdicts; {found.requests} "
             f"requests, {found.calls} calls of components, {found.questions} saved questions made "
-            f"from them. {found.exports} exports may have them. {found.running} are being answered. "
+            f"from them, {found.users} users themselves. {found.exports} exports may have them. {found.running} are being answered. "
             f"{found.held} conversations are held and stay."
         )
 
@@ -183,6 +185,9 @@ class Command(BaseCommand):
 
 def _add_scope(parser: ArgumentParser) -> None:
     parser.add_argument("--conversation", type=int, metavar="ID")
+    parser.add_argument(
+        "--user", default="", metavar="USER", help="an id, an e-mail address or a name; or id:ID"
+    )
     parser.add_argument("--caller", default="", metavar="CALLER", help="such as key:7 or anonymous")
     parser.add_argument("--copilot", default="", metavar="SLUG")
     parser.add_argument("--since", type=day, metavar="DAY", help="active on this day or later")
@@ -199,7 +204,7 @@ def _scope(options: dict[str, Any]) -> Scope:
     """What the options mean.
 
     Raises:
-        CommandError: There is no such copilot.
+        CommandError: There is no such copilot, or nobody or several are called that.
     """
     copilot = None
     if options["copilot"]:
@@ -208,9 +213,14 @@ def _scope(options: dict[str, Any]) -> Scope:
         )
         if copilot is None:
             raise CommandError(f"There is no copilot {options['copilot']!r}.")
+    try:
+        user = user_meant(options["user"]).pk if options["user"] else None
+    except ValueError as error:
+        raise CommandError(str(error)) from error
     until = options["until"]
     return Scope(
         conversation=options["conversation"],
+        user=user,
         principal=options["caller"],
         copilot=copilot,
         since=options["since"],

@@ -1,0 +1,305 @@
+"""A user is erased or held by his id, his address or his name, and one of twenty leaves the others as they were."""
+
+from datetime import timedelta
+
+from django.core.management import CommandError, call_command
+from django.db import transaction
+from django.utils import timezone
+import pytest
+
+from copilot_admin import models
+from copilot_admin.copilots.checked_tokens import CHECKED
+from copilot_admin.copilots.users import AskingUser
+from copilot_admin.journal import usage, users
+from copilot_admin.journal.usage import forget_callers
+from copilot_admin.journal.users import forget_users, row_of
+from copilot_admin.management.commands import privacy as command
+from copilot_admin.models import CallerDay, Conversation, EndUser, Outcome, Run
+from copilot_admin.privacy import holds
+from copilot_admin.privacy.counting import count
+from copilot_admin.privacy.finding import user_meant
+from copilot_admin.privacy.forgetting import Forgetting
+from copilot_admin.privacy.scopes import Scope
+from copilot_admin.upkeep.removing import Step, begin, remove_batch
+from tests.factories import make_call, make_key, make_version
+from tests.journal.journaling import START, Client, ai
+from tests.upkeep.test_removing import learnt, remove
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+
+ADA = AskingUser(id="ada", email="Ada@b.example", name="Ada")
+
+
+@pytest.fixture(autouse=True)
+def _nobody_is_known() -> None:
+    forget_users()
+    forget_callers()
+
+
+def user(identifier, **more):
+    return EndUser.objects.get(pk=row_of(AskingUser(id=identifier, **more), at=START))
+
+
+def of_user(row):
+    """Everything that refers to a user, or names him."""
+    return {
+        "conversations": list(Conversation.objects.filter(user=row).values_list("pk", flat=True)),
+        "runs": set(Run.objects.filter(user=row).values_list("pk", flat=True)),
+        "calls": list(models.ComponentCall.objects.filter(user=row).values_list("pk", flat=True)),
+        "days": list(
+            CallerDay.objects.filter(principal=f"user:{row.pk}").values_list("pk", flat=True)
+        ),
+        "limits": models.SubjectLimits.objects.filter(scope="user", subject=row.identifier).count(),
+        "row": EndUser.objects.filter(pk=row.pk).count(),
+    }
+
+
+class TestWhoIsMeant:
+    @pytest.mark.parametrize(
+        "typed", ["ada", " ada ", "id:ada", "Ada@b.example", "ADA@B.EXAMPLE", "Ada L."]
+    )
+    def test_an_id_an_address_or_a_name_is_one_user(self, typed):
+        ada = user("ada", email="Ada@b.example", name="Ada L.")
+        user("eve", email="eve@b.example", name="Eve")
+        assert user_meant(typed) == ada
+        assert user_meant(ada.digest) == ada
+
+    def test_several_are_told_with_their_ids(self):
+        one = user("a1", name="Sam")
+        for number in range(2, 8):
+            user(f"a{number}", name="Sam")
+        with pytest.raises(ValueError, match="id:a1, id:a2, id:a3, id:a4, id:a5 and others"):
+            user_meant("Sam")
+        assert user_meant("id:a1") == one
+
+    def test_somebody_whose_id_is_anothers_address_can_be_meant_alone(self):
+        by_id, by_address = user("s@b.example"), user("s", email="S@b.example")
+        with pytest.raises(ValueError, match=r"called that: id:s@b.example, id:s\. Type"):
+            user_meant("s@b.example")
+        assert user_meant("id:s@b.example") == by_id
+        assert user_meant("id:s") == by_address
+
+    @pytest.mark.parametrize("typed", ["", "id:", "nobody", "%", "x" * 10_000, "a\u202eda"])
+    def test_nobody_is_told(self, typed):
+        user("ada")
+        with pytest.raises(ValueError, match="There is no such user"):
+            user_meant(typed)
+
+
+def test_one_of_twenty_users_is_erased_and_the_others_are_untouched():
+    version = make_version()
+    key, _ = make_key()
+    rows = []
+    for number in range(20):
+        who = AskingUser(id=f"user-{number}", email=f"{number}@b.example")
+        client = Client(version=version, principal=f"key:{key.pk}", trace_id="same", user=who)
+        client.ask("Hello").answer("Hi.")
+        talk = client.ask("Hello", ai("Hi."), "More").answer("Yes.").conversation
+        rows.append(talk.user)
+        learnt(talk)
+        make_call(key=key, user=talk.user)
+        models.SubjectLimits.objects.create(
+            scope="user", subject=who.id, limits={"requests_per_day": 5}
+        )
+    before = [of_user(row) for row in rows]
+    assert before[7] == {**before[7], "row": 1, "limits": 1} and all(before[7].values())
+    found = count(Scope(user=rows[7].pk))
+    assert (found.conversations, found.requests, found.calls, found.questions, found.users) == (
+        1, 2, 1, 1, 1,
+    )  # fmt: skip
+    removal = remove(Scope(user=rows[7].pk))
+    after = [of_user(row) for row in rows]
+    assert after[7] == dict.fromkeys(after[7]) | {
+        "conversations": [], "runs": set(), "calls": [], "days": [], "limits": 0, "row": 0
+    }  # fmt: skip
+    assert [one for place, one in enumerate(after) if place != 7] == [
+        one for place, one in enumerate(before) if place != 7
+    ]
+    assert models.SavedQuestion.objects.count() == 19
+    assert (removal.user, removal.counts["EndUser"], removal.counts["SubjectLimits"]) == (
+        None,
+        1,
+        1,
+    )
+
+
+def test_who_asks_again_is_somebody_new():
+    version = make_version()
+    asked = Client(version=version, user=ADA, trace_id="chat").ask("Hello").answer("Hi.")
+    before = asked.conversation.user
+    remove(Scope(user=before.pk))
+    forget_users()
+    again = Client(user=ADA, trace_id="chat", version=version)
+    talk = again.ask("Hello", ai("Hi."), "More").answer("Yes.").conversation
+    assert (talk.pk != asked.accepted.conversation_id, talk.user.pk != before.pk) == (True, True)
+    assert EndUser.objects.get().identifier == "ada"
+
+
+def test_another_address_is_the_same_user_and_another_id_is_not():
+    first = Client(user=ADA).ask("Hello").answer("Hi.").conversation.user
+    later = START + timedelta(hours=2)
+    renamed = AskingUser(id="ada", email="ada@new.example")
+    second = Client(user=renamed, now=later).ask("Hello").answer("Hi.").conversation.user
+    assert (second.pk, second.email) == (first.pk, "ada@new.example")
+    other = Client(user=AskingUser(id="ada2", email="Ada@b.example")).ask("H").answer("Hi.")
+    remove(Scope(user=user_meant("ada@new.example").pk))
+    assert Conversation.objects.get() == other.conversation
+
+
+def test_of_a_user_in_a_period_or_a_copilot_the_row_stays():
+    version = make_version()
+    old = Client(version=version, user=ADA, trace_id="old", now=START - timedelta(days=9))
+    old.ask("q").answer("a")
+    new = Client(version=version, user=ADA, trace_id="new").ask("q").answer("a").conversation
+    remove(Scope(user=new.user_id, until=START - timedelta(days=1)))
+    assert Conversation.objects.get() == new and EndUser.objects.exists()
+    remove(Scope(user=new.user_id, copilot=version.copilot_id))
+    assert not Conversation.objects.exists()
+    assert not CallerDay.objects.filter(principal=f"user:{new.user_id}").exists()
+
+
+def test_a_user_and_a_key_mean_what_he_asked_with_it():
+    for principal in ("key:1", "key:2"):
+        Client(principal=principal, user=ADA).ask("q").answer("a")
+    who = EndUser.objects.get()
+    days = CallerDay.objects.count()
+    remove(Scope(user=who.pk, principal="key:1"))
+    assert Conversation.objects.get().principal == "key:2"
+    assert CallerDay.objects.count() == days  # a user is counted once, whatever his keys
+
+
+def test_whose_last_conversation_goes_is_forgotten_too():
+    version = make_version()
+    for name in ("ada", "eve"):
+        Client(version=version, user=AskingUser(id=name), trace_id=name).ask("q").answer("a")
+    call = make_call(user=EndUser.objects.get(identifier="eve"))
+    for talk in Conversation.objects.all():
+        remove(Scope(conversation=talk.pk))
+    assert EndUser.objects.get().identifier == "eve"
+    Run.objects.create(
+        copilot=version.copilot, user=call.user, principal="anonymous", started_at=START,
+        outcome=Outcome.REFUSED, generation=3, boot_id="b", heartbeat_at=START,
+    )  # fmt: skip
+    models.ComponentCall.objects.update(copilot=version.copilot)
+    remove(Scope(copilot=version.copilot_id))
+    assert not EndUser.objects.exists()
+
+
+def test_who_is_being_answered_is_waited_for():
+    asked = Client(user=ADA).ask("Hello")
+    who = EndUser.objects.get()
+    removal = begin(Scope(user=who.pk))
+    assert remove_batch(removal.pk) is Step.WAITING
+    asked.answer("Hi.")
+    remove(removal=removal)
+    assert not EndUser.objects.exists()
+
+
+def test_who_is_answered_outside_of_a_conversation_is_waited_for():
+    version = make_version()
+    who = user("ada")
+    run = Run.objects.create(
+        copilot=version.copilot, user=who, principal="anonymous", started_at=START,
+        outcome=Outcome.RUNNING, generation=3, boot_id="b", heartbeat_at=START,
+    )  # fmt: skip
+    removal = begin(Scope(user=who.pk))
+    assert remove_batch(removal.pk) is Step.WAITING
+    Run.objects.filter(pk=run.pk).update(outcome=Outcome.FAILED)
+    remove(removal=removal)
+    assert not EndUser.objects.exists() and not Run.objects.exists()
+
+
+class TestHolds:
+    def test_a_held_user_stays_with_all_that_he_asks(self):
+        ada = Client(user=ADA, trace_id="a").ask("q").answer("a").conversation.user
+        eve = Client(user=AskingUser(id="eve"), trace_id="e").ask("q").answer("a").conversation
+        hold = holds.place(Scope(user=ada.pk), reason="Case", by="ann")
+        make_call(user=ada)
+        Client(user=ADA, trace_id="later").ask("q").answer("a")
+        found = count(Scope(user=ada.pk))
+        assert (found.conversations, found.held, found.calls, found.users) == (0, 2, 0, 0)
+        before = of_user(ada)
+        remove(Scope(user=ada.pk))
+        remove(Scope(user=eve.user_id))
+        assert of_user(ada) == before
+        assert set(EndUser.objects.all()) == {ada}
+        assert holds.release(hold.pk, by="ann")
+        remove(Scope(user=ada.pk))
+        assert not EndUser.objects.exists()
+
+    def test_a_held_conversation_keeps_its_user(self):
+        talk = Client(user=ADA, trace_id="a").ask("q").answer("a").conversation
+        Client(user=ADA, trace_id="b").ask("q").answer("a")
+        holds.place(Scope(conversation=talk.pk), reason="Case", by="ann")
+        assert count(Scope(user=talk.user_id)).users == 0
+        remove(Scope(user=talk.user_id))
+        assert Conversation.objects.get().user == EndUser.objects.get()
+
+    def test_nobody_holds_a_user_who_is_gone(self):
+        with pytest.raises(ValueError, match="This user is gone"):
+            holds.place(Scope(user=77), reason="Case", by="ann")
+
+
+class TestTheCommand:
+    @pytest.fixture(autouse=True)
+    def _quick(self, monkeypatch):
+        monkeypatch.setattr(command, "vacuum", lambda **_: None)
+        monkeypatch.setattr(command, "empty_log", lambda: True)
+
+    def test_a_user_is_counted_and_then_erased(self, capsys):
+        Client(user=ADA).ask("q").answer("a")
+        call_command("privacy", "erase", "--user", "ada@b.example")
+        assert "1 conversations" in (said := capsys.readouterr().out)
+        assert "1 users themselves" in said
+        assert EndUser.objects.exists()
+        call_command("privacy", "erase", "--user", "id:ada", "--yes")
+        assert "1 EndUser" in capsys.readouterr().out
+        assert not EndUser.objects.exists()
+
+    def test_whom_nobody_knows_and_whom_several_are_is_refused(self):
+        for name in ("a1", "a2"):
+            user(name, name="Sam")
+        for typed, told in (("nobody", "no such user"), ("Sam", "id:a1, id:a2")):
+            with pytest.raises(CommandError, match=told):
+                call_command("privacy", "erase", "--user", typed, "--yes")
+            with pytest.raises(CommandError, match=told):
+                call_command("privacy", "hold", "--user", typed, "--reason", "r", "--yes")
+        assert not models.Removal.objects.exists() and not models.LegalHold.objects.exists()
+
+    def test_a_user_is_held(self):
+        who = user("ada")
+        call_command("privacy", "hold", "--user", "ada", "--reason", "r", "--yes")
+        assert models.LegalHold.objects.get().user_row == who
+
+
+def test_each_process_forgets_whom_it_knew_when_rows_were_erased(
+    monkeypatch, django_capture_on_commit_callbacks
+):
+    forgetting = Forgetting()
+    with django_capture_on_commit_callbacks(execute=True):
+        Client(user=ADA).ask("q").answer("a")
+    monkeypatch.setitem(CHECKED._known, b"digest", None)
+    forgetting.look_after()
+    assert users._known and usage._known_callers and CHECKED._known
+    removal = begin(Scope(user=EndUser.objects.get().pk))
+    forgetting.look_after()  # nothing is gone yet
+    assert users._known
+    remove(removal=removal)
+    forgetting.look_after()
+    assert (users._known, usage._known_callers, dict(CHECKED._known)) == ({}, {}, {})
+    monkeypatch.setitem(CHECKED._known, b"digest", None)
+    forgetting.look_after()
+    assert CHECKED._known
+
+
+def test_a_removal_of_before_means_what_it_meant():
+    """A row that a server of the release before writes while this one runs has no user."""
+    Client(principal="key:7", trace_id="a").ask("q").answer("a")
+    Client(principal="key:7", trace_id="b", user=ADA).ask("q").answer("a")
+    removal = models.Removal.objects.create(
+        cause="erasure", principal="key:7", moved_at=timezone.now()
+    )
+    with transaction.atomic():
+        assert remove_batch(removal.pk) is Step.MOVED
+    remove(removal=removal)
+    assert not Conversation.objects.exists() and not EndUser.objects.exists()
