@@ -2,6 +2,9 @@
 
 The application sees a request when its head is complete, and counts it then. A head that never
 ends would be collected for ever: nothing but the protocol can see it.
+
+What a client writes behind its body (trailers) is no header: a proxy that replaces the header which
+names a user lets trailers pass.
 """
 
 import json
@@ -39,9 +42,10 @@ _MALFORMED = _answer(
 
 
 class BoundedHeads(HttpToolsProtocol):
-    """The stock protocol; what it counts has come while one and the same head went on."""
+    """The stock protocol; what it counts has come while one and the same head or trailer went on."""
 
     _in_head = True
+    _has_body = False  # in the bytes at hand
     _head_bytes = 0
     _has_refused = False
 
@@ -52,19 +56,37 @@ class BoundedHeads(HttpToolsProtocol):
         if self.client is not None:  # before any middleware makes another of it
             self.scope[PEER_KEY] = self.client[0]  # type: ignore[literal-required]  # ours
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A line of the head; those of trailers come here too (RFC 9110, 6.5.1)."""
+        if self._in_head:
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         """A head has ended."""
         self._in_head = False
         self._head_bytes = 0
         super().on_headers_complete()
 
+    def on_body(self, body: bytes) -> None:
+        """A piece of a body."""
+        self._has_body = True
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """A request has ended."""
+        self._has_body = True
+        super().on_message_complete()
+
     def data_received(self, data: bytes) -> None:
         """Hands bytes to the parser, unless it has had its last ones already."""
         if self._has_refused:
             return
         was_in_head = self._in_head
+        self._has_body = False
         super().data_received(data)
-        if was_in_head and self._in_head:
+        if self._has_body:
+            self._head_bytes = 0
+        elif was_in_head == self._in_head:
             self._count(data)
 
     def _count(self, data: bytes) -> None:

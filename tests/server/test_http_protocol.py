@@ -118,6 +118,44 @@ def test_a_body_is_no_head():
     assert wire_after([START + length, *body]).written.startswith(b"HTTP/1.1 200 OK")
 
 
+CHUNKED = START + b"X-User: ann\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n"
+
+
+@pytest.mark.parametrize("size", [1, 100_000], ids=["a byte at a time", "all at once"])
+def test_what_follows_a_body_is_no_header(size):
+    """A proxy replaces the headers that name a user, and lets a client's trailers pass."""
+    seen: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append((scope["headers"], (await receive())["body"]))
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def scenario() -> None:
+        state = ServerState()
+        protocol = protocol_of(Wire(), app=app, state=state)
+        sent = CHUNKED + b"X-Groups: root\r\nX-User: boss\r\n\r\nGET / HTTP/1.1\r\nX-Own: 1\r\n\r\n"
+        for start in range(0, len(sent), size):
+            protocol.data_received(sent[start : start + size])
+        while state.tasks:
+            await asyncio.gather(*state.tasks)
+
+    run_at_once(scenario())
+    head = [(b"host", b"a"), (b"x-user", b"ann"), (b"transfer-encoding", b"chunked")]
+    assert seen == [(head, b"hi"), ([(b"x-own", b"1")], b"")]
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [[b"X: ", *[b"x" * PIECE] * 5], [b"X: yyy\r\n" * (PIECE // 8)] * 5],
+    ids=["a value", "many lines"],
+)
+def test_what_follows_a_body_without_an_end_is_given_up(pieces):
+    wire = wire_after([CHUNKED, *pieces])
+    assert wire.written.startswith(b"HTTP/1.1 431 Request Header Fields Too Large\r\n")
+    assert (wire.ended, wire.closed) == (True, True)
+
+
 @pytest.mark.parametrize(
     "pieces",
     [
