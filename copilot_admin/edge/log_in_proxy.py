@@ -39,12 +39,15 @@ class LogInProxy:
         return scope
 
     def _person(self, named: Headers) -> ProxyPerson | None:
-        """Whom the headers name; nobody where two of them do, or a name is written otherwise."""
+        """Whom the headers name; nobody where one came twice, or is written otherwise.
+
+        Of two lines one is maybe the client's, which a proxy added its own to.
+        """
         users = [_text(value) for value in values_of(self.rules.user_header, named)]
         groups = [_text(value) for value in values_of(self.rules.groups_header, named)]
-        if len(users) != 1 or not users[0].strip():
+        if len(users) != 1 or len(groups) > 1 or not users[0].strip():
             return None
-        listed = (one.strip() for text in groups for one in text.split(","))
+        listed = (one.strip() for one in "".join(groups).split(","))
         return ProxyPerson(users[0].strip(), tuple(filter(None, listed)))
 
 

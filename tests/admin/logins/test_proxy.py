@@ -105,6 +105,17 @@ class TestAtTheEdge:
         assert (found["headers"], found.get(PERSON_KEY)) == ([], person)
         assert (words.ids if words else None) == ids
 
+    def test_groups_on_two_lines_are_nobodys(self):
+        """A proxy that adds its line to that of the client lets him name groups of his own."""
+        asked = scope("/admin/")
+        asked["headers"] = [
+            (b"x-forwarded-groups", b"root"),
+            (b"x-forwarded-user", b"ann"),
+            (b"x-forwarded-groups", b"analysts"),
+        ]
+        found = LogInProxy(None, RULES)._without_headers({**asked, PEER_KEY: "10.0.0.1"})
+        assert (found["headers"], PERSON_KEY in found) == ([], False)
+
     def test_letters_of_any_script_are_read(self):
         asked = scope("/admin/")
         for raw, name in (("Žofie".encode(), "Žofie"), ("Zoé".encode("latin-1"), "Zoé")):
