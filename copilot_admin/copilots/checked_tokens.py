@@ -55,7 +55,8 @@ class CheckedTokens:
             return known.user
         claims = claims_of(token, named=named_key(token, rules), keys=keys, rules=rules)
         user = user_of_claims(claims, rules)
-        self._remember(digest, _Checked(user, int(claims["exp"]) + rules.leeway, keys, rules))
+        until = int(claims["exp"]) + int(rules.leeway)  # whole: an exp of 400 digits is no float
+        self._remember(digest, _Checked(user, until, keys, rules))
         return user
 
     def forget(self) -> None:

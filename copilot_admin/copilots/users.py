@@ -13,6 +13,20 @@ from copilot_admin.errors import UnknownUser
 
 LONGEST = 254  # characters of an id, an e-mail address or a name: the longest address
 _INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp")  # control, also of writing directions; line separators
+# Other signs of which nothing is seen, by the letters that they count as.
+# Source: Default_Ignorable_Code_Point of https://www.unicode.org/Public/UCD/latest/ucd/, and the
+# empty pattern of Braille.
+_UNSEEN = frozenset(
+    map(
+        chr,
+        (
+            *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0),
+            *range(0x180B, 0x1810),
+            *range(0xFE00, 0xFE10),
+            *range(0xE0000, 0xE1000),
+        ),
+    )
+)
 
 
 class UserSource(StrEnum):
@@ -128,7 +142,7 @@ def _checked_id(text: str, who: str) -> str:
 
 def _is_id(text: str) -> bool:
     """Whether two ids that look alike are the same, as far as what cannot be seen goes."""
-    return (text.isascii() and text.isprintable()) or not any(map(_is_invisible, text))
+    return (text.isascii() and text.isprintable()) or not any(map(_cannot_be_told, text))
 
 
 def _shown(text: str) -> str:
@@ -137,6 +151,12 @@ def _shown(text: str) -> str:
     if not (bounded.isascii() and bounded.isprintable()):
         bounded = "".join(" " if _is_invisible(one) else one for one in bounded)
     return " ".join(bounded.split())[:LONGEST]
+
+
+def _cannot_be_told(character: str) -> bool:
+    """Whether a letter is not seen, or is a blank that looks like the usual one."""
+    is_other_blank = character != " " and unicodedata.category(character) == "Zs"
+    return _is_invisible(character) or is_other_blank or character in _UNSEEN
 
 
 def _is_invisible(character: str) -> bool:

@@ -50,6 +50,11 @@ def encoded(part: Any) -> str:
     return base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode()
 
 
+def test_a_token_that_is_good_for_longer_than_numbers_reach_is_good(settings):
+    forever = token_of(exp=10**400)
+    assert [read(forever, settings), read(forever, settings)] == [AskingUser(id="ada")] * 2
+
+
 def test_a_token_names_its_user(settings):
     token = token_of(email="a@b.example", name="Ada L.")
     assert read(token, settings) == AskingUser(
@@ -206,7 +211,10 @@ def test_names_are_text_without_signs_that_turn_it_around(settings):
     assert (user.name, user.email) == ("Zoë gnp.exe 李", ("x @b " + "y" * 400)[:254])
 
 
-@pytest.mark.parametrize("user_id", ["a\u202eb", "a\x00", "ad\u200ba", "a\nb"])
+@pytest.mark.parametrize(
+    "user_id",
+    ["a\u202eb", "a\x00", "ad\u200ba", "a\nb", "ada\ufe0f", "ada\u3164", "a\u00a0b", "a\U000e0101"],
+)
 def test_an_id_with_signs_that_cannot_be_seen_is_none(settings, user_id):
     assert refusal(token_of(sub=user_id), settings) == (
         "The token names its user with characters that cannot be seen."
