@@ -140,7 +140,7 @@ async def _take_rates(demand: Demand, now: datetime) -> None:
         stats = await COUNTING.rate(rule)
         again = datetime.fromtimestamp(stats.reset_time, UTC)
         again = max(again, now + timedelta(milliseconds=1))
-        CLOSED_RATES.close(rule, until=again, now=now)
+        CLOSED_RATES.close(rule, until=again)
         raise LimitExceeded(rule, now=now, again=again)
 
 

@@ -1,5 +1,6 @@
 """Rates that have no room for some seconds: a flood of refusals asks no counter."""
 
+from collections import OrderedDict
 from datetime import datetime
 
 from copilot_admin.limits.rules import Rule
@@ -11,7 +12,7 @@ class ClosedRates:
     """When rates have room again."""
 
     def __init__(self) -> None:
-        self._until: dict[Rule, datetime] = {}
+        self._until: OrderedDict[Rule, datetime] = OrderedDict()  # noted last is last
 
     def until(self, rule: Rule, now: datetime) -> datetime | None:
         """When a rate has room again; None: it may have some now."""
@@ -21,11 +22,12 @@ class ClosedRates:
         del self._until[rule]
         return None
 
-    def close(self, rule: Rule, *, until: datetime, now: datetime) -> None:
-        """Notes that a rate has none."""
-        if len(self._until) >= _MOST:
-            self._until = {one: end for one, end in self._until.items() if end > now}
+    def close(self, rule: Rule, *, until: datetime) -> None:
+        """Notes that a rate has none; of too many the oldest is forgotten, and the counters say it."""
         self._until[rule] = until
+        self._until.move_to_end(rule)
+        if len(self._until) > _MOST:
+            self._until.popitem(last=False)
 
     def forget(self) -> None:
         """Begins anew."""
