@@ -19,6 +19,7 @@ from copilot_admin.models.people import LONGEST_DEVICE
 
 SEEN_SECONDS = 60  # as exact as "last seen" is
 KEPT_DAYS = 30  # of what nobody uses any more
+SWEPT_AT_ONCE = 500  # sessions: a few milliseconds, every few seconds
 KEY = "log_in"  # in the session: the id of its row
 
 
@@ -88,6 +89,17 @@ def end(log_ins: QuerySet[LogIn]) -> int:
 def end_all_of(user: User, *, but: str | None = None) -> int:
     """Ends all log-ins of somebody, but for one session."""
     return end(LogIn.objects.filter(user=user).exclude(session_key=but or ""))
+
+
+def sweep_sessions() -> int:
+    """Deletes some sessions whose time is up, also those of log-ins that were begun and left; writes.
+
+    Returns:
+        How many went.
+    """
+    over = Session.objects.filter(expire_date__lt=timezone.now()).order_by("expire_date")
+    keys = list(over.values_list("pk", flat=True)[:SWEPT_AT_ONCE])
+    return Session.objects.filter(pk__in=keys).delete()[0] if keys else 0
 
 
 def device_words(device: str) -> str:

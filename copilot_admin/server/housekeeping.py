@@ -34,6 +34,7 @@ from copilot_admin.errors import ConfigurationError, Unavailable
 from copilot_admin.journal import HEARTBEAT_SECONDS, JOURNAL, beat, reap, replay_spool
 from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.counting import COUNTING
+from copilot_admin.people.log_ins import sweep_sessions
 from copilot_admin.privacy.forgetting import FORGETTING
 from copilot_admin.privacy.retention import begin_pruning, night_of
 from copilot_admin.privacy.spooled import clean_spool, forget_digests
@@ -203,6 +204,11 @@ async def look_at_rules() -> None:
     await asyncio.to_thread(check_due)
 
 
+async def forget_sessions() -> None:
+    """Deletes sessions whose time is up: strangers begin some that nobody ends."""
+    await WRITER.run(sweep_sessions)
+
+
 async def tell() -> None:
     """Has messages of alerts tried whose time has come."""
     await WRITER.run(send_due)
@@ -240,6 +246,7 @@ DUTIES: tuple[Duty, ...] = (
     resume_asking,
     resume_exporting,
     tell,
+    forget_sessions,
     fill_old_rows,
     forward_audit_trail,
     _Sweeper().sweep,

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
@@ -11,7 +12,7 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import LogIn
-from copilot_admin.people.log_ins import device_words, log_ins_of
+from copilot_admin.people.log_ins import SWEPT_AT_ONCE, device_words, log_ins_of, sweep_sessions
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -155,3 +156,18 @@ def test_a_device_is_said_in_a_few_words(device, words):
 def test_a_device_that_hides_letters_is_kept_without_them():
     browser(make_user(), device="cu\u202erl\x07/8")
     assert LogIn.objects.get().device == "curl/8"
+
+
+def test_sessions_whose_time_is_up_are_swept_some_at_a_time_the_oldest_first():
+    """Strangers begin log-ins at the firm's provider, each with a session, and leave."""
+    here = browser(make_user())
+    now = timezone.now()
+    Session.objects.bulk_create(
+        Session(session_key=f"left-{n}", expire_date=now - timedelta(minutes=n + 1))
+        for n in range(SWEPT_AT_ONCE + 1)
+    )
+    assert sweep_sessions() == SWEPT_AT_ONCE
+    keys = set(Session.objects.values_list("session_key", flat=True))
+    assert keys == {here.session.session_key, "left-0"}
+    assert [sweep_sessions(), sweep_sessions()] == [1, 0]
+    assert is_in(here)
