@@ -10,6 +10,7 @@ from copilot_admin.copilots.publishing import publish
 from copilot_admin.models import Conversation, Copilot, SavedQuestion
 from tests.browser.visits import PHONE, Visit, visit
 from tests.factories import make_copilot, make_provider, make_user
+from tests.workspace.model_server import ModelServer, calls, says
 
 WIDE = {"width": 1440, "height": 900}
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -76,6 +77,45 @@ def test_a_draft_is_tried_with_a_widget_before_anything_is_saved(builder: Visit)
     assert list(Conversation.objects.of_callers()) == []
     page.get_by_role("button", name="New chat").click()
     expect(page.locator("[data-play-log]")).to_be_empty()
+    assert builder.mishaps == []
+
+
+def test_an_answer_has_citations_that_open_and_questions_to_ask_next(
+    browser: Browser, base_url: str, copilot: Copilot, model: ModelServer
+) -> None:
+    copilot.provider = make_provider(kind="openai_compatible", base_url=model.url)
+    copilot.features = {"prompt-suggestions": True, "widget-dashboard-select": True}
+    copilot.save()
+    next_questions = '["And last year?", "Why <b>so</b>?"]'
+    model.plays(
+        calls("get_widget_data", widgets=[{"widget": "w1"}]),
+        says("The highest close was 106.\n\n" * 12),
+        says(next_questions),
+        says("It was a good year."),
+        says("[]"),
+    )
+    make_user(Role.BUILDERS, username="ada")
+    builder = visit(browser, base_url, viewport=WIDE)
+    builder.log_in("ada")
+    builder.go(f"/admin/copilot_admin/copilot/{copilot.pk}/change/")
+    page = builder.page
+    page.get_by_text("Simulated Workspace").click()
+    page.get_by_label("Price table").select_option("primary")
+    page.get_by_label("Question", exact=True).fill("What was the highest close?")
+    page.keyboard.press("Enter")
+    answered(page, 1)
+    log = page.get_by_role("log")
+    log.get_by_text("One source").click()
+    expect(log.locator(".ca-citations").get_by_text("Playground / price_table")).to_be_visible()
+    # One thing scrolls, the column, and the end of the answer is above the question box.
+    assert log.evaluate("one => one.scrollHeight - one.clientHeight") == 0
+    log.get_by_role("button", name="Why <b>so</b>?").click()
+    answered(page, 2)
+    expect(log.locator(".ca-play-question").last).to_have_text("Why <b>so</b>?")
+    expect(log).to_contain_text("It was a good year.")
+    end, box = place_of(log), place_of(page.locator(".ca-play-composer"))
+    assert end["y"] + end["height"] <= box["y"] + 1
+    assert builder.grave_findings() == []
     assert builder.mishaps == []
 
 

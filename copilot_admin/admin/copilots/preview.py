@@ -41,6 +41,15 @@ class Preview:
         return tuple(gettext(feature.label) for feature in FEATURES if feature.key in self.features)
 
     @property
+    def feature_toggles(self) -> tuple[tuple[str, str], ...]:
+        """The features that Workspace shows as switches, by key: a question says which are on."""
+        return tuple(
+            (feature.key, gettext(feature.as_toggle))
+            for feature in FEATURES
+            if feature.as_toggle and feature.key in self.features
+        )
+
+    @property
     def picks_widgets(self) -> bool:
         """Whether users may attach widgets with @."""
         return "widget-dashboard-select" in self.features

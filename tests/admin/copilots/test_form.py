@@ -532,6 +532,22 @@ def test_the_preview_is_drawn_from_what_is_typed_and_stores_nothing(builder: Cli
     assert copilot.description == ""
 
 
+def test_the_preview_has_the_switches_and_values_that_workspace_would_send(builder: Client) -> None:
+    tone = {"key": "tone", "label": "Tone", "type": "select", "default": "long"}
+    options = [{"label": "In short", "value": "short"}, {"label": "At length", "value": "long"}]
+    copilot = make_copilot(
+        features={"prompt-suggestions": True}, custom_features=[{**tone, "options": options}]
+    )
+    page = builder.get(change_url(copilot)).content.decode()
+    assert '<option value="short">In short</option>' in page
+    assert '<option value="long" selected>At length</option>' in page
+    switch = 'data-ca-option="prompt-suggestions" checked'
+    assert page.count(switch) == 1
+    copilot.features = {"prompt-suggestions": False}
+    copilot.save()
+    assert switch not in builder.get(change_url(copilot)).content.decode()
+
+
 def test_the_preview_takes_no_other_method(builder: Client) -> None:
     assert builder.get(reverse("admin:copilot_admin_copilot_preview")).status_code == 405
 

@@ -1,13 +1,16 @@
 // Draws a chat: text and steps as they come; then the server's drawing of the whole answer.
 
-import { button, cardOf, element, fold, tableOf } from "./elements.js";
+import { askable, button, cardOf, element, fold, tableOf } from "./elements.js";
 
 const STOPPED_TRIES = 10; // until the journal has the end of what was stopped
 const STOPPED_PAUSE_MS = 300;
+const NEAR_PX = 48; // two lines
 
 export class Drawing {
   constructor(box, { words, answerUrl }) {
     this.log = box.querySelector("[data-play-log]");
+    this.room = box.closest("[data-ca-drawer]"); // what scrolls
+    this.composer = box.closest("#playground").querySelector(".ca-play-composer");
     this.calls = box.querySelector("[data-play-calls]");
     this.words = words;
     this.answerUrl = answerUrl;
@@ -33,7 +36,7 @@ export class Drawing {
     this.broke = "";
     this.began = performance.now();
     this.#hood(question, turn);
-    this.#down();
+    this.#follow(true);
   }
 
   // Takes a question away, by its number, and everything after it.
@@ -50,6 +53,7 @@ export class Drawing {
       this.hood.append(fold(`${this.words.model}: ${data.model}`, JSON.stringify(data, null, 2)));
       return;
     }
+    const isAtEnd = this.#isAtEnd;
     const ms = Math.round(performance.now() - this.began);
     this.events.push(`${ms} ms ${name} ${JSON.stringify(data)}`);
     if (name === "copilotMessageChunk") {
@@ -61,7 +65,7 @@ export class Drawing {
     } else if (name === "copilotPromptSuggestions") {
       this.suggestions = data.suggestions;
     }
-    this.#down();
+    this.#follow(isAtEnd);
   }
 
   given(call, data) {
@@ -78,7 +82,7 @@ export class Drawing {
     if (!document.activeElement?.closest(".ca-play-card")) {
       card.querySelector("textarea").focus(); // unless the other column asks too
     }
-    this.#down();
+    this.#follow(true);
     return answered;
   }
 
@@ -94,6 +98,7 @@ export class Drawing {
   async finish(chat, suggest) {
     const { turn, live, suggestions = [], broke } = this; // the next question may begin meanwhile
     this.hood.append(fold(this.words.events, this.events.join("\n")));
+    const isAtEnd = this.#isAtEnd;
     const drawn = chat.wasTaken ? await this.#drawn(chat, turn, broke === "stopped") : null;
     if (drawn && broke === "stopped") {
       turn.append(...drawn.querySelectorAll(".ca-play-facts"));
@@ -102,12 +107,12 @@ export class Drawing {
       blocks.append(...drawn.childNodes);
       live.replaceWith(blocks);
     }
-    turn.append(...suggestions.map((text) => button("ca-chip", text, () => suggest(text))));
-    this.#down();
-    const active = document.activeElement ?? document.body;
-    if (active === document.body || active.closest("#playground")) {
-      turn.lastElementChild.scrollIntoView({ block: "nearest" }); // nobody is at the form meanwhile
+    const listed = turn.querySelectorAll(".ca-suggestions li");
+    listed.forEach((item) => askable(item, suggest));
+    if (!listed.length) {
+      turn.append(...suggestions.map((text) => button("ca-chip", text, () => suggest(text))));
     }
+    this.#follow(isAtEnd);
   }
 
   // The newest answer as the server draws it; null where there is none. Of one that was stopped, once
@@ -160,7 +165,19 @@ export class Drawing {
     this.live.insertBefore(step, this.text);
   }
 
-  #down() {
-    this.log.scrollTop = this.log.scrollHeight;
+  // Whether the end of the answer is in sight: who reads further up is left there.
+  get #isAtEnd() {
+    return this.#hidden < NEAR_PX;
+  }
+
+  #follow(isWished) {
+    if (isWished) {
+      this.room.scrollTop += Math.max(0, this.#hidden);
+    }
+  }
+
+  // By how much the question box hides the end of the answer.
+  get #hidden() {
+    return this.turn.getBoundingClientRect().bottom - this.composer.getBoundingClientRect().top;
   }
 }

@@ -14,6 +14,14 @@ export function button(classes, text, act) {
   return made;
 }
 
+// Makes a question that stands in a list one that is asked at a click.
+export function askable(item, ask) {
+  const text = item.textContent;
+  const made = button("ca-ws-starter", text, () => ask(text));
+  made.dir = "auto";
+  item.replaceChildren(made);
+}
+
 export function fold(title, text) {
   const details = element("details", "ca-play-fold");
   details.append(element("summary", "", title), element("pre", "ca-mono", text));

@@ -85,7 +85,6 @@ async function open(panel) {
     const turn = turns();
     part("news").replaceChildren();
     const running = columns.map((column) => column.run(turn, text, (chat) => chat.ask(text)));
-    columns[0].drawing.turn.scrollIntoView({ block: "nearest" });
     const isButton = document.activeElement?.matches("[data-play-send], [data-play-again]");
     buttons();
     if (isButton) {

@@ -1,6 +1,6 @@
 // The inputs of the simulated Workspace, and the copilot's own controls in the preview.
 
-import { element } from "./elements.js";
+import { askable, element } from "./elements.js";
 import { PLACES, fileOf } from "./workspace.js";
 
 // Lets what stands in the inputs of the panel be the Workspace.
@@ -87,7 +87,7 @@ export function keepOptions(preview, { workspace, ask }) {
       .filter((key) => !keys.has(key))
       .forEach((key) => workspace.options.delete(key));
     keepModel();
-    preview.querySelectorAll(".ca-ws-starters li").forEach(makeButton);
+    preview.querySelectorAll(".ca-ws-starters li").forEach((item) => askable(item, ask));
   }
 
   function keepModel() {
@@ -97,14 +97,6 @@ export function keepOptions(preview, { workspace, ask }) {
     if (picker) {
       picker.value = workspace.model;
     }
-  }
-
-  function makeButton(starter) {
-    const made = element("button", "ca-ws-starter", starter.textContent);
-    made.type = "button";
-    made.dir = "auto";
-    made.addEventListener("click", () => ask(made.textContent));
-    starter.replaceChildren(made);
   }
 }
 
