@@ -321,3 +321,24 @@ def test_of_500_copilots_a_key_finds_its_own_by_typing(browser: Browser, base_ur
     eve.page.context.close()
     page.context.close()
     assert (olga.mishaps, eve.mishaps) == ([], [])
+
+
+def test_a_large_prompt_is_put_in_at_once_and_taken_back(ada: Visit) -> None:
+    page = ada.page
+    ada.go(FORM.format(make_copilot(system_prompt="You read prices.").pk))
+    prompt = page.get_by_label("System prompt")
+    prompt.focus()
+    page.keyboard.press("Control+End")
+    # One event for all of it: line by line Chromium takes a minute for this text.
+    page.evaluate(
+        "addEventListener('input', (event) => { (window.told ??= []).push(event.isTrusted); })"
+    )
+    text = "\nYou are a careful analyst of {{ nothing }}." * 6000
+    page.keyboard.insert_text(text)
+    expect(prompt).to_have_value("You read prices." + text)
+    assert page.evaluate("window.told") == [False]
+    expect(page.locator("[data-ca-unknown]")).to_contain_text("Nothing is called {{ nothing }}")
+    page.keyboard.press("Control+z")
+    expect(prompt).to_have_value("You read prices.")
+    page.keyboard.insert_text("{{ " * 80_000)  # what is never closed is looked through once
+    expect(page.locator("[data-ca-unknown]")).to_contain_text("A placeholder is not closed.")

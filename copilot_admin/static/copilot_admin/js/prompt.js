@@ -2,8 +2,6 @@
 // builder's own controls as they are typed, and says at once which names mean nothing and which
 // placeholder has no end.
 
-const PLACEHOLDER = /\{\{\s*([\s\S]*?)\s*\}\}/g;
-
 for (const box of document.querySelectorAll("[data-ca-prompt]")) {
   const text = box.querySelector("textarea");
   const palette = box.querySelector("[data-ca-palette]");
@@ -45,13 +43,11 @@ for (const box of document.querySelectorAll("[data-ca-prompt]")) {
     const known = new Set(
       [...palette.querySelectorAll("[data-insert]")].map((button) => name(button.dataset.insert)),
     );
-    const unknown = new Set(
-      [...text.value.matchAll(PLACEHOLDER)].map((match) => match[1]).filter((one) => !known.has(one)),
-    );
+    const { names, open } = placeholdersIn(text.value);
+    const unknown = new Set(names.filter((one) => !known.has(one)));
     const sentences = [...unknown].map((one) =>
       box.dataset.unknownOne.replace("{name}", `{{ ${one} }}`),
     );
-    const open = openEnd(text.value);
     if (open !== undefined) {
       sentences.push(box.dataset.unclosed.replace("{name}", `{{ ${open}`));
     }
@@ -85,14 +81,19 @@ for (const box of document.querySelectorAll("[data-ca-prompt]")) {
   }
 }
 
-/** The first word behind a `{{` without `}}`; undefined where every one is closed. */
-function openEnd(prompt) {
+// The names between `{{` and `}}`, and the first word behind a `{{` without an end, if there is one.
+function placeholdersIn(prompt) {
+  const names = [];
   for (let start = 0; ; ) {
     const opening = prompt.indexOf("{{", start);
     const closing = opening < 0 ? opening : prompt.indexOf("}}", opening + 2);
-    if (opening < 0 || closing < 0) {
-      return opening < 0 ? undefined : prompt.slice(opening + 2).trim().split(/\s/, 1)[0];
+    if (opening < 0) {
+      return { names };
     }
+    if (closing < 0) {
+      return { names, open: prompt.slice(opening + 2).trimStart().split(/\s/, 1)[0] };
+    }
+    names.push(prompt.slice(opening + 2, closing).trim());
     start = closing + 2;
   }
 }
