@@ -1,6 +1,6 @@
 """What an import does to a row: which keys change, from what to what."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -16,11 +16,12 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A key whose value changes."""
+    """A key whose value changes; one that the file does not say goes back to its default."""
 
     key: str
     before: Any
     after: Any
+    is_said: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +34,19 @@ class ImportedChange:
     published: int | None = None
 
 
-def compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Effect and differences of a change; nothing before: the row is made."""
+def compared(
+    before: Mapping[str, Any], after: Mapping[str, Any], *, said: Collection[str] | None = None
+) -> dict[str, Any]:
+    """Effect and differences of a change; nothing before: the row is made.
+
+    Args:
+        before: What the row has.
+        after: What it is going to have.
+        said: The keys that the file has; None where it does not matter.
+    """
     keys = [*after, *(key for key in before if key not in after)]
     differences = tuple(
-        Difference(key, before.get(key), after.get(key))
+        Difference(key, before.get(key), after.get(key), not before or said is None or key in said)
         for key in keys
         if before.get(key) != after.get(key)
     )

@@ -16,6 +16,7 @@ from copilot_admin.copilot_file.import_providers import fault_of_stranger, take_
 from copilot_admin.copilot_file.loading import load
 from copilot_admin.copilot_file.questions import keep_questions
 from copilot_admin.copilot_file.schema import CopilotEntry, CopilotFile
+from copilot_admin.copilot_file.turned_texts import turned_texts
 from copilot_admin.copilot_file.validation import validate
 from copilot_admin.copilots.fields.table import AT_ONCE, DRAFT_FIELDS
 from copilot_admin.copilots.fields.values import IMAGE_DATA_START
@@ -177,6 +178,7 @@ def _faults(entry: CopilotEntry, work: Import, *, index: int) -> list[FileFault]
         if feature.provider and work.known.provider(feature.provider) is None:
             sentence = f"there is no provider '{feature.provider}', neither in the file nor here."
             faults.append(FileFault(f"{path}.custom_features[{number}].provider", sentence))
+    faults += turned_texts(entry, path=path)
     here = work.known.copilots.get(entry.slug)
     if here is not None and here.is_being_deleted:
         sentence = f"the copilot '{entry.slug}' is being deleted. Import it when it is gone."
@@ -226,7 +228,9 @@ def _take_copilot(entry: CopilotEntry, work: Import, *, index: int) -> ImportedC
     before, after = _with_questions(row, entry, before, after, work)
     published = _publish(row, user=work.wish.user, index=index) if work.wish.publishing else None
     return ImportedChange(
-        name=f"copilot {row.slug}", published=published, **compared(before, after)
+        name=f"copilot {row.slug}",
+        published=published,
+        **compared(before, after, said=entry.model_fields_set),
     )
 
 

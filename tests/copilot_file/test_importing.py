@@ -174,6 +174,44 @@ def test_the_differences_are_told():
     )
 
 
+def test_what_goes_back_to_its_default_because_the_file_does_not_say_it_is_told():
+    _import(
+        _one(description="old", enabled=False, logging="metadata", limits={"requests_per_day": 5})
+    )
+    changes = _import(_one(description="new"), dry_run=True)
+    told = [(one.key, one.after, one.is_said) for one in changes[1].differences]
+    assert told == [
+        ("description", "new", True),
+        ("enabled", True, False),
+        ("limits", {}, False),
+        ("logging", "everything", False),
+    ]
+    # What is made has all its defaults; nothing goes back to them.
+    made = _import({**_one(), "copilots": [{**_one()["copilots"][0], "slug": "b", "name": "B"}]})
+    assert all(one.is_said for change in made for one in change.differences)
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"system_prompt": "gnp\u202e.exe"}, "system_prompt"),
+        ({"starters": ["One?", "gnp\u2066.exe"]}, "starters[1]"),
+        (
+            {"custom_features": [{"key": "a", "label": "gnp\u202e.exe"}]},
+            "custom_features[0].label",
+        ),
+        ({"questions": [{"question": "One?", "label": "gnp\u202e"}]}, "questions[0].label"),
+    ],
+)
+def test_texts_that_hide_their_own_order_are_refused_by_path(changes, path):
+    with pytest.raises(BadCopilotFile) as caught:
+        _import(_one(**changes))
+    (fault,) = caught.value.faults
+    assert fault.path == f"copilots[0].{path}"
+    assert "turns the direction of the text" in fault.sentence
+    assert not Copilot.objects.exists()
+
+
 def test_a_dry_run_tells_and_changes_nothing(settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path
     changes = _import(_one(image=_picture("red")), dry_run=True, publishing=True)

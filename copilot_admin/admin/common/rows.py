@@ -21,6 +21,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.admin.common.unturned import refuse_turned
 from copilot_admin.admin.common.widgets import PageWidget, draw
 
 MOST_ROWS = 100  # of one list; a copilot with more has been made by a script, and edited by one
@@ -38,6 +39,12 @@ class RowForm(forms.Form):
 
     noun: ClassVar[str | Promise] = _("row")
     use_required_attribute = False
+    takes_turned_texts: ClassVar[bool] = False  # what it holds is data, which people do not read
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not self.takes_turned_texts:
+            refuse_turned(self)
 
     @classmethod
     def initial_of(cls, row: Row) -> dict[str, Any]:

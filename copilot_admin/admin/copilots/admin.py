@@ -37,7 +37,6 @@ from copilot_admin.admin.copilots.version_in_form import VersionInForm, taken_in
 from copilot_admin.admin.copilots.versions import VersionViews
 from copilot_admin.admin.frame.site import site
 from copilot_admin.copilots.drafts import standing_of
-from copilot_admin.copilots.fields.table import IN_FORM
 from copilot_admin.copilots.publishing import problems
 from copilot_admin.copilots.standing import CopilotState
 from copilot_admin.copilots.uploaded_images import random_name
@@ -52,8 +51,9 @@ if TYPE_CHECKING:
 FIELDSETS = sections()
 # What may be done with copilots of the archive; deletion besides.
 OF_THE_ARCHIVE = ("restore_chosen", "duplicate_chosen", "export_chosen")
-# What somebody who may look but not change is shown: not what would be shown as JSON.
-VIEW_ONLY = [field.column for field in IN_FORM if field.is_plain]
+# Who may look but not change reads the draft in words (`page.py`): Django shows values as they are
+# stored, and links to pages that he may not open.
+VIEW_ONLY = ["name"]
 
 
 @admin.register(Copilot, site=site)

@@ -27,6 +27,7 @@ class DataNoteRow(RowForm):
     """A note of data that the model always sees."""
 
     noun = _("data note")
+    takes_turned_texts = True
     kind = forms.CharField(
         label=_("Kind"),
         max_length=64,

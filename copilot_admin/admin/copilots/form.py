@@ -14,6 +14,7 @@ from copilot_admin.admin.common.component_words import first_sentence
 from copilot_admin.admin.common.generics import CopilotModelForm
 from copilot_admin.admin.common.newlines import with_plain_newlines
 from copilot_admin.admin.common.rows import RowsField
+from copilot_admin.admin.common.unturned import unturned
 from copilot_admin.admin.common.uploads import UploadField
 from copilot_admin.admin.common.widgets import DatalistInput, Switches
 from copilot_admin.admin.copilots.components_field import ComponentsField
@@ -30,7 +31,6 @@ from copilot_admin.admin.copilots.draft_inputs import (
 from copilot_admin.admin.copilots.edit_lock import EditLock
 from copilot_admin.admin.copilots.rows import ParameterRow
 from copilot_admin.admin.copilots.version_image import VersionImage
-from copilot_admin.copilots.fields.directions import turning_sign_fault
 from copilot_admin.copilots.fields.lengths import prompt_length_fault
 from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.copilots.slugs import free_slug, slug_of
@@ -163,7 +163,7 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
         text: str = self.cleaned_data["system_prompt"]
         if wrong := prompt_length_fault(text):
             raise forms.ValidationError(capfirst(wrong))
-        return text
+        return unturned(text)
 
     def clean_image_url(self) -> str:
         """Accepts what a browser can load from Workspace's pages."""
@@ -244,13 +244,6 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
         widget = self.fields["model"].widget if "model" in self.fields else None
         if isinstance(widget, DatalistInput):
             widget.suggestions = known_models(provider)
-
-
-def unturned(text: str) -> str:
-    """The text, unless a sign in it turns its direction."""
-    if wrong := turning_sign_fault(text):
-        raise forms.ValidationError(capfirst(wrong))
-    return text
 
 
 def _initial_of(copilot: Copilot) -> dict[str, Any]:

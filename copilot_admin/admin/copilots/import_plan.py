@@ -42,6 +42,7 @@ class PlannedRow:
         url: Of its page, where it has one.
         changes: Its fields; of those beyond the first rows, none, and `n_changes` tells.
         at_once: The fields that act without publishing, of a copilot that is there already.
+        unsaid: The fields that the file does not name, and that go back to their defaults.
         published: The number of the version that is made of it.
     """
 
@@ -53,6 +54,7 @@ class PlannedRow:
     changes: Sequence[MarkedChange] = field(default=())
     n_changes: int = 0
     at_once: str = ""
+    unsaid: str = ""
     published: int | None = None
 
 
@@ -103,6 +105,7 @@ def _row(one: FileChange, urls: Mapping[str, str], *, is_compared: bool) -> Plan
         changes=marked(told) if is_compared else (),
         n_changes=len(told),
         at_once=", ".join(map(_label, acting)) if is_changed else "",
+        unsaid=", ".join(_label(one.key) for one in change.differences if not one.is_said),
         published=change.published,
     )
 

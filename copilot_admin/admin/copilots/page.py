@@ -10,8 +10,8 @@ from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.preview import preview_of, preview_of_form
 from copilot_admin.admin.copilots.prompt import PromptWidget, option_placeholders
 from copilot_admin.admin.copilots.tabs import tabs_of
-from copilot_admin.copilots.drafts import by_input
-from copilot_admin.copilots.publishing import checklist
+from copilot_admin.copilots.drafts import by_input, changes_between
+from copilot_admin.copilots.publishing import checklist, document_of
 from copilot_admin.models import Copilot
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def page_context(
         "copilot": copilot,
     }
     if not isinstance(form, CopilotForm) or "system_prompt" not in form.fields:
-        return context
+        return context | {"told": changes_between({}, document_of(copilot)) if copilot else ()}
     findings = checklist(copilot) if copilot else ()
     open_problems = by_input(one for one in findings if one.is_error)
     image = views.image_of(copilot) if copilot else ""

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.newlines import with_plain_newlines
+from copilot_admin.admin.common.unturned import check_unturned
 from copilot_admin.copilot_file.questions import fill, read_question, row_of
 from copilot_admin.copilots.questions.entry import LONGEST_QUESTION, QuestionEntry
 from copilot_admin.copilots.questions.expectation import LONGEST_EXPECTED, ExpectationKind
@@ -53,6 +54,7 @@ class QuestionForm(forms.Form):
         label=gettext_lazy("Label"),
         max_length=LONGEST_LABEL,
         required=False,
+        validators=[check_unturned],
         help_text=gettext_lazy("Questions with a label can be replayed apart from the others."),
     )
 

@@ -32,6 +32,7 @@ from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.preview import preview_of_form
 from copilot_admin.copilots.drafts import Draft, drafts_of
 from copilot_admin.copilots.fields.codecs import image_of
+from copilot_admin.copilots.fields.directions import without_turning_signs
 from copilot_admin.copilots.model_lists import fetch_models, known_models
 from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.remote_images import fetch_copies, stored_image
@@ -257,7 +258,8 @@ def with_next(sentence: str, copilot: Copilot) -> SafeString:
 
 
 def _note_of(request: HttpRequest, copilot: Copilot) -> str:
-    return " ".join(request.POST.get(f"note-{copilot.pk}", "").split())
+    note = " ".join(request.POST.get(f"note-{copilot.pk}", "").split())
+    return without_turning_signs(note)
 
 
 def person_of(request: HttpRequest) -> AbstractBaseUser | None:

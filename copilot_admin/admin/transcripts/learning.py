@@ -25,6 +25,7 @@ from copilot_admin.admin.transcripts.way import LIST, way_in
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
+from copilot_admin.copilots.fields.directions import without_turning_signs
 from copilot_admin.models import Action, Conversation, Copilot
 from copilot_admin.models.questions import LONGEST_LABEL
 from copilot_admin.people.members import is_reachable, reachable
@@ -116,7 +117,8 @@ class LearningViews(ConversationModelAdmin):
         }
         if request.method != "POST" or "_save" not in request.POST:
             return TemplateResponse(request, f"{FOLDER}/learn.html", context)
-        label = " ".join(request.POST.get("label", "").split())[:LONGEST_LABEL]
+        typed = without_turning_signs(request.POST.get("label", ""))
+        label = " ".join(typed.split())[:LONGEST_LABEL]
         with transaction.atomic():
             learned = list(learn(selection.turns, label=label))
             self._audit_learning(request, learned)

@@ -7,6 +7,11 @@ from django.utils.translation import gettext as _
 TURNING_SIGNS = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
 
 
+def without_turning_signs(text: str) -> str:
+    """The text without them, where there is nobody to ask: of a note, it is what was meant."""
+    return "".join(sign for sign in text if sign not in _TURNING)
+
+
 def turning_sign_fault(text: str) -> str:
     """What is wrong with a text that hides its own order; nothing when it does not."""
     found = next((sign for sign in text if sign in TURNING_SIGNS), None)

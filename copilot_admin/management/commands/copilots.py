@@ -198,7 +198,8 @@ def _lines(change: ImportedChange) -> Iterator[str]:
     published = f", published as version {change.published}" if change.published else ""
     yield f"{change.name}: {change.effect}{published}"
     for difference in change.differences:
-        yield f"  {difference.key}: {_shown(difference.before)} -> {_shown(difference.after)}"
+        line = f"  {difference.key}: {_shown(difference.before)} -> {_shown(difference.after)}"
+        yield line if difference.is_said else f"{line} (not in the file: its default)"
 
 
 def _shown(value: Any) -> str:

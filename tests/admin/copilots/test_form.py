@@ -84,7 +84,7 @@ def test_without_a_name_there_is_no_slug(builder: Client) -> None:
     assert errors_of(response) == {"name": ["This field is required."]}
 
 
-@pytest.mark.parametrize("field", ["name", "description"])
+@pytest.mark.parametrize("field", ["name", "description", "system_prompt"])
 @pytest.mark.parametrize("sign", ["\u202e", "\u2066"])
 def test_a_text_that_hides_its_own_order_is_refused(builder: Client, field: str, sign: str) -> None:
     response = save(builder, make_copilot(), **{field: f"gnp{sign}.exe"})
@@ -94,6 +94,31 @@ def test_a_text_that_hides_its_own_order_is_refused(builder: Client, field: str,
             "what follows it would be shown in another order than it has."
         ]
     }
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "starters-0-text",
+        "steps-0-message",
+        "model_choices-0-name",
+        "custom_features-0-label",
+        "custom_features-1-description",
+        "custom_features-1-options",
+    ],
+)
+def test_no_row_of_a_list_hides_its_own_order(builder: Client, field: str) -> None:
+    copilot = make_copilot(
+        starters=["One?"],
+        steps=[{"when": "start", "message": "One."}],
+        model_choices=[{"id": "m-1", "name": "One"}],
+        custom_features=CUSTOM_FEATURES,
+    )
+    typed = "gnp\u202e.exe"
+    response = save(builder, copilot, **{field: typed})
+    page = response.content.decode()
+    assert page.count("The invisible sign U+202E turns the direction of the text.") == 1
+    assert typed in page
 
 
 def test_closing_leads_back_to_the_list(builder: Client) -> None:
@@ -550,6 +575,24 @@ def test_the_preview_has_the_switches_and_values_that_workspace_would_send(build
 
 def test_the_preview_takes_no_other_method(builder: Client) -> None:
     assert builder.get(reverse("admin:copilot_admin_copilot_preview")).status_code == 405
+
+
+def test_who_may_only_look_reads_the_whole_draft_in_words(client: Client) -> None:
+    client.force_login(make_user(Role.PUBLISHERS))
+    provider = make_provider(name="Closed")
+    copilot = make_copilot(
+        provider=provider,
+        system_prompt="One.\nTwo.",
+        starters=["First?"],
+        tools=["table"],
+        custom_features=CUSTOM_FEATURES,
+        features={"widget-dashboard-select": True},
+    )
+    page = client.get(change_url(copilot)).content.decode()
+    for words in ("Closed", "One.\nTwo.", "First?", "table", "Deep Research", "Selected widgets"):
+        assert words in page
+    assert reverse("admin:copilot_admin_provider_change", args=[provider.pk]) not in page
+    assert 'name="system_prompt"' not in page
 
 
 def test_the_palette_offers_the_controls_of_the_copilot(builder: Client) -> None:

@@ -98,6 +98,17 @@ def test_what_cannot_be_published_is_said_and_the_files_stay(builder: Client) ->
     assert builder.get(address).context["does_anything"]
 
 
+def test_what_the_file_does_not_say_is_named_before_it_goes_back_to_its_default(
+    builder: Client,
+) -> None:
+    provider = make_provider(name="P")
+    make_copilot(slug="news", name="News", model="m", provider=provider, logging="metadata")
+    page = send(builder, text_of(entry(access="open"))).content.decode()
+    assert "so they go back to their defaults: What is kept." in page
+    page = send(builder, text_of(entry(access="open", logging="everything"))).content.decode()
+    assert "go back to their defaults" not in page
+
+
 def test_what_acts_at_once_is_said_of_a_copilot_that_is_here(builder: Client) -> None:
     provider = make_provider(name="P")
     make_published(slug="news", name="News", model="m", provider=provider)

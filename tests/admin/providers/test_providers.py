@@ -181,6 +181,12 @@ def test_another_origin_with_a_new_key_keeps_the_new_key(operator: Client) -> No
             "api_key_env",
             "This variable is not one for keys. Use one of: COPILOT_KEY_..., OPENAI_API_KEY.",
         ),
+        (
+            {"name": "gnp\u202e.exe"},
+            "name",
+            "The invisible sign U+202E turns the direction of the text. Take it out: what follows "
+            "it would be shown in another order than it has.",
+        ),
         ({"connect": "0"}, "connect", "Ensure this value is greater than or equal to 0.1."),
         ({"total": "soon"}, "total", "Enter a number."),
         (

@@ -6,11 +6,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from django.db.models import JSONField
 from pydantic import TypeAdapter
 import pytest
 
-from copilot_admin.admin.copilots.admin import FIELDSETS, VIEW_ONLY
+from copilot_admin.admin.copilots.admin import FIELDSETS
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.copilot_file.exporting import copilot_entry
 from copilot_admin.copilot_file.import_changes import Effect
@@ -24,7 +23,6 @@ from copilot_admin.copilots.publishing import document_of
 from copilot_admin.engine.values.document import spec_from_document
 from copilot_admin.engine.values.spec import CopilotSpec, ProviderSpec
 from copilot_admin.models import Copilot, Provider
-from copilot_admin.models.fields import OrderedJsonField
 from copilot_admin.settings import BASE_DIR
 from protocol.features import FEATURES
 from tests.factories import make_provider
@@ -179,15 +177,6 @@ def test_the_form_asks_in_the_words_of_the_row(field: DraftField) -> None:
         return
     asked = CopilotForm.base_fields[field.column]
     assert (str(asked.label), str(asked.help_text)) == (str(field.label), str(field.help))
-
-
-def test_whoever_may_only_look_is_shown_nothing_that_is_stored_as_json() -> None:
-    columns = {field.column: Copilot._meta.get_field(field.column) for field in IN_FORM}
-    as_json = {
-        name for name, column in columns.items() if isinstance(column, JSONField | OrderedJsonField)
-    }
-    assert set(VIEW_ONLY) == columns.keys() - as_json - {"image_url"}
-    assert [name for name in columns if name in VIEW_ONLY] == VIEW_ONLY
 
 
 # Columns and keys whose names mean other things as well.
