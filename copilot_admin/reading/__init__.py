@@ -5,6 +5,7 @@ In comes a conversation, out come views of it; in comes a run, out comes its req
 
 from copilot_admin.reading.attempts import Attempt, attempts_of
 from copilot_admin.reading.conversations import (
+    Together,
     read_conversation,
     read_messages,
     read_request,
@@ -34,6 +35,7 @@ __all__ = [
     "MessageView",
     "OutlineView",
     "RunView",
+    "Together",
     "Tree",
     "TurnOutline",
     "TurnView",

@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping
 from uuid import UUID
 
 from copilot_admin.models import Conversation, Feedback, FeedbackSource, Run
-from copilot_admin.reading.rows import Rows, read_rows
+from copilot_admin.reading.rows import Rows, read_rows, read_rows_of
 from copilot_admin.reading.runs import message_view, run_view
-from copilot_admin.reading.tree import Place, Tree, read_tree, state_of
+from copilot_admin.reading.tree import Place, Tree, read_tree, read_trees, state_of
 from copilot_admin.reading.views import ConversationView, FeedbackView, MessageView, TurnView
 from copilot_admin.storage import blobs
 from protocol.json import Json
@@ -42,7 +42,38 @@ def read_turns(
         most: Characters of one big thing that are wanted; the rest of it is not unpacked, and
             what was cut is a `CutText` or a `CutList`. Default: all of it.
     """
-    rows = read_rows(conversation, tree, turns=turns, most=most)
+    return _views(tree, read_rows(conversation, tree, turns=turns, most=most), turns)
+
+
+class Together:
+    """Several conversations read at once, with as many queries as one takes.
+
+    Args:
+        conversations: Ids; all their texts are in memory.
+        head: Bytes of each big thing that are read at once; None: they are read when turns are.
+    """
+
+    def __init__(self, conversations: Collection[int], *, head: int | None) -> None:
+        self.trees = read_trees(conversations)
+        rows = read_rows_of(conversations)
+        self._rows = rows if head is None else rows.with_contents(most=head)
+        self._has_contents = head is not None
+
+    def turns(
+        self, conversation: int, turns: Collection[int], *, most: int
+    ) -> Mapping[int, TurnView]:
+        """Some turns of one of them; see `read_turns`.
+
+        Raises:
+            KeyError: The conversation is no longer whole: it was deleted meanwhile.
+        """
+        tree, rows = self.trees[conversation], self._rows
+        if not self._has_contents:
+            rows = rows.with_contents(tree, turns, most=most)
+        return _views(tree, rows, turns)
+
+
+def _views(tree: Tree, rows: Rows, turns: Collection[int]) -> Mapping[int, TurnView]:
     return {
         place.turn.pk: _turn_view(place, rows) for place in tree.places if place.turn.pk in turns
     }

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from copilot_admin.errors import ConfigurationError
@@ -18,7 +18,6 @@ from copilot_admin.models import (
     Node,
     Outcome,
     Run,
-    Turn,
 )
 from copilot_admin.reading.tree import Tree
 from copilot_admin.redaction.rules import rules_of
@@ -32,9 +31,8 @@ _STILL_RUNNING = Ending(outcome=Outcome.RUNNING, ms=0, ttft_ms=None)
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Everything stored of one conversation; lists in the order stored."""
+    """Everything stored of one conversation or of several; lists in the order stored."""
 
-    turns: list[Turn]
     nodes: dict[int, Node]
     children: dict[int, list[Node]]
     runs: dict[int, list[Run]]
@@ -56,6 +54,29 @@ class Rows:
         value = self.contents.get(sha) if sha else None
         return value if isinstance(value, Mapping) else None
 
+    def with_contents(
+        self, tree: Tree | None = None, turns: Collection[int] = (), *, most: int | None
+    ) -> "Rows":
+        """The same rows with what is big in them.
+
+        Args:
+            tree: Of a conversation, of which only some turns are wanted; default: all.
+            turns: Those.
+            most: Characters of one big thing; None: all of it.
+        """
+        nodes: Iterable[Node] = self.nodes.values()
+        wanted: Collection[int] = list(self.runs)
+        if tree is not None:
+            wanted = turns
+            some = [run for turn in turns for run in self.runs[turn]]
+            named = set(_nodes_of(turns, tree, some))
+            nodes = [self.nodes[one] for one in named if one in self.nodes]
+        ids = [run.pk for turn in wanted for run in self.runs[turn]]
+        shas = {node.blob_id for node in nodes} | {
+            event.blob_id for run in ids for event in self.events.get(run, ())
+        }
+        return replace(self, contents=blobs.load((sha for sha in shas if sha), most=most))
+
 
 def read_rows(
     conversation: Conversation,
@@ -74,32 +95,45 @@ def read_rows(
         nodes: Messages that are read besides.
         most: Characters of one big thing; default: all of it.
     """
-    runs = _runs(conversation, turns)
-    all_runs = [run for some in runs.values() for run in some]
-    wanted = None if turns is None else {*nodes, *_nodes_of(turns, tree, all_runs)}
-    found = _nodes(conversation, wanted)
+    ids = (conversation.pk,)
+    runs = _runs(ids, turns)
+    wanted = None if turns is None else {*nodes, *_nodes_of(turns, tree, _all(runs))}
+    rows = _rows(ids, runs, _nodes(ids, wanted), turns)
+    return rows.with_contents(most=most)
+
+
+def read_rows_of(conversations: Collection[int]) -> Rows:
+    """Reads several conversations at once, as one would be, without what is big in them."""
+    return _rows(conversations, _runs(conversations, None), _nodes(conversations, None), None)
+
+
+def _rows(
+    conversations: Collection[int],
+    runs: dict[int, list[Run]],
+    nodes: dict[int, Node],
+    turns: Collection[int] | None,
+) -> Rows:
     children: dict[int, list[Node]] = defaultdict(list)
-    for node in found.values():
+    for node in nodes.values():
         if node.parent_id is not None:
             children[node.parent_id].append(node)
-    events = _events(conversation, turns)
-    shas = {node.blob_id for node in found.values()} | {
-        event.blob_id for some in events.values() for event in some
-    }
     return Rows(
-        turns=tree.turns,
-        nodes=found,
+        nodes=nodes,
         children=children,
         runs=runs,
-        events=events,
-        running=_running(all_runs),
-        feedback=_feedback(conversation, turns),
-        contents=blobs.load((sha for sha in shas if sha), most=most),
+        events=_events(conversations, turns),
+        running=_running(_all(runs)),
+        feedback=_feedback(conversations, turns),
+        contents={},
     )
 
 
-def _nodes(conversation: Conversation, wanted: Collection[int] | None) -> dict[int, Node]:
-    rows = Node.objects.filter(conversation=conversation).order_by("id")
+def _all(runs: Mapping[int, list[Run]]) -> list[Run]:
+    return [run for some in runs.values() for run in some]
+
+
+def _nodes(conversations: Collection[int], wanted: Collection[int] | None) -> dict[int, Node]:
+    rows = Node.objects.filter(conversation__in=conversations).order_by("id")
     if wanted is not None and len(wanted) <= MOST_NAMED:
         rows = rows.filter(pk__in=wanted)
     return {node.pk: node for node in rows if wanted is None or node.pk in wanted}
@@ -126,8 +160,8 @@ def _nodes_of(turns: Collection[int], tree: Tree, runs: Iterable[Run]) -> Iterat
         asked += below
 
 
-def _runs(conversation: Conversation, turns: Collection[int] | None) -> dict[int, list[Run]]:
-    found = Run.objects.filter(conversation=conversation).select_related(
+def _runs(conversations: Collection[int], turns: Collection[int] | None) -> dict[int, list[Run]]:
+    found = Run.objects.filter(conversation__in=conversations).select_related(
         "copilot_version", "copilot"
     )
     if turns is not None:
@@ -140,18 +174,20 @@ def _runs(conversation: Conversation, turns: Collection[int] | None) -> dict[int
 
 
 def _feedback(
-    conversation: Conversation, turns: Collection[int] | None
+    conversations: Collection[int], turns: Collection[int] | None
 ) -> dict[int, list[Feedback]]:
     feedback: dict[int, list[Feedback]] = defaultdict(list)
-    rows = Feedback.objects.filter(turn__conversation=conversation).order_by("id")
+    rows = Feedback.objects.filter(turn__conversation__in=conversations).order_by("id")
     for one in rows if turns is None else rows.filter(turn__in=turns):
         feedback[one.turn_id].append(one)
     return feedback
 
 
-def _events(conversation: Conversation, turns: Collection[int] | None) -> dict[UUID, list[Event]]:
+def _events(
+    conversations: Collection[int], turns: Collection[int] | None
+) -> dict[UUID, list[Event]]:
     events: dict[UUID, list[Event]] = defaultdict(list)
-    rows = Event.objects.filter(run__conversation=conversation).order_by("run", "ord")
+    rows = Event.objects.filter(run__conversation__in=conversations).order_by("run", "ord")
     for event in rows if turns is None else rows.filter(run__turn__in=turns):
         events[event.run_id].append(event)
     return events

@@ -1,8 +1,9 @@
 """The tree of a conversation: which question follows which, and what stands between them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from django.utils import timezone
 
@@ -55,12 +56,35 @@ class Place:
     history: tuple[int, ...]
 
 
+class _Link(NamedTuple):
+    """How a message hangs in its conversation."""
+
+    pk: int
+    parent_id: int | None
+    from_history: bool
+
+
 def read_tree(conversation: Conversation) -> Tree:
     """Reads how a conversation hangs together, with two queries."""
-    turns = Turn.objects.filter(conversation=conversation).defer("search_text").order_by("id")
-    nodes = Node.objects.filter(conversation=conversation).order_by("id")
-    rows = list(nodes.values_list("pk", "parent_id", "from_history"))
-    listed = list(turns)
+    return read_trees([conversation.pk])[conversation.pk]
+
+
+def read_trees(conversations: Collection[int]) -> Mapping[int, Tree]:
+    """Reads how several conversations hang together, with the same two queries."""
+    turns: dict[int, list[Turn]] = {one: [] for one in conversations}
+    nodes: dict[int, list[_Link]] = {one: [] for one in conversations}
+    asked = Turn.objects.filter(conversation__in=conversations).defer("search_text")
+    for turn in asked.order_by("id"):
+        turns[turn.conversation_id].append(turn)
+    links = Node.objects.filter(conversation__in=conversations).order_by("id")
+    for of, pk, parent_id, from_history in links.values_list(
+        "conversation_id", "pk", "parent_id", "from_history"
+    ):
+        nodes[of].append(_Link(pk, parent_id, from_history))
+    return {one: _tree(turns[one], nodes[one]) for one in conversations}
+
+
+def _tree(listed: list[Turn], rows: Sequence[_Link]) -> Tree:
     tree = Tree(
         turns=listed,
         parents={pk: parent for pk, parent, _ in rows},

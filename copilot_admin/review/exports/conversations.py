@@ -1,4 +1,4 @@
-"""A conversation as an export is handed it: facts at once, turns a few at a time."""
+"""A conversation as an export is handed it: facts at once; turns a few at a time, or with those of others."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -8,6 +8,7 @@ from functools import cached_property
 from copilot_admin.models import Conversation, CopilotVersion, Verdict
 from copilot_admin.reading import (
     Attempt,
+    Together,
     Tree,
     TurnView,
     attempts_of,
@@ -69,23 +70,43 @@ class ExportedTurn:
         return bool(self.question or self.answer or self.view.question is None)
 
 
+class Shelf:
+    """What several conversations share while they are written: they are read at once.
+
+    Attributes:
+        together: Their texts.
+        prompts: System prompts that one of them wanted, by copilot and number of a version.
+        verdicts: What reviewers think, by conversation.
+    """
+
+    def __init__(self, conversations: Collection[int], options: ExportOptions) -> None:
+        head = None if options.with_data else HEAD
+        self.together = Together(conversations, head=head)
+        self.prompts: dict[tuple[int, int], str] = {}
+        self.verdicts = _verdicts_of(conversations)
+
+
 class ExportedConversation:
     """One conversation, while it is being written.
 
     Attributes:
         row: Its facts; its copilot is there too.
         options: What is wanted of it.
+        shelf: Where it was read already; None: it is read turn by turn.
     """
 
-    def __init__(self, row: Conversation, options: ExportOptions) -> None:
+    def __init__(
+        self, row: Conversation, options: ExportOptions, shelf: Shelf | None = None
+    ) -> None:
         self.row = row
         self.options = options
-        self._prompts: dict[int | None, str] = {}
+        self._shelf = shelf
+        self._prompts = shelf.prompts if shelf else {}
 
     @cached_property
     def tree(self) -> Tree:
         """How its turns hang together."""
-        return read_tree(self.row)
+        return self._shelf.together.trees[self.row.pk] if self._shelf else read_tree(self.row)
 
     @property
     def n_turns(self) -> int:
@@ -123,25 +144,28 @@ class ExportedConversation:
         """The system prompt of a version of its copilot; "" where it is not wanted, or gone."""
         if not self.options.with_prompts or version is None:
             return ""
-        if version not in self._prompts:
+        key = (self.row.copilot_id, version)
+        if key not in self._prompts:
             of_number = CopilotVersion.objects.filter(
                 copilot=self.row.copilot_id, number=version
             ).first()
             document = of_number.document if of_number else {}
-            self._prompts[version] = str(document.get("system_prompt") or "")
-        return self._prompts[version]
+            self._prompts[key] = str(document.get("system_prompt") or "")
+        return self._prompts[key]
 
     @cached_property
     def _verdicts(self) -> Mapping[int | None, list[Verdict]]:
+        of_all = self._shelf.verdicts if self._shelf else _verdicts_of([self.row.pk])
         found: dict[int | None, list[Verdict]] = defaultdict(list)
-        rows = Verdict.objects.filter(conversation=self.row).order_by("id")
-        for verdict in rows.prefetch_related("marks__criterion"):
+        for verdict in of_all.get(self.row.pk, ()):
             found[verdict.turn_id].append(verdict)
         return found
 
     def _read(self, ids: Collection[int]) -> Mapping[int, TurnView]:
         most = MOST_OF_A_PIECE if self.options.with_data else HEAD
         try:
+            if self._shelf:
+                return self._shelf.together.turns(self.row.pk, ids, most=most)
             return read_turns(self.row, self.tree, ids, most=most)
         except KeyError:
             if Conversation.objects.filter(pk=self.row.pk).exists():
@@ -154,6 +178,14 @@ class ExportedConversation:
             attempts=attempts_of(view.runs),
             verdicts=self._verdicts.get(view.id, ()),
         )
+
+
+def _verdicts_of(conversations: Collection[int]) -> Mapping[int, list[Verdict]]:
+    found: dict[int, list[Verdict]] = defaultdict(list)
+    rows = Verdict.objects.filter(conversation__in=conversations).order_by("id")
+    for verdict in rows.prefetch_related("marks__criterion"):
+        found[verdict.conversation_id].append(verdict)
+    return found
 
 
 def _way_to(leaf: int, parents: Mapping[int, int | None]) -> list[int]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from copilot_admin.models import Conversation
 from copilot_admin.review.exports.conversations import ExportedConversation, ExportOptions
 from copilot_admin.review.exports.format import About, ExportFormat
+from copilot_admin.review.exports.gathering import gathered
 from copilot_admin.review.exports.selection import Selection, next_window
 
 READ_AT_ONCE = 50  # rows of conversations
@@ -26,20 +27,21 @@ class Passed:
 
     Attributes:
         n_turns: Of the conversation that ended here; None where a window had nothing more.
+        may_rest: No text is read ahead; what is deleted while it rests will not be written.
     """
 
     position: int
     n_turns: int | None = None
+    may_rest: bool = True
 
 
 def written(walk: Walk, below: int) -> Iterator[str | Passed]:
     """The texts of the conversations below an id, and after each how far it has come."""
     while (window := next_window(walk.selection, below)) is not None:
         below = window.below
-        for row in _rows(window.ids):
-            exported = ExportedConversation(row, walk.options)
+        for exported, is_last in _read(window.ids, walk.options):
             yield from walk.format.conversation(exported)
-            yield Passed(row.pk, exported.n_turns)
+            yield Passed(exported.row.pk, exported.n_turns, may_rest=is_last)
         yield Passed(below)
 
 
@@ -50,8 +52,13 @@ def whole(walk: Walk, about: About, below: int) -> Iterator[str | Passed]:
     yield from walk.format.end()
 
 
-def _rows(ids: Sequence[int]) -> Iterator[Conversation]:
+def _read(
+    ids: Sequence[int], options: ExportOptions
+) -> Iterator[tuple[ExportedConversation, bool]]:
+    """The conversations, and of each whether it is the last that is read so far."""
     for start in range(0, len(ids), READ_AT_ONCE):
         some = ids[start : start + READ_AT_ONCE]
         rows = Conversation.objects.select_related("copilot", "user").filter(pk__in=some)
-        yield from rows.order_by("-pk")
+        for shelf in gathered(list(rows.order_by("-pk")), options):
+            for exported in shelf:
+                yield exported, exported is shelf[-1]

@@ -90,7 +90,7 @@ class Writing:
                     return Step.ENDED
                 continue
             self._pass(piece)
-            if time.monotonic() >= until:
+            if piece.may_rest and time.monotonic() >= until:
                 return Step.MOVED if self._store() else Step.ENDED
         self._end()
         return Step.ENDED

@@ -11,7 +11,7 @@ from django_tasks_db.models import DBTaskResult
 import pytest
 
 from copilot_admin.models import Conversation, ExportPart, ExportState, TranscriptExport
-from copilot_admin.review.exports import keeping, tasks, writing
+from copilot_admin.review.exports import gathering, keeping, tasks, writing
 from copilot_admin.review.exports.conversations import ExportOptions
 from copilot_admin.review.exports.downloading import file_name, media_type, pieces
 from copilot_admin.review.exports.keeping import Refusal, discard, stop, sweep_exports, take_over
@@ -47,9 +47,15 @@ def ids_in(export: TranscriptExport) -> list[int]:
     return [int(row["conversation"]) for row in rows]
 
 
+def batch_by_batch(monkeypatch) -> None:
+    """Lets a batch end after a conversation: none is read with another."""
+    monkeypatch.setattr(writing, "BATCH_SECONDS", 0)
+    monkeypatch.setattr(gathering, "MOST_TURNS", 0)
+
+
 def one_by_one(monkeypatch) -> None:
     """Lets a batch end after a conversation, and a part after a line."""
-    monkeypatch.setattr(writing, "BATCH_SECONDS", 0)
+    batch_by_batch(monkeypatch)
     monkeypatch.setattr(writing, "PART_BYTES", 1)
 
 
@@ -165,7 +171,7 @@ def test_an_export_is_kept_for_a_week():
 
 def test_conversations_that_go_meanwhile_are_left_out(monkeypatch):
     ids = conversations(3)
-    monkeypatch.setattr(writing, "BATCH_SECONDS", 0)
+    batch_by_batch(monkeypatch)
     export = begun()
     running = Writing(export.pk, export.claim)
     running.batch()
