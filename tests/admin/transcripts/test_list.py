@@ -1,6 +1,7 @@
 """The list of transcripts."""
 
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from pathlib import Path
 import re
 from typing import Any
@@ -226,7 +227,11 @@ def test_a_search_shows_what_was_found_and_leads_to_its_turn(reviewer: Browser):
     assert '<mark class="ca-hit">Почему</mark> &lt;b&gt;?' in page
     assert "1 conversation<" in page
     shown = reviewer.get(f"{LIST}{second.conversation.pk}/change/?turn={turn}&{words}")
-    assert '<mark class="ca-hit">Почему</mark> &lt;b&gt;?' in shown.content.decode()
+    opened = shown.content.decode()
+    assert '<mark class="ca-hit">Почему</mark> &lt;b&gt;?' in opened
+    (live,) = re.findall(r'data-turn-url="([^"]+)"', opened)  # where a turn that changes is fetched
+    again = reviewer.get(unescape(live).replace("/0/", f"/{turn}/")).content.decode()
+    assert '<mark class="ca-hit">Почему</mark> &lt;b&gt;?' in again
 
 
 def test_an_id_finds_its_conversation_whatever_the_filters(reviewer: Browser):
