@@ -1,10 +1,11 @@
 """Exports in the admin: begun of a filtered list, watched, downloaded, stopped, deleted."""
 
 import asyncio
+import re
 from typing import Any
 
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Group, Permission
+from django.contrib.auth.models import Group, Permission, User
 from django.test import AsyncClient
 from django.test import Client as Browser
 import pytest
@@ -49,6 +50,18 @@ def test_the_list_leads_to_the_export_of_what_it_shows(reviewer: Browser):
     assert "One conversation matches." in page
     assert "Copilot: Copilot" in page
     assert 'name="with_prompts"' not in page
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_the_list_of_exports_leads_to_the_transcripts_to_choose_from(
+    reviewer: Browser, is_empty: bool
+):
+    if not is_empty:
+        finished(owner=User.objects.get())
+    page = reviewer.get(EXPORTS).content.decode()
+    ways = re.findall(r'href="([^"]+)"[^>]*>Choose what to export<', page)
+    assert ways == [LIST] * (2 if is_empty else 1)
+    assert f'href="{ADD}' not in page
 
 
 @pytest.mark.django_db(transaction=True)
