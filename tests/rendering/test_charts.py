@@ -10,7 +10,7 @@ import pytest
 from copilot_admin.rendering.charts import chart_of
 from copilot_admin.rendering.charts.cartesian import MOST_POINTS
 from copilot_admin.rendering.charts.circular import MOST_SLICES
-from copilot_admin.rendering.charts.plot import MOST_SERIES
+from copilot_admin.rendering.charts.plot import CHARACTER, MOST_SERIES
 from copilot_admin.rendering.charts.scales import Scale, number_of, round_ticks, thinned
 from copilot_admin.rendering.charts.scene import (
     HEIGHT,
@@ -49,6 +49,16 @@ def test_a_line_is_drawn_for_each_series_with_its_points():
     assert [tick.label for tick in chart.x_ticks] == ["d0", "d1", "d2", "d3", "d4"]
     assert [tick.label for tick in chart.y_ticks] == ["0", "100", "200", "300", "400"]
     assert chart.drawn_columns == ("day", "close", "volume")
+
+
+@pytest.mark.parametrize("label", ["2026-11-20", "a very long label", "苹果公司的股票价格走势", ""])
+@pytest.mark.parametrize("kind", ["line", "bar", "scatter"])
+def test_labels_at_the_edges_are_within_the_picture(kind: str, label: str):
+    chart = drawn(kind, [{"day": label, "close": number} for number in range(8)], "close")
+    for tick in chart.x_ticks:
+        signs = sum(2 if ord(sign) > 0x2E80 else 1 for sign in tick.label)
+        assert tick.at - signs * CHARACTER / 2 >= 0
+        assert tick.at + signs * CHARACTER / 2 <= WIDTH
 
 
 def test_a_gap_interrupts_a_line():

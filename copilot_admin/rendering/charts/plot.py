@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from unicodedata import east_asian_width
 
 from django.utils.translation import gettext
 
@@ -24,8 +25,9 @@ from protocol.json import JsonObject
 MOST_SERIES = 12
 X_LABELS = 8
 X_LABEL_LENGTH = 12
-TOP, BOTTOM, RIGHT = 14.0, HEIGHT - 40, WIDTH - 22
+TOP, BOTTOM, BESIDE = 14.0, HEIGHT - 40, 22.0
 CHARACTER = 6.4  # width of a character of an axis label
+WIDE = "WF"  # East Asian widths of characters that take twice as much
 MIDNIGHT = "T00:00:00"
 
 Point = tuple[float, float]
@@ -58,9 +60,15 @@ class Plot:
 
     @property
     def frame(self) -> Frame:
-        """Where values are drawn; the labels of the y axis need room beside it."""
+        """Where values are drawn; labels need room beside it, of the x axis half of the outer ones."""
         widest = max(len(tick.label) for tick in self.y_ticks)
-        return Frame(left=18 + widest * CHARACTER, top=TOP, right=RIGHT, bottom=BOTTOM)
+        first, last = (_width(self.labels[place]) / 2 for place in (0, -1))
+        return Frame(
+            left=max(18 + widest * CHARACTER, first),
+            top=TOP,
+            right=WIDTH - max(BESIDE, last),
+            bottom=BOTTOM,
+        )
 
     def evenly(self) -> list[float]:
         """A place on the x axis for each row, from edge to edge."""
@@ -146,6 +154,12 @@ def plot_of(
         y_ticks=tuple(Tick(at=scale.place(n), label=number_text(n)) for n in rounds),
         note=" ".join(_left_out(len(rows), len(y_keys), most=most)),
     )
+
+
+def _width(label: str) -> float:
+    """How much room a label of the x axis takes, as far as that can be told without a font."""
+    shown = shortened(label, most=X_LABEL_LENGTH)
+    return CHARACTER * sum(2 if east_asian_width(sign) in WIDE else 1 for sign in shown)
 
 
 def point_text(label: str, name: str, value: float) -> str:
