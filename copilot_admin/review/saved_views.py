@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode
 
 from django.contrib.auth.models import AbstractUser, AnonymousUser
+from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from copilot_admin.models import Conversation, SavedView
@@ -73,17 +74,32 @@ def save_view(user: AbstractUser | AnonymousUser, *, name: str, query: str, is_s
     Returns:
         Why it was not saved, in the end "" if it was.
     """
-    title = " ".join(clean_text(name).split())
+    title = _title(name)
     kept = kept_query(dict(parse_qsl(query[: 2 * LONGEST_QUERY])))
-    if not title:
-        return "unnamed"
-    if len(title) > LONGEST_NAME:
-        return "long"
+    if why := _fault(title):
+        return why
     if not kept or len(kept) > LONGEST_QUERY:
         return "empty"
     values = {"query": kept, "is_shared": is_shared}
     SavedView.objects.update_or_create(owner_id=user.pk, name=title, defaults=values)
     return ""
+
+
+def rename_view(user: AbstractUser | AnonymousUser, view_id: int, *, name: str) -> str:
+    """Gives an own view another name.
+
+    Returns:
+        Why it has its name still, in the end "" if it has not.
+    """
+    title = _title(name)
+    if why := _fault(title):
+        return why
+    own = SavedView.objects.filter(owner=user.pk)
+    try:
+        with transaction.atomic():
+            return "" if own.filter(pk=view_id).update(name=title) else "gone"
+    except IntegrityError:  # the constraint decides, of two who ask at once as well
+        return "taken"
 
 
 def delete_view(user: AbstractUser | AnonymousUser, view_id: int) -> bool:
@@ -95,6 +111,17 @@ def delete_view(user: AbstractUser | AnonymousUser, view_id: int) -> bool:
     allowed = Q(owner=user.pk) | (Q(is_shared=True) if user.is_superuser else Q(pk__in=()))
     deleted, _ = SavedView.objects.filter(allowed, pk=view_id).delete()
     return bool(deleted)
+
+
+def _title(name: str) -> str:
+    return " ".join(clean_text(name).split())
+
+
+def _fault(title: str) -> str:
+    """Why a view cannot be called so; "" if it can."""
+    if not title:
+        return "unnamed"
+    return "long" if len(title) > LONGEST_NAME else ""
 
 
 def _count(view: SavedView) -> int | None:

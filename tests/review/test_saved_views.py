@@ -48,6 +48,40 @@ def test_a_view_is_saved_shown_shared_and_deleted():
     assert not SavedView.objects.exists()
 
 
+def renamed(browser: Browser, view: SavedView, name: str) -> list[str]:
+    form = {"name": name, "query": view.query}
+    return said(browser.post(f"{LIST}views/{view.pk}/rename/", form, follow=True))
+
+
+def test_an_own_view_is_renamed_and_nobody_elses():
+    mine, others = log_in(Role.REVIEWERS), log_in(Role.REVIEWERS)
+    for name in ("Old", "Kept"):
+        mine.post(SAVE, {"name": name, "query": "outcome=failed", "shared": "on"})
+    kept, old = SavedView.objects.order_by("name")
+    assert f"{LIST}views/{old.pk}/rename/" in mine.get(f"{LIST}?outcome=failed").content.decode()
+    assert "/rename/" not in others.get(f"{LIST}?outcome=failed").content.decode()
+    assert renamed(mine, old, " New\0  <b> ") == ["The view is renamed."]
+    assert renamed(mine, old, "New <b>") == ["The view is renamed."]
+    assert renamed(mine, old, "Kept") == [
+        "Another view of yours has that name. Choose a different one."
+    ]
+    assert renamed(mine, old, " ") == ["Give the view a name."]
+    assert renamed(mine, old, "n" * 61) == ["A name has 60 characters at the most."]
+    gone = ["That view is not yours, or it is gone already."]
+    assert renamed(others, old, "Taken over") == gone
+    assert set(SavedView.objects.values_list("pk", "name", "query", "is_shared")) == {
+        (kept.pk, "Kept", "outcome=failed", True),
+        (old.pk, "New <b>", "outcome=failed", True),
+    }
+    old.delete()
+    assert renamed(mine, old, "Back") == gone
+
+
+def test_who_may_not_read_transcripts_renames_no_view():
+    view = SavedView.objects.create(owner=make_user(), name="One", query="q=a")
+    assert log_in().post(f"{LIST}views/{view.pk}/rename/", {"name": "x"}).status_code == 403
+
+
 def test_an_admin_deletes_what_others_share_and_nothing_else():
     owner, admin = make_user(), log_in(is_superuser=True)
     for name, shared in (("Shared", True), ("Own", False)):

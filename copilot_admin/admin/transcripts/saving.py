@@ -1,4 +1,4 @@
-"""Views of the transcript list are saved, shared and deleted."""
+"""Views of the transcript list are saved, shared, renamed and deleted."""
 
 from typing import Any
 from urllib.parse import parse_qsl
@@ -17,7 +17,14 @@ from copilot_admin.admin.transcripts.views import VIEW, number_in
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.reads import record_search
 from copilot_admin.models.reviewing import LONGEST_NAME
-from copilot_admin.review.saved_views import SEARCHED, delete_view, kept_query, save_view, views_for
+from copilot_admin.review.saved_views import (
+    SEARCHED,
+    delete_view,
+    kept_query,
+    rename_view,
+    save_view,
+    views_for,
+)
 
 SHARE = "copilot_admin.change_conversation"
 
@@ -26,11 +33,12 @@ class SavedViews(ConversationModelAdmin):
     """The list's saved views."""
 
     def get_urls(self) -> list[URLPattern]:
-        """The addresses that save and delete."""
+        """The addresses that save, rename and delete."""
         wrap = self.admin_site.admin_view
         name = "copilot_admin_conversation_{}".format
         own = [
             path("views/save/", wrap(self.save_view), name=name("view_save")),
+            path("views/<str:view>/rename/", wrap(self.rename_view_view), name=name("view_rename")),
             path("views/<str:view>/delete/", wrap(self.delete_view_view), name=name("view_delete")),
         ]
         return own + super().get_urls()
@@ -61,14 +69,18 @@ class SavedViews(ConversationModelAdmin):
         is_shared = "shared" in request.POST and request.user.has_perm(SHARE)
         name = request.POST.get("name", "")
         why = save_view(request.user, name=name, query=query, is_shared=is_shared)
-        words = {
-            "": _("The view is saved."),
-            "unnamed": _("Give the view a name."),
-            "long": _("A name has %(most)s characters at the most.") % {"most": LONGEST_NAME},
-            "empty": _("Choose a filter or type words first: a view keeps those."),
-        }
-        messages.add_message(request, messages.ERROR if why else messages.SUCCESS, words[why])
+        _say(request, why, done=_("The view is saved."))
         return _back(query)
+
+    @method_decorator(require_POST)
+    def rename_view_view(self, request: HttpRequest, view: str) -> HttpResponse:
+        """Gives an own view another name."""
+        if not request.user.has_perm(VIEW):
+            raise PermissionDenied
+        name = request.POST.get("name", "")
+        why = rename_view(request.user, number_in(view) or 0, name=name)
+        _say(request, why, done=_("The view is renamed."))
+        return _back(request.POST.get("query", ""))
 
     @method_decorator(require_POST)
     def delete_view_view(self, request: HttpRequest, view: str) -> HttpResponse:
@@ -78,8 +90,20 @@ class SavedViews(ConversationModelAdmin):
         if delete_view(request.user, number_in(view) or 0):
             messages.success(request, _("The view is deleted."))
         else:
-            messages.error(request, _("That view is not yours, or it is gone already."))
+            _say(request, "gone", done="")
         return _back(request.POST.get("query", ""))
+
+
+def _say(request: HttpRequest, why: str, *, done: str) -> None:
+    words = {
+        "": done,
+        "unnamed": _("Give the view a name."),
+        "long": _("A name has %(most)s characters at the most.") % {"most": LONGEST_NAME},
+        "empty": _("Choose a filter or type words first: a view keeps those."),
+        "taken": _("Another view of yours has that name. Choose a different one."),
+        "gone": _("That view is not yours, or it is gone already."),
+    }
+    messages.add_message(request, messages.ERROR if why else messages.SUCCESS, words[why])
 
 
 def _back(query: str) -> HttpResponseRedirect:

@@ -79,6 +79,7 @@ WITHOUT: dict[str, str] = {
     "admin:copilot_admin_conversation_state": "what is running; nothing that was said",
     "admin:copilot_admin_conversation_beside": "leads to the next one, which is an entry",
     "admin:copilot_admin_conversation_view_save": "filters of one's own list",
+    "admin:copilot_admin_conversation_view_rename": "as above",
     "admin:copilot_admin_conversation_view_delete": "as above",
     "admin:copilot_admin_reviewqueue_next": "leads to a conversation, which is an entry",
     "admin:copilot_admin_transcriptexport_state": "how far an export has come",
