@@ -577,6 +577,7 @@ class Feedback(models.Model):
     class Meta:
         ordering = ["created_at"]
         verbose_name_plural = "feedback"
+        constraints = [models.UniqueConstraint(fields=["turn", "source"], name="feedback_once")]
 
     def __str__(self) -> str:
         return f"{self.source} {self.value:+d}"

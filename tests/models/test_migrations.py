@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db import connection
+from django.db import IntegrityError, connection
 from django.db.migrations.executor import MigrationExecutor
 import pytest
 
@@ -14,6 +14,7 @@ from copilot_admin.models import (
     Copilot,
     CopilotVersion,
     DailyUsage,
+    Feedback,
     ModelPrice,
     Run,
     Turn,
@@ -128,3 +129,25 @@ def test_documents_from_before_data_notes_survive_the_way_there_back_and_to_the_
     version = versions[0]
     CopilotVersion.objects.filter(pk=version.pk).update(document={"zz": 1, "b": 2, "a": 3})
     assert list(CopilotVersion.objects.get(pk=version.pk).document) == ["zz", "b", "a"]
+
+
+def test_of_judgements_that_raced_the_newest_stays():
+    old = migrate("0041_privacy")
+    stored_before(old)
+    asked_before(old)
+    feedback, turns = old.get_model(APP, "Feedback").objects, Turn.objects.order_by("pk")
+    twice, once = turns.values_list("pk", flat=True)
+    for turn, source, value in (
+        (twice, "end_user", 1),
+        (twice, "reviewer", 1),
+        (twice, "end_user", -1),
+        (once, "end_user", 1),
+    ):
+        feedback.create(turn_id=turn, source=source, value=value)
+    old.get_model(APP, "Conversation").objects.update(n_up=3, n_down=1)
+    migrate("0045_feedback_once")
+    kept = Feedback.objects.order_by("pk").values_list("turn", "source", "value")
+    assert list(kept) == [(twice, "reviewer", 1), (twice, "end_user", -1), (once, "end_user", 1)]
+    assert list(Conversation.objects.values_list("n_up", "n_down")) == [(2, 1)]
+    with pytest.raises(IntegrityError):
+        Feedback.objects.create(turn_id=once, source="end_user", value=1)

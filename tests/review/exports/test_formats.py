@@ -85,10 +85,11 @@ def test_a_row_of_a_spreadsheet_says_all_of_a_question():
     asked = client.ask("=2+2").answer('Four,\n"exactly".')
     turn = Turn.objects.get()
     person = User.objects.create(username="ada")
-    for value, tags, comment in ((1, [], ""), (-1, ["Slow"], "-late")):
-        Feedback.objects.create(
-            turn=turn, value=value, tags=tags, comment=comment, source=FeedbackSource.END_USER
-        )
+    for source, value, tags, comment in (
+        (FeedbackSource.REVIEWER, 1, [], ""),
+        (FeedbackSource.END_USER, -1, ["Slow"], "-late"),
+    ):
+        Feedback.objects.create(turn=turn, value=value, tags=tags, comment=comment, source=source)
     verdict = Verdict.objects.create(
         conversation=asked.conversation, turn=turn, author=person, rating=Rating.BAD, comment="No."
     )
