@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import timedelta
 
+from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
@@ -28,7 +29,8 @@ def record_read(
         after: Which part or view of it.
     """
     _none, told = changes({}, after or {})
-    mine = AuditEntry.objects.filter(
+    # A replica may not know yet of the entry of a moment ago.
+    mine = AuditEntry.objects.using(DEFAULT_DB_ALIAS).filter(
         subject_kind=on.kind,
         subject_id=on.id,
         action=action,
@@ -49,7 +51,12 @@ def record_search(by: Actor, kind: str, filters: Mapping[str, object], *, words:
     for the same again, and nobody reads or guesses them out of it without the server's key.
     """
     facts = {"filters": dict(filters)}
-    mark = salted_hmac("copilot_admin.audit.reads", words, algorithm="sha256").hexdigest()
     if words:
-        facts["words"] = {"characters": len(words), "mark": mark[:MARK_LENGTH]}
+        facts["words"] = {"characters": len(words), "mark": mark_of(words)}
     record_read(Action.SEARCHED, by=by, on=Subject(kind), after=facts)
+
+
+def mark_of(words: str) -> str:
+    """Tells that two entries are of the same words, and nothing else of them."""
+    mark = salted_hmac("copilot_admin.audit.reads", words, algorithm="sha256").hexdigest()
+    return mark[:MARK_LENGTH]

@@ -13,9 +13,13 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.snapshot import snapshot
+from copilot_admin.audit.subject import Subject
 from copilot_admin.config.firm_log_in import RoleMap
 from copilot_admin.errors import Forbidden
-from copilot_admin.models import ExternalAccount
+from copilot_admin.models import Action, ExternalAccount
 from copilot_admin.models.people import LONGEST_SUBJECT
 
 LONGEST_NAME = 150  # of Django's user names, first and last names
@@ -87,7 +91,13 @@ def _account_of(vouched: Vouched, allowed: RoleMap) -> User:
         may_work = _may_work(vouched, allowed)
         user = found.user if found else (_new(vouched) if may_work else None)
         if user is not None:
+            before = snapshot(user) if found else {}
             _give(user, vouched, allowed)
+            after = snapshot(user)
+            if before != after:
+                action = Action.CHANGED if found else Action.ADDED
+                by, on = Actor.server(), Subject.of(user)
+                record(action, by=by, on=on, before=before, after=after)
     if user is None or not may_work:
         raise Forbidden(
             _("Your account is not in any group that may work here. Ask an administrator.")

@@ -3,11 +3,14 @@
 from datetime import datetime, time, timedelta
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
+from copilot_admin.audit.actor import Actor
 from copilot_admin.models import Cause, Conversation, Copilot, Removal
 from copilot_admin.privacy.counting import to_be_removed
 from copilot_admin.privacy.scopes import Scope
+from copilot_admin.privacy.trail import record_removal
 
 
 def night_of(now: datetime) -> datetime | None:
@@ -64,6 +67,7 @@ def begin_now(copilot_id: int, days: int, now: datetime) -> Removal:
     )
 
 
+@transaction.atomic
 def _begin(copilot_id: int, days: int, night: datetime) -> int | None:
     scope = scope_of_copilot(copilot_id, days, night)
     removal, is_new = Removal.objects.get_or_create(
@@ -77,4 +81,6 @@ def _begin(copilot_id: int, days: int, night: datetime) -> int | None:
             "moved_at": timezone.now(),
         },
     )
+    if is_new and removal.total:
+        record_removal(removal, by=Actor.server())
     return removal.pk if is_new else None

@@ -10,8 +10,9 @@ import warnings
 from django.conf import settings
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
-from copilot_admin.redaction.kinds import Kind
+from copilot_admin.redaction.kinds import LABELS, Kind
 
 MOST_EXPRESSIONS = 20
 LONGEST_EXPRESSION = 300  # characters
@@ -44,6 +45,17 @@ class Redacting(Protocol):
 
     redaction: Any
     redacted_expressions: Any
+
+
+def not_stored(copilot: Redacting) -> list[str]:
+    """What a copilot's own rules take out, in words."""
+    own = _joined(((), ()), tuple(copilot.redaction), tuple(copilot.redacted_expressions))
+    words = [str(LABELS[kind]) for kind in own.kinds]
+    number = len(own.expressions)
+    if number:
+        text = ngettext("what %(n)d expression finds", "what %(n)d expressions find", number)
+        words.append(text % {"n": number})
+    return words
 
 
 def rules_of(copilot: Redacting) -> Rules:

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
@@ -23,7 +24,7 @@ from copilot_admin.admin.common.no_popups import NoPopups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.alerts.digests import next_due, send
 from copilot_admin.alerts.scope import scope_of
-from copilot_admin.models import AlertDigest
+from copilot_admin.models import Action, AlertDigest
 
 HOURS = [(hour, f"{hour:02}:00") for hour in range(24)]
 
@@ -109,7 +110,9 @@ class DigestAdmin(GuardedLookups, NoPopups, AlertDigestModelAdmin):
         digest = get_object_or_404(rows, pk=pk)
         if not self.has_change_permission(request, digest):
             raise PermissionDenied
-        made = send(digest, timezone.now())
+        with transaction.atomic():
+            made = send(digest, timezone.now())
+            self.audit(request, Action.SENT, digest, after={"deliveries": len(made)})
         text = _("%(number)d digests are on their way. Deliveries say what becomes of them.")
         self.message_user(request, text % {"number": len(made)}, level=messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:copilot_admin_alertdigest_change", args=[pk]))

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
@@ -22,7 +23,7 @@ from copilot_admin.admin.common.generics import AlertModelAdmin, DeliveryModelAd
 from copilot_admin.admin.frame.site import site
 from copilot_admin.alerts.deliveries import send_again
 from copilot_admin.alerts.messages import LIST
-from copilot_admin.models import Alert, AlertDelivery, DeliveryState
+from copilot_admin.models import Action, Alert, AlertDelivery, DeliveryState
 
 RULES = "copilot_admin.change_alertrule"
 TONES = {DeliveryState.WAITING: "info", DeliveryState.SENT: "good", DeliveryState.FAILED: "bad"}
@@ -129,7 +130,11 @@ class DeliveryAdmin(ReadOnly, DeliveryModelAdmin):
         delivery = get_object_or_404(AlertDelivery.objects.select_related("alert"), pk=pk)
         if not may_send(request, delivery):
             raise PermissionDenied
-        if send_again(delivery):
+        with transaction.atomic():
+            is_sent = send_again(delivery)
+            if is_sent:
+                self.audit(request, Action.SENT, delivery, after={"event": delivery.event})
+        if is_sent:
             messages.success(request, _("It is on its way again."))
         else:
             messages.info(request, _("Something became of it meanwhile. Look at it again."))

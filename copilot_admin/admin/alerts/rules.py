@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
@@ -28,7 +29,7 @@ from copilot_admin.alerts.deliveries import make_for
 from copilot_admin.alerts.kind import RuleKind, all_kinds
 from copilot_admin.alerts.messages import rule_words, trial_message
 from copilot_admin.alerts.scope import scope_of
-from copilot_admin.models import Alert, AlertRule
+from copilot_admin.models import Action, Alert, AlertRule
 
 FOLDER = "admin/copilot_admin/alertrule"
 LATEST = 10
@@ -167,7 +168,9 @@ class RuleAdmin(GuardedLookups, NoPopups, AlertRuleModelAdmin):
         rule = get_object_or_404(AlertRule.objects.select_related("webhook"), pk=pk)
         if not self.has_change_permission(request, rule):
             raise PermissionDenied
-        made = make_for(rule, trial_message(rule.name, timezone.now()))
+        with transaction.atomic():
+            made = make_for(rule, trial_message(rule.name, timezone.now()))
+            self.audit(request, Action.TESTED, rule, after={"deliveries": len(made)})
         text = _("%(number)d tests are on their way. Deliveries say what becomes of them.")
         self.message_user(request, text % {"number": len(made)}, level=messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:copilot_admin_alertrule_change", args=[pk]))

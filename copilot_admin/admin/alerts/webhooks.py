@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
@@ -17,6 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.alerts.privacy import hold_back, may_read_words
+from copilot_admin.admin.common.audited import stored
 from copilot_admin.admin.common.generics import AlertWebhookModelAdmin, AlertWebhookModelForm
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
@@ -25,7 +27,7 @@ from copilot_admin.alerts.deliveries import make
 from copilot_admin.alerts.messages import trial_message
 from copilot_admin.alerts.webhooks import issue_secret
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import AlertDelivery, AlertDigest, AlertRule, AlertWebhook
+from copilot_admin.models import Action, AlertDelivery, AlertDigest, AlertRule, AlertWebhook
 
 FOLDER = "admin/copilot_admin/alertwebhook"
 LATEST = 10
@@ -89,7 +91,11 @@ class WebhookAdmin(GuardedLookups, AlertWebhookModelAdmin):
         if not change:
             request.issued_secret = issue_secret(obj)  # type: ignore[attr-defined]  # for `response_add` alone
         elif "url" in form.changed_data and not may_read_words(request):
+            rules = list(AlertRule.objects.filter(webhook=obj, with_words=True))
             number = hold_back(AlertRule.objects.filter(webhook=obj))
+            for rule in rules:
+                was, now = {"with_words": True}, {"with_words": False}
+                self.audit(request, Action.CHANGED, rule, before=was, after=now)
             if number:
                 text = ngettext(
                     "%(number)d rule that tells it no longer tells words of users: who turns that on "
@@ -120,7 +126,9 @@ class WebhookAdmin(GuardedLookups, AlertWebhookModelAdmin):
     def trial_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Sends a test."""
         webhook = self._changeable(request, pk)
-        make(trial_message(webhook.name, timezone.now()), mails="", webhook=webhook)
+        with transaction.atomic():
+            make(trial_message(webhook.name, timezone.now()), mails="", webhook=webhook)
+            self.audit(request, Action.TESTED, webhook)
         text = _("A test is on its way. Load the page again to see what became of it.")
         self.message_user(request, text, level=messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:copilot_admin_alertwebhook_change", args=[pk]))
@@ -129,8 +137,11 @@ class WebhookAdmin(GuardedLookups, AlertWebhookModelAdmin):
     def secret_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Gives a new secret; what is sent from now on is signed with it."""
         webhook = self._changeable(request, pk)
-        secret = issue_secret(webhook)
-        self.log_change(request, webhook, "New secret.")
+        with transaction.atomic():
+            before = stored(webhook)
+            secret = issue_secret(webhook)
+            self.log_change(request, webhook, "New secret.")
+            self.audit(request, Action.CHANGED, webhook, before=before, after=stored(webhook))
         return self._shown(request, webhook, secret)
 
     def has_delete_permission(self, request: HttpRequest, obj: AlertWebhook | None = None) -> bool:

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -14,7 +15,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
-from copilot_admin.models import Copilot, Membership
+from copilot_admin.models import Action, Copilot, Membership
 from copilot_admin.people.members import may_say_who
 
 FOLDER = "admin/copilot_admin/copilot"
@@ -56,12 +57,17 @@ class MemberViews(CopilotViews):
         return render(request, f"{FOLDER}/members.html", context)
 
     def _carried_out(self, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
-        if "add" in request.POST:
-            said, is_done = self._add(request, copilot)
-        elif "remove" in request.POST:
-            said, is_done = self._remove(request, copilot)
-        else:
-            said, is_done = self._open(request, copilot), True
+        with transaction.atomic():
+            before = work_on(copilot)
+            if "add" in request.POST:
+                said, is_done = self._add(request, copilot)
+            elif "remove" in request.POST:
+                said, is_done = self._remove(request, copilot)
+            else:
+                said, is_done = self._open(request, copilot), True
+            after = work_on(copilot)
+            if before != after:
+                self.audit(request, Action.CHANGED, copilot, before=before, after=after)
         (messages.success if is_done else messages.error)(request, said)
         return HttpResponseRedirect(reverse(f"admin:{NAME}", args=[copilot.pk]))
 
@@ -94,6 +100,17 @@ class MemberViews(CopilotViews):
             return _("All builders work on it from now on.")
         self.log_change(request, copilot, "Closed to all but its members.")
         return _("Only its members work on it from now on.")
+
+
+def work_on(copilot: Copilot) -> dict[str, object]:
+    """Who works on a copilot, as the trail tells it."""
+    members = copilot.memberships.values_list("user__username", "is_owner")
+    is_open = Copilot.objects.values_list("is_for_all_builders", flat=True).get(pk=copilot.pk)
+    return {
+        "owners": sorted(name for name, is_owner in members if is_owner),
+        "members": sorted(name for name, is_owner in members if not is_owner),
+        "is_for_all_builders": is_open,
+    }
 
 
 def builders() -> QuerySet[User]:

@@ -19,6 +19,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from copilot_admin.admin.components.catalogue import ComponentViews
 from copilot_admin.admin.limits.form import LimitsForm, note_on
 from copilot_admin.admin.limits.words import Bar, bar_of, bar_of_each
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject as Audited
 from copilot_admin.edge.networks import network_of
 from copilot_admin.limits.book import limits_changed
 from copilot_admin.limits.counting import COUNTING
@@ -26,9 +29,10 @@ from copilot_admin.limits.naming import name_of, subject_in
 from copilot_admin.limits.rules import rules_of
 from copilot_admin.limits.subjects import Subject
 from copilot_admin.limits.use import use_of
-from copilot_admin.models import Copilot, EndpointKey, Scope, SubjectLimits
+from copilot_admin.models import Action, Copilot, EndpointKey, Scope, SubjectLimits
 
 CHANGE = "copilot_admin.change_subjectlimits"
+VIEW = "copilot_admin.view_subjectlimits"
 FOLDER = "admin/copilot_admin/limits"
 MOST_SHOWN = 100  # subjects on the page, each with its bars; others are found by their name
 MOST_CHOICES = 1000
@@ -65,7 +69,7 @@ class LimitsViews(ComponentViews):
     def places(self, request: HttpRequest) -> list[dict[str, str]]:
         """The links of the rail that lead to no model."""
         places = super().places(request)
-        if not request.user.has_perm(CHANGE):
+        if not _may_look(request):
             return places
         url = reverse(f"{self.name}:limits")
         return [*places, {"object_name": "Limits", "name": _("Limits"), "admin_url": url}]
@@ -73,7 +77,8 @@ class LimitsViews(ComponentViews):
     @method_decorator(require_safe)
     def limits_view(self, request: HttpRequest) -> HttpResponse:
         """All limits with what was used of them."""
-        _check(request)
+        if not _may_look(request):
+            raise PermissionDenied
         stored = _stored()
         known = [*_EVERY, *(one for one in stored if one not in _EVERY)]
         rows = list(_rows(known[:MOST_SHOWN], stored, address=reverse(f"{self.name}:limits_one")))
@@ -83,6 +88,7 @@ class LimitsViews(ComponentViews):
             "rows": rows,
             "hidden": max(0, len(known) - MOST_SHOWN),
             "problem": COUNTING.problem,
+            "may_change": request.user.has_perm(CHANGE),
             "copilots": Copilot.objects.order_by("name").values_list("pk", "name")[:MOST_CHOICES],
             "keys": EndpointKey.objects.filter(revoked_at=None)[:MOST_CHOICES],
         }
@@ -102,7 +108,7 @@ class LimitsViews(ComponentViews):
         limits = _stored().get(subject, {})
         form = LimitsForm(request.POST if request.method == "POST" else None, initial=limits)
         if request.method == "POST" and form.is_valid():
-            _keep(subject, form.limits)
+            _keep(request, subject, form.limits)
             messages.success(request, _("Done. It acts within seconds, in all servers."))
             return HttpResponseRedirect(reverse(f"{self.name}:limits"))
         context = {
@@ -114,6 +120,10 @@ class LimitsViews(ComponentViews):
             "bars": _bars(subject, limits),
         }
         return render(request, f"{FOLDER}/one.html", context)
+
+
+def _may_look(request: HttpRequest) -> bool:
+    return request.user.has_perm(CHANGE) or request.user.has_perm(VIEW)
 
 
 def _check(request: HttpRequest) -> None:
@@ -174,7 +184,8 @@ def _bars(subject: Subject, limits: Mapping[str, Any]) -> tuple[Bar, ...]:
 
 
 @transaction.atomic
-def _keep(subject: Subject, limits: Mapping[str, int | float]) -> None:
+def _keep(request: HttpRequest, subject: Subject, limits: Mapping[str, int | float]) -> None:
+    before = {"limits": _stored().get(subject, {})}
     if subject.scope is Scope.COPILOT:
         Copilot.objects.filter(pk=subject.id).update(limits=limits)
     else:
@@ -182,3 +193,13 @@ def _keep(subject: Subject, limits: Mapping[str, int | float]) -> None:
             scope=subject.scope, subject=subject.id, defaults={"limits": limits}
         )
     limits_changed()
+    if before["limits"] != limits:
+        by, on = Actor.of(request), _audited(subject)
+        record(Action.CHANGED, by=by, on=on, before=before, after={"limits": limits})
+
+
+def _audited(subject: Subject) -> Audited:
+    """What the trail calls it: a copilot by its own page, all else by whom it limits."""
+    if subject.scope is Scope.COPILOT:
+        return Audited("copilot", subject.id, name_of(subject) or "")
+    return Audited("subjectlimits", "", subject.name)

@@ -6,11 +6,15 @@ from datetime import datetime
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.models import LogIn
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
+from copilot_admin.models import Action, LogIn
 from copilot_admin.people.log_ins import device_words, end, end_all_of, log_ins_of
 
 
@@ -45,13 +49,20 @@ def _rows(request: HttpRequest, user: User) -> Iterator[LogInRow]:
 
 def carried_out(request: HttpRequest, user: User, *, back: str) -> HttpResponse:
     """Ends one log-in or all others, says so, and leads back."""
-    wanted = request.POST.get("end", "")
-    own = request.session.session_key if request.user.pk == user.pk else None
-    if wanted == "others":
-        count = end_all_of(user, but=own)
-    else:
-        is_number = wanted.isascii() and wanted.isdecimal() and len(wanted) < 16
-        count = end(LogIn.objects.filter(user=user, pk=int(wanted))) if is_number else 0
+    with transaction.atomic():
+        count = _ended(request, user)
+        if count:
+            by, on = Actor.of(request), Subject.of(user)
+            record(Action.LOGGED_OUT, by=by, on=on, after={"log_ins_ended": count})
     text = ngettext("One log-in was ended.", "%(n)d log-ins were ended.", count) % {"n": count}
     messages.success(request, text if count else _("There was nothing to end any more."))
     return HttpResponseRedirect(back)
+
+
+def _ended(request: HttpRequest, user: User) -> int:
+    wanted = request.POST.get("end", "")
+    own = request.session.session_key if request.user.pk == user.pk else None
+    if wanted == "others":
+        return end_all_of(user, but=own)
+    is_number = wanted.isascii() and wanted.isdecimal() and len(wanted) < 16
+    return end(LogIn.objects.filter(user=user, pk=int(wanted))) if is_number else 0

@@ -9,6 +9,7 @@ from django.contrib.auth import views
 from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.models import User
 from django.core.cache import cache
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -16,7 +17,11 @@ from django.utils.crypto import salted_hmac
 from django_tasks import task
 
 from copilot_admin.admin.logins.addresses import client_address
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
 from copilot_admin.edge.public_address import base_url
+from copilot_admin.models import Action
 
 MOST_OF_AN_ADDRESS = 10  # asked for in an hour from one network
 MOST_OF_A_MAILBOX = 3
@@ -76,6 +81,14 @@ class ResetAsked(_WithMail, views.PasswordResetDoneView):
 
 class ResetConfirmed(_WithMail, views.PasswordResetConfirmView):
     """Takes the new password, for whoever has the address from the mail."""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Changes it, and says so in the audit trail, in one transaction."""
+        with transaction.atomic():
+            response = super().form_valid(form)
+            by, on = Actor.of(self.request, form.user), Subject.of(form.user)
+            record(Action.PASSWORD_CHANGED, by=by, on=on, after={"by": "mail"})
+        return response
 
 
 class ResetDone(_WithMail, views.PasswordResetCompleteView):

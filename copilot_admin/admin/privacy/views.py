@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
@@ -15,13 +16,19 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from copilot_admin.admin.common.audited import stored
 from copilot_admin.admin.components.catalogue import ComponentViews
 from copilot_admin.admin.privacy.forms import EraseForm, KeepingForm, ScopeForm
-from copilot_admin.models import Copilot, EndUser, LegalHold, Removal
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
+from copilot_admin.models import Action, Copilot, EndUser, LegalHold, Removal
+from copilot_admin.models.privacy import Scope as ScopeRow
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.counting import count
+from copilot_admin.privacy.trail import record_hold, record_release, record_removal
 from copilot_admin.redaction.kinds import LABELS
-from copilot_admin.redaction.rules import server_rules
+from copilot_admin.redaction.rules import not_stored, server_rules
 from copilot_admin.upkeep import removing
 from copilot_admin.upkeep.tasks import remove
 
@@ -65,10 +72,10 @@ class PrivacyViews(ComponentViews):
             request,
             "page.html",
             title=_("Privacy"),
-            copilots=copilots.only("name", "slug", "retention_days", "redaction")[:MOST_COPILOTS],
+            copilots=_kept(copilots),
             server_kinds=[LABELS[kind] for kind in server_rules().kinds],
-            holds=holds.in_force().select_related("user_row")[:MOST_SHOWN],
-            removals=_with_users(Removal.objects.select_related("asked_by")[:MOST_SHOWN]),
+            holds=_named(holds.in_force().select_related("user_row")[:MOST_SHOWN]),
+            removals=_named(_with_users(Removal.objects.select_related("asked_by")[:MOST_SHOWN])),
             may_hold=request.user.has_perm(HOLD),
             may_erase=request.user.has_perm(ERASE),
         )
@@ -82,7 +89,7 @@ class PrivacyViews(ComponentViews):
         tried = ""
         if form.is_valid():
             if "try" not in request.POST:
-                form.save()
+                _keep(request, form)
                 messages.success(request, _("It acts from now on. What is stored stays as it is."))
                 return HttpResponseRedirect(reverse(f"{self.name}:privacy"))
             tried = form.tried
@@ -97,12 +104,7 @@ class PrivacyViews(ComponentViews):
         form = ScopeForm(_posted(request), initial=_asked_for(request))
         if form.is_valid():
             try:
-                holds.place(
-                    form.scope,
-                    reason=form.cleaned_data["reason"],
-                    by=request.user.get_username(),
-                    by_id=request.user.pk,
-                )
+                _hold(request, form)
             except ValueError as error:
                 form.add_error(None, str(error))
             else:
@@ -117,7 +119,11 @@ class PrivacyViews(ComponentViews):
         """Ends a legal hold."""
         _check(request, HOLD)
         hold = get_object_or_404(LegalHold, pk=pk)
-        if holds.release(hold.pk, by=request.user.get_username()):
+        with transaction.atomic():
+            was_in_force = holds.release(hold.pk, by=request.user.get_username())
+            if was_in_force:
+                record_release(hold.pk, by=Actor.of(request))
+        if was_in_force:
             messages.success(request, _("The hold is released."))
         else:
             messages.info(request, _("Somebody released it before."))
@@ -144,6 +150,7 @@ class PrivacyViews(ComponentViews):
                 with_questions=form.cleaned_data["with_questions"],
             )
             transaction.on_commit(partial(remove.enqueue, removal.pk))
+            record_removal(removal, by=Actor.of(request))
         messages.success(request, _("It is being erased. This page says when it is done."))
         return HttpResponseRedirect(reverse(f"{self.name}:privacy"))
 
@@ -160,9 +167,50 @@ def _with_users(removals: Iterable[Removal]) -> list[Removal]:
     return rows
 
 
+def _kept(copilots: QuerySet[Copilot]) -> list[Copilot]:
+    """Copilots with what of their transcripts is not stored, in words."""
+    rows = list(copilots.only("name", "retention_days", "redaction", "redacted_expressions"))
+    for row in rows[:MOST_COPILOTS]:
+        row.not_stored = not_stored(row)  # type: ignore[attr-defined]  # for the template
+    return rows[:MOST_COPILOTS]
+
+
+def _named(rows: Iterable[ScopeRow]) -> list[ScopeRow]:
+    """Rows with the name of the copilot that each is about, if it is still there."""
+    found = list(rows)
+    names = dict(
+        Copilot.objects.filter(pk__in={one.copilot for one in found}).values_list("pk", "name")
+    )
+    for one in found:
+        one.copilot_name = names.get(one.copilot or 0, "")  # type: ignore[attr-defined]  # likewise
+    return found
+
+
 def _check(request: HttpRequest, *any_of: str) -> None:
     if not any(request.user.has_perm(permission) for permission in any_of):
         raise PermissionDenied
+
+
+@transaction.atomic
+def _hold(request: HttpRequest, form: ScopeForm) -> None:
+    hold = holds.place(
+        form.scope,
+        reason=form.cleaned_data["reason"],
+        by=request.user.get_username(),
+        by_id=request.user.pk,
+    )
+    record_hold(hold, by=Actor.of(request))
+
+
+@transaction.atomic
+def _keep(request: HttpRequest, form: KeepingForm) -> None:
+    copilot = form.instance
+    before = stored(copilot)
+    form.save()
+    after = stored(copilot)
+    if before != after:
+        by, on = Actor.of(request), Subject.of(copilot)
+        record(Action.CHANGED, by=by, on=on, before=before, after=after)
 
 
 def _posted(request: HttpRequest) -> QueryDict | None:

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
@@ -18,11 +19,11 @@ from copilot_admin.admin.transcripts.onward import next_in_queue
 from copilot_admin.admin.transcripts.verdict_form import VerdictForm
 from copilot_admin.admin.transcripts.views import TranscriptViews, number_in, read_only
 from copilot_admin.admin.transcripts.way import Way, way_in
-from copilot_admin.models import Conversation, ReviewQueue, ReviewState, Turn
+from copilot_admin.models import Action, Conversation, ReviewQueue, ReviewState, Turn, TurnNote
 from copilot_admin.review.notes import LONGEST, add_note, own_note
 from copilot_admin.review.queues import finish, skip
 from copilot_admin.review.states import set_state
-from copilot_admin.review.verdicts import active_criteria, save_verdict, verdict_of
+from copilot_admin.review.verdicts import Judged, active_criteria, save_verdict, verdict_of
 
 JUDGE = "copilot_admin.change_conversation"
 
@@ -60,8 +61,9 @@ class JudgingViews(TranscriptViews):
         form = VerdictForm(request.POST, criteria=active_criteria())
         if not form.is_valid():
             return self.conversation_page(request, conversation, way=way, form=form)
-        save_verdict(conversation, request.user, form.judged())
-        finish(conversation.pk, request.user, now=timezone.now())
+        with transaction.atomic():
+            finish(conversation.pk, request.user, now=timezone.now())
+            self._keep_verdict(request, conversation, form.judged())
         messages.success(request, _("Your verdict is kept."))
         if "_next" not in request.POST:
             return HttpResponseRedirect(way.to("change", pk) + "#review")
@@ -76,7 +78,11 @@ class JudgingViews(TranscriptViews):
         state = request.POST.get("state", "")
         if state not in ReviewState.values:
             raise Http404
-        set_state(conversation.pk, ReviewState(state))
+        with transaction.atomic():
+            set_state(conversation.pk, ReviewState(state))
+            if state != conversation.review_state:
+                was, now = {"review_state": conversation.review_state}, {"review_state": state}
+                self.audit(request, Action.CHANGED, conversation, before=was, after=now)
         return HttpResponseRedirect(way_in(request.POST).to("change", pk))
 
     @post_only
@@ -105,7 +111,8 @@ class JudgingViews(TranscriptViews):
         sent = request.POST if request.method == "POST" else None
         form = VerdictForm(sent, criteria=active_criteria(), verdict=before)
         if form.is_valid():
-            save_verdict(conversation, request.user, form.judged(), turn=asked.pk)
+            with transaction.atomic():
+                self._keep_verdict(request, conversation, form.judged(), turn=asked.pk)
             messages.success(request, _("Your verdict is kept."))
             return self._to_turn(conversation, asked, way_in(request.POST))
         question = asked.human_node.text if asked.human_node else ""
@@ -122,7 +129,9 @@ class JudgingViews(TranscriptViews):
         text = request.POST.get("text", "").strip()
         if fault := _fault(text):
             return self._note_page(request, conversation, text=text, fault=fault)
-        add_note(asked, request.user, text)
+        with transaction.atomic():
+            added = add_note(asked, request.user, text)
+            self._audit_note(request, Action.ADDED, conversation, added)
         return self._to_turn(conversation, asked, way_in(request.POST))
 
     @form_page
@@ -137,13 +146,40 @@ class JudgingViews(TranscriptViews):
             return self._note_page(request, conversation, text=own.text, is_old=True)
         text = request.POST.get("text", "").strip()
         if "_delete" in request.POST:
-            own.delete()
+            with transaction.atomic():
+                self._audit_note(request, Action.DELETED, conversation, own)
+                own.delete()
         elif fault := _fault(text):
             return self._note_page(request, conversation, text=text, fault=fault, is_old=True)
         else:
-            own.text = text
-            own.save(update_fields=["text", "updated_at"])
+            with transaction.atomic():
+                own.text = text
+                own.save(update_fields=["text", "updated_at"])
+                self._audit_note(request, Action.CHANGED, conversation, own)
         return self._to_turn(conversation, own.turn, way_in(request.POST))
+
+    def _keep_verdict(
+        self,
+        request: HttpRequest,
+        conversation: Conversation,
+        judged: Judged,
+        *,
+        turn: int | None = None,
+    ) -> None:
+        """Keeps a verdict; the trail says that and when, its words stand in the transcript alone."""
+        old = verdict_of(conversation, request.user, turn=turn)
+        verdict = save_verdict(conversation, request.user, judged, turn=turn)
+        about = {"conversation": conversation.pk} | ({} if turn is None else {"turn": turn})
+        before = {"rating": old.rating} if old else {}
+        action = Action.CHANGED if old else Action.ADDED
+        after = {**about, "rating": verdict.rating}
+        self.audit(request, action, verdict, before=before, after=after)
+
+    def _audit_note(
+        self, request: HttpRequest, action: Action, conversation: Conversation, note: TurnNote
+    ) -> None:
+        about = {"conversation": conversation.pk, "turn": note.turn_id}
+        self.audit(request, action, note, after=about)
 
     def _note_page(
         self,

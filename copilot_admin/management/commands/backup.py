@@ -5,8 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
 
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import Action, AuditEntry
 from copilot_admin.upkeep.backups.backing_up import back_up
 
 MEGABYTE = 1_000_000
@@ -35,6 +40,10 @@ class Command(BaseCommand):
             written = back_up(file.resolve())
         except ConfigurationError as error:
             raise CommandError(error.public) from error
+        # One is made before an upgrade too, of a database that has no trail yet.
+        if AuditEntry._meta.db_table in connection.introspection.table_names():
+            facts = {"bytes": written.bytes, "uploads": written.uploads, "spooled": written.spooled}
+            record(Action.BACKED_UP, by=Actor.command(), on=Subject("database"), after=facts)
         self.stdout.write(
             f"{file}: {written.bytes / MEGABYTE:.1f} MB, the database, {written.uploads} uploads, "
             f"{written.spooled} spooled answers."

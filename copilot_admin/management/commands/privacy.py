@@ -11,7 +11,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from copilot_admin.models import Copilot, Removal
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
+from copilot_admin.models import Action, Copilot, Removal
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.counting import Count, count
 from copilot_admin.privacy.finding import user_meant
@@ -19,6 +22,7 @@ from copilot_admin.privacy.leftovers import empty_log, forget_reasons, merge_sea
 from copilot_admin.privacy.retention import begin_now, scope_of_copilot
 from copilot_admin.privacy.scopes import Scope
 from copilot_admin.privacy.spooled import clean_spool
+from copilot_admin.privacy.trail import record_hold, record_release, record_removal
 from copilot_admin.upkeep import removing
 
 TRIES = 20  # of a step for which somebody else has to end first, a second apart
@@ -90,7 +94,10 @@ class Command(BaseCommand):
         if not yes:
             self._dry()
             return
-        self._remove(removing.begin(scope, reason=reason, with_questions=not keep_questions))
+        with transaction.atomic():
+            removal = removing.begin(scope, reason=reason, with_questions=not keep_questions)
+            record_removal(removal, by=Actor.command())
+        self._remove(removal)
 
     def _prune(self, *, yes: bool, **_: Any) -> None:
         now = timezone.now()
@@ -100,7 +107,10 @@ class Command(BaseCommand):
             self.stdout.write(f"{copilot.slug}: kept for {days} days.")
             self._say(count(scope_of_copilot(copilot.pk, days, now), with_exports=False))
             if yes:
-                self._remove(begin_now(copilot.pk, days, now))
+                with transaction.atomic():
+                    removal = begin_now(copilot.pk, days, now)
+                    record_removal(removal, by=Actor.command())
+                self._remove(removal)
         if not limited.exists():
             self.stdout.write("No copilot says for how long its transcripts are kept.")
         elif not yes:
@@ -117,7 +127,7 @@ class Command(BaseCommand):
         if release is not None:
             if not yes:
                 self._dry()
-            elif holds.release(release, by=by):
+            elif _released(release, by=by):
                 self.stdout.write(f"Hold {release} is released.")
             else:
                 raise CommandError(f"No hold {release} is in force.")
@@ -130,7 +140,9 @@ class Command(BaseCommand):
             self._dry()
             return
         try:
-            hold = holds.place(scope, reason=reason, by=by)
+            with transaction.atomic():
+                hold = holds.place(scope, reason=reason, by=by)
+                record_hold(hold, by=Actor.command())
         except ValueError as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"Hold {hold.pk} is in force.")
@@ -145,6 +157,8 @@ class Command(BaseCommand):
             return
         vacuum(full=True)
         _until(empty_log)
+        facts = {"files": "written anew"}
+        record(Action.CHANGED, by=Actor.command(), on=Subject("database"), after=facts)
         self.stdout.write("The database's files hold nothing that is deleted.")
 
     def _remove(self, removal: Removal) -> None:
@@ -226,6 +240,14 @@ def _scope(options: dict[str, Any]) -> Scope:
         since=options["since"],
         until=until + timedelta(days=1) if until else None,
     )
+
+
+@transaction.atomic
+def _released(hold_id: int, *, by: str) -> bool:
+    was_in_force = holds.release(hold_id, by=by)
+    if was_in_force:
+        record_release(hold_id, by=Actor.command())
+    return was_in_force
 
 
 def _batch(removal_id: int) -> removing.Step:

@@ -6,7 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.models import Action
 from copilot_admin.server.sole_server import sole_server
 from copilot_admin.upkeep.backups.restoring import restore
 
@@ -40,7 +44,13 @@ class Command(BaseCommand):
             raise CommandError(error.public) from error
         self.stdout.write(f"Restored as of {done.made_at}, with {done.uploads} uploads.")
         if done.needs_migrate:
-            self.stdout.write("Its tables are of an older release. Run `manage.py migrate`.")
+            self.stdout.write(
+                "Its tables are of an older release. Run `manage.py migrate`. The audit trail does not "
+                "say that it was restored."
+            )
+        else:
+            facts = {"made_at": done.made_at, "uploads": done.uploads}
+            record(Action.PUT_BACK, by=Actor.command(), on=Subject("database"), after=facts)
         for key in done.keys_missing:
             self.stdout.write(
                 f"The key {key} is not among COPILOT_ENCRYPTION_KEYS: add it, or enter the secrets that "

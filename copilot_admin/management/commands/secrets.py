@@ -6,7 +6,11 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
 from copilot_admin.config.encryption import newest_key_id, older_key_ids
+from copilot_admin.models import Action
 from copilot_admin.upkeep.resealing import Resealing, reseal_all
 
 SECONDS_OF_A_DAY = 86_400
@@ -31,6 +35,8 @@ class Command(BaseCommand):
             CommandError: Something does not open.
         """
         done = reseal_all()
+        facts = {"sealed": done.sealed, "under": newest_key_id(), "stuck": len(done.stuck)}
+        record(Action.ROTATED, by=Actor.command(), on=Subject("stored_secrets"), after=facts)
         self.stdout.write(f"{done.sealed} sealed anew under the key {newest_key_id()}.")
         for line in (*_of_encryption(done), *_of_signing()):
             self.stdout.write(line)

@@ -1,0 +1,282 @@
+"""What is done in the rooms of limits, alerts, privacy, members and log-ins is told, each once."""
+
+from datetime import timedelta
+from io import StringIO
+import json
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+import pytest
+
+from copilot_admin.alerts.deliveries import make
+from copilot_admin.alerts.messages import trial_message
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.reads import record_read
+from copilot_admin.audit.subject import Subject
+from copilot_admin.config.firm_log_in import RoleMap
+from copilot_admin.config.roles import Role
+from copilot_admin.models import (
+    Action,
+    AlertDelivery,
+    AlertDigest,
+    AlertRule,
+    AuditEntry,
+    Conversation,
+    Copilot,
+    DeliveryState,
+    LegalHold,
+    Removal,
+    Turn,
+    TurnNote,
+)
+from copilot_admin.people.external import Vouched, account_of
+from copilot_admin.privacy import holds, retention
+from copilot_admin.privacy.scopes import Scope
+from copilot_admin.storage.replica import reading_replica
+from tests.alerts.alerting import make_rule, make_webhook
+from tests.factories import make_copilot, make_user
+from tests.journal.journaling import Client as Asking
+
+pytestmark = pytest.mark.django_db
+ADMIN = "/admin/copilot_admin"
+Told = tuple[str, str, Any, Any]
+
+
+def told(count: int = 1) -> list[Told]:
+    """The newest entries, the oldest of them first."""
+    newest = list(AuditEntry.objects.all()[:count])[::-1]
+    return [
+        (one.action, one.subject_kind, json.loads(one.before), json.loads(one.after))
+        for one in newest
+    ]
+
+
+def entries() -> int:
+    return AuditEntry.objects.count()
+
+
+@pytest.fixture
+def boss() -> Client:
+    browser = Client()
+    browser.force_login(make_user(username="boss", is_superuser=True))
+    return browser
+
+
+@pytest.fixture
+def talk() -> Conversation:
+    return Asking(trace_id="t").ask("canary question").answer("42").conversation
+
+
+def test_limits_are_told_with_what_they_were(boss: Client) -> None:
+    copilot = make_copilot(name="Macro")
+    for whom, kind in ((f"copilot:{copilot.pk}", "copilot"), ("user:anna", "subjectlimits")):
+        page = f"/admin/limits/one/?whom={whom}"
+        for limit in ("5", "5", "7"):
+            boss.post(page, {"requests_per_day": limit})
+        assert told(2) == [
+            ("changed", kind, {"limits": {}}, {"limits": {"requests_per_day": 5}}),
+            (
+                "changed",
+                kind,
+                {"limits": {"requests_per_day": 5}},
+                {"limits": {"requests_per_day": 7}},
+            ),
+        ]
+    names = AuditEntry.objects.filter(action=Action.CHANGED).values_list("subject_name", flat=True)
+    assert list(names) == ["user:anna", "user:anna", "Macro", "Macro"]
+
+
+def test_members_are_told_before_and_after(boss: Client, settings: Any) -> None:
+    settings.MEMBERS = True
+    copilot = make_copilot()
+    make_user(Role.BUILDERS, username="anna")
+    page = f"{ADMIN}/copilot/{copilot.pk}/members/"
+    boss.post(page, {"add": "1", "user": "anna", "owner": "on"})
+    assert told() == [("changed", "copilot", {"owners": []}, {"owners": ["anna"]})]
+    boss.post(page, {"everybody": "on"} if not copilot.is_for_all_builders else {"close": "1"})
+    assert [one[:2] for one in told()] == [("changed", "copilot")]
+    count = entries()
+    boss.post(page, {"add": "1", "user": "nobody"})
+    assert entries() == count
+
+
+def test_log_ins_that_were_ended_are_told(boss: Client) -> None:
+    other = Client()
+    other.force_login(User.objects.get(username="boss"))
+    boss.post("/admin/log-ins/", {"end": "others"})
+    assert told() == [("logged_out", "user", {}, {"log_ins_ended": 1})]
+    count = entries()
+    boss.post("/admin/log-ins/", {"end": "others"})
+    assert entries() == count
+
+
+def test_a_copilot_that_is_kept_for_another_time_is_told(boss: Client) -> None:
+    copilot = make_copilot()
+    page = f"/admin/privacy/copilots/{copilot.pk}/"
+    for _ in range(2):
+        boss.post(page, {"retention_days": "30", "redaction": ["email"]})
+    assert told(1) == [
+        (
+            "changed",
+            "copilot",
+            {"retention_days": None, "redaction": []},
+            {"retention_days": 30, "redaction": ["email"]},
+        )
+    ]
+    assert AuditEntry.objects.filter(action=Action.CHANGED).count() == 1
+
+
+def test_holds_and_erasures_are_told_without_whom_they_are_about(
+    boss: Client, talk: Conversation
+) -> None:
+    boss.post("/admin/privacy/hold/", {"principal": "key:7", "reason": "Case 7"})
+    ((action, kind, _, after),) = told()
+    assert (action, kind, after["reason"], list(after["principal"])) == (
+        "held",
+        "legalhold",
+        "Case 7",
+        ["mark"],
+    )
+    hold = LegalHold.objects.get()
+    for _ in range(2):
+        boss.post(f"/admin/privacy/release/{hold.pk}/")
+    assert told() == [("released", "legalhold", {}, {})]
+    assert AuditEntry.objects.filter(action=Action.RELEASED).count() == 1
+    asked = {"conversation": talk.pk, "reason": "Asked", "sure": "1"}
+    boss.post("/admin/privacy/erase/", asked)
+    removal = Removal.objects.get()
+    facts = {"conversation": talk.pk, "cause": "erasure", "conversations": 1}
+    assert told() == [("erased", "removal", {}, {**facts, "with_questions": False})]
+    assert AuditEntry.objects.all()[0].subject_id == str(removal.pk)
+
+
+def test_a_night_is_told_where_something_goes(talk: Conversation, settings: Any) -> None:
+    settings.PRUNE_HOUR = 0
+    make_copilot(retention_days=1)
+    Copilot.objects.filter(pk=talk.copilot_id).update(retention_days=1)
+    Conversation.objects.update(last_at=timezone.now() - timedelta(days=5))
+    now = timezone.now()
+    assert len(retention.begin_pruning(now)) == 2
+    assert retention.begin_pruning(now) == []
+    erased = AuditEntry.objects.filter(action=Action.ERASED)
+    assert [(one.actor_kind, json.loads(one.after)["cause"]) for one in erased] == [
+        ("server", "retention")
+    ]
+
+
+def test_what_is_sent_and_tried_by_hand_is_told(boss: Client) -> None:
+    rule, (hook, _) = make_rule(), make_webhook()
+    digest = AlertDigest.objects.create(name="Monday", mails="a@example.com")
+    (delivery,) = make(trial_message("x", timezone.now()), mails="a@example.com", webhook=None)
+    AlertDelivery.objects.update(state=DeliveryState.FAILED)
+    boss.post(f"{ADMIN}/alertrule/{rule.pk}/test/")
+    boss.post(f"{ADMIN}/alertwebhook/{hook.pk}/test/")
+    boss.post(f"{ADMIN}/alertdigest/{digest.pk}/now/")
+    boss.post(f"{ADMIN}/alertdelivery/{delivery.pk}/again/")
+    assert told(4) == [
+        ("tested", "alertrule", {}, {"deliveries": 1}),
+        ("tested", "alertwebhook", {}, {}),
+        ("sent", "alertdigest", {}, {"deliveries": 1}),
+        ("sent", "alertdelivery", {}, {"event": "test"}),
+    ]
+
+
+def test_a_webhook_tells_of_its_secret_and_of_rules_that_say_less(boss: Client) -> None:
+    hook, _ = make_webhook()
+    boss.post(f"{ADMIN}/alertwebhook/{hook.pk}/secret/")
+    secret = {"secret_cipher": "set"}, {"secret_cipher": "changed"}
+    assert told() == [("changed", "alertwebhook", *secret)]
+    make_rule(webhook=hook, with_words=True)
+    operator = Client()
+    operator.force_login(make_user(Role.OPERATORS))
+    url = "https://hooks.example.com/b"
+    operator.post(f"{ADMIN}/alertwebhook/{hook.pk}/change/", {"name": hook.name, "url": url})
+    assert AlertRule.objects.get().with_words is False
+    assert told(2)[0] == ("changed", "alertrule", {"with_words": True}, {"with_words": False})
+    assert told()[0][:2] == ("changed", "alertwebhook")
+
+
+def test_who_judged_is_told_without_his_words(boss: Client, talk: Conversation) -> None:
+    page, turn = f"{ADMIN}/conversation/{talk.pk}", Turn.objects.get()
+    for rating in ("good", "bad"):
+        boss.post(f"{page}/judge/", {"rating": rating, "comment": "canary comment"})
+    where = {"conversation": talk.pk}
+    assert [one for one in told(3) if one[1] == "verdict"] == [
+        ("added", "verdict", {}, {**where, "rating": "good"}),
+        ("changed", "verdict", {"rating": "good"}, {**where, "rating": "bad"}),
+    ]
+    boss.post(f"{page}/turns/{turn.pk}/verdict/", {"rating": "good", "comment": ""})
+    assert told()[0][3] == {**where, "turn": turn.pk, "rating": "good"}
+    for _ in range(2):
+        boss.post(f"{page}/review-state/", {"state": "in_review"})
+    assert told() == [
+        ("changed", "conversation", {"review_state": "done"}, {"review_state": "in_review"})
+    ]
+    boss.post(f"{page}/turns/{turn.pk}/notes/", {"text": "canary note"})
+    note = TurnNote.objects.get()
+    boss.post(f"{page}/notes/{note.pk}/", {"text": "another canary"})
+    boss.post(f"{page}/notes/{note.pk}/", {"_delete": "1"})
+    about = {**where, "turn": turn.pk}
+    assert told(3) == [
+        (action, "turnnote", {}, about) for action in ("added", "changed", "deleted")
+    ]
+    assert "canary" not in "".join(one.before + one.after for one in AuditEntry.objects.all())
+
+
+def test_a_read_through_a_replica_asks_the_primary_what_was_told() -> None:
+    """There is no replica here: whoever asked it would fail."""
+    by, on = Actor.command(), Subject("conversation", "1")
+    with reading_replica():
+        for _ in range(2):
+            record_read(Action.READ, by=by, on=on, after={"view": "conversation"})
+    assert AuditEntry.objects.count() == 1
+
+
+def test_what_the_firms_log_in_changes_is_told_by_the_server() -> None:
+    roles = RoleMap(roles={"desk": frozenset({Role.BUILDERS}), "all": frozenset({Role.REVIEWERS})})
+    person = Vouched(issuer="https://i", subject="1", username="anna", groups=("desk",))
+    for _ in range(2):
+        account_of(person, roles)
+    account_of(Vouched(issuer="https://i", subject="1", groups=("all",)), roles)
+    assert [one[:2] for one in told(entries())] == [("added", "user"), ("changed", "user")]
+    assert "Builders" in str(told()[0][2]["groups"])
+
+
+class TestCommands:
+    def test_a_backup(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        class Written:
+            bytes, uploads, spooled = 10, 2, 1
+
+        monkeypatch.setattr(
+            "copilot_admin.management.commands.backup.back_up", lambda path: Written
+        )
+        call_command("backup", str(tmp_path / "b"), stdout=StringIO())
+        facts = {"bytes": 10, "uploads": 2, "spooled": 1}
+        assert told() == [("backed_up", "database", {}, facts)]
+
+    def test_new_seals(self) -> None:
+        call_command("secrets", "rotate", stdout=StringIO())
+        ((action, kind, _, after),) = told()
+        assert (action, kind, after["sealed"], after["stuck"]) == (
+            "rotated",
+            "stored_secrets",
+            0,
+            0,
+        )
+
+    def test_holding_and_releasing(self, talk: Conversation) -> None:
+        scope = ("--conversation", str(talk.pk))
+        call_command("privacy", "hold", *scope, "--reason", "x", stdout=StringIO())
+        assert entries() == 0
+        call_command("privacy", "hold", *scope, "--reason", "x", "--yes", stdout=StringIO())
+        (hold,) = holds.in_force()
+        call_command("privacy", "hold", "--release", str(hold.pk), "--yes", stdout=StringIO())
+        assert told(2) == [
+            ("held", "legalhold", {}, {"conversation": talk.pk, "reason": "x"}),
+            ("released", "legalhold", {}, {}),
+        ]
+        assert holds.place(Scope(principal="key:1"), reason="x", by="y").pk
