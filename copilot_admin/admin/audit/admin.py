@@ -18,9 +18,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from copilot_admin.admin.audit.download import MEDIA_TYPES, pieces, pieces_in_loop
-from copilot_admin.admin.audit.entry import address_of, compared, is_right, kinds, names
+from copilot_admin.admin.audit.entry import address_of, compared, is_right, names
 from copilot_admin.admin.audit.filters import found, read_audit_filters
 from copilot_admin.admin.audit.pages import page_of
+from copilot_admin.admin.audit.words import kind_words, kinds
 from copilot_admin.admin.common.generics import AuditModelAdmin
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
@@ -56,12 +57,13 @@ class AuditEntryAdmin(GuardedLookups, AuditModelAdmin):
         page = page_of(found(filters), request.GET.dict(), filters.chosen)
         for entry in page.entries:
             entry.words = _words(entry.action)  # type: ignore[attr-defined]  # for the template
+            entry.kind_words = kind_words(entry.subject_kind)  # type: ignore[attr-defined]  # likewise
         context = {
             **self._about(request, _("Audit trail")),
             "filters": filters,
             "page": page,
             "actions": Action.choices,
-            "kinds": list(kinds()),
+            "kinds": kinds(filters.kind),
             "names": names(),
             "query": urlencode(filters.chosen),
         }
@@ -84,6 +86,7 @@ class AuditEntryAdmin(GuardedLookups, AuditModelAdmin):
             "entry": entry,
             "words": _words(entry.action),
             "actor_kind": _kind(entry),
+            "kind_words": kind_words(entry.subject_kind),
             "changes": compared(entry),
             "is_right": is_right(entry),
             "address": address_of(request, entry),

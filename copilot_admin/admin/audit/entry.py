@@ -1,6 +1,6 @@
 """What the page of an entry shows: what was and what is, compared, and whether its hash is right."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 import json
 from typing import Any
 
@@ -9,6 +9,7 @@ from django.db.models import Model
 from django.http import HttpRequest
 from django.urls import reverse
 
+from copilot_admin.admin.audit.words import field_words
 from copilot_admin.admin.frame.site import site
 from copilot_admin.audit.chain import hash_of
 from copilot_admin.audit.keys import known_keys
@@ -23,7 +24,7 @@ def compared(entry: AuditEntry) -> tuple[MarkedChange, ...]:
     names = [*before, *(one for one in after if one not in before)]
     return tuple(
         MarkedChange(
-            label=name,
+            label=field_words(entry.subject_kind, name),
             parts=shortened(differences(_text(before.get(name, "")), _text(after.get(name, "")))),
         )
         for name in names
@@ -46,11 +47,6 @@ def address_of(request: HttpRequest, entry: AuditEntry) -> str:
     if row is None or not page.has_view_permission(request, row):
         return ""
     return reverse(f"admin:{model._meta.label_lower.replace('.', '_')}_change", args=[row.pk])
-
-
-def kinds() -> Iterator[str]:
-    """The kinds of subjects that have pages, to choose from."""
-    yield from sorted(_models())
 
 
 def _models() -> Mapping[str, type[Model]]:

@@ -156,12 +156,12 @@ def test_a_link_leads_to_what_is_there_for_those_who_may_see_it(auditor: Client)
     def address(entry: AuditEntry, browser: Client) -> Any:
         return browser.get(f"{LIST}{entry.pk}/change/").context["address"]
 
-    person = make_user()
-    person.user_permissions.add(Permission.objects.get(codename="view_auditentry"))
-    browser = Client()
-    browser.force_login(person)
-    assert address(entry, browser) == ""
     assert [address(one, auditor) for one in (entry, gone, nothing)] == [link, "", ""]
+    stranger = make_user(Role.BUILDERS)
+    stranger.user_permissions.add(Permission.objects.get(codename="view_auditentry"))
+    browser = Client()
+    browser.force_login(stranger)
+    assert address(entry, browser) == ""
 
 
 def test_what_is_found_is_taken_along_as_csv_without_formulas(
@@ -191,3 +191,21 @@ def test_a_file_says_nothing_to_those_without_the_permission() -> None:
     browser.force_login(make_user(Role.OPERATORS))
     for page in (LIST, f"{LIST}1/change/", f"{LIST}file/?format=csv", f"{LIST}1/history/"):
         assert browser.get(page).status_code == 403
+
+
+def test_kinds_and_fields_are_told_in_words(auditor: Client) -> None:
+    before = {"system_prompt": "a", "limits": {}, "of_another_release": 1}
+    entry = record(Action.CHANGED, by=ANNA, on=Subject("copilot", "1", "M"), before=before)
+    labels = [one.label for one in auditor.get(f"{LIST}{entry.pk}/change/").context["changes"]]
+    assert sorted(labels) == ["Limits", "Of another release", "System prompt"]
+    record(Action.HELD, by=ANNA, on=Subject("legalhold", "3"))
+    record(Action.BACKED_UP, by=ANNA, on=Subject("database"))
+    page = auditor.get(LIST, {"kind": "moon"})
+    kinds = dict(page.context["kinds"])
+    assert (kinds["legalhold"], kinds["database"], kinds["user"], kinds["moon"]) == (
+        "legal hold",
+        "database",
+        "user",
+        "moon",
+    )
+    assert "legal hold 3" in auditor.get(LIST).text

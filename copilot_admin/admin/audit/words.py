@@ -1,0 +1,75 @@
+"""What an entry tells of, in words: the kinds of its subjects and their fields."""
+
+from collections.abc import Mapping
+from functools import cache
+
+from django.apps import apps
+from django.contrib.auth.models import Group, User
+from django.core.exceptions import FieldDoesNotExist
+from django.db.models import Model
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+APP = "copilot_admin"
+# What is no row.
+_PARTS: Mapping[str, str | Promise] = {
+    "database": _("database"),
+    "figures": _("figures"),
+    "stored_secrets": _("stored secrets"),
+}
+# Fields that no row has: what entries of views and commands say.
+_FACTS: Mapping[str, str | Promise] = {
+    "cause": _("cause"),
+    "conversation": _("conversation"),
+    "conversations": _("conversations"),
+    "copilots": _("copilots"),
+    "deliveries": _("deliveries"),
+    "filters": _("filters"),
+    "format": _("format"),
+    "limits": _("limits"),
+    "live": _("live version"),
+    "locked_out": _("refused unseen, after too many"),
+    "log_ins_ended": _("log-ins that were ended"),
+    "members": _("members"),
+    "note": _("note"),
+    "owners": _("owners"),
+    "principal": _("caller"),
+    "turn": _("turn"),
+    "view": _("what was read"),
+    "with_questions": _("with saved questions"),
+    "words": _("words that were searched for"),
+    "work": _("work"),
+}
+
+
+def kinds(chosen: str = "") -> list[tuple[str, str]]:
+    """The kinds of subjects to choose from, by their words; a chosen one of another release too."""
+    known = {name: str(words) for name, words in _PARTS.items()}
+    known |= {name: str(model._meta.verbose_name) for name, model in _models().items()}
+    if chosen:
+        known.setdefault(chosen, chosen)
+    return sorted(known.items(), key=lambda one: one[1].casefold())
+
+
+def kind_words(kind: str) -> str:
+    """What a kind of subject is called; one of another release by its own name."""
+    model = _models().get(kind)
+    return str(_PARTS.get(kind, kind) if model is None else model._meta.verbose_name)
+
+
+def field_words(kind: str, name: str) -> str:
+    """What a field is called; one that nobody knows by its own name, readable."""
+    model = _models().get(kind)
+    try:
+        field = model._meta.get_field(name) if model else None
+    except FieldDoesNotExist:
+        field = None
+    words = getattr(field, "verbose_name", "") or _FACTS.get(name, name.replace("_", " "))
+    text = str(words)
+    return text[:1].upper() + text[1:]
+
+
+@cache
+def _models() -> Mapping[str, type[Model]]:
+    models: list[type[Model]] = [*apps.get_app_config(APP).get_models(), User, Group]
+    return {str(model._meta.model_name): model for model in models}
