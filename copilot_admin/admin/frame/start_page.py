@@ -6,6 +6,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 
+from copilot_admin.admin.frame.attention import attention
 from copilot_admin.admin.frame.cards import Overview, overview_of
 from copilot_admin.admin.frame.next_steps import next_steps
 from copilot_admin.copilots.tags import known_tags, tagged
@@ -44,7 +45,7 @@ def start_page(request: HttpRequest) -> dict[str, Any]:
             "tiles": overview.tiles,
             "n_copilots": len(overview.standings),
         }
-    return {**parts, "steps": next_steps(user, overview)}
+    return {**parts, "steps": [*attention(user), *next_steps(user, overview)]}
 
 
 def _recent() -> list[Recent]:

@@ -1,0 +1,49 @@
+"""Which limits are nearly reached at the moment, for those who may change them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from copilot_admin.limits.naming import name_of
+from copilot_admin.limits.near_limits import SHARE
+from copilot_admin.limits.rules import Rule, rules_of
+from copilot_admin.limits.subjects import Subject
+from copilot_admin.limits.use import Use, use_of
+from copilot_admin.models import Copilot, Scope, SubjectLimits
+
+MOST_LOOKED_AT = 50  # subjects; the page of limits has all
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearLimit:
+    """Somebody who has used most of what he may."""
+
+    name: str
+    per_cent: int
+
+
+def near_limits() -> list[NearLimit]:
+    """Those of which 80 % are used or more, the fullest first; what is of each of several is left out."""
+    rules = [rule for subject, limits in _set() for rule in rules_of(subject, limits)]
+    use = use_of(rules) if rules else {}
+    fullest: dict[Subject, int] = {}
+    for rule in rules:
+        per_cent = _per_cent(rule, use[rule])
+        if per_cent >= 100 * SHARE:
+            fullest[rule.subject] = max(per_cent, fullest.get(rule.subject, 0))
+    order = sorted(fullest.items(), key=lambda one: -one[1])
+    named = ((name_of(subject), per_cent) for subject, per_cent in order)
+    return [NearLimit(name=name, per_cent=number) for name, number in named if name]
+
+
+def _set() -> Iterator[tuple[Subject, dict[str, int | float]]]:
+    copilots = Copilot.objects.in_use().exclude(limits={}).values_list("pk", "limits")
+    for pk, limits in copilots[:MOST_LOOKED_AT]:
+        yield Subject(Scope.COPILOT, str(pk)), limits
+    rows = SubjectLimits.objects.exclude(limits={}).values_list("scope", "subject", "limits")
+    for scope, id, limits in rows[:MOST_LOOKED_AT]:
+        if id or scope == Scope.SERVER:
+            yield Subject(Scope(scope), id), limits
+
+
+def _per_cent(rule: Rule, use: Use) -> int:
+    return min(100, 100 * use.used // rule.most)
