@@ -30,13 +30,8 @@ _ORDER: Sequence[tuple[str | Promise, Mapping[str, str]]] = (
             "ModelPrice": "price",
             "EndpointKey": "key",
             "Limits": "limit",
+            "Privacy": "shield",
             "Running": "steps",
-            "Privacy": "check",
-        },
-    ),
-    (
-        _("Tell"),
-        {
             "Alert": "bell",
             "AlertRule": "options",
             "AlertDigest": "file",
@@ -44,18 +39,28 @@ _ORDER: Sequence[tuple[str | Promise, Mapping[str, str]]] = (
             "AlertDelivery": "send",
         },
     ),
-    (_("People"), {"User": "person", "Group": "people", "AuditEntry": "check"}),
+    (_("People"), {"User": "person", "Group": "people", "AuditEntry": "book"}),
+)
+
+# Shown below another place, while somebody is in either; and where he does not see that one.
+_INSIDE: Mapping[str, str] = dict.fromkeys(
+    ("AlertRule", "AlertDigest", "AlertWebhook", "AlertDelivery"), "Alert"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NavigationLink:
-    """A link of the rail."""
+    """A link of the rail.
+
+    Attributes:
+        is_inside: Whether it belongs to the place above it.
+    """
 
     label: str | Promise
     url: str
     icon: str
     is_current: bool
+    is_inside: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,19 +82,30 @@ def navigation(
         path: Of the page that is shown.
     """
     by_name = {model["object_name"]: model for model in models if model.get("admin_url")}
+    near = {name for name, one in by_name.items() if path.startswith(one["admin_url"])}
+    near |= {_INSIDE[name] for name in near & _INSIDE.keys()}
+    hidden = {
+        name for name, room in _INSIDE.items() if room in by_name and room not in near
+    } & by_name.keys()
+    inside = {name for name, room in _INSIDE.items() if room in by_name}
     home = NavigationLink(
         label=_("Start"), url=index_url, icon=HOME_ICON, is_current=path == index_url
     )
     groups = [PlaceGroup(label="", places=(home,))]
     for label, icons in _ORDER:
-        found = [(by_name.pop(name), icon) for name, icon in icons.items() if name in by_name]
+        found = [
+            (by_name.pop(name), icon, name in inside)
+            for name, icon in icons.items()
+            if name in by_name and name not in hidden
+        ]
         groups.append(_group(label, found, path=path))
-    groups.append(_group(_("More"), [(model, OTHER_ICON) for model in by_name.values()], path=path))
+    others = [(one, OTHER_ICON, False) for name, one in by_name.items() if name not in hidden]
+    groups.append(_group(_("More"), others, path=path))
     return tuple(group for group in groups if group.places)
 
 
 def _group(
-    label: str | Promise, models: Iterable[tuple[Mapping[str, str], str]], *, path: str
+    label: str | Promise, models: Iterable[tuple[Mapping[str, str], str, bool]], *, path: str
 ) -> PlaceGroup:
     places = tuple(
         NavigationLink(
@@ -97,7 +113,8 @@ def _group(
             url=model["admin_url"],
             icon=icon,
             is_current=path.startswith(model["admin_url"]),
+            is_inside=is_inside,
         )
-        for model, icon in models
+        for model, icon, is_inside in models
     )
     return PlaceGroup(label=label, places=places)

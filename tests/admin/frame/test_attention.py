@@ -1,0 +1,120 @@
+"""The start page begins with what needs attention, for those who may see it; the rail stays short."""
+
+from collections.abc import Callable
+
+from django.test import Client
+from django.utils import timezone
+import pytest
+
+from copilot_admin.admin.frame.attention import attention
+from copilot_admin.admin.frame.navigation import navigation
+from copilot_admin.admin.limits import near
+from copilot_admin.config.roles import Role
+from copilot_admin.limits.use import Use
+from copilot_admin.models import Alert, SubjectLimits
+from copilot_admin.models.limits import Scope
+from tests.alerts.alerting import make_rule
+from tests.factories import make_copilot, make_key, make_user
+
+ADMIN = "/admin/copilot_admin"
+RAIL = ("Limits", "Alert", "AlertRule", "AlertDigest", "AlertWebhook", "AlertDelivery")
+
+
+def rail(*names: str, path: str = "/admin/") -> list[tuple[str, bool]]:
+    models = [
+        {"object_name": name, "name": name, "admin_url": f"/admin/{name.lower()}/"}
+        for name in names
+    ]
+    groups = navigation(models, index_url="/admin/", path=path)
+    return [(str(one.label), one.is_inside) for group in groups[1:] for one in group.places]
+
+
+def test_what_belongs_to_alerts_is_shown_to_those_who_are_there() -> None:
+    assert rail(*RAIL) == [("Limits", False), ("Alert", False)]
+    whole = [("Limits", False), ("Alert", False), *((name, True) for name in RAIL[2:])]
+    for place in RAIL[1:]:
+        assert rail(*RAIL, path=f"/admin/{place.lower()}/7/change/") == whole
+
+
+def test_where_alerts_are_not_seen_nothing_is_hidden_with_them() -> None:
+    assert rail("AlertRule", "Limits") == [("Limits", False), ("AlertRule", False)]
+
+
+@pytest.fixture
+def used(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Says how much of each limit is used."""
+
+    def set_to(number: int) -> None:
+        monkeypatch.setattr(near, "use_of", lambda rules: dict.fromkeys(rules, Use(number)))
+
+    return set_to
+
+
+@pytest.mark.django_db
+class TestAttention:
+    def test_nothing_is_said_where_all_is_well(self) -> None:
+        assert attention(make_user(Role.OPERATORS)) == []
+
+    def test_open_alerts_lead_to_the_one_or_to_the_list(self) -> None:
+        operator, now = make_user(Role.OPERATORS), timezone.now()
+        Alert.objects.create(rule=make_rule(), opened_at=now, closed_at=now, sentence="over")
+        alert = Alert.objects.create(rule=make_rule(), opened_at=now, sentence="5 thumbs down")
+        (step,) = attention(operator)
+        assert (step.title, step.sentence, step.url) == (
+            "An alert is open",
+            "5 thumbs down",
+            f"{ADMIN}/alert/{alert.pk}/change/",
+        )
+        Alert.objects.create(rule=make_rule(), opened_at=now, sentence="newest")
+        (step,) = attention(operator)
+        assert (step.title, step.sentence, step.url) == (
+            "2 alerts are open",
+            "newest",
+            f"{ADMIN}/alert/?state=open",
+        )
+        assert attention(make_user(Role.BUILDERS)) == []
+
+    def test_limits_from_80_per_cent_on_are_named_the_fullest_first(self, used) -> None:
+        make_copilot(name="Macro", limits={"requests_per_day": 10})
+        key, _ = make_key("Desk")
+        for scope, id, most in (
+            (Scope.KEY, str(key.pk), 8),
+            (Scope.USER, "", 1),
+            (Scope.SERVER, "", 11),
+        ):
+            limits = {"requests_per_day": most, "requests_per_minute": 1000}
+            SubjectLimits.objects.create(scope=scope, subject=id, limits=limits)
+        operator = make_user(Role.OPERATORS)
+        used(8)
+        (step,) = attention(operator)
+        assert (step.title, step.url) == ("2 limits are nearly reached", "/admin/limits/")
+        assert step.sentence.startswith("Desk")
+        assert step.sentence.endswith("(100 %), Macro (80 %)")
+        used(7)
+        (step,) = attention(operator)
+        assert (step.title, step.button) == ("A limit is nearly reached", "Look at it")
+        used(1)
+        assert attention(operator) == []
+
+    def test_the_page_shows_it(self) -> None:
+        Alert.objects.create(rule=make_rule(), opened_at=timezone.now(), sentence="<b>5</b> down")
+        browser = Client()
+        browser.force_login(make_user(Role.OPERATORS))
+        assert "&lt;b&gt;5&lt;/b&gt; down" in browser.get("/admin/").text
+
+    @pytest.mark.parametrize(
+        ("role", "page", "expected"),
+        [
+            (Role.OPERATORS, "limits/", True),
+            (Role.AUDITORS, "limits/", True),
+            (Role.BUILDERS, "limits/", False),
+        ],
+    )
+    def test_limits_are_seen_by_who_may_and_changed_by_operators(
+        self, role: Role, page: str, expected: bool
+    ) -> None:
+        browser = Client()
+        browser.force_login(make_user(role))
+        answer = browser.get(f"/admin/{page}")
+        assert answer.status_code == (200 if expected else 403)
+        assert ("Set limits" in answer.text) == (role is Role.OPERATORS)
