@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from copilot_admin.admin.common.generics import CopilotModelForm
 from copilot_admin.admin.copilots.draft_inputs import (
@@ -26,8 +27,10 @@ from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.copilots.at_once import Switched, consequences, keys_of, switched
 from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.tags import known_tags
-from copilot_admin.models import Action, Copilot
+from copilot_admin.models import Action, Copilot, Logging
 from copilot_admin.people.members import may_publish
+from copilot_admin.redaction.kinds import LABELS
+from copilot_admin.redaction.rules import not_stored, server_rules
 
 FOLDER = "admin/copilot_admin/copilot"
 _INPUTS = inputs_of_the_table()
@@ -129,12 +132,29 @@ def panel_of(copilot: Copilot) -> dict[str, Any]:
         "copilot": copilot,
         "may_turn": True,
         "standing": standing_of(copilot),
-        "sentences": now.sentences,
+        "sentences": (*now.sentences, *_kept_sentences(copilot)),
         "tags": copilot.tags,
         "tags_typed": ", ".join(copilot.tags),
         "known_tags": known_tags(Copilot.objects.in_use()),
         "form": AtOnceForm(instance=copilot, initial={"before": stamp(now)}),
     }
+
+
+def _kept_sentences(copilot: Copilot) -> tuple[str, ...]:
+    """For how long transcripts are kept and what of them is not stored; who sets that sets it elsewhere."""
+    if copilot.logging != Logging.EVERYTHING:
+        return ()
+    days = copilot.retention_days
+    kept = ngettext(
+        "They are deleted after %(n)d day of silence.",
+        "They are deleted after %(n)d days of silence.",
+        days or 0,
+    )
+    taken = [str(LABELS[kind]) for kind in server_rules().kinds]
+    taken += [one for one in not_stored(copilot) if one not in taken]
+    redacted = _("Never stored: %(what)s.") % {"what": "; ".join(taken)} if taken else ""
+    until = kept % {"n": days} if days else _("No time is set after which they are deleted.")
+    return tuple(filter(None, (until, redacted)))
 
 
 def _put(copilot: Copilot, switches: Switched) -> None:

@@ -148,3 +148,45 @@ def test_the_list_asks_before_live_copilots_are_switched(builder: Client) -> Non
     assert "Enable copilots?" in page
     builder.post(address, values_in(page, form_id="switch-form"))
     assert Copilot.objects.filter(enabled=True).count() == 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, "Whole conversations are kept. No time is set after which they are deleted."),
+        ({"retention_days": 1}, "They are deleted after 1 day of silence."),
+        (
+            {"retention_days": 30, "redaction": ["phone"], "redacted_expressions": ["A-1", "B-2"]},
+            "They are deleted after 30 days of silence. Never stored: E-mail addresses; "
+            "Phone numbers; what 2 expressions find.",
+        ),
+    ],
+)
+def test_it_says_for_how_long_is_kept_and_what_is_not_stored(
+    builder: Client, settings: Any, fields: dict[str, Any], expected: str
+) -> None:
+    settings.REDACTION = (("email",), ()) if "redaction" in fields else ((), ())
+    copilot = make_copilot(**fields)
+    text = " ".join(builder.get(url(copilot)).content.decode().split())
+    assert expected in text
+    Copilot.objects.update(logging="metadata")
+    text = " ".join(builder.get(url(copilot)).content.decode().split())
+    assert "They are deleted" not in text
+    assert "Never stored" not in text
+
+
+def test_a_page_leads_to_what_is_set_elsewhere_for_those_who_may_set_it(client: Client) -> None:
+    copilot = make_copilot()
+    page = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+    links = (
+        f"/admin/limits/one/?whom=copilot:{copilot.pk}",
+        f"/admin/privacy/copilots/{copilot.pk}/",
+        "/admin/copilot_admin/alertrule/",
+    )
+    seen = {}
+    for roles in ((Role.BUILDERS,), (Role.BUILDERS, Role.OPERATORS)):
+        client.force_login(make_user(*roles))
+        text = client.get(page).content.decode()
+        found = text.partition("around-heading")[2]
+        seen[roles] = [f'href="{link}"' in found for link in links]
+    assert list(seen.values()) == [[False] * 3, [True] * 3]
