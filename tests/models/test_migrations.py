@@ -145,7 +145,7 @@ def test_of_judgements_that_raced_the_newest_stays():
     ):
         feedback.create(turn_id=turn, source=source, value=value)
     old.get_model(APP, "Conversation").objects.update(n_up=3, n_down=1)
-    migrate("0045_feedback_once")
+    migrate("0043_feedback_once")
     kept = Feedback.objects.order_by("pk").values_list("turn", "source", "value")
     assert list(kept) == [(twice, "reviewer", 1), (twice, "end_user", -1), (once, "end_user", 1)]
     assert list(Conversation.objects.values_list("n_up", "n_down")) == [(2, 1)]

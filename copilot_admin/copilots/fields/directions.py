@@ -9,7 +9,7 @@ TURNING_SIGNS = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206
 
 def without_turning_signs(text: str) -> str:
     """The text without them, where there is nobody to ask: of a note, it is what was meant."""
-    return "".join(sign for sign in text if sign not in _TURNING)
+    return "".join(sign for sign in text if sign not in TURNING_SIGNS)
 
 
 def turning_sign_fault(text: str) -> str:

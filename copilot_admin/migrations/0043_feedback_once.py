@@ -4,11 +4,13 @@ Code of the release before lives with the constraint: it judges by `update_or_cr
 where another was faster. Judgements are few, so the index is built within the transaction.
 """
 
+from typing import Any
+
 from django.db import migrations, models
 from django.db.models import Exists, OuterRef
 
 
-def keep_the_newest(apps, schema_editor):
+def keep_the_newest(apps: Any, schema_editor: object) -> None:
     feedback = apps.get_model("copilot_admin", "Feedback").objects.order_by()
     newer = feedback.filter(
         turn=OuterRef("turn"), source=OuterRef("source"), pk__gt=OuterRef("pk")
@@ -28,7 +30,7 @@ def keep_the_newest(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('copilot_admin', '0041_privacy'),
+        ('copilot_admin', '0042_erased_users'),
     ]
 
     operations = [
