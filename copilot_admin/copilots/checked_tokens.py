@@ -1,6 +1,7 @@
 """Remembers the tokens that were checked: a client sends the same one with each question.
 
-To check one takes 0.13 ms, with 10 kB half a millisecond more; to find it again 0.005 ms. What is
+To check one of 0.5 kB takes 0.10 ms, one of 10 kB 0.52 ms; to find it again 0.0012 and 0.0082 ms (RS256,
+2048 bits, the best of seven tries). What is
 remembered is its digest, never the token.
 """
 

@@ -1,6 +1,6 @@
 """For how long data is kept: what is removed, how, and what may not be.
 
-In come scopes (a conversation, a caller, a copilot, a period) and clocks; out go rows, spooled files
+In come scopes (a conversation, a user, a caller, a copilot, a period) and clocks; out go rows, spooled files
 and what the database's own files still hold. Doors: `scopes`, `holds`, `removing`, `retention`,
-`counting`, `rows`, `spooled`, `leftovers`.
+`counting`, `rows`, `users`, `finding`, `forgetting`, `spooled`, `leftovers`.
 """

@@ -1,5 +1,7 @@
 """Which user somebody means who types an id, an e-mail address or a name; reads the database."""
 
+from unicodedata import normalize
+
 from django.db.models import Q
 
 from copilot_admin.models import EndUser
@@ -33,5 +35,10 @@ def user_meant(text: str) -> EndUser:
 def _called(text: str) -> Q:
     if text.startswith(ID_START):
         return Q(identifier=text.removeprefix(ID_START))
-    # An address that somebody types has whatever letters; who is erased must not be missed for them.
-    return Q(identifier=text) | Q(email__iexact=text) | Q(name=text) | Q(digest=text)
+    # An address that somebody types has whatever letters, and a keyboard says "e" and an accent in one
+    # sign or in two: who is to be erased must not be missed for them.
+    forms = {text, normalize("NFC", text), normalize("NFD", text)}
+    found = Q(identifier__in=forms) | Q(name__in=forms) | Q(digest=text)
+    for form in forms:
+        found |= Q(email__iexact=form)
+    return found

@@ -1,12 +1,13 @@
 """The rows of users: they go when nothing refers to them any more, and with them what is set for them."""
 
 from collections.abc import Collection
+from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
 from copilot_admin.models import ComponentCall, Conversation, EndUser, LegalHold, Run, SubjectLimits
 from copilot_admin.models.limits import Scope as Limited
-from copilot_admin.privacy.rows import Gone
+from copilot_admin.privacy.rows import ROWS, Gone
 from copilot_admin.privacy.scopes import Scope
 from copilot_admin.storage.many import delete_rows
 
@@ -35,6 +36,11 @@ def forget_silent(ids: Collection[int]) -> Gone:
     silent = _without_anything(ids)
     gone.counts[EndUser.__name__] += delete_rows(EndUser._meta.pk, silent)
     return gone
+
+
+def users_of(rows: QuerySet[Any]) -> set[int]:
+    """Users of the first of some rows, as many as one batch deletes."""
+    return set(rows.order_by().values_list("user_id", flat=True)[:ROWS]) - {None}
 
 
 def _without_anything(ids: Collection[int]) -> list[int]:

@@ -36,6 +36,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.privacy.holds import holds_on_copilot
 from copilot_admin.privacy.rows import delete_first, of_conversations, of_runs, without_running
+from copilot_admin.privacy.users import forget_silent, users_of
 
 CONVERSATIONS = 20  # looked at in one batch; one with more rows than a batch takes several
 STALLED = timedelta(seconds=30)  # without a batch: whoever deleted has stopped
@@ -92,13 +93,23 @@ def delete_batch(copilot_id: int) -> Step:
     found = list(oldest.values_list("pk", flat=True)[:CONVERSATIONS])
     if found:
         ended = without_running(found)
-        return Step.MOVED if delete_first(of_conversations(ended)).total else Step.WAITING
-    if delete_first(_of_copilot(copilot_id)).total:
+        theirs = users_of(Conversation.objects.filter(pk__in=ended))
+        return Step.MOVED if _deleted(of_conversations(ended), theirs) else Step.WAITING
+    runs, calls = (model.objects.filter(copilot_id=copilot_id) for model in (Run, ComponentCall))
+    if _deleted(_of_copilot(copilot_id), users_of(runs) | users_of(calls)):
         return Step.MOVED
     if Run.objects.filter(copilot_id=copilot_id).exists():
         return Step.WAITING
     copilot.delete()
     return Step.GONE
+
+
+def _deleted(in_order: Iterable[QuerySet[Any]], theirs: Collection[int]) -> bool:
+    """Deletes some rows, and users whose last ones these were; whether there were any."""
+    gone = delete_first(in_order).total
+    if gone:
+        forget_silent(theirs)
+    return bool(gone)
 
 
 def _of_copilot(copilot_id: int) -> Iterable[QuerySet[Any]]:

@@ -37,7 +37,6 @@ from copilot_admin.models.privacy import ERASED
 from copilot_admin.privacy import users
 from copilot_admin.privacy.counting import caller_days, component_calls, loose_runs, to_be_removed
 from copilot_admin.privacy.rows import (
-    ROWS,
     Gone,
     delete_first,
     of_conversations,
@@ -198,7 +197,7 @@ def _asks_now(scope: Scope) -> bool:
 
 def _delete_conversations(ids: list[int]) -> Gone:
     """Some rows of conversations, and users whose last ones these were."""
-    theirs = _users_of(Conversation.objects.filter(pk__in=ids))
+    theirs = users.users_of(Conversation.objects.filter(pk__in=ids))
     gone = delete_first(of_conversations(ids))
     if gone.counts[Conversation.__name__]:
         gone.counts += users.forget_silent(theirs).counts
@@ -209,14 +208,10 @@ def _delete_others(scope: Scope) -> Gone:
     """Some of what is meant beside conversations, and users whose last rows these were."""
     if scope.user is not None:  # his own row goes at the end, if he is meant as a whole
         return delete_first(_without_conversation(scope))
-    theirs = _users_of(loose_runs(scope)) | _users_of(component_calls(scope))
+    theirs = users.users_of(loose_runs(scope)) | users.users_of(component_calls(scope))
     gone = delete_first(_without_conversation(scope))
     gone.counts += users.forget_silent(theirs).counts
     return gone
-
-
-def _users_of(rows: QuerySet[Any]) -> set[int]:
-    return set(rows.order_by().values_list("user_id", flat=True)[:ROWS]) - {None}
 
 
 def _nothing_runs() -> Q:

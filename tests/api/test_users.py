@@ -14,11 +14,23 @@ from copilot_admin.config.asking_users import Naming, ProxyRules
 from copilot_admin.config.networks import networks
 from copilot_admin.copilots.door import forget_keys
 from copilot_admin.edge.proxy_users import ProxyUsers
-from copilot_admin.models import Access, Conversation, EndUser, Feedback, Outcome, Run, Turn
+from copilot_admin.limits.subjects import Subject
+from copilot_admin.models import (
+    Access,
+    ComponentCall,
+    Conversation,
+    EndUser,
+    Feedback,
+    Outcome,
+    Run,
+    Scope,
+    Turn,
+)
 from tests.docs.test_operations import proxy
 from tests.engine.scripted import ScriptedProvider, text
 from tests.factories import make_key, make_published
 from tests.issuer import KeySetServer, jwk, key_set, rules, token_of
+from tests.limits.limiting import limited
 from tests.live_server import LiveServer, live_server
 from tests.waiting import eventually
 from tests.wire import Line
@@ -67,7 +79,7 @@ def ask(url: str, body: Any = HELLO, *, path: str = QUERY, **headers: str) -> tu
     rows = {name.replace("_", "-"): value for name, value in headers.items()}
     with Line(url + path, body=body, headers=rows) as line:
         told = line.read_all()
-        said = None if line.status == 200 else json.loads(told)["detail"]
+        said = None if line.status == 200 else json.loads(told).get("detail")
     assert eventually(lambda: not Run.objects.filter(outcome=Outcome.RUNNING).exists())
     return line.status, said
 
@@ -278,3 +290,37 @@ def test_a_user_whose_row_was_erased_is_written_anew(service_url):
     EndUser.objects.all().delete()
     assert ask(service_url, Authorization=bearer())[0] == 200
     assert users() == [("ada", "ada")]
+
+
+def test_feedback_and_calls_of_components_are_the_users(service_url):
+    key = make_key()[1]
+    with limited({Subject(Scope.USER, "ada"): {"requests_per_minute": 2}}):
+        vote, call = {"vote": "thumbs_up"}, {"parameters": {"expression": "1 + 1"}}
+        feedback, calculator = "/v1/copilots/news/feedback", "/v2/components/calculator"
+        named = {"X_User_Id": "ada"}
+        assert ask(service_url, vote, path=feedback, **named)[0] == 404
+        bearer_key = {"Authorization": f"Bearer {key}"}
+        assert ask(service_url, call, path=calculator, **named, **bearer_key)[0] == 200
+        refused = ask(service_url, vote, path=feedback, **named)
+        assert refused[0] == 429 and refused[1].startswith("This user may send 2 requests a minute")
+        assert ask(service_url, call, path=calculator, **named, **bearer_key)[0] == 429
+        assert ask(service_url, call, path=calculator, X_User_Id="eve", **bearer_key)[0] == 200
+    assert eventually(lambda: ComponentCall.objects.count() == 2)
+    calls = ComponentCall.objects.order_by("pk").values_list("user__identifier", flat=True)
+    assert list(calls) == ["ada", "eve"]
+
+
+@pytest.mark.parametrize("named", ["u" * 10_000, "a\u202eda".encode().decode("latin-1")])
+def test_an_id_that_is_none_is_refused_in_words(service_url, named):
+    status, said = ask(service_url, X_User_Id=named)
+    assert (status, EndUser.objects.exists()) == (401, False)
+    assert said.startswith("The proxy names its user")
+
+
+def test_who_is_named_in_the_midst_of_a_chat_begins_one_of_his_own(service_url):
+    assert ask(service_url, X_Trace_Id="chat")[0] == 200
+    assert ask(service_url, AGAIN, X_Trace_Id="chat", X_User_Id="ada")[0] == 200
+    assert ask(service_url, AGAIN, X_Trace_Id="chat", X_User_Id="eve")[0] == 200
+    assert ask(service_url, AGAIN, X_Trace_Id="chat", X_User_Id="  ")[0] == 200
+    assert users() == [(None, None), ("ada", "ada"), ("eve", "eve"), (None, None)]
+    assert Conversation.objects.count() == 3

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from django.db import connection
+from django.db import IntegrityError, connection
 from django.db.models import ProtectedError
 from django.test.utils import CaptureQueriesContext
 import pytest
@@ -169,4 +169,20 @@ def test_a_run_of_a_user_who_was_erased_meanwhile_is_kept():
     EndUser.objects.all().delete()
     asyncio.run(JOURNAL.accept(client.opening("Hello")))
     assert Run.objects.get().user == EndUser.objects.get()
+    assert JOURNAL.problem == ""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_question_is_tried_again_where_another_had_all_users_forgotten():
+    """Two questions know a row that is gone; the first one to notice empties what both knew."""
+    tries = []
+
+    def job() -> int:
+        tries.append(1)
+        if len(tries) == 1:
+            raise IntegrityError
+        return 7
+
+    forget_users()
+    assert asyncio.run(JOURNAL._written_of_user(job)) == 7
     assert JOURNAL.problem == ""

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 import zlib
 
 from django.conf import settings
@@ -10,10 +11,12 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin import models
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.journal.checkpoints import store
 from copilot_admin.journal.recorder import Piece
 from copilot_admin.journal.sealing import seal, to_json
 from copilot_admin.journal.seen import note_seen
+from copilot_admin.privacy.finding import user_meant
 from copilot_admin.privacy.leftovers import vacuum
 from copilot_admin.privacy.scopes import Scope
 from copilot_admin.storage.spool import SPOOL
@@ -31,9 +34,9 @@ GONE, STAYS = "qxjzkvwpqyhx", "zvqkxwyjpzqf"
 PADDING = " ".join(f"row {number} of a table" for number in range(400))
 
 
-def write_everywhere(word, *, principal, version):
+def write_everywhere(word, *, principal, version, user=None):
     """A conversation with a word wherever a text can be."""
-    client = Client(version=version, principal=principal, trace_id=f"trace {word}")
+    client = Client(version=version, principal=principal, trace_id=f"trace {word}", user=user)
     table = MessageArtifact(
         type=ArtifactType.TABLE, uuid="u", artifact_name=word, description=word,
         content=[{"day": f"{word} {PADDING} {word}"}],
@@ -79,17 +82,32 @@ def export_of(conversation, word):
 
 def files_with(word):
     """The files of the database and of the data directory in which a word is, plain or packed."""
+    return {name for name, data in files() if is_in(data, word)}
+
+
+def words_found(words):
+    """Those of some words that are in any file, plain or packed."""
+    found = set()
+    for _, data in files():
+        for text in (data, *unpacked(data)):
+            found |= {word for word in words if word.encode() in text}
+    return found
+
+
+def files():
+    """The names and contents of the files of the database and of the data directory."""
     here = Path(settings.DATA_DIR)
     found = [path for path in here.rglob("*") if path.is_file()]
     if connection.vendor == "sqlite":
         database = Path(connection.settings_dict["NAME"])
         found += [path for path in database.parent.glob(f"{database.name}*") if path not in found]
-        return {path.name for path in found if is_in(path.read_bytes(), word)}
-    return {path.name for path in found if is_in(path.read_bytes(), word)} | pages_with(word)
+    else:
+        yield from pages()
+    yield from ((path.name, path.read_bytes()) for path in found)
 
 
-def pages_with(word):
-    """The files of PostgreSQL's tables and indexes in which a word is."""
+def pages():
+    """The files of PostgreSQL's tables and indexes."""
     with connection.cursor() as cursor:
         cursor.execute("CHECKPOINT")
         cursor.execute(
@@ -97,7 +115,7 @@ def pages_with(word):
             "WHERE relname LIKE '%%copilot_admin%%' AND relkind IN ('r', 'i', 't') "
             "OR relnamespace = 'pg_toast'::regnamespace AND relkind IN ('r', 't')"
         )
-        return {name for name, data in cursor.fetchall() if is_in(bytes(data), word)}
+        return [(name, bytes(data)) for name, data in cursor.fetchall()]
 
 
 def is_in(data, word):
@@ -166,3 +184,24 @@ def test_an_erased_caller_is_in_no_file_and_another_in_all():
     assert list(models.SeenValue.objects.filter(kind="reason").values_list("value", flat=True)) == [
         f"tag {STAYS}"
     ]
+
+
+def test_an_erased_user_is_in_no_file_and_nineteen_others_in_all():
+    version, (key, _) = make_version(), make_key()
+    letters = Random(7)  # words, not secrets
+    words = ["".join(letters.choices("bcdfghjkmpqvwxz", k=12)) for _ in range(20)]
+    for word in words:
+        user = AskingUser(id=f"id-{word}", email=f"{word}@b.example", name=f"Name {word}")
+        talk = write_everywhere(word, principal=f"key:{key.pk}", version=version, user=user)
+        make_call(key=key, user=talk.user, arguments={"expression": word})
+        models.SubjectLimits.objects.create(scope="user", subject=user.id, limits={})
+    gone = words.pop(7)
+    removal = erase(Scope(user=user_meant(f"{gone}@b.example").pk))
+    if connection.vendor == "postgresql":
+        vacuum(full=True)
+    assert words_found({gone, *words}) == set(words)
+    assert removal.counts["EndUser"] == removal.counts["SubjectLimits"] == 1
+    assert removal.counts["CallerDay"] == removal.counts["ComponentCall"] == 1
+    left = models.EndUser.objects.values_list("identifier", flat=True)
+    assert set(left) == {f"id-{word}" for word in words}
+    assert models.Conversation.objects.count() == models.SavedQuestion.objects.count() == 19

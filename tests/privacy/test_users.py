@@ -20,6 +20,8 @@ from copilot_admin.privacy.counting import count
 from copilot_admin.privacy.finding import user_meant
 from copilot_admin.privacy.forgetting import Forgetting
 from copilot_admin.privacy.scopes import Scope
+from copilot_admin.upkeep.deletion import Step as DeletionStep
+from copilot_admin.upkeep.deletion import delete_batch, mark
 from copilot_admin.upkeep.removing import Step, begin, remove_batch
 from tests.factories import make_call, make_key, make_version
 from tests.journal.journaling import START, Client, ai
@@ -63,6 +65,11 @@ class TestWhoIsMeant:
         user("eve", email="eve@b.example", name="Eve")
         assert user_meant(typed) == ada
         assert user_meant(ada.digest) == ada
+
+    def test_an_accent_is_a_sign_of_its_own_or_not(self):
+        zoe = user("zoe\u0308", name="Zo\u00eb")
+        for typed in ("zo\u00eb", "zoe\u0308", "Zoe\u0308", "Zo\u00eb"):
+            assert user_meant(typed) == zoe
 
     def test_several_are_told_with_their_ids(self):
         one = user("a1", name="Sam")
@@ -183,6 +190,19 @@ def test_whose_last_conversation_goes_is_forgotten_too():
     models.ComponentCall.objects.update(copilot=version.copilot)
     remove(Scope(copilot=version.copilot_id))
     assert not EndUser.objects.exists()
+
+
+def test_users_of_a_copilot_go_with_it_unless_another_one_knows_them():
+    version, other = make_version(), make_version()
+    for name in ("ada", "eve"):
+        who = AskingUser(id=name)
+        Client(version=version, user=who, trace_id=name).ask("q").answer("a")
+        make_call(copilot=version.copilot, user=EndUser.objects.get(identifier=name))
+    Client(version=other, user=AskingUser(id="eve"), trace_id="eve").ask("q").answer("a")
+    mark([version.copilot_id])
+    while delete_batch(version.copilot_id) is DeletionStep.MOVED:
+        pass
+    assert EndUser.objects.get().identifier == "eve"
 
 
 def test_who_is_being_answered_is_waited_for():

@@ -6,11 +6,13 @@ import pytest
 
 from copilot_admin.config.roles import Role, create_roles
 from copilot_admin.copilots.archive import put_away
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import Conversation, Copilot, LegalHold, Removal
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.scopes import Scope
 from tests.factories import make_user, make_version
 from tests.journal.journaling import Client as Asker
+from tests.upkeep.test_removing import remove
 
 pytestmark = pytest.mark.django_db
 START = "/admin/privacy/"
@@ -190,3 +192,56 @@ def test_a_copilot_that_is_held_is_not_deleted_and_the_page_says_why(client):
     put_away([copilot.pk])
     page = text_of(client.get(f"/admin/copilot_admin/copilot/{copilot.pk}/delete/"))
     assert "A legal hold keeps" in page and "Case 12, placed by ann" in page
+
+
+def test_a_user_is_held_by_his_address_and_shown_by_name(client):
+    logged_in(client, "hold_data", "erase_data")
+    ada = AskingUser(id="ada <1>", email="ada@b.example", name="Ada <b>")
+    talk = Asker(trace_id="a", user=ada).ask("q").answer("a").conversation
+    form = client.get(reverse("admin:privacy_hold") + "?user=id:ada%20%3C1%3E")
+    assert 'value="id:ada &lt;1&gt;"' in text_of(form)
+    given = {"user": "ADA@b.example", "reason": "Case"}
+    assert client.post(reverse("admin:privacy_hold"), given).url == START
+    assert LegalHold.objects.get().user_row == talk.user
+    page = text_of(client.get(START))
+    assert "user <bdi>Ada &lt;b&gt;</bdi> (<bdi>ada &lt;1&gt;</bdi>)" in page
+    page = text_of(client.post(reverse("admin:privacy_erase"), given))
+    assert "One more is held and stays" in page and "What is known of the user" not in page
+    assert "Nothing fits" in page
+
+
+def test_a_user_is_counted_erased_and_then_not_named_any_more(
+    client, django_capture_on_commit_callbacks
+):
+    logged_in(client, "erase_data")
+    user = AskingUser(id="ada", name="Ada")
+    talk = Asker(trace_id="a", user=user).ask("q").answer("a").conversation
+    given = {"user": "Ada", "reason": "Ticket 5", "with_questions": "on"}
+    address = reverse("admin:privacy_erase")
+    page = text_of(client.post(address, given))
+    assert "One conversation" in page and "What is known of the user" in page
+    with django_capture_on_commit_callbacks():
+        assert client.post(address, {**given, "sure": "1"}).url == START
+    assert "user <bdi>Ada</bdi> (<bdi>ada</bdi>)" in text_of(client.get(START))
+    assert remove(removal=Removal.objects.get()).counts["EndUser"] == 1
+    page = text_of(client.get(START))
+    assert "Ada" not in page and "somebody who asked" in page
+    assert not Conversation.objects.filter(pk=talk.pk).exists()
+
+
+@pytest.mark.parametrize(
+    ("typed", "fault"),
+    [
+        ("Sam", "Several users are called that: id:a1, id:&lt;b&gt;. Type one of these ids."),
+        ("nobody", "There is no such user."),
+        ("u" * 300, "at most 257 characters"),
+    ],
+)
+def test_who_is_not_one_user_is_told(client, typed, fault):
+    logged_in(client, "hold_data", "erase_data")
+    for name in ("a1", "<b>"):
+        Asker(trace_id=name, user=AskingUser(id=name, name="Sam")).ask("q").answer("a")
+    given = {"user": typed, "reason": "r"}
+    for address in ("admin:privacy_hold", "admin:privacy_erase"):
+        assert fault in text_of(client.post(reverse(address), given))
+    assert not LegalHold.objects.exists()
