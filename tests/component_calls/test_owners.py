@@ -10,6 +10,7 @@ from copilot_admin.component_calls.records import Owner, keep, owner_of
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import CallStatus, ComponentCall, EndUser
+from copilot_admin.storage.writer import WRITER
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 ADA = AskingUser(id="ada")
@@ -24,7 +25,7 @@ def call() -> ComponentCall:
 
 
 def settle() -> None:
-    records.WRITER.submit(lambda: None).result()
+    WRITER.submit(lambda: None).result()
 
 
 def test_a_call_is_its_users():
