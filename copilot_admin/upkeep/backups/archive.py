@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 import hashlib
+import lzma
 import os
 from pathlib import Path
 from typing import IO
@@ -15,7 +16,16 @@ from copilot_admin.upkeep.backups.manifest import Manifest, Member
 
 CHUNK = 1024 * 1024  # what is in memory of a member at a time
 PARTIAL = ".partial"  # ends the name of a backup that is not whole yet
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+# What reading an archive breaks with that was cut or changed: also at names, and at other packings.
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
 
 
 class Writer:
@@ -90,17 +100,24 @@ class Reader:
         Raises:
             ConfigurationError: It is not what the manifest says.
         """
+        listed = self.head.members[name]
         digest, size = hashlib.sha256(), 0
+        for chunk in self._pieces(name):
+            digest.update(chunk)
+            size += len(chunk)
+            if size > listed.size:  # it could go on for ever
+                raise _damaged(name)
+            take(chunk)
+        if Member(size, digest.hexdigest()) != listed:
+            raise _damaged(name)
+
+    def _pieces(self, name: str) -> Iterator[bytes]:
         try:
             with self._archive.open(name) as source:
                 while chunk := source.read(CHUNK):
-                    digest.update(chunk)
-                    size += len(chunk)
-                    take(chunk)
-        except (KeyError, *DAMAGED):
+                    yield chunk
+        except (KeyError, OSError, *DAMAGED):
             raise _damaged(name) from None
-        if Member(size, digest.hexdigest()) != self.head.members[name]:
-            raise _damaged(name)
 
     def names(self, folder: str) -> list[str]:
         """The members of a folder, by their path within it; none leads out of it.
@@ -134,7 +151,7 @@ def open_archive(path: Path) -> Iterator[Reader]:
             if archive.getinfo(manifest.NAME).file_size > manifest.MOST_BYTES:
                 raise _damaged(manifest.NAME)
             head = archive.read(manifest.NAME)
-        except (KeyError, *DAMAGED):
+        except (KeyError, OSError, *DAMAGED):
             raise _damaged(manifest.NAME) from None
         yield Reader(archive, manifest.read(head))
 

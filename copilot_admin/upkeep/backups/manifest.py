@@ -62,11 +62,24 @@ def read(data: bytes) -> Manifest:
             raise ConfigurationError(
                 "The backup was written in another format. Restore it with the release that wrote it."
             )
-        members = {name: Member(**row) for name, row in found.pop("members").items()}
+        members = {name: _member(row) for name, row in found.pop("members").items()}
         for name in ("migrations", "encryption_keys"):
-            found[name] = tuple(found[name])
+            found[name] = tuple(map(_text, found[name]))
         return Manifest(members=members, **found)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise ConfigurationError(
             "The backup's manifest cannot be read: the file was changed. Use another backup."
         ) from None
+
+
+def _member(row: Mapping[str, object]) -> Member:
+    member = Member(**row)  # type: ignore[arg-type]  # looked at in the next line
+    if type(member.size) is not int:
+        raise TypeError
+    return member
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value

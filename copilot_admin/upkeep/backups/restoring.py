@@ -104,7 +104,8 @@ def _put_back(backup: Reader, prefix: str, names: list[str], folder: Path) -> No
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = target.with_name(f".{target.name}.restored")
         try:
-            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            draft.unlink(missing_ok=True)  # of a try that broke off, or a link that leads elsewhere
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 backup.copy(f"{prefix}{name}", file.write)
             draft.replace(target)

@@ -1,6 +1,7 @@
 """A backup is whole, private and checked; what comes back is what was there."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 import hashlib
 from io import BytesIO
 import json
@@ -25,7 +26,7 @@ from copilot_admin.settings import BASE_DIR
 from copilot_admin.upkeep.backups import backing_up, manifest, postgresql, programs
 from copilot_admin.upkeep.backups.archive import new_archive, open_archive
 from copilot_admin.upkeep.backups.backing_up import back_up
-from copilot_admin.upkeep.backups.restoring import restore
+from copilot_admin.upkeep.backups.restoring import _put_back, restore
 from tests import services
 from tests.factories import make_provider, make_published
 
@@ -319,3 +320,79 @@ def test_a_member_is_what_was_read_of_it(tmp_path):
     with new_archive(tmp_path / "one") as archive:
         archive.add("a", BytesIO(b"x" * 3_000_000))
     assert archive.members["a"].size == 3_000_000
+
+
+HEAD = manifest.Manifest(
+    made_at="2026-11-22T12:00:00+00:00", vendor="sqlite", server_major=0, dump_major=0,
+    migrations=(), encryption_keys=(), members={},
+)  # fmt: skip
+
+
+def listed(path: Path, name: str, data: bytes, *, size: int, packing: int) -> Path:
+    """An archive whose manifest says of a member that it is of some size."""
+    member = manifest.Member(size, hashlib.sha256(data).hexdigest())
+    with zipfile.ZipFile(path, "w", packing) as archive:
+        archive.writestr(name, data)
+        archive.writestr(manifest.NAME, manifest.written(replace(HEAD, members={name: member})))
+    return path
+
+
+def test_a_member_that_is_longer_than_is_listed_is_not_read_to_its_end(tmp_path):
+    bomb = b"0" * 8_000_000
+    taken: list[int] = []
+    file = listed(tmp_path / "b", "database", bomb, size=10, packing=zipfile.ZIP_DEFLATED)
+    with open_archive(file) as backup, pytest.raises(ConfigurationError, match="is damaged at"):
+        backup.copy("database", lambda piece: taken.append(len(piece)))
+    assert taken == []
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_STORED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize("name", ["database", "uploads/é.png"])
+def test_whatever_is_changed_in_a_file_is_told_in_words(tmp_path, packing, name):
+    """However it was packed: whoever restores reads what to do, and no traceback."""
+    whole = listed(tmp_path / "b", name, b"SQLite" * 20, size=120, packing=packing).read_bytes()
+    refused = 0
+    places = range(0, len(whole), 5)
+    for place in places:
+        turned = bytes([whole[place] ^ 0xFF])
+        (tmp_path / "b").write_bytes(whole[:place] + turned + whole[place + 1 :])
+        try:
+            with open_archive(tmp_path / "b") as backup:
+                backup.check()
+        except ConfigurationError:
+            refused += 1
+    assert refused > len(places) / 2  # others are of no meaning, such as the time of a member
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"migrations": [None]},
+        {"encryption_keys": [1]},
+        {"members": {"database": {"size": "1", "sha256": ""}}},
+        {"members": {"database": {"size": True, "sha256": ""}}},
+    ],
+)
+def test_a_manifest_of_other_kinds_of_values_is_refused(change):
+    head = json.loads(manifest.written(HEAD)) | change
+    with pytest.raises(ConfigurationError, match="manifest cannot be read"):
+        manifest.read(json.dumps(head).encode())
+
+
+@pytest.mark.django_db
+def test_an_upload_is_not_written_through_a_link_that_waits_for_it(data, tmp_path):
+    make_published(slug="news")
+    back_up(tmp_path / "backup")
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    with open_archive(tmp_path / "backup") as backup:
+        (names,) = (backup.names(manifest.UPLOADS),)
+        target = tmp_path / "there" / names[0]
+        target.parent.mkdir(parents=True)
+        target.with_name(f".{target.name}.restored").symlink_to(victim)
+        _put_back(backup, manifest.UPLOADS, names, tmp_path / "there")
+    assert (victim.read_text(), target.is_symlink(), target.stat().st_mode & 0o777) == (
+        "mine",
+        False,
+        0o600,
+    )
