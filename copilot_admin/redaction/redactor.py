@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 from copilot_admin.redaction.kinds import WORDS, Span, find
 from copilot_admin.redaction.own import NotFound, spans_of
 from copilot_admin.redaction.rules import Rules
+from copilot_admin.redaction.spellings import folded
 from protocol.json import Json
 from protocol.pieces import PIECE
 from protocol.walk import Scalar, rebuild
@@ -108,11 +109,12 @@ def _told(text: str, rules: Rules, own: Iterable[Span]) -> Told:
             f"[a file of {len(text):,} characters in base64; it is not kept]", is_stored=False
         )
     found = [(start, end, OWN_WORDS) for start, end in own]
+    seen = folded(text if rules.kinds else "")
     for kind in rules.kinds:
         # In parts, so that others have their turn between: one search keeps the interpreter's lock.
-        for start in range(0, len(text), PIECE):
-            spans = find(kind, text, start, start + PIECE)
-            found += [(first, last, WORDS[kind]) for first, last in spans]
+        for start in range(0, len(seen.text), PIECE):
+            spans = find(kind, seen.text, start, start + PIECE)
+            found += [(*seen.origin(span), WORDS[kind]) for span in spans]
     cuts = tuple(_side_by_side(sorted(found)))
     return Told(_without(text, cuts), cuts) if cuts else Told(text)
 

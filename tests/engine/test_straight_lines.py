@@ -54,7 +54,7 @@ from copilot_admin.engine.toolkits.returns import date_columns, date_texts
 from copilot_admin.engine.toolkits.table_operations import cells
 from copilot_admin.engine.tools import clean_html, inline_styles, tool_arguments
 from copilot_admin.errors import LimitReached
-from copilot_admin.redaction import kinds, redactor
+from copilot_admin.redaction import kinds, redactor, spellings
 from copilot_admin.redaction.rules import Rules
 from copilot_admin.rendering import markdown, markdown_room, marking
 from copilot_admin.review import counted
@@ -226,6 +226,11 @@ DOORS = (
             ),
         )
         for kind in kinds.Kind
+    ),
+    Door(
+        spellings,
+        lambda text: spellings.folded(text).origin((0, 1)),
+        (("", "\u200b", ""), ("", "１\u200b", ""), ("", "\u2013", ""), ("", "ü", "")),
     ),
     Door(
         redactor,

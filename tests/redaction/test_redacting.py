@@ -14,6 +14,7 @@ from copilot_admin.redaction.rules import (
     rules_for,
     server_rules,
 )
+from copilot_admin.redaction.spellings import folded
 from protocol.messages import DataItem, HumanMessage, ResultMessage, SourceData
 from protocol.pieces import PIECE
 
@@ -54,6 +55,61 @@ def one(text, rules=ALL):
 def test_personal_data_is_taken_out(text, kept):
     assert one(text) == kept
     assert one(kept) == kept
+
+
+WIDE = str.maketrans("0123456789@.+-", "０１２３４５６７８９＠．＋－")
+OTHERWISE = {
+    "wide": lambda text: text.translate(WIDE),
+    "Arabic digits": lambda text: text.translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")),
+    "a sign that is not seen between all": "\u200b".join,
+    "a soft hyphen": lambda text: f"{text[:4]}\u00ad{text[4:]}",
+    "two joiners": lambda text: f"{text[:6]}\u2060\ufeff{text[6:]}",
+    "hyphens that do not break": lambda text: text.replace(" ", "\u2011").replace("-", "\u2011"),
+    "dashes": lambda text: text.replace(" ", "\u2013").replace("-", "\u2013"),
+    "thin blanks": lambda text: text.replace(" ", "\u2009"),
+    "blanks of the width of digits": lambda text: text.replace(" ", "\u2007"),
+}
+
+
+@pytest.mark.parametrize("spelling", OTHERWISE)
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("4111 1111 1111 1111", CARD),
+        ("DE89 3704 0044 0532 0130 00", ACCOUNT),
+        ("ann.b@example.com", MAIL),
+        ("+49 30 1234567", PHONE),
+        ("212-555-1234", PHONE),
+    ],
+)
+def test_personal_data_is_taken_out_however_its_signs_are_written(text, kept, spelling):
+    written = OTHERWISE[spelling](text)
+    assert one(f"ü\u200b: {written}\u200b, {written} ok") == f"ü\u200b: {kept}\u200b, {kept} ok"
+
+
+def test_what_is_looked_for_in_other_letters_is_found_in_its_place():
+    found = folded("\u200b１\u200b\u200b2\u200b a\u2013")
+    assert found.text == "12 a-"
+    assert [found.origin((at, at + 1)) for at in range(5)] == [
+        (1, 2),
+        (4, 5),
+        (6, 7),
+        (7, 8),
+        (8, 9),
+    ]
+    assert found.origin((0, 5)) == (1, 9)
+    assert (folded("a b").text, folded("ü b").origin((1, 2))) == ("a b", (1, 2))
+
+
+def test_signs_that_are_not_seen_are_counted_over_parts_of_a_text():
+    text = "ü" * (PIECE - 1) + "\u200b" * 3 + "a" * PIECE + "\u200b1"
+    found = folded(text)
+    last = len(found.text) - 1
+    assert (len(found.text), found.origin((last, last + 1))) == (
+        len(text) - 4,
+        (len(text) - 1, len(text)),
+    )
+    assert found.origin((PIECE - 2, PIECE)) == (PIECE - 2, PIECE + 3)
 
 
 @pytest.mark.parametrize(
