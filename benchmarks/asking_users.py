@@ -8,58 +8,31 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-import json
 from pathlib import Path
 from statistics import median
 import sys
 import tempfile
-import time
 
-from cryptography.hazmat.primitives.asymmetric import rsa
-import jwt
 import uvloop
 
 from benchmarks import servers
 from benchmarks.processes import away_from_the_server, running
 from benchmarks.servers import Installation, Target, installation
 from benchmarks.short import MANY, Chats, cost_of_a_question
+from benchmarks.tokens import new_key, token, variables
 
-ISSUER, AUDIENCE = "https://login.example.com", "copilots"
 MOST_ADDED_MS = 0.5
-
-
-def tokens(key: rsa.RSAPrivateKey, *, number: int) -> tuple[str, ...]:
-    """Tokens of so many people."""
-    claims = {"iss": ISSUER, "aud": AUDIENCE, "exp": int(time.time()) + 7200}
-    return tuple(
-        jwt.encode(
-            {**claims, "sub": f"user-{one}", "email": f"user-{one}@example.com", "name": "A User"},
-            key,
-            algorithm="RS256",
-            headers={"kid": "one"},
-        )
-        for one in range(number)
-    )
-
-
-def variables(key: rsa.RSAPrivateKey, folder: Path) -> dict[str, str]:
-    """The environment of a server that takes such tokens."""
-    public = jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
-    file = folder / "jwks.json"
-    file.write_text(json.dumps({"keys": [{**public, "kid": "one"}]}))
-    return {
-        "COPILOT_USER_JWKS_FILE": str(file),
-        "COPILOT_USER_ISSUER": ISSUER,
-        "COPILOT_USER_AUDIENCE": AUDIENCE,
-        "COPILOT_USER_REQUIRED": "true",
-    }
 
 
 def compare(*, rounds: int, chats: Chats = MANY) -> list[tuple[float, float]]:
     """Milliseconds of CPU for a short question, of nobody and with a token, round by round."""
     costs = []
-    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    crowds = (chats, replace(chats, tokens=tokens(key, number=chats.people)))
+    key = new_key()
+    tokens = tuple(
+        token(key, f"user-{one}", email=f"user-{one}@example.com", name="A User")
+        for one in range(chats.people)
+    )
+    crowds = (chats, replace(chats, tokens=tokens))
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         model = stack.enter_context(servers.upstream())

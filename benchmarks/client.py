@@ -61,6 +61,7 @@ class Chat:
     """What a client repeats with each question.
 
     Attributes:
+        trace_id: "": it sends none.
         said: The answers that it has got, with the script of each.
         token: Of its user; "": nobody names him.
         key: The endpoint key that it sends; "": none.
@@ -139,10 +140,11 @@ async def call(target: Target, script: Script, *, chat: Chat | None = None) -> L
 def request(target: Target, body: bytes, *, trace_id: str, token: str = "", key: str = "") -> bytes:
     """The bytes of a question."""
     named = f"Authorization: Bearer {token}\r\n" if token else ""
+    traced = f"X-Trace-Id: {trace_id}\r\n" if trace_id else ""
     head = (
         f"POST {target.path} HTTP/1.1\r\nHost: 127.0.0.1:{target.process.port}\r\n"
         "Connection: close\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\n"
-        f"{named}X-Trace-Id: {trace_id}\r\nContent-Length: {len(body)}\r\n"
+        f"{named}{traced}Content-Length: {len(body)}\r\n"
     )
     head += f"X-API-Key: {key}\r\n\r\n" if key else "\r\n"
     return head.encode() + body

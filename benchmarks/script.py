@@ -17,11 +17,15 @@ class Script:
         chunks: How many pieces of text it has.
         every_ms: Milliseconds between two of them.
         after_ms: Milliseconds before the first one.
+        preface: Words of whoever asks, before the question.
+        signed: What the upstream says at the end: the canary of the user whom it was told.
     """
 
     chunks: int
     every_ms: float = 15.0
     after_ms: float = 0.0
+    preface: str = ""
+    signed: str = ""
 
     @property
     def seconds(self) -> float:
@@ -31,12 +35,13 @@ class Script:
     @property
     def text(self) -> str:
         """The whole answer."""
-        return "".join(map(piece, range(self.chunks)))
+        return "".join(map(piece, range(self.chunks))) + self.signed
 
     @property
     def question(self) -> str:
         """The words that make the upstream give this answer."""
-        return f"Please say chunks={self.chunks} every={self.every_ms}ms after={self.after_ms}ms"
+        order = f"chunks={self.chunks} every={self.every_ms}ms after={self.after_ms}ms"
+        return f"{self.preface}Please say {order}"
 
     @property
     def body(self) -> bytes:

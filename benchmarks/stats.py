@@ -15,6 +15,7 @@ class Stats:
     requests: int
     chunks: int
     aborted: int  # answers whose reader left
+    mixed: int  # requests with the words of another user than the one that they name
 
 
 async def stats(model: Target) -> Stats:

@@ -1,18 +1,21 @@
 """A scripted model server in a process of its own, which costs as little as it can.
 
 `python -m benchmarks.upstream PORT` speaks the chat completions API of OpenAI, streamed. What it
-says stands in the question; `GET /stats` tells what it has said and to how many it still speaks.
+says stands in the question, and where it is told of a user his canary ends the answer; `GET /stats`
+tells what it has said and to how many it still speaks.
 """
 
 import asyncio
 from functools import cache
 import json
+import re
 import sys
 from typing import Any
 
 import httptools
 import uvloop
 
+from benchmarks.canaries import canaries_in, canary_of
 from benchmarks.script import Script, piece
 
 HEAD = (
@@ -20,6 +23,7 @@ HEAD = (
     b"transfer-encoding: chunked\r\n\r\n"
 )
 LAST = b"0\r\n\r\n"
+_USER = re.compile(rb'"user": ?"([^"]{1,254})"')
 
 
 class Stats:
@@ -30,6 +34,7 @@ class Stats:
         self.requests = 0
         self.chunks = 0
         self.aborted = 0
+        self.mixed = 0  # requests with the words of another user
 
     def to_json(self) -> bytes:
         """The form that `GET /stats` shows."""
@@ -71,7 +76,7 @@ class Connection(asyncio.Protocol):
         url, body = self._url, b"".join(self._body)
         self._url, self._body = b"", []
         if url.endswith(b"/chat/completions"):
-            self._begin(Script.find(body), with_usage=b'"include_usage":true' in body)
+            self._begin(Script.find(body), self._canary(body), b'"include_usage":true' in body)
         elif url.endswith(b"/models"):
             self._whole(b'{"object":"list","data":[{"id":"scripted","object":"model"}]}')
         else:
@@ -81,10 +86,18 @@ class Connection(asyncio.Protocol):
         head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
         self._transport.write(head % len(body) + body)
 
-    def _begin(self, script: Script, *, with_usage: bool) -> None:
+    def _canary(self, body: bytes) -> str:
+        """The word of the user that a request names; "" where it names none."""
+        named = _USER.search(body)
+        canary = canary_of(named[1].decode()) if named else ""
+        self._stats.mixed += bool(named and canaries_in(body) - {canary})
+        return canary
+
+    def _begin(self, script: Script, canary: str, with_usage: bool) -> None:
         self._stats.requests += 1
         self._stats.open.add(self)
         self._script, self._with_usage, self._said = script, with_usage, 0
+        self._signature = canary
         self._transport.write(HEAD + frame({"role": "assistant", "content": ""}))
         self._stats.chunks += 1
         self._start = self._loop.time() + script.after_ms / 1000
@@ -104,7 +117,8 @@ class Connection(asyncio.Protocol):
         )
 
     def _end(self) -> None:
-        tail = frame({}, finish="stop")
+        tail = frame({"content": self._signature}) if self._signature else b""
+        tail += frame({}, finish="stop")
         if self._with_usage:
             tail += usage_frame(self._script.chunks)
         self._transport.write(tail + http_chunk(b"data: [DONE]\n\n") + LAST)
