@@ -61,7 +61,7 @@ async def open_run(question: AdmittedQuery, patience: Patience | None = None) ->
             accepted = await asyncio.shield(run.acceptance)
     except JournalDown as error:
         reason = Stop.NOT_ACCEPTED
-        _tell(question, error)
+        run.acceptance.add_done_callback(partial(_tell_unless_accepted, question, error))
         raise
     finally:
         if accepted is None:
@@ -149,6 +149,14 @@ def _tell(question: AdmittedQuery, error: RequestError) -> None:
         is_trial=question.caller.is_trying,
         generation=question.query.generation,
     )
+
+
+def _tell_unless_accepted(
+    question: AdmittedQuery, error: RequestError, acceptance: asyncio.Future[Accepted]
+) -> None:
+    """Tells of a refusal; the journal may have the run later, which then tells of itself."""
+    if acceptance.cancelled() or acceptance.exception() is not None:
+        _tell(question, error)
 
 
 def _refusal(question: AdmittedQuery, error: RequestError) -> Refusal:

@@ -1,12 +1,14 @@
 """What those who watch the server are told of a run: once, at its end, whatever the end."""
 
+import asyncio
 from dataclasses import replace
 import logging
 from typing import Any
 
 import pytest
 
-from copilot_admin.answering.open_run import start_draining, stop_draining
+from copilot_admin.answering.open_run import open_run, start_draining, stop_draining
+from copilot_admin.answering.run import RUNNING
 from copilot_admin.engine.values.model_call import Finish, Usage
 from copilot_admin.engine.values.witness import ToolRan
 from copilot_admin.errors import ProviderBroke, Unavailable
@@ -17,6 +19,7 @@ from copilot_admin.telemetry import watchers
 from copilot_admin.telemetry.ended_run import EndedRun
 from protocol.events import FunctionCall, MessageChunk
 from tests.answering.running import LIVE, RUN, Noted, play, question, said
+from tests.engine.virtual_time import run_at_once
 from tests.telemetry.ended import TABLE
 
 STOP = Finish("stop")
@@ -155,4 +158,27 @@ def test_a_question_that_the_journal_cannot_take_is_told_once(noted: Noted, monk
         said()
     assert [known(run, "outcome", "error_code") for run in told] == [
         {"outcome": Outcome.REFUSED, "error_code": "journal-down"}
+    ]
+
+
+def test_a_question_that_the_journal_takes_too_late_is_told_once_as_it_is_kept(
+    noted, monkeypatch, settings, told
+):
+    settings.DATABASE_WAIT_SECONDS = 5.0
+
+    async def late() -> None:
+        await asyncio.sleep(7)
+
+    noted.accepting = late
+    play(monkeypatch, noted, [MessageChunk("a"), 100])
+
+    async def scenario() -> None:
+        with pytest.raises(JournalDown):
+            await open_run(question())
+        (run,) = RUNNING
+        await run.task
+
+    run_at_once(scenario())
+    assert [known(run, "outcome", "error_code") for run in told] == [
+        {"outcome": Outcome.CANCELLED, "error_code": "journal-down"}
     ]
