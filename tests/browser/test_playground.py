@@ -113,8 +113,17 @@ def test_an_answer_has_citations_that_open_and_questions_to_ask_next(
     answered(page, 2)
     expect(log.locator(".ca-play-question").last).to_have_text("Why <b>so</b>?")
     expect(log).to_contain_text("It was a good year.")
-    end, box = place_of(log), place_of(page.locator(".ca-play-composer"))
+    composer = page.locator(".ca-play-composer")
+    end, box = place_of(log), place_of(composer)
     assert end["y"] + end["height"] <= box["y"] + 1
+    # At the top of the page the column reaches below the window; its end is reached all the same.
+    page.evaluate("window.scrollTo(0, 0)")
+    builder.next_frames()
+    page.locator("#beside").evaluate("column => column.scrollTo(0, column.scrollHeight)")
+    builder.next_frames()
+    end, box = place_of(log), place_of(composer)
+    assert end["y"] + end["height"] <= box["y"] + 1
+    assert box["y"] + box["height"] <= place_of(page.locator(".ca-sticky-row"))["y"] + 1
     assert builder.grave_findings() == []
     assert builder.mishaps == []
 
