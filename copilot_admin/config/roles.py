@@ -23,11 +23,11 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         "copilot_admin.view_componentcall",
         "copilot_admin.view_reviewqueue",
         "copilot_admin.view_criterion",
-        # Webhooks are left out: who has the address of one can write to it.
         "copilot_admin.view_alert",
         "copilot_admin.view_alertdelivery",
         "copilot_admin.view_alertdigest",
         "copilot_admin.view_alertrule",
+        "copilot_admin.view_alertwebhook",
         "copilot_admin.view_subjectlimits",
         "auth.view_user",
         "auth.view_group",

@@ -5,6 +5,8 @@ from datetime import datetime, time, timedelta
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from copilot_admin.audit.actor import Actor
 from copilot_admin.models import Cause, Conversation, Copilot, Removal
@@ -22,6 +24,19 @@ def night_of(now: datetime) -> datetime | None:
     here = timezone.localtime(now)
     begins = here.replace(hour=settings.PRUNE_HOUR, minute=0, second=0, microsecond=0)
     return begins if here >= begins else None
+
+
+def retention_sentence(copilot: Copilot) -> str:
+    """For how long the transcripts of a copilot are kept, in words."""
+    days = copilot.retention_days
+    if not days:
+        return _("No time is set after which they are deleted.")
+    text = ngettext(
+        "They are deleted after %(n)d day of silence.",
+        "They are deleted after %(n)d days of silence.",
+        days,
+    )
+    return text % {"n": days}
 
 
 def begin_pruning(now: datetime) -> list[int]:

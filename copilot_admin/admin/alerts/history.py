@@ -89,7 +89,9 @@ class DeliveryAdmin(ReadOnly, DeliveryModelAdmin):
     list_select_related = ("webhook",)
     search_fields = ("subject", "to")
     page_template = "admin/copilot_admin/alertdelivery/page.html"
-    empty_state: str | Promise = gettext_lazy("Nothing was sent yet.")
+    empty_state: str | Promise = gettext_lazy(
+        "Nothing was sent yet. Rules and digests say what is, and to whom."
+    )
 
     def get_urls(self) -> list[URLPattern]:
         """The stock addresses, and ours before them."""

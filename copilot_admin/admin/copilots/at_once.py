@@ -13,7 +13,6 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from copilot_admin.admin.common.generics import CopilotModelForm
 from copilot_admin.admin.copilots.draft_inputs import (
@@ -29,6 +28,7 @@ from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot, Logging
 from copilot_admin.people.members import may_publish
+from copilot_admin.privacy.retention import retention_sentence
 from copilot_admin.redaction.kinds import LABELS
 from copilot_admin.redaction.rules import not_stored, server_rules
 
@@ -144,17 +144,10 @@ def _kept_sentences(copilot: Copilot) -> tuple[str, ...]:
     """For how long transcripts are kept and what of them is not stored; who sets that sets it elsewhere."""
     if copilot.logging != Logging.EVERYTHING:
         return ()
-    days = copilot.retention_days
-    kept = ngettext(
-        "They are deleted after %(n)d day of silence.",
-        "They are deleted after %(n)d days of silence.",
-        days or 0,
-    )
     taken = [str(LABELS[kind]) for kind in server_rules().kinds]
     taken += [one for one in not_stored(copilot) if one not in taken]
     redacted = _("Never stored: %(what)s.") % {"what": "; ".join(taken)} if taken else ""
-    until = kept % {"n": days} if days else _("No time is set after which they are deleted.")
-    return tuple(filter(None, (until, redacted)))
+    return tuple(filter(None, (retention_sentence(copilot), redacted)))
 
 
 def _put(copilot: Copilot, switches: Switched) -> None:

@@ -169,7 +169,7 @@ def _with_users(removals: Iterable[Removal]) -> list[Removal]:
 
 def _kept(copilots: QuerySet[Copilot]) -> list[Copilot]:
     """Copilots with what of their transcripts is not stored, in words."""
-    rows = list(copilots.only("name", "retention_days", "redaction", "redacted_expressions"))
+    rows = list(copilots.only("name", *KeepingForm.Meta.fields))
     for row in rows[:MOST_COPILOTS]:
         row.not_stored = not_stored(row)  # type: ignore[attr-defined]  # for the template
     return rows[:MOST_COPILOTS]

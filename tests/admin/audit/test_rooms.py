@@ -1,5 +1,6 @@
 """What is done in the rooms of limits, alerts, privacy, members and log-ins is told, each once."""
 
+from contextlib import nullcontext
 from datetime import timedelta
 from io import StringIO
 import json
@@ -37,6 +38,7 @@ from copilot_admin.people.external import Vouched, account_of
 from copilot_admin.privacy import holds, retention
 from copilot_admin.privacy.scopes import Scope
 from copilot_admin.storage.replica import reading_replica
+from copilot_admin.upkeep.backups.restoring import Restored
 from tests.alerts.alerting import make_rule, make_webhook
 from tests.factories import make_copilot, make_user
 from tests.journal.journaling import Client as Asking
@@ -257,6 +259,32 @@ class TestCommands:
         call_command("backup", str(tmp_path / "b"), stdout=StringIO())
         facts = {"bytes": 10, "uploads": 2, "spooled": 1}
         assert told() == [("backed_up", "database", {}, facts)]
+
+    @pytest.mark.parametrize(("needs_migrate", "count"), [(False, 1), (True, 0)])
+    def test_a_restored_backup_that_has_this_trail(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, needs_migrate: bool, count: int
+    ) -> None:
+        done = Restored("2026-11-01T00:00:00", 2, needs_migrate, ())
+        room = "copilot_admin.management.commands.restore"
+        monkeypatch.setattr(f"{room}.sole_server", nullcontext)
+        monkeypatch.setattr(f"{room}.restore", lambda path, force: done)
+        out = StringIO()
+        call_command("restore", str(tmp_path / "b"), stdout=out)
+        facts = {"made_at": "2026-11-01T00:00:00", "uploads": 2}
+        assert told() == [("put_back", "database", {}, facts)][:count]
+        assert ("does not say that it was restored" in out.getvalue()) == needs_migrate
+
+    def test_what_is_pruned_at_once(self, talk: Conversation, monkeypatch: Any) -> None:
+        Copilot.objects.filter(pk=talk.copilot_id).update(retention_days=1)
+        call_command("privacy", "prune", stdout=StringIO())
+        assert entries() == 0
+        command = "copilot_admin.management.commands.privacy.Command"
+        monkeypatch.setattr(f"{command}._remove", lambda self, removal: None)
+        call_command("privacy", "prune", "--yes", stdout=StringIO())
+        scope = ("--conversation", str(talk.pk), "--keep-questions")
+        call_command("privacy", "erase", *scope, "--yes", stdout=StringIO())
+        causes = [(one[0], one[3]["cause"], one[3]["with_questions"]) for one in told(2)]
+        assert causes == [("erased", "retention", False), ("erased", "erasure", False)]
 
     def test_new_seals(self) -> None:
         call_command("secrets", "rotate", stdout=StringIO())

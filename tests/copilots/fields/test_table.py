@@ -218,7 +218,6 @@ BEHAVIOUR = {
     "redacted_expressions": {"admin/privacy/forms.py", "copilots/live.py", "redaction/rules.py"},
     "retention_days": {
         "admin/privacy/forms.py",
-        "admin/privacy/views.py",
         "management/commands/privacy.py",
         "privacy/retention.py",
     },
