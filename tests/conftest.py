@@ -18,6 +18,8 @@ from copilot_admin.answering.refused import REFUSED
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.copilots import live
 from copilot_admin.engine.files.file_processes import WORKERS
+from copilot_admin.journal.seen import forget_noted
+from copilot_admin.journal.users import forget_users
 from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.closed_rates import CLOSED_RATES
 from copilot_admin.limits.counting import COUNTING
@@ -118,10 +120,12 @@ def _pages_are_noted(django_test_environment: None) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _versions_are_new() -> None:
-    """Forgets versions and prices of other tests: a database that is rolled back gives their ids anew."""
+    """Forgets rows of other tests: a database that is rolled back or emptied gives their ids anew."""
     live._other_ids.cache_clear()
     live._answerer.cache_clear()
     book.forget()
+    forget_noted()
+    forget_users()
     for one in (BOOK, COUNTING, CLOSED_RATES, NEAR_LIMITS, REFUSED):
         one.forget()
 

@@ -35,7 +35,7 @@ def published(copilot: Copilot, **changes: object) -> CopilotVersion:
     return version
 
 
-def asked(*asked_versions: CopilotVersion, thumbs: tuple[int, ...] = ()) -> None:
+def asked(*asked_versions: CopilotVersion, thumb: int = 0) -> None:
     """A conversation with a turn of as many requests as versions are given."""
     conversation = Conversation.objects.create(
         copilot=asked_versions[0].copilot, principal="anonymous", first_at=NOW, last_at=NOW
@@ -50,8 +50,8 @@ def asked(*asked_versions: CopilotVersion, thumbs: tuple[int, ...] = ()) -> None
             started_at=NOW,
             heartbeat_at=NOW,
         )
-    for value in thumbs:
-        Feedback.objects.create(turn=turn, source=FeedbackSource.END_USER, value=value)
+    if thumb:
+        Feedback.objects.create(turn=turn, source=FeedbackSource.END_USER, value=thumb)
 
 
 def test_each_version_says_what_changed_since_the_one_before():
@@ -70,8 +70,9 @@ def test_conversations_thumbs_and_errors_are_counted_for_each_version():
     copilot = make_published()
     first = copilot.live
     second = published(copilot, description="New")
-    asked(first, first, thumbs=(1,))
-    asked(first, second, thumbs=(-1, -1))
+    asked(first, first, thumb=1)
+    for _ in range(2):
+        asked(first, second, thumb=-1)
     Feedback.objects.create(turn=Turn.objects.first(), source=FeedbackSource.REVIEWER, value=-1)
     for day in range(2):
         DailyTotal.objects.create(
@@ -79,8 +80,8 @@ def test_conversations_thumbs_and_errors_are_counted_for_each_version():
         )
     DailyTotal.objects.create(day=date(2026, 1, 1), copilot=make_copilot(), version=1, errors=7)
     newest, oldest = version_page(copilot).rows
-    assert newest.figures == VersionFigures(conversations=1, up=0, down=2, errors=0)
-    assert oldest.figures == VersionFigures(conversations=2, up=1, down=2, errors=6)
+    assert newest.figures == VersionFigures(conversations=2, up=0, down=2, errors=0)
+    assert oldest.figures == VersionFigures(conversations=3, up=1, down=2, errors=6)
 
 
 def test_what_a_builder_tried_counts_for_no_version():
