@@ -22,14 +22,23 @@ PLAYER = ("--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP
 # to make them may take rights that this role has not.
 EMPTY = """
 SET lock_timeout = '5s';
+SET client_min_messages = warning;
 DO $$
-DECLARE name text;
+DECLARE
+  name text;
+  routine regprocedure;
 BEGIN
   FOR name IN SELECT c.relname FROM pg_class c
       WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
         AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
   LOOP
     EXECUTE format('DROP TABLE IF EXISTS %I CASCADE', name);
+  END LOOP;
+  FOR routine IN SELECT p.oid FROM pg_proc p
+      WHERE p.pronamespace = current_schema()::regnamespace
+        AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
+  LOOP
+    EXECUTE format('DROP ROUTINE IF EXISTS %s CASCADE', routine);
   END LOOP;
 END $$;
 """
