@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import partial
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -24,6 +25,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.models.transcripts import PLAYGROUND
 from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
+from copilot_admin.storage.held_back import hold_back
 from copilot_admin.storage.statements import Insert, Update
 
 USAGE_FILLING = "usage"  # the row of `Filling` for what was there before the rollups
@@ -44,13 +46,21 @@ Number = int | Decimal
 
 @dataclass(frozen=True, slots=True)
 class _Rollup:
-    """The statements of one table of counts."""
+    """The statements of one table of counts.
 
+    Attributes:
+        number: Of the table: all transactions change their rows in this order.
+    """
+
+    number: int
     insert: Insert
     add: Update
 
     def __call__(self, row: Mapping[str, object], more: Mapping[str, Number]) -> None:
         """Adds to a row, and makes it with the first; where there is none, nothing is taken away."""
+        hold_back((self.number, *row.values()), partial(self._change, row, more))
+
+    def _change(self, row: Mapping[str, object], more: Mapping[str, Number]) -> None:
         if self.add(**row, **more) or min(more.values()) < 0:
             return
         if self.insert(**row, **more) is None:
@@ -61,24 +71,26 @@ def _insert(model: type) -> Insert:
     return Insert(model, returning=("id",), or_ignore=True)
 
 
-_DAILY_RUN = _Rollup(_insert(DailyUsage), Update(DailyUsage, where=("day", *_ROW), add=_ADD_TO_RUN))
 _TOTAL = ("day", "copilot_id", "version")
-_TOTAL_RUN = _Rollup(_insert(DailyTotal), Update(DailyTotal, where=_TOTAL, add=_ADD_TO_RUN))
-_TOTAL_VOTES = _Rollup(_insert(DailyTotal), Update(DailyTotal, where=_TOTAL, add=_VOTES))
-_HOURLY_RUN = _Rollup(
-    _insert(HourlyUsage), Update(HourlyUsage, where=("hour", *_ROW), add=_ADD_TO_RUN)
-)
-_DAILY_VOTES = _Rollup(_insert(DailyUsage), Update(DailyUsage, where=("day", *_ROW), add=_VOTES))
-_HOURLY_VOTES = _Rollup(
-    _insert(HourlyUsage), Update(HourlyUsage, where=("hour", *_ROW), add=_VOTES)
-)
+_TOTAL_RUN = _Rollup(0, _insert(DailyTotal), Update(DailyTotal, where=_TOTAL, add=_ADD_TO_RUN))
+_TOTAL_VOTES = _Rollup(0, _insert(DailyTotal), Update(DailyTotal, where=_TOTAL, add=_VOTES))
+_DAILY = ("day", *_ROW)
+_DAILY_RUN = _Rollup(1, _insert(DailyUsage), Update(DailyUsage, where=_DAILY, add=_ADD_TO_RUN))
+_DAILY_VOTES = _Rollup(1, _insert(DailyUsage), Update(DailyUsage, where=_DAILY, add=_VOTES))
+_HOURLY = ("hour", *_ROW)
+_HOURLY_RUN = _Rollup(2, _insert(HourlyUsage), Update(HourlyUsage, where=_HOURLY, add=_ADD_TO_RUN))
+_HOURLY_VOTES = _Rollup(2, _insert(HourlyUsage), Update(HourlyUsage, where=_HOURLY, add=_VOTES))
 _ERRORS_OF_HOUR = _Rollup(
-    _insert(ErrorUsage), Update(ErrorUsage, where=("hour", "copilot_id", "code"), add=("number",))
+    3,
+    _insert(ErrorUsage),
+    Update(ErrorUsage, where=("hour", "copilot_id", "code"), add=("number",)),
 )
 _CRITERIA_OF_HOUR = _Rollup(
+    4,
     _insert(CriterionUsage),
     Update(CriterionUsage, where=("hour", "copilot_id", "criterion_id"), add=("number", "total")),
 )
+_CALLERS = 5  # the number of their table
 _INSERT_CALLER = _insert(CallerDay)
 
 
@@ -224,6 +236,10 @@ def _note_caller(asked: Asked) -> None:
     if _known_callers.get(key, 24) <= hour:
         return
     row = {"day": day, "copilot_id": asked.copilot_id, "principal": asked.person}
+    hold_back((_CALLERS, *row.values()), partial(_write_caller, row, hour, key))
+
+
+def _write_caller(row: Mapping[str, Any], hour: int, key: tuple[str, date, int, str]) -> None:
     if _INSERT_CALLER(**row, first_hour=hour) is None:
         CallerDay.objects.filter(**row, first_hour__gt=hour).update(first_hour=hour)
     transaction.on_commit(partial(_remember, key, hour))

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from django.db import connections, transaction
 
 from copilot_admin.storage.database_thread import OUTAGES, DatabaseThread, JournalDown, Reader
+from copilot_admin.storage.held_back import holding_back
 
 T = TypeVar("T")
 
@@ -142,8 +143,10 @@ def _settle_alone(waiting: _Waiting[Any]) -> BaseException | None:
 
 
 def _commit(batch: Sequence[_Waiting[Any]]) -> list[Any]:
-    with transaction.atomic():
-        return [_attempt(waiting.job) for waiting in batch]
+    with transaction.atomic(), holding_back() as do_the_rest:
+        results = [_attempt(waiting.job) for waiting in batch]
+        _attempt(do_the_rest)
+        return results
 
 
 def _attempt(job: Callable[[], T]) -> T:
@@ -155,12 +158,17 @@ def _attempt(job: Callable[[], T]) -> T:
 
 def _alone(job: Callable[[], T]) -> T:
     try:
-        with transaction.atomic():
-            return job()
+        return _whole(job)
     except OUTAGES:
         connections.close_all()
-    with transaction.atomic():
-        return job()
+    return _whole(job)
+
+
+def _whole(job: Callable[[], T]) -> T:
+    with transaction.atomic(), holding_back() as do_the_rest:
+        result = job()
+        do_the_rest()
+        return result
 
 
 WRITER = Writer("journal-writer")

@@ -37,6 +37,7 @@ from copilot_admin.models import (
 from copilot_admin.privacy.holds import holds_on_copilot
 from copilot_admin.privacy.rows import delete_first, of_conversations, of_runs, without_running
 from copilot_admin.privacy.users import forget_silent, users_of
+from copilot_admin.storage.held_back import do_held
 
 CONVERSATIONS = 20  # looked at in one batch; one with more rows than a batch takes several
 STALLED = timedelta(seconds=30)  # without a batch: whoever deleted has stopped
@@ -82,6 +83,7 @@ def claim_stalled() -> list[int]:
 
 def delete_batch(copilot_id: int) -> Step:
     """Deletes some rows of a copilot that is marked, and at last the copilot."""
+    do_held()  # its counts would be made anew after they are gone
     marked = Copilot.objects.filter(pk=copilot_id, deletion_requested_at__isnull=False)
     copilot = marked.select_for_update(skip_locked=True, no_key=True).first()
     if copilot is None:

@@ -45,6 +45,7 @@ from copilot_admin.privacy.rows import (
 )
 from copilot_admin.privacy.scopes import Scope, scope_of
 from copilot_admin.privacy.spooled import forget_spooled, remember
+from copilot_admin.storage.held_back import do_held
 from copilot_admin.storage.many import delete_rows
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
 
@@ -109,6 +110,7 @@ def claim_stalled() -> list[int]:
 
 def remove_batch(removal_id: int) -> Step:
     """Removes some rows, and then contents that nothing refers to any more."""
+    do_held()  # who asked would be noted anew after he is gone
     rows = unfinished().filter(pk=removal_id)
     removal = rows.select_for_update(skip_locked=True, of=("self",)).first()
     if removal is None:
