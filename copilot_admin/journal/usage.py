@@ -5,7 +5,7 @@ rollups can be counted later.
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import Model
 
 from copilot_admin.models import (
     CallerDay,
@@ -44,54 +45,45 @@ _MOST_KNOWN = 10_000
 Number = int | Decimal
 
 
-@dataclass(frozen=True, slots=True)
 class _Rollup:
     """The statements of one table of counts.
 
-    Attributes:
-        number: Of the table: all transactions change their rows in this order.
+    Args:
+        model: Whose table.
+        where: Columns that say which row it is.
+        add: Columns to which something is added.
     """
 
-    number: int
-    insert: Insert
-    add: Update
+    def __init__(self, model: type[Model], *, where: Sequence[str], add: Sequence[str]) -> None:
+        self._table = model._meta.db_table
+        self._insert = Insert(model, returning=("id",), or_ignore=True)
+        self._add = Update(model, where=where, add=add)
 
     def __call__(self, row: Mapping[str, object], more: Mapping[str, Number]) -> None:
         """Adds to a row, and makes it with the first; where there is none, nothing is taken away."""
-        hold_back((self.number, *row.values()), partial(self._change, row, more))
+        hold_back((self._table, *row.values()), partial(self._change, row, more))
 
     def _change(self, row: Mapping[str, object], more: Mapping[str, Number]) -> None:
-        if self.add(**row, **more) or min(more.values()) < 0:
+        if self._add(**row, **more) or min(more.values()) < 0:
             return
-        if self.insert(**row, **more) is None:
-            self.add(**row, **more)  # another process made it meanwhile
-
-
-def _insert(model: type) -> Insert:
-    return Insert(model, returning=("id",), or_ignore=True)
+        if self._insert(**row, **more) is None:
+            self._add(**row, **more)  # somebody else made it meanwhile
 
 
 _TOTAL = ("day", "copilot_id", "version")
-_TOTAL_RUN = _Rollup(0, _insert(DailyTotal), Update(DailyTotal, where=_TOTAL, add=_ADD_TO_RUN))
-_TOTAL_VOTES = _Rollup(0, _insert(DailyTotal), Update(DailyTotal, where=_TOTAL, add=_VOTES))
-_DAILY = ("day", *_ROW)
-_DAILY_RUN = _Rollup(1, _insert(DailyUsage), Update(DailyUsage, where=_DAILY, add=_ADD_TO_RUN))
-_DAILY_VOTES = _Rollup(1, _insert(DailyUsage), Update(DailyUsage, where=_DAILY, add=_VOTES))
-_HOURLY = ("hour", *_ROW)
-_HOURLY_RUN = _Rollup(2, _insert(HourlyUsage), Update(HourlyUsage, where=_HOURLY, add=_ADD_TO_RUN))
-_HOURLY_VOTES = _Rollup(2, _insert(HourlyUsage), Update(HourlyUsage, where=_HOURLY, add=_VOTES))
-_ERRORS_OF_HOUR = _Rollup(
-    3,
-    _insert(ErrorUsage),
-    Update(ErrorUsage, where=("hour", "copilot_id", "code"), add=("number",)),
-)
+_DAY = ("day", *_ROW)
+_HOUR = ("hour", *_ROW)
+_TOTAL_RUN = _Rollup(DailyTotal, where=_TOTAL, add=_ADD_TO_RUN)
+_TOTAL_VOTES = _Rollup(DailyTotal, where=_TOTAL, add=_VOTES)
+_DAILY_RUN = _Rollup(DailyUsage, where=_DAY, add=_ADD_TO_RUN)
+_DAILY_VOTES = _Rollup(DailyUsage, where=_DAY, add=_VOTES)
+_HOURLY_RUN = _Rollup(HourlyUsage, where=_HOUR, add=_ADD_TO_RUN)
+_HOURLY_VOTES = _Rollup(HourlyUsage, where=_HOUR, add=_VOTES)
+_ERRORS_OF_HOUR = _Rollup(ErrorUsage, where=("hour", "copilot_id", "code"), add=("number",))
 _CRITERIA_OF_HOUR = _Rollup(
-    4,
-    _insert(CriterionUsage),
-    Update(CriterionUsage, where=("hour", "copilot_id", "criterion_id"), add=("number", "total")),
+    CriterionUsage, where=("hour", "copilot_id", "criterion_id"), add=("number", "total")
 )
-_CALLERS = 5  # the number of their table
-_INSERT_CALLER = _insert(CallerDay)
+_INSERT_CALLER = Insert(CallerDay, returning=("id",), or_ignore=True)
 
 
 def person_of(user_id: int) -> str:
@@ -236,7 +228,7 @@ def _note_caller(asked: Asked) -> None:
     if _known_callers.get(key, 24) <= hour:
         return
     row = {"day": day, "copilot_id": asked.copilot_id, "principal": asked.person}
-    hold_back((_CALLERS, *row.values()), partial(_write_caller, row, hour, key))
+    hold_back((CallerDay._meta.db_table, *row.values()), partial(_write_caller, row, hour, key))
 
 
 def _write_caller(row: Mapping[str, Any], hour: int, key: tuple[str, date, int, str]) -> None:

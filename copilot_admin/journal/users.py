@@ -1,5 +1,6 @@
 """The rows of those who ask: made when one is first seen, and known by id from then on."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 
@@ -8,8 +9,11 @@ from django.db import connection, transaction
 from copilot_admin.copilots.user_words import hashed
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import EndUser
+from copilot_admin.storage.held_back import hold_back
+from copilot_admin.storage.selects import Select
 from copilot_admin.storage.statements import Insert
 
+_FIND = Select(EndUser, "id", where=("identifier",))
 _INSERT = Insert(EndUser, returning=("id",), or_existing=("identifier",))
 _MOST_KNOWN = 10_000
 _Key = tuple[str, AskingUser, datetime]  # database, user, hour in which he was last written
@@ -34,7 +38,9 @@ def row_of(user: AskingUser, *, at: datetime) -> int:
 
 
 def written(user: AskingUser, *, at: datetime) -> int:
-    """The id of a user's row, which is written now: who refers to it at once finds it there.
+    """The id of a user's row, which is there now: who refers to it at once finds it.
+
+    A row that is there is only read: many transactions refer to it, and none waits for another.
 
     Args:
         user: Who asks.
@@ -43,14 +49,18 @@ def written(user: AskingUser, *, at: datetime) -> int:
     hour = at.replace(minute=0, second=0, microsecond=0)
     told = {"email": user.email, "name": user.name, "source": user.source.value}
     seen = {**told, "digest": hashed(user.id), "last_at": hour}
-    row = _INSERT(identifier=user.id, **seen, first_at=at)
+    row = _FIND(identifier=user.id) or _INSERT(identifier=user.id, **seen, first_at=at)
     assert row is not None  # noqa: S101  # the statement returns one
     row_id = int(row[0])
+    hold_back((EndUser._meta.db_table, row_id), partial(_tell, row_id, seen, at))
+    return row_id
+
+
+def _tell(row_id: int, seen: Mapping[str, object], at: datetime) -> None:
     # What is not told today was told before: nothing becomes empty.
     EndUser.objects.filter(pk=row_id, first_at__lt=at).update(
         **{name: value for name, value in seen.items() if value}
     )
-    return row_id
 
 
 def forget_users() -> None:

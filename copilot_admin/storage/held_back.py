@@ -11,7 +11,7 @@ from operator import itemgetter
 import threading
 from typing import Any, TypeAlias
 
-Place: TypeAlias = tuple[Any, ...]  # of a row: first its table's number, then its key
+Place: TypeAlias = tuple[Any, ...]  # of a row: first its table, then its key
 Work: TypeAlias = Callable[[], object]
 
 

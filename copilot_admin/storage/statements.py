@@ -178,11 +178,25 @@ class Insert(Statement):
         if self._or_existing:
             unique = [self._column(name, database) for name in self._or_existing]
             parts.append(f"ON CONFLICT ({', '.join(unique)})")
-            # Setting a column to what it is makes both databases return the row.
-            parts.append(f"DO UPDATE SET {unique[0]} = excluded.{unique[0]}")
+            parts.append(f"DO UPDATE SET {self._unchanged(database)}")
         if self._returning:
             parts += ["RETURNING", self._columns(self._returning, database)]
         return " ".join(parts)
+
+    def _unchanged(self, database: BaseDatabaseWrapper) -> str:
+        """Sets a column to what it is, which makes both databases return the row.
+
+        PostgreSQL locks a row for more where a column changes that others may refer to: whoever
+        refers to it would wait for the commit.
+        """
+        unique = {name for one in self._model._meta.total_unique_constraints for name in one.fields}
+        plain = next(
+            name
+            for name, field in self._fields.items()
+            if not field.unique and field.name not in unique
+        )
+        column = self._column(plain, database)
+        return f"{column} = {self._table(database)}.{column}"
 
 
 class Update(Statement):

@@ -547,12 +547,12 @@ def test_a_day_that_another_process_began_is_counted_on(monkeypatch):
     asked = Asked(at=START, copilot_id=version.copilot_id, version=1, model="m", principal="p")
     run = CountedRun(outcome=Outcome.COMPLETED)
     count(asked, run)
-    rollup, missed = usage_module._DAILY_RUN, [True]
+    add, missed = usage_module._DAILY_RUN._add, [True]
 
     def miss_once(**values) -> int:
-        return 0 if missed and missed.pop() else rollup.add(**values)
+        return 0 if missed and missed.pop() else add(**values)
 
-    monkeypatch.setattr(usage_module, "_DAILY_RUN", replace(rollup, add=miss_once))
+    monkeypatch.setattr(usage_module._DAILY_RUN, "_add", miss_once)
     count(asked, run)
     assert DailyUsage.objects.get().runs == 2
 

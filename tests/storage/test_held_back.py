@@ -1,13 +1,17 @@
 """What transactions do last is done in one order."""
 
-from datetime import UTC, datetime
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
 import threading
 
 from django.db import connection
 import pytest
 
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.journal.usage import Asked, CountedRun, count
-from copilot_admin.models import DailyTotal, Outcome
+from copilot_admin.journal.users import written
+from copilot_admin.models import DailyTotal, EndUser, Outcome
 from copilot_admin.storage.held_back import at_once, do_held, hold_back, holding_back
 from copilot_admin.storage.writer import Writer
 from tests.factories import make_published
@@ -57,31 +61,49 @@ def test_of_a_job_that_fails_nothing_is_done():
 
 @pytest.mark.database
 @pytest.mark.django_db(transaction=True)
-def test_two_writers_count_the_same_copilots_and_none_waits_for_the_other():
-    if connection.vendor != "postgresql":
-        pytest.skip("SQLite has one writer")
-    one, other = make_published().pk, make_published().pk
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer")
+class TestTwoWriters:
+    """They do the same in another order, and none waits for the other."""
+
+    def test_count_the_same_copilots(self):
+        one, other = make_published().pk, make_published().pk
+        in_both_orders(lambda: count_run(one), lambda: count_run(other))
+        counted = DailyTotal.objects.order_by("copilot_id").values_list("copilot_id", "runs")
+        assert list(counted) == [(one, 2), (other, 2)]
+
+    def test_meet_the_same_users(self):
+        ada, eve = AskingUser(id="ada"), AskingUser(id="eve")
+        first, again = AT - timedelta(days=1), AT
+        for user in (ada, eve):
+            written(user, at=first)
+        in_both_orders(lambda: written(ada, at=again), lambda: written(eve, at=again))
+        rows = EndUser.objects.order_by("identifier").values_list("identifier", "last_at")
+        assert list(rows) == [("ada", again), ("eve", again)]
+
+
+AT = datetime(2026, 3, 2, 10, tzinfo=UTC)
+
+
+def in_both_orders(one: Callable[[], object], other: Callable[[], object]) -> None:
+    """Has one writer do this and that, one that and this: each its second when both did a first."""
     both = threading.Barrier(2)
     begun: list[int] = []
 
-    def job(first: int, then: int) -> None:
-        begun.append(first)
-        _count(first)
-        both.wait(HANGS_SECONDS)  # the other one has counted the other copilot
-        _count(then)
+    def job(place: int) -> None:
+        begun.append(place)
+        first, then = (one, other) if place else (other, one)
+        first()
+        both.wait(HANGS_SECONDS)
+        then()
 
     writers = Writer("one"), Writer("other")
-    jobs = (lambda: job(one, other)), (lambda: job(other, one))
-    futures = [writer.submit(work) for writer, work in zip(writers, jobs, strict=True)]
+    futures = [writer.submit(partial(job, place)) for place, writer in enumerate(writers)]
     for future in futures:
         future.result(HANGS_SECONDS)
     assert all(writer.stop(timeout=HANGS_SECONDS) for writer in writers)
-    assert sorted(begun) == sorted([one, other])  # no transaction was ended and tried again
-    counted = DailyTotal.objects.order_by("copilot_id").values_list("copilot_id", "runs")
-    assert list(counted) == sorted([(one, 2), (other, 2)])
+    assert sorted(begun) == [0, 1]  # no transaction was ended and tried again
 
 
-def _count(copilot_id: int) -> None:
-    at = datetime(2026, 3, 2, 10, tzinfo=UTC)
-    asked = Asked(at=at, copilot_id=copilot_id, version=1, model="m", principal="key:1")
+def count_run(copilot_id: int) -> None:
+    asked = Asked(at=AT, copilot_id=copilot_id, version=1, model="m", principal="key:1")
     count(asked, CountedRun(outcome=Outcome.COMPLETED))
