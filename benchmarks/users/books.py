@@ -108,8 +108,9 @@ def of_lines(lines: Iterable[Mapping[str, Any]]) -> Books:
     """What the lines of runs say."""
     books = Books("log lines")
     for line in lines:
-        books.outcomes[line["copilot"], line["outcome"]] += 1
-        books.tokens[line["copilot"]] += line.get("input_tokens", 0) + line.get("output_tokens", 0)
+        copilot = line.get("copilot", "")  # of what was refused before it was looked up
+        books.outcomes[copilot, line["outcome"]] += 1
+        books.tokens[copilot] += line.get("input_tokens", 0) + line.get("output_tokens", 0)
     return _without_zeros(books)
 
 
