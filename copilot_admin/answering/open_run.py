@@ -17,7 +17,8 @@ from django.conf import settings
 from copilot_admin.answering.admitted_query import AdmittedQuery
 from copilot_admin.answering.announce import TurnChange
 from copilot_admin.answering.refused import REFUSED
-from copilot_admin.answering.run import RUNNING, ActiveRun, Stop
+from copilot_admin.answering.run import RUNNING, ActiveRun
+from copilot_admin.answering.stops import Stop
 from copilot_admin.copilots.callers import valid_keys
 from copilot_admin.copilots.live import being_deleted
 from copilot_admin.copilots.user_words import named

@@ -17,7 +17,8 @@ from ninja import Router
 from copilot_admin.answering.admitted_query import AdmittedQuery
 from copilot_admin.answering.full_collections import FULL_COLLECTIONS
 from copilot_admin.answering.open_run import frames, open_run
-from copilot_admin.answering.run import ActiveRun, Stop
+from copilot_admin.answering.run import ActiveRun
+from copilot_admin.answering.stops import Stop
 from copilot_admin.api.credentials import credentials_of
 from copilot_admin.api.documentation import QUERY_DOCUMENTATION
 from copilot_admin.copilots.door import Credentials, user_of

@@ -13,7 +13,8 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
 from copilot_admin.answering.open_run import frames
-from copilot_admin.answering.run import ActiveRun, Stop
+from copilot_admin.answering.run import ActiveRun
+from copilot_admin.answering.stops import Stop
 from copilot_admin.api.query import FAILURE_KEY, Asked, opened
 from copilot_admin.copilots.door import credentials_in, headers_read
 from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send, is_query

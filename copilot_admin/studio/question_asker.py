@@ -15,7 +15,8 @@ from typing import Generic, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from copilot_admin.answering.open_run import is_draining
-from copilot_admin.answering.run import CRASHED, RUNNING
+from copilot_admin.answering.run import RUNNING
+from copilot_admin.answering.stops import CRASHED
 from copilot_admin.answering.tasks import spawn
 from copilot_admin.errors import Unavailable
 from copilot_admin.journal import beat

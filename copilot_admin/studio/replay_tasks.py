@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django_tasks import task
 
-from copilot_admin.answering.run import CRASHED
+from copilot_admin.answering.stops import CRASHED
 from copilot_admin.answering.tasks import spawn
 from copilot_admin.models import Replay, SavedQuestion
 from copilot_admin.storage.writer import READER, WRITER

@@ -9,8 +9,9 @@ from django.test import AsyncClient
 import pytest
 
 from copilot_admin.answering import run as run_task
-from copilot_admin.answering.run import CRASHED, RUNNING
+from copilot_admin.answering.run import RUNNING
 from copilot_admin.answering.speaker import Speaker
+from copilot_admin.answering.stops import CRASHED
 from copilot_admin.engine.values.model_call import Finish
 from copilot_admin.journal import JOURNAL, finishing
 from copilot_admin.journal import journal as journal_module

@@ -7,14 +7,10 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.answering.run import (
-    CRASHED,
-    RUNNING,
-    TICK_SECONDS,
-    older_signing_keys,
-    signing_key,
-)
+from copilot_admin.answering.asked import older_signing_keys, signing_key
+from copilot_admin.answering.run import RUNNING, TICK_SECONDS
 from copilot_admin.answering.speaker import FIRST_EVENT_SECONDS, PING_SECONDS
+from copilot_admin.answering.stops import CRASHED
 from copilot_admin.config.asking_users import Naming
 from copilot_admin.engine.values.model_call import Finish
 from copilot_admin.errors import ProviderBroke

@@ -8,16 +8,10 @@ from typing import Any
 import pytest
 
 from copilot_admin.answering import open_run as opening
+from copilot_admin.answering.account import SLOW_CLIENT_SECONDS
 from copilot_admin.answering.open_run import end_deleted, end_revoked, interrupt_all
-from copilot_admin.answering.run import (
-    CRASHED,
-    DELETED,
-    RESTARTING,
-    REVOKED,
-    SLOW_CLIENT_SECONDS,
-    Stop,
-)
 from copilot_admin.answering.speaker import Speaker
+from copilot_admin.answering.stops import CRASHED, DELETED, RESTARTING, REVOKED, Stop
 from copilot_admin.engine.values.model_call import Finish
 from copilot_admin.models import Outcome
 from protocol.events import MessageChunk

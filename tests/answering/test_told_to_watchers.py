@@ -115,7 +115,7 @@ def test_an_answer_that_is_not_kept_has_failed(noted, monkeypatch, told):
 
 
 def test_a_run_whose_record_breaks_is_told_as_crashed(noted, monkeypatch, told):
-    monkeypatch.setattr("copilot_admin.answering.run.Recorder.record", lambda *_: 1 / 0)
+    monkeypatch.setattr("copilot_admin.answering.account.Recorder.record", lambda *_: 1 / 0)
     play(monkeypatch, noted, [MessageChunk("Hello"), STOP])
     said()
     assert [run.outcome for run in told] == [Outcome.CRASHED]

@@ -9,7 +9,8 @@ from typing import Any
 from django.db import OperationalError
 import pytest
 
-from copilot_admin.answering.run import CRASHED, RUNNING
+from copilot_admin.answering.run import RUNNING
+from copilot_admin.answering.stops import CRASHED
 from copilot_admin.asgi import application
 from copilot_admin.errors import ProviderBroke
 from copilot_admin.journal import JOURNAL, finishing

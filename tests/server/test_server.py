@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.answering import open_run, outbox
+from copilot_admin.answering import account, open_run, outbox
 from copilot_admin.answering import run as run_task
 from copilot_admin.answering.admitted_query import AdmittedQuery
+from copilot_admin.answering.stops import Stop
 from copilot_admin.asgi import application
 from copilot_admin.copilots.live import admit
 from copilot_admin.ids import new_ids
@@ -128,7 +129,7 @@ def test_the_last_frame_waits_for_the_commit(monkeypatch):
 
 def test_a_client_that_stops_reading_is_given_up(provider, monkeypatch):
     monkeypatch.setattr(outbox, "FULL_BYTES", 1)
-    monkeypatch.setattr(run_task, "SLOW_CLIENT_SECONDS", 0.05)
+    monkeypatch.setattr(account, "SLOW_CLIENT_SECONDS", 0.05)
     monkeypatch.setattr(provider, "_script", (text("Hello, ", "you who ", "do not read."),))
     live, caller = admit("news", key=None)
 
@@ -186,8 +187,8 @@ class Running:
         self.task = task
         self.told = told
 
-    def stop(self, reason: run_task.Stop) -> None:
-        assert reason is run_task.Stop.SHUTDOWN
+    def stop(self, reason: Stop) -> None:
+        assert reason is Stop.SHUTDOWN
         self.told()
 
 

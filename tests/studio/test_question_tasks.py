@@ -9,7 +9,7 @@ from django_tasks_db.models import DBTaskResult
 import pytest
 
 from copilot_admin.answering.open_run import start_draining, stop_draining
-from copilot_admin.answering.run import CRASHED
+from copilot_admin.answering.stops import CRASHED
 from copilot_admin.models import AnswerState, Copilot, Judgement, SavedAnswer, SavedQuestion, Side
 from copilot_admin.storage.database_thread import DatabaseThread
 from copilot_admin.storage.writer import WRITER, Writer

@@ -27,7 +27,7 @@ from copilot_admin.admin.playground.told import told_event
 from copilot_admin.admin.transcripts.facts import facts_of, latest_turn
 from copilot_admin.admin.transcripts.page import parts_of
 from copilot_admin.answering.open_run import frames, open_run
-from copilot_admin.answering.run import Stop
+from copilot_admin.answering.stops import Stop
 from copilot_admin.edge.asgi_types import error_body
 from copilot_admin.edge.event_streams import EventStreamResponse
 from copilot_admin.engine.values.model_call import ModelCall

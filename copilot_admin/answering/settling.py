@@ -1,0 +1,34 @@
+"""Charges a run that has ended to the budgets of who asked."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from functools import partial
+
+from copilot_admin.engine.values.model_call import Usage
+from copilot_admin.errors import Unavailable
+from copilot_admin.limits.admission import Admission
+from copilot_admin.limits.demand import Charge
+from copilot_admin.limits.rules import nano
+from copilot_admin.prices.bill import Bill
+from copilot_admin.storage.writer import READER
+
+
+async def settle(
+    admission: Admission, usages: Sequence[Usage], *, bill_of: Callable[[Sequence[Usage]], Bill]
+) -> None:
+    """Charges a run; who asks again at once finds room where there is some.
+
+    Args:
+        admission: That let it in.
+        usages: Of its calls of models.
+        bill_of: Reads what they cost.
+    """
+    if not admission.is_open:
+        return
+    tokens = sum(one.input_tokens + one.output_tokens for one in usages)
+    cost: Decimal | None = None
+    if admission.counts_money:
+        with suppress(Unavailable):  # then nobody knows what it cost
+            cost = (await READER.run(partial(bill_of, usages))).cost.amount
+    await admission.end(Charge(tokens=tokens, nano_usd=None if cost is None else nano(cost)))
