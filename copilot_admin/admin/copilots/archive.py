@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import (
-    Http404,
     HttpRequest,
     HttpResponse,
     HttpResponseNotAllowed,
@@ -22,7 +21,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.admin.common.use import Use, use_of_the_week
-from copilot_admin.admin.copilots.views import CopilotViews, number_in
+from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.copilots.archive import bring_back, put_away
 from copilot_admin.models import Action, Copilot
 
@@ -66,13 +65,7 @@ class ArchiveViews(CopilotViews):
         """Says what would be noticed; a POST puts the copilots away."""
         if not self.has_change_permission(request):
             raise PermissionDenied
-        ids = [number_in(value) for value in request.GET.getlist("id")]
-        rows = self.get_queryset(request).filter(
-            pk__in=ids, archived_at=None, deletion_requested_at=None
-        )
-        copilots = list(rows.order_by("name"))
-        if not copilots:
-            raise Http404
+        copilots = self.chosen(request)
         if request.method == "POST":
             self.put_away(request, [copilot.pk for copilot in copilots])
             return HttpResponseRedirect(reverse("admin:copilot_admin_copilot_changelist"))

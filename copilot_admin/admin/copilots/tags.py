@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.admin.copilots.at_once import panel_of
-from copilot_admin.admin.copilots.views import CopilotViews, number_in
+from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.copilots.tags import give_tags, known_tags, tags_in, with_tags
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Action, Copilot
@@ -41,13 +41,7 @@ class TagViews(CopilotViews):
         """Asks for tags; a POST with `tags` sets those of one, with `add` and `remove` of several."""
         if not self.has_change_permission(request):
             raise PermissionDenied
-        ids = [number_in(value) for value in request.GET.getlist("id")]
-        rows = self.get_queryset(request).filter(
-            pk__in=ids, archived_at=None, deletion_requested_at=None
-        )
-        copilots = list(rows.order_by("name"))
-        if not copilots:
-            raise Http404
+        copilots = self.chosen(request)
         fault = ""
         if request.method == "POST":
             try:

@@ -112,7 +112,7 @@ class CopilotViews(CopilotModelAdmin):
         may_look = self.has_change_permission(request) or may_publish(request.user)
         if not may_look or (request.method == "POST" and not may_publish(request.user)):
             raise PermissionDenied
-        drafts = drafts_of(self._chosen(request))
+        drafts = drafts_of(self.chosen(request))
         if request.method == "POST":
             return self._publish(request, drafts)
         fares = fares_of([draft.copilot for draft in drafts])
@@ -178,7 +178,12 @@ class CopilotViews(CopilotModelAdmin):
         response["Cache-Control"] = "private, max-age=3600"
         return response
 
-    def _chosen(self, request: HttpRequest) -> list[Copilot]:
+    def chosen(self, request: HttpRequest) -> list[Copilot]:
+        """The copilots in use that an address names by their ids.
+
+        Raises:
+            Http404: There is none.
+        """
         ids = [number_in(value) for value in request.GET.getlist("id")]
         rows = self.get_queryset(request).filter(
             pk__in=ids, archived_at=None, deletion_requested_at=None
