@@ -1,4 +1,4 @@
-"""Tells an open transcript page that a turn of its conversation has changed."""
+"""Tells an open transcript page that a turn of its conversation has changed, while it may know."""
 
 import asyncio
 from functools import partial
@@ -13,6 +13,7 @@ from django.urls import path
 from redis.exceptions import RedisError
 
 from copilot_admin.answering.announce import PATIENCE_SECONDS, group_of
+from copilot_admin.answering.tasks import spawn
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import Conversation
 from copilot_admin.people.vouching import is_vouched_for
@@ -21,6 +22,9 @@ from copilot_admin.storage.writer import READER
 VIEW = "copilot_admin.view_conversation"
 # Source: https://www.iana.org/assignments/websocket/websocket.xhtml#close-code-number
 TRY_AGAIN_LATER = 1013
+NO_LONGER_ALLOWED = 1008
+LOOK_SECONDS = 20.0  # so long a page may stay after its reader logged out or lost a right
+OUTAGES = (Unavailable, RedisError, OSError, TimeoutError)
 
 logger = logging.getLogger(__name__)
 
@@ -32,26 +36,28 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
     """
 
     group: str | None = None
+    looking: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
         """Lets in staff who may read this conversation; soon says if that cannot be known now."""
         conversation_id = self.scope["url_route"]["kwargs"]["conversation_id"]
         try:
-            # On the journal's thread: channels would have one thread for all sockets, on which each
-            # waited for those before it while the database is away.
-            may_watch = await READER.run(
-                partial(_may_watch, self.scope["session"], conversation_id)
-            )
+            may_watch = await self._is_allowed(self.scope["session"])
             if may_watch:
                 await self._join(group_of(conversation_id))
-        except (Unavailable, RedisError, OSError, TimeoutError) as error:
-            logger.warning("a live page is told to try later: %s", type(error).__name__)
-            await self.close(TRY_AGAIN_LATER)
+        except OUTAGES as error:
+            await self._send_away(error)
             return
-        await (self.accept() if may_watch else self.close())
+        if not may_watch:
+            await self.close()
+            return
+        await self.accept()
+        self.looking = spawn(self._leave_in_time(), name=f"a live page of {conversation_id}")
 
     async def disconnect(self, code: int) -> None:
         """Takes the page out of those that are told of changes."""
+        if self.looking is not None:
+            self.looking.cancel()
         if self.group is not None:
             await self.channel_layer.group_discard(self.group, self.channel_name)
 
@@ -63,6 +69,31 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
     async def transcript_changed(self, event: dict[str, Any]) -> None:
         """Passes a change on to the page."""
         await self.send_json({"turn": event["turn"], "kind": event["kind"]})
+
+    async def _leave_in_time(self) -> None:
+        """Ends the socket soon after its session, or the right of its reader, has ended."""
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            session = self.scope["session"]
+            try:
+                # What the session was when the page came says nothing of what it is.
+                may_watch = await self._is_allowed(session.__class__(session.session_key))
+            except OUTAGES as error:
+                await self._send_away(error)
+                return
+            if not may_watch:
+                await self.close(NO_LONGER_ALLOWED)
+                return
+
+    async def _is_allowed(self, session: SessionBase) -> bool:
+        # On the journal's thread: channels would have one thread for all sockets, on which each
+        # waited for those before it while the database is away.
+        conversation_id = self.scope["url_route"]["kwargs"]["conversation_id"]
+        return await READER.run(partial(_may_watch, session, conversation_id))
+
+    async def _send_away(self, error: Exception) -> None:
+        logger.warning("a live page is told to try later: %s", type(error).__name__)
+        await self.close(TRY_AGAIN_LATER)
 
     async def _join(self, group: str) -> None:
         async with asyncio.timeout(PATIENCE_SECONDS):

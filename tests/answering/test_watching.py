@@ -1,17 +1,18 @@
 """Watching a conversation: who is let in, what is told, and what happens when nobody can be told."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import logging
 import threading
 from typing import Any
 
-from asgiref.sync import async_to_sync
+from asgiref.sync import async_to_sync, sync_to_async
 from channels.exceptions import ChannelFull
 from channels.layers import channel_layers, get_channel_layer
 from channels.routing import URLRouter
 from channels.testing import WebsocketCommunicator
-from django.contrib.auth.models import AnonymousUser, Permission
+from django.contrib.auth.models import AnonymousUser, Permission, User
+from django.contrib.sessions.models import Session
 from django.db import OperationalError
 from django.test import Client as Browser
 from django.test import override_settings
@@ -157,6 +158,39 @@ def test_who_left_is_forgotten(conversation: Conversation):
         return dict(layer.groups)
 
     assert async_to_sync(leave)() == {}
+
+
+def log_out(reviewer: User) -> None:
+    Session.objects.all().delete()
+
+
+def lose_the_role(reviewer: User) -> None:
+    reviewer.groups.clear()
+
+
+def be_switched_off(reviewer: User) -> None:
+    User.objects.filter(pk=reviewer.pk).update(is_active=False)
+
+
+@pytest.mark.parametrize("happens", [log_out, lose_the_role, be_switched_off])
+def test_a_page_that_is_open_is_closed_soon_after_its_reader_may_read_no_more(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch, happens: Callable[[User], None]
+):
+    reviewer = make_user(Role.REVIEWERS)
+    monkeypatch.setattr(watching, "LOOK_SECONDS", 0.01)
+
+    async def stay() -> tuple[Any, Any, bool]:
+        communicator = await socket(reviewer, path_of(conversation))
+        await communicator.connect(timeout=HANGS_SECONDS)
+        before = await communicator.receive_nothing(timeout=0.1)
+        await sync_to_async(happens)(reviewer)
+        ended = await communicator.receive_output(timeout=HANGS_SECONDS)
+        await communicator.disconnect(timeout=HANGS_SECONDS)
+        return before, ended, may_be_watched(conversation.pk)
+
+    code = watching.NO_LONGER_ALLOWED
+    closed = {"type": "websocket.close", "code": code}
+    assert async_to_sync(stay)() == (True, closed, False)
 
 
 class TestOutages:
