@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from copilot_admin.models import ComponentCall, Conversation, Copilot, EndUser, LegalHold, Run
 from copilot_admin.privacy.scopes import (
@@ -35,16 +36,16 @@ def place(scope: Scope, *, reason: str, by: str, by_id: int | None = None) -> Le
     """
     if not scope:
         raise ValueError(
-            "Say what is to be held: a conversation, a user, a caller, a copilot or a period."
+            _("Say what is to be held: a conversation, a user, a caller, a copilot or a period.")
         )
     if scope.copilot is not None and not Copilot.objects.filter(pk=scope.copilot).exists():
-        raise ValueError(f"There is no copilot {scope.copilot}.")
+        raise ValueError(_("There is no copilot %(id)s.") % {"id": scope.copilot})
     talk = scope.conversation
     if talk is not None and not Conversation.objects.filter(pk=talk).exists():
-        raise ValueError(f"There is no conversation {talk}.")
+        raise ValueError(_("There is no conversation %(id)s.") % {"id": talk})
     user = scope.user
     if user is not None and not EndUser.objects.filter(pk=user).exists():
-        raise ValueError("This user is gone.")
+        raise ValueError(_("This user is gone."))
     return LegalHold.objects.create(
         conversation=talk,
         conversation_row_id=talk,
