@@ -79,7 +79,7 @@ def account_of(vouched: Vouched, allowed: RoleMap) -> User:
 
 
 def _account_of(vouched: Vouched, allowed: RoleMap) -> User:
-    if not vouched.subject or len(vouched.subject) > LONGEST_SUBJECT:
+    if not _is_subject(vouched.subject):
         raise Forbidden(_("Your firm's log-in does not say who you are. Ask an administrator."))
     with transaction.atomic():
         found = (
@@ -110,6 +110,12 @@ def _account_of(vouched: Vouched, allowed: RoleMap) -> User:
 def is_external(user: object) -> bool:
     """Whether roles of an account come from outside."""
     return isinstance(user, User) and hasattr(user, "external")
+
+
+def _is_subject(text: str) -> bool:
+    """Whether somebody can be known by a text: databases keep neither NUL nor halves of letters."""
+    is_text = all(unicodedata.category(one) not in ("Cc", "Cs") for one in text)
+    return 0 < len(text) <= LONGEST_SUBJECT and is_text
 
 
 def _may_work(vouched: Vouched, allowed: RoleMap) -> bool:

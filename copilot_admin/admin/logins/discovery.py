@@ -11,11 +11,13 @@ from urllib.parse import urlsplit
 from django.utils.translation import gettext as _
 import requests
 
+from copilot_admin.admin.logins.asking import json_of
 from copilot_admin.config.firm_log_in import OidcProvider
 from copilot_admin.errors import Unavailable
 
-TIMEOUT_SECONDS = 5.0
 KEPT_SECONDS = 600.0
+# So long one that does not answer is not asked again: who waits for it holds up the pages of others.
+LEFT_ALONE_SECONDS = 3.0
 DOCUMENT = "/.well-known/openid-configuration"
 
 
@@ -32,6 +34,7 @@ class Endpoints:
 
 
 _found: dict[str, tuple[float, Endpoints]] = {}
+_silent: dict[str, float] = {}  # issuers, and when they did not answer
 
 
 def endpoints_of(provider: OidcProvider) -> Endpoints:
@@ -44,6 +47,8 @@ def endpoints_of(provider: OidcProvider) -> Endpoints:
     kept = _found.get(provider.issuer)
     if kept is not None and now - kept[0] < KEPT_SECONDS:
         return kept[1]
+    if now - _silent.get(provider.issuer, -LEFT_ALONE_SECONDS) < LEFT_ALONE_SECONDS:
+        raise _does_not_answer()
     found = _read(provider)
     _found[provider.issuer] = (now, found)
     return found
@@ -52,17 +57,15 @@ def endpoints_of(provider: OidcProvider) -> Endpoints:
 def forget() -> None:
     """Lets the next log-in ask again."""
     _found.clear()
+    _silent.clear()
 
 
 def _read(provider: OidcProvider) -> Endpoints:
     try:
-        answer = requests.get(f"{provider.issuer}{DOCUMENT}", timeout=TIMEOUT_SECONDS)
-        answer.raise_for_status()
-        said = answer.json()
+        said = json_of("GET", f"{provider.issuer}{DOCUMENT}")
     except (requests.RequestException, ValueError) as error:
-        raise Unavailable(
-            _("Your firm's log-in does not answer. Try again in a minute.")
-        ) from error
+        _silent[provider.issuer] = time.monotonic()
+        raise _does_not_answer() from error
     issuer = said.get("issuer") if isinstance(said, dict) else None
     if not isinstance(issuer, str) or issuer.rstrip("/") != provider.issuer:
         raise Unavailable(
@@ -76,6 +79,10 @@ def _read(provider: OidcProvider) -> Endpoints:
         userinfo=_address(said, "userinfo_endpoint", provider, needed=False),
         end_session=_address(said, "end_session_endpoint", provider, needed=False),
     )
+
+
+def _does_not_answer() -> Unavailable:
+    return Unavailable(_("Your firm's log-in does not answer. Try again in a minute."))
 
 
 def _address(

@@ -10,7 +10,8 @@ import jwt
 from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 import requests
 
-from copilot_admin.admin.logins.discovery import TIMEOUT_SECONDS, Endpoints
+from copilot_admin.admin.logins.asking import json_of
+from copilot_admin.admin.logins.discovery import Endpoints
 from copilot_admin.config.firm_log_in import OidcProvider
 from copilot_admin.errors import Unauthorized, Unavailable
 from copilot_admin.people.external import LONGEST_EMAIL, Vouched, groups_in, plain_name
@@ -35,13 +36,24 @@ class Exchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has no ty
             "OIDC_RP_CLIENT_ID": provider.client_id,
             "OIDC_RP_CLIENT_SECRET": provider.client_secret,
             "OIDC_RP_SIGN_ALGO": ALGORITHM,
-            "OIDC_TIMEOUT": TIMEOUT_SECONDS,
         }
         super().__init__()
 
     def get_settings(self, attr: str, *args: Any) -> Any:
         """What the library asks Django's settings for."""
         return self._values.get(attr, args[0] if args else None)
+
+    def get_token(self, payload: dict[str, str]) -> dict[str, Any]:
+        """What the provider gives for a code.
+
+        Raises:
+            requests.RequestException: Nothing.
+            ValueError: What it says is no such thing.
+        """
+        said = json_of("POST", self._endpoints.token, data=payload)
+        if not isinstance(said, dict):
+            raise ValueError("no object")
+        return said
 
     def authenticate(self, request: HttpRequest | None, **kwargs: Any) -> None:
         """Nobody: this is no backend of Django's here."""
@@ -66,7 +78,7 @@ class Exchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has no ty
             raise _away() from error
         except requests.RequestException as error:
             raise _away() from error
-        except (jwt.PyJWTError, ValueError, TypeError, AttributeError) as error:
+        except (jwt.PyJWTError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise Unauthorized(_(_NOT_BELIEVED)) from error
         return self._vouched(said), str(token)
 
@@ -103,9 +115,8 @@ class Exchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has no ty
         header = jwt.get_unverified_header(token)
         if header.get("alg") != ALGORITHM:
             raise Unauthorized(_(_NOT_BELIEVED))
-        answer = requests.get(self._endpoints.keys, timeout=TIMEOUT_SECONDS)
-        answer.raise_for_status()
-        keys = [one for one in jwt.PyJWKSet.from_dict(answer.json()).keys if one.key_type == "RSA"]
+        said = json_of("GET", self._endpoints.keys)
+        keys = [one for one in jwt.PyJWKSet.from_dict(said).keys if one.key_type == "RSA"]
         named = [one for one in keys if one.key_id == header.get("kid")]
         found = named or (keys if "kid" not in header else [])
         if len(found) != 1:
@@ -129,13 +140,11 @@ class Exchange(OIDCAuthenticationBackend):  # type: ignore[misc]  # it has no ty
         """
         if not (self._endpoints.userinfo and access_token):
             return {}
-        answer = requests.get(
+        said = json_of(
+            "GET",
             self._endpoints.userinfo,
             headers={"Authorization": f"Bearer {access_token}"},
-            timeout=TIMEOUT_SECONDS,
         )
-        answer.raise_for_status()
-        said = answer.json()
         if not isinstance(said, dict) or said.get("sub") != claims["sub"]:
             raise Unauthorized(_(_NOT_BELIEVED))
         return {name: value for name, value in said.items() if name not in NEEDED}

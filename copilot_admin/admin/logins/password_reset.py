@@ -8,15 +8,14 @@ from django.conf import settings
 from django.contrib.auth import views
 from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.utils.crypto import salted_hmac
 from django_tasks import task
 
 from copilot_admin.admin.logins.addresses import client_address
+from copilot_admin.admin.logins.counted import within
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
@@ -68,9 +67,11 @@ class AskForReset(_WithMail, views.PasswordResetView):
     def form_valid(self, form: PasswordResetForm) -> HttpResponse:
         """Has the mail sent, unless too many were; a mailbox that has enough is told nothing."""
         email = form.cleaned_data["email"]
-        if not _within(f"from:{client_address(self.request)}", MOST_OF_AN_ADDRESS):
+        if not within(
+            f"reset from:{client_address(self.request)}", MOST_OF_AN_ADDRESS, seconds=HOUR_SECONDS
+        ):
             return render(self.request, "too_many_mails.html", status=429)
-        if _within(f"to:{email.lower()}", MOST_OF_A_MAILBOX):
+        if within(f"reset to:{email.lower()}", MOST_OF_A_MAILBOX, seconds=HOUR_SECONDS):
             send_reset.enqueue(email, base_url(self.request))
         return HttpResponseRedirect(self.get_success_url())
 
@@ -93,12 +94,3 @@ class ResetConfirmed(_WithMail, views.PasswordResetConfirmView):
 
 class ResetDone(_WithMail, views.PasswordResetCompleteView):
     """Says that it is done."""
-
-
-def _within(what: str, most: int) -> bool:
-    key = f"reset:{salted_hmac(__name__, what, algorithm='sha256').hexdigest()}"
-    cache.add(key, 0, HOUR_SECONDS)
-    try:
-        return cache.incr(key) <= most
-    except ValueError:  # it ran out between the two
-        return True

@@ -306,6 +306,7 @@ class TestAccounts:
         page = boss.get(url).content.decode()
         assert f"of {provider.url}, which says its roles" in page
         assert 'name="groups"' not in page
+        assert "../password/" not in page  # he has none here, and the page of it is closed
         boss.post(url, {"username": "ann", "is_active": "on", "is_superuser": "on", "groups": []})
         ann.refresh_from_db()
         assert (roles(ann), ann.is_superuser, ann.is_staff) == ({Role.BUILDERS}, False, True)

@@ -1,0 +1,162 @@
+"""What a provider may answer: so much, in so long, from where it was asked."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import threading
+import zlib
+
+from django.test import Client
+from django.urls import reverse
+import pytest
+import requests
+
+from copilot_admin.admin.logins import asking, discovery, oidc_views
+from copilot_admin.config.firm_log_in import FirmLogIn
+from copilot_admin.errors import Forbidden
+from copilot_admin.people.external import Vouched, account_of
+from tests.admin.logins.provider import MAP, Provider
+from tests.factories import make_user
+
+Handle = Callable[[BaseHTTPRequestHandler], None]
+
+
+@contextmanager
+def answering(handle: Handle) -> Iterator[str]:
+    """The address of a server that answers everything in one way."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            handle(self)
+
+        do_POST = do_GET  # of its base
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def saying(body: bytes, status: int = 200, **headers: str) -> Handle:
+    def handle(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(status)
+        for name, value in headers.items():
+            request.send_header(name.replace("_", "-"), value)
+        request.end_headers()
+        request.wfile.write(body)
+
+    return handle
+
+
+def test_what_it_says_is_read():
+    with answering(saying(b'{"a": [1]}')) as url:
+        assert asking.json_of("POST", url, data={"b": "c"}) == {"a": [1]}
+
+
+def test_an_answer_has_an_end(monkeypatch):
+    monkeypatch.setattr(asking, "MOST_BYTES", 1000)
+    with answering(saying(b"[" + b" " * 2000 + b"]")) as url, pytest.raises(asking.TooMuch):
+        asking.json_of("GET", url)
+
+
+def test_so_has_one_that_was_packed(monkeypatch):
+    monkeypatch.setattr(asking, "MOST_BYTES", 100_000)
+    packed = zlib.compress(b" " * 5_000_000)
+    sent = saying(packed, Content_Encoding="deflate")
+    with answering(sent) as url, pytest.raises(asking.TooMuch):
+        asking.json_of("GET", url)
+
+
+def test_one_that_comes_in_drops_is_given_up(monkeypatch):
+    monkeypatch.setattr(asking, "MOST_SECONDS", -1.0)
+    with answering(saying(b"{}")) as url, pytest.raises(asking.TooMuch):
+        asking.json_of("GET", url)
+
+
+def test_nobody_is_followed_elsewhere_with_what_is_for_the_provider():
+    asked = []
+
+    def other(request: BaseHTTPRequestHandler) -> None:
+        asked.append(request.path)
+        saying(b"{}")(request)
+
+    with (
+        answering(other) as elsewhere,
+        answering(saying(b"", 307, Location=elsewhere)) as url,
+        pytest.raises(requests.TooManyRedirects),
+    ):
+        asking.json_of("POST", url, data={"client_secret": "s"})
+    assert asked == []
+
+
+@pytest.mark.parametrize("body", [b"", b"no", b"\xff\xfe\xff", b"[" * 100_000])
+def test_what_is_no_json_is_a_wrong_value(body):
+    with answering(saying(body)) as url, pytest.raises(ValueError):  # any of them
+        asking.json_of("GET", url)
+
+
+@pytest.fixture
+def firm(settings) -> Callable[[str], FirmLogIn]:
+    def use(url: str) -> FirmLogIn:
+        discovery.forget()
+        used = settings.FIRM_LOG_IN = Provider(url).log_in()
+        return used
+
+    return use
+
+
+@pytest.mark.django_db
+class TestStarting:
+    def test_a_provider_that_does_not_answer_is_left_alone_for_a_moment(self, firm):
+        asked = []
+
+        def broken(request: BaseHTTPRequestHandler) -> None:
+            asked.append(request.path)
+            saying(b"", 502)(request)
+
+        with answering(broken) as url:
+            firm(url)
+            statuses = [Client().get(reverse("firm:start")).status_code for _ in range(3)]
+            discovery.forget()
+        assert (statuses, len(asked)) == ([503] * 3, 1)
+
+    def test_a_network_begins_so_many_in_a_minute_and_who_is_somebody_goes_on(
+        self, firm, monkeypatch
+    ):
+        monkeypatch.setattr(oidc_views, "MOST_STARTS", 2)
+        firm("http://127.0.0.1:9")
+        start = reverse("firm:start")
+        found = [Client().get(start, REMOTE_ADDR="192.0.2.7") for _ in range(3)]
+        assert [one.status_code for one in found] == [503, 503, 429]
+        assert found[-1]["Retry-After"] == "60"
+        assert Client().get(start, REMOTE_ADDR="198.51.100.1").status_code == 503
+        known = Client()
+        known.force_login(make_user())
+        assert known.get(start, REMOTE_ADDR="192.0.2.7").status_code == 503
+        discovery.forget()
+
+    def test_an_address_of_the_provider_keeps_its_own_parameters(self, firm, monkeypatch):
+        provider = firm("http://idp").oidc
+        found = discovery.Endpoints(
+            issuer=provider.issuer, authorization="http://idp/go?p=x", token="t", keys="k"
+        )
+        monkeypatch.setattr(discovery, "endpoints_of", lambda _: found)
+        location = Client().get(reverse("firm:start"))["Location"]
+        assert location.startswith("http://idp/go?p=x&response_type=code&")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("subject", ["", "a\x00b", "a\ud800", "a\nb", "x" * 1000])
+def test_who_is_known_by_no_text_is_told_so(subject):
+    said = Vouched(issuer="http://idp", subject=subject, groups=("analysts",))
+    with pytest.raises(Forbidden, match="does not say who you are"):
+        account_of(said, MAP)
