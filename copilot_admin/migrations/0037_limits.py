@@ -30,9 +30,14 @@ class Migration(migrations.Migration):
             name='times',
             field=models.PositiveIntegerField(db_default=1, default=1),
         ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('principal', 'anonymous'), _negated=True), fields=['principal', 'started_at'], name='run_of_caller'),
+        # Made in 0047, without holding up the runs of a big table.
+        migrations.SeparateDatabaseAndState(
+            state_operations=[
+                migrations.AddIndex(
+                    model_name='run',
+                    index=models.Index(condition=models.Q(('principal', 'anonymous'), _negated=True), fields=['principal', 'started_at'], name='run_of_caller'),
+                ),
+            ],
         ),
         migrations.AddConstraint(
             model_name='subjectlimits',

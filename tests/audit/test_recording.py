@@ -74,6 +74,28 @@ def test_the_database_refuses_what_the_model_refuses(statement: str) -> None:
         connection.cursor().execute(statement)
 
 
+REPLACING = {
+    "sqlite": (
+        "REPLACE INTO copilot_admin_auditentry SELECT * FROM copilot_admin_auditentry",
+        "REPLACE INTO copilot_admin_audithead (id, sequence, hash) VALUES (1, 0, '')",
+    ),
+    "postgresql": (
+        "TRUNCATE copilot_admin_auditentry",
+        "TRUNCATE copilot_admin_audithead",
+    ),
+}
+
+
+@pytest.mark.database
+@pytest.mark.parametrize("number", [0, 1], ids=["entries", "head"])
+def test_nor_does_it_replace_or_empty_the_tables_at_once(number: int) -> None:
+    add()
+    statement = REPLACING[connection.vendor][number]
+    with pytest.raises(DatabaseError, match="neither changed nor deleted"), transaction.atomic():
+        connection.cursor().execute(statement)
+    add()  # what is meant goes on
+
+
 def test_an_actor_is_told_with_address_session_and_the_head_of_the_program() -> None:
     user = make_user()
     request = RequestFactory().get(

@@ -151,3 +151,21 @@ def test_of_judgements_that_raced_the_newest_stays():
     assert list(Conversation.objects.values_list("n_up", "n_down")) == [(2, 1)]
     with pytest.raises(IntegrityError):
         Feedback.objects.create(turn_id=once, source="end_user", value=1)
+
+
+def names_of_indexes() -> set[str]:
+    with connection.cursor() as cursor:
+        found = connection.introspection.get_constraints(cursor, "copilot_admin_run")
+    return {name for name, one in found.items() if one["index"]}
+
+
+def test_the_index_of_callers_is_there_wherever_it_was_made():
+    migrate("0043_feedback_once")
+    assert "run_of_caller" not in names_of_indexes()
+    with connection.cursor() as cursor:  # as a database has it that 0037 once gave it to
+        cursor.execute("CREATE INDEX run_of_caller ON copilot_admin_run (principal, started_at)")
+    migrate("0047_index_of_callers_and_trail")
+    assert "run_of_caller" in names_of_indexes()
+    migrate("0043_feedback_once")
+    migrate("0047_index_of_callers_and_trail")
+    assert "run_of_caller" in names_of_indexes()
