@@ -1,0 +1,18 @@
+"""`manage.py changepassword NAME`: as Django's, and told in the audit trail."""
+
+from typing import Any
+
+from django.contrib.auth.management.commands import changepassword
+
+from copilot_admin.models import Action
+from copilot_admin.terminal.told_saves import told_saves
+
+
+class Command(changepassword.Command):
+    """Gives an account another password."""
+
+    def handle(self, *args: Any, **options: Any) -> str | None:
+        """Asks as Django does; password and entry are there together or not at all."""
+        with told_saves(Action.PASSWORD_CHANGED):
+            said: str | None = super().handle(*args, **options)
+        return said

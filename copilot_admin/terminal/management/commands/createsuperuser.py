@@ -1,0 +1,17 @@
+"""`manage.py createsuperuser`: as Django's, and told in the audit trail."""
+
+from typing import Any
+
+from django.contrib.auth.management.commands import createsuperuser
+
+from copilot_admin.models import Action
+from copilot_admin.terminal.told_saves import told_saves
+
+
+class Command(createsuperuser.Command):
+    """Makes an account that may do everything."""
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Asks as Django does; account and entry are there together or not at all."""
+        with told_saves(Action.ADDED):
+            super().handle(*args, **options)
