@@ -107,6 +107,14 @@ class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
         own = OWN_RIGHTS if obj is not None and obj.pk == request.user.pk else ()
         return (*facts, *SUPERUSER_FIELDS, *own)
 
+    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """Leads to the page of the password only whoever it is open to."""
+        shown = super().get_fieldsets(request, obj)
+        if obj is None or (self.has_change_permission(request, obj) and not is_external(obj)):
+            return shown
+        first = (shown[0][0], {**shown[0][1], "fields": ("username",)})
+        return (first, *shown[1:])
+
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
         """Offers the groups that do not let their members do more than whoever looks."""
         if db_field.name == "groups":

@@ -197,6 +197,9 @@ def test_the_page_of_who_may_do_more_can_be_read_and_has_no_form() -> None:
     page = browser(person(Role.OPERATORS)).get(url).content.decode()
     assert reviewer.username in page
     assert 'name="username"' not in page
+    # What is about his log-ins and his password is closed, so nothing leads there.
+    assert f"{reviewer.pk}/log-ins/" not in page
+    assert "/password/" not in page.replace(reverse("admin:password_change"), "")
 
 
 @pytest.mark.parametrize(
