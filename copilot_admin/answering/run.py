@@ -29,6 +29,7 @@ from copilot_admin.journal.unkept import DELIVERED, NOT_KEPT, NOT_KEPT_CODE
 from copilot_admin.limits.admission import Admission
 from copilot_admin.models import Logging, Outcome
 from copilot_admin.prices.bill import bill_of
+from copilot_admin.prices.cost import Cost
 
 logger = logging.getLogger(__name__)
 
@@ -117,10 +118,11 @@ class ActiveRun:
         account = self._account
         record = account.record(ending)
         self._watch.finishing()
-        is_kept = await JOURNAL.finish(self.id, record)
-        bill = partial(self._bill_of, outcome=ending.outcome)
-        await settle(self._admission, record.usages, bill_of=bill)
-        if is_kept:
+        kept = await JOURNAL.finish(self.id, record)
+        cost = kept.cost if kept else None
+        reckon = partial(self._bill_of, record.usages, outcome=ending.outcome)
+        await settle(self._admission, record.usages, cost=cost, reckon=reckon)
+        if kept:
             account.speaker.release()
             self.announce(TurnChange.FINISHED)
         else:
@@ -128,7 +130,7 @@ class ActiveRun:
             account.add_words(NOT_KEPT)
             if ending.outcome in DELIVERED:
                 ending = replace(ending, outcome=Outcome.FAILED, error_code=NOT_KEPT_CODE)
-        self._tell_ended(ending, sum_of(record.usages) if record.usages else None)
+        self._tell_ended(ending, sum_of(record.usages) if record.usages else None, cost)
 
     async def _give_up(self) -> None:
         """Keeps how a broken run ended and tells its client, with nothing that may be broken."""
@@ -141,9 +143,9 @@ class ActiveRun:
             self.announce(TurnChange.FINISHED)
         finally:
             self._account.add_words(CRASHED)
-            self._tell_ended(crash, None)
+            self._tell_ended(crash, None, None)
 
-    def _tell_ended(self, ending: Ending, usage: Usage | None) -> None:
+    def _tell_ended(self, ending: Ending, usage: Usage | None, cost: Cost | None) -> None:
         """Tells those who watch the server."""
         self._watch.ended(
             ending.outcome,
@@ -151,6 +153,8 @@ class ActiveRun:
             ms=ending.ms,
             first_ms=ending.ttft_ms,
             usage=usage,
+            cost=cost.amount if cost else None,
+            cost_confidence=cost.confidence if cost else None,
         )
 
     async def _was_accepted(self) -> bool:

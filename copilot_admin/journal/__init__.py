@@ -12,7 +12,7 @@ from copilot_admin.journal.heartbeat import HEARTBEAT_SECONDS, SILENCE, beat
 from copilot_admin.journal.journal import BOOT_ID, JOURNAL, Journal
 from copilot_admin.journal.reaping import reap
 from copilot_admin.journal.replay import replay_spool
-from copilot_admin.journal.values import Accepted, Opening, Refusal
+from copilot_admin.journal.values import Accepted, Kept, Opening, Refusal
 
 __all__ = [
     "BOOT_ID",
@@ -21,6 +21,7 @@ __all__ = [
     "SILENCE",
     "Accepted",
     "Journal",
+    "Kept",
     "Opening",
     "Refusal",
     "beat",

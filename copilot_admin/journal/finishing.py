@@ -132,18 +132,18 @@ class _Written:
     text: str = ""
 
 
-def finish(sealed: Sealed) -> bool:
+def finish(sealed: Sealed) -> Cost | None:
     """Stores the end of a run.
 
     An end that was only guessed (interrupted, since nobody heard from the process) gives way to
     the real one.
 
     Returns:
-        Whether anything was stored; False: the run had ended already, or is gone.
+        What it cost; None: nothing was stored, as the run had ended already, or is gone.
     """
     run = _lock(sealed)
     if run is None:
-        return False
+        return None
     was_guessed = run.outcome is Outcome.INTERRUPTED
     if was_guessed:
         Event.objects.filter(run_id=run.id).delete()
@@ -164,7 +164,7 @@ def finish(sealed: Sealed) -> bool:
     note_seen(SeenKind.MODEL, run.model)
     note_seen(SeenKind.ERROR, sealed.error_code)
     _count(run, sealed, bill.cost)
-    return True
+    return bill.cost
 
 
 def _lock(sealed: Sealed) -> _Open | None:

@@ -20,7 +20,7 @@ from copilot_admin.journal.recorder import Piece, Record, without_content
 from copilot_admin.journal.sealing import Sealed, seal, to_json
 from copilot_admin.journal.unkept import Unkept
 from copilot_admin.journal.users import forget_users
-from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
+from copilot_admin.journal.values import BOOT_ID, Accepted, Kept, Opening, Refusal
 from copilot_admin.models import Logging
 from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.storage.damage import is_damage, note_damage
@@ -135,22 +135,25 @@ class Journal:
         if len(waiting) == 1 and not self._try(run_id, partial(self._store, waiting)):
             self._take(waiting)
 
-    async def finish(self, run_id: UUID, record: Record) -> bool:
+    async def finish(self, run_id: UUID, record: Record) -> Kept | None:
         """Stores how a run ended.
 
         Returns:
-            Whether it is kept: committed, or safe in the spool. Otherwise it waits in memory, where
-            `keep_waiting` tries again.
+            That it is kept: committed, or safe in the spool. None: it waits in memory, where
+            `look_after` tries again.
         """
         if run_id in self._private:
             self._private.discard(run_id)
             record = without_content(record)
         sealed = await self._sealed(record, run_id)
-        if await self._store_end(sealed) or await asyncio.to_thread(self._spool_end, sealed):
-            return True
+        kept = await self._store_end(sealed)
+        if kept is not None:
+            return kept
+        if await asyncio.to_thread(self._spool_end, sealed):
+            return Kept()
         logger.error("run %s waits in memory: neither database nor spool takes it", run_id)
         self._unkept.add(sealed)
-        return False
+        return None
 
     async def _sealed(self, record: Record, run_id: UUID) -> Sealed:
         rules = self._redacted.pop(run_id, NO_RULES)
@@ -181,20 +184,19 @@ class Journal:
         """Stores what waits in memory, the oldest first; a database that fails is asked once."""
         in_database = True
         for sealed in self._unkept:
-            in_database = in_database and await self._store_end(sealed)
+            in_database = in_database and await self._store_end(sealed) is not None
             if not in_database and not await asyncio.to_thread(self._spool_end, sealed):
                 return
             self._unkept.remove(sealed.run_id)
 
-    async def _store_end(self, sealed: Sealed) -> bool:
+    async def _store_end(self, sealed: Sealed) -> Kept | None:
         try:
-            await self._written(partial(finishing.finish, sealed))
+            return Kept(await self._written(partial(finishing.finish, sealed)))
         except JournalDown as error:
             # Only the class: the driver's message quotes the values it was given.
             cause = type(error.__cause__).__name__
             logger.warning("run %s goes to the spool: %s", sealed.run_id, cause)
-            return False
-        return True
+            return None
 
     def _spool_end(self, sealed: Sealed) -> bool:
         try:

@@ -62,7 +62,7 @@ def _interrupt(run: Run) -> bool:
     )
     record = from_pieces(_pieces(run), ending)
     sealed = seal(record, run_id=run.pk, at=silent_since, rules=rules_of(run.copilot))
-    return finish(sealed)
+    return finish(sealed) is not None
 
 
 def _pieces(run: Run) -> Sequence[Piece]:

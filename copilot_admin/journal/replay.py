@@ -34,7 +34,7 @@ def _replay(path: Path, entry: JsonObject) -> bool:
     try:
         sealed = from_json(entry)
         with transaction.atomic(), at_once():
-            stored = finish(sealed)
+            stored = finish(sealed) is not None
     except (KeyError, TypeError, ValueError, DataError, IntegrityError) as error:
         logger.warning("the spooled run %s was set aside: %s", path.stem, type(error).__name__)
         SPOOL.set_aside(path)

@@ -9,6 +9,7 @@ from uuid import UUID
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.engine.values.engine_input import Recollection
 from copilot_admin.models import Logging
+from copilot_admin.prices.cost import Cost
 from copilot_admin.redaction.rules import NO_RULES, Rules
 from protocol.generations import Generation
 from protocol.json import Json
@@ -81,3 +82,14 @@ class Accepted:
     conversation_id: int | None = None
     turn_id: int | None = None
     recollection: Recollection = field(default_factory=Recollection)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The end of a run that nothing can lose any more.
+
+    Attributes:
+        cost: What it cost; None: it is in the spool, or its run is gone, so nobody reckoned.
+    """
+
+    cost: Cost | None = None

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from time import monotonic_ns
 from uuid import UUID
 
 from copilot_admin.engine.values.model_call import Usage
 from copilot_admin.engine.values.witness import Fact
-from copilot_admin.models import Outcome
+from copilot_admin.models import CostConfidence, Outcome
 from protocol.json import JsonObject
 
 
@@ -58,6 +59,8 @@ class EndedRun:
         provider: The name of its row.
         provider_kind: What protocol it speaks.
         provider_address: Of its API; empty where it has none of its own.
+        cost: In US dollars; None: nobody knows, or nothing was asked.
+        cost_confidence: How well that is known; None: nobody looked.
         facts: What the engine did.
         client_calls: What the client was asked for.
         keeps_content: Words of it may be told, if the operator asks for them.
@@ -83,6 +86,8 @@ class EndedRun:
     provider_address: str = ""
     model: str = ""
     usage: Usage | None = None
+    cost: Decimal | None = None
+    cost_confidence: CostConfidence | None = None
     moments: Moments
     facts: tuple[Fact, ...] = ()
     client_calls: tuple[ClientCall, ...] = ()

@@ -11,7 +11,7 @@ from copilot_admin.telemetry.ended_run import EndedRun
 
 _NO_USAGE = Usage()
 _NS_PER_MS = 1_000_000
-Value: TypeAlias = str | int | bool | None
+Value: TypeAlias = str | int | float | bool | None
 logger = logging.getLogger("copilot_admin.runs")
 
 # A field that is None or "" is left out. No words of question or answer stand here.
@@ -40,6 +40,8 @@ FIELDS: Mapping[str, Callable[[EndedRun], Value]] = {
     "output_tokens": lambda run: None if run.usage is None else run.usage.output_tokens,
     "reasoning_tokens": lambda run: (run.usage or _NO_USAGE).reasoning_tokens or None,
     "tokens_from": lambda run: None if run.usage is None else run.usage.source.value,
+    "cost": lambda run: None if run.cost is None else float(run.cost),
+    "cost_confidence": lambda run: run.cost_confidence and run.cost_confidence.value,
 }
 
 

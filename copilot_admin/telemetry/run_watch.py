@@ -3,13 +3,14 @@
 import asyncio
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from time import monotonic_ns
 from typing import Any
 
 from copilot_admin.engine.values.model_call import Usage
 from copilot_admin.engine.values.witness import Fact, Witness
 from copilot_admin.ids import Ids
-from copilot_admin.models import Outcome
+from copilot_admin.models import CostConfidence, Outcome
 from copilot_admin.telemetry.ended_run import ClientCall, EndedRun, Moments
 from copilot_admin.telemetry.tracing import wants_words
 from copilot_admin.telemetry.watchers import tell
@@ -69,6 +70,8 @@ class RunWatch:
         ms: int,
         first_ms: int | None,
         usage: Usage | None,
+        cost: Decimal | None,
+        cost_confidence: CostConfidence | None,
     ) -> None:
         """The run has ended; everybody is told.
 
@@ -78,6 +81,8 @@ class RunWatch:
             ms: How long it took, without what the journal took at its end.
             first_ms: How long until the first words.
             usage: The tokens of all its calls of models.
+            cost: In US dollars; None: nobody knows.
+            cost_confidence: How well that is known.
         """
         run = self._run
         tell(
@@ -101,6 +106,8 @@ class RunWatch:
                 provider_address=run.provider_address,
                 model=run.model,
                 usage=usage,
+                cost=cost,
+                cost_confidence=cost_confidence,
                 moments=replace(self._moments, ended=monotonic_ns()),
                 facts=tuple(self._facts),
                 client_calls=tuple(self._client_calls),

@@ -15,9 +15,10 @@ from copilot_admin.answering.run import ActiveRun
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import Answerer, LiveCopilot
 from copilot_admin.ids import Ids
-from copilot_admin.journal import Accepted, Opening, Refusal
+from copilot_admin.journal import Accepted, Kept, Opening, Refusal
 from copilot_admin.journal.recorder import Ending, Piece, Record
 from copilot_admin.models import Logging, Outcome
+from copilot_admin.prices.cost import Cost
 from copilot_admin.storage.database_thread import Patience
 from protocol.requests import read
 from tests.engine.engine_inputs import make_spec
@@ -55,6 +56,7 @@ class Noted:
 
     accepted: Accepted = field(default_factory=lambda: Accepted(conversation_id=1, turn_id=2))
     is_kept: bool = True
+    cost: Cost | None = None
     accepting: Callable[[], Any] | None = None
     inputs: list[Any] = field(default_factory=list)
     openings: list[Opening] = field(default_factory=list)
@@ -77,13 +79,13 @@ class Noted:
         assert run_id == RUN
         self.pieces.append((now(), piece))
 
-    async def finish(self, run_id: UUID, record: Record) -> bool:
+    async def finish(self, run_id: UUID, record: Record) -> Kept | None:
         assert run_id == RUN
         task = asyncio.current_task()
         assert task is not None
         self.cancelling.append(task.cancelling())
         self.records.append(record)
-        return self.is_kept
+        return Kept(self.cost) if self.is_kept else None
 
     async def announce(self, conversation_id: int, *, turn_id: int, kind: str) -> None:
         self.told.append((now(), conversation_id, turn_id, kind))

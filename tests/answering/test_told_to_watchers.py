@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from decimal import Decimal
 import logging
 from typing import Any
 
@@ -13,7 +14,8 @@ from copilot_admin.engine.values.model_call import Finish, Usage
 from copilot_admin.engine.values.witness import ToolRan
 from copilot_admin.errors import ProviderBroke, Unavailable
 from copilot_admin.ids import Ids
-from copilot_admin.models import Logging, Outcome
+from copilot_admin.models import CostConfidence, Logging, Outcome
+from copilot_admin.prices.cost import Cost
 from copilot_admin.storage.database_thread import JournalDown
 from copilot_admin.telemetry import watchers
 from copilot_admin.telemetry.ended_run import EndedRun
@@ -45,6 +47,7 @@ def test_an_answer_is_told_with_all_that_is_known_of_it(noted, monkeypatch, told
         noted.inputs[0].witness.tell(ran)
 
     usage = Usage(input_tokens=3, output_tokens=2)
+    noted.cost = Cost(Decimal("0.02"), CostConfidence.ESTIMATED)
     play(monkeypatch, noted, [1.5, MessageChunk("Hello"), tells, usage, 0.5, STOP])
     said(question(ids=Ids("chat-1", given=True, run_id=RUN, traceparent="00-1")))
     (run,) = told
@@ -64,6 +67,8 @@ def test_an_answer_is_told_with_all_that_is_known_of_it(noted, monkeypatch, told
         provider_kind="scripted",
         model="small",
         usage=usage,
+        cost=Decimal("0.02"),
+        cost_confidence=CostConfidence.ESTIMATED,
         moments=run.moments,
         facts=(ran,),
         keeps_content=True,

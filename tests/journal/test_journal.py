@@ -233,7 +233,7 @@ def test_a_run_is_finished_once():
 
 def store(sealed) -> bool:
     with transaction.atomic():
-        return finish(sealed)
+        return finish(sealed) is not None
 
 
 def test_a_run_that_is_gone_is_no_error():

@@ -263,7 +263,7 @@ class TestCounters:
     def test_a_run_ends_only_once(self):
         asked = Client().ask("Hi").answer("Hello")
         record = record_of(MessageChunk("Again"), ended=ending(Outcome.FAILED))
-        assert finish(seal(record, run_id=asked.run_id, at=asked.at)) is False
+        assert finish(seal(record, run_id=asked.run_id, at=asked.at)) is None
         assert (asked.run.outcome, asked.conversation.tokens) == (Outcome.COMPLETED, 15)
 
 

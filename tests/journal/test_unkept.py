@@ -13,7 +13,7 @@ from django.db.models.signals import post_save
 import pytest
 
 from copilot_admin.errors import Unavailable
-from copilot_admin.journal import Journal
+from copilot_admin.journal import Journal, Kept
 from copilot_admin.journal import journal as journal_module
 from copilot_admin.journal.probing import probe
 from copilot_admin.journal.recorder import Piece
@@ -65,7 +65,7 @@ def journal(disk, monkeypatch) -> Journal:
     return Journal(WRITER, spool)
 
 
-def finish(journal: Journal, run_id: UUID, *outputs: Any, **options: Any) -> bool:
+def finish(journal: Journal, run_id: UUID, *outputs: Any, **options: Any) -> Kept | None:
     return asyncio.run(journal.finish(run_id, record_of(*outputs, **options)))
 
 
@@ -87,7 +87,7 @@ def mend(disk: Disk) -> None:
 def test_an_answer_that_nothing_takes_is_kept_when_something_does(journal, disk, database, spool):
     asked = Client().ask("Hi")
     away(disk, database, spool)
-    assert finish(journal, asked.run_id, MessageChunk("Hello")) is False
+    assert finish(journal, asked.run_id, MessageChunk("Hello")) is None
     assert journal.problem == "1 answers wait in memory: nothing can be written"
     asyncio.run(journal.look_after())
     assert asked.run.outcome == Outcome.RUNNING
@@ -104,7 +104,7 @@ def test_an_answer_that_nothing_takes_is_kept_when_something_does(journal, disk,
 def test_a_call_that_never_left_is_not_waited_for(journal, disk):
     asked = Client().ask("Price?")
     away(disk)
-    assert finish(journal, asked.run_id, call_event()) is False
+    assert finish(journal, asked.run_id, call_event()) is None
     mend(disk)
     asyncio.run(journal.look_after())
     assert (asked.run.outcome, asked.run.turn.state) == (Outcome.FAILED, TurnState.FAILED)
@@ -115,7 +115,7 @@ def test_what_the_spool_takes_is_kept(journal, disk):
     asked = Client().ask("Hi")
     away(disk)
     disk.spool = None
-    assert finish(journal, asked.run_id, MessageChunk("Hello")) is True
+    assert finish(journal, asked.run_id, MessageChunk("Hello")) == Kept()
     assert journal.problem == "the last write to the database failed"
 
 

@@ -1,6 +1,7 @@
 """Runs that have ended, as those who watch are told of them."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from copilot_admin.engine.values.model_call import (
     Usage,
 )
 from copilot_admin.engine.values.witness import ModelAsked, ToolRan
-from copilot_admin.models import Outcome
+from copilot_admin.models import CostConfidence, Outcome
 from copilot_admin.telemetry.ended_run import ClientCall, EndedRun, Moments
 
 RUN = UUID("0b5e2a8c-9f3e-4d7a-8c21-5d6e7f8091a2")
@@ -56,6 +57,8 @@ def ended_run(**changes: Any) -> EndedRun:
         "started_at": datetime(2026, 3, 2, 9, 30, tzinfo=UTC),
         "ms": 9000,
         "first_ms": 1500,
+        "cost": Decimal("0.0123"),
+        "cost_confidence": CostConfidence.EXACT,
         "provider": "local",
         "provider_kind": "openai_compatible",
         "model": "small",

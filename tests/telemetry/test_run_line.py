@@ -1,6 +1,7 @@
 """One line of the log for each run: every field that is known, and no words of anybody."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 import json
 import logging
 
@@ -8,7 +9,7 @@ import pytest
 
 from copilot_admin.config.logs import FORMATTERS, LogFormat
 from copilot_admin.engine.values.model_call import Usage, UsageSource
-from copilot_admin.models import Outcome
+from copilot_admin.models import CostConfidence, Outcome
 from copilot_admin.telemetry import watchers
 from copilot_admin.telemetry.ended_run import EndedRun, Moments
 from copilot_admin.telemetry.run_line import line_of, write_line
@@ -39,7 +40,17 @@ def test_the_line_says_everything_that_is_known():
         "output_tokens": 30,
         "reasoning_tokens": 5,
         "tokens_from": "provider",
+        "cost": 0.0123,
+        "cost_confidence": "exact",
     }
+
+
+def test_what_a_run_cost_is_never_0_because_nobody_knows():
+    run = ended_run(cost=None, cost_confidence=CostConfidence.UNKNOWN)
+    told = {name: value for name, value in line_of(run).items() if name.startswith("cost")}
+    assert told == {"cost_confidence": "unknown"}
+    free = ended_run(cost=Decimal(0))
+    assert line_of(free)["cost"] == 0.0
 
 
 def test_what_is_not_known_is_left_out():
