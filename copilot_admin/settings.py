@@ -125,9 +125,13 @@ if REDIS_URL:
     logs.hide(REDIS_URL)
     CACHES = {
         "default": {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "BACKEND": "copilot_admin.config.forgiving_cache.ForgivingRedisCache",
             "LOCATION": REDIS_URL,
-            "OPTIONS": {"serializer": "copilot_admin.config.cached_json.CachedJson"},
+            "OPTIONS": {
+                "serializer": "copilot_admin.config.cached_json.CachedJson",
+                "socket_connect_timeout": 1.0,
+                "socket_timeout": 1.0,
+            },
             "VERSION": 2,  # what an older release kept is not read
         }
     }

@@ -1,0 +1,66 @@
+"""A cache in Redis without which pages go on: what it cannot say is as if it were not there."""
+
+from collections.abc import Callable
+import logging
+import time
+from typing import Any, TypeVar
+
+from django.core.cache.backends.redis import RedisCache
+from redis.exceptions import RedisError
+
+T = TypeVar("T")
+LEFT_ALONE_SECONDS = 5.0  # so long one that does not answer is not asked: each try takes a second
+# By its address: Django makes a cache anew for each request.
+_AWAY_UNTIL: dict[str, float] = {}
+
+logger = logging.getLogger(__name__)
+
+
+class ForgivingRedisCache(RedisCache):
+    """Django's cache in Redis; while that is away nothing is in it, and nothing is kept."""
+
+    def __init__(self, server: str, params: dict[str, Any]) -> None:
+        super().__init__(server, params)
+        self._server = server
+
+    def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
+        """The value of a key; the default where nobody knows."""
+        reading = super().get
+        return self._or(default, lambda: reading(key, default, version))
+
+    def set(self, key: Any, value: Any, *args: Any, **options: Any) -> None:
+        """Keeps a value, if it can be."""
+        keeping = super().set
+        self._or(None, lambda: keeping(key, value, *args, **options))
+
+    def add(self, key: Any, value: Any, *args: Any, **options: Any) -> bool:
+        """Whether nobody had added it: as far as anybody knows."""
+        adding = super().add
+        return bool(self._or(True, lambda: adding(key, value, *args, **options)))
+
+    def incr(self, key: Any, delta: int = 1, version: int | None = None) -> int:
+        """The next number.
+
+        Raises:
+            ValueError: There is none, or nobody knows.
+        """
+        counting = super().incr
+        found = self._or(None, lambda: counting(key, delta, version))
+        if found is None:
+            raise ValueError("the cache does not answer")
+        return int(found)
+
+    def delete(self, key: Any, version: int | None = None) -> bool:
+        """Whether something was taken out."""
+        deleting = super().delete
+        return bool(self._or(False, lambda: deleting(key, version)))
+
+    def _or(self, otherwise: T, ask: Callable[[], T]) -> T:
+        if time.monotonic() < _AWAY_UNTIL.get(self._server, 0.0):
+            return otherwise
+        try:
+            return ask()
+        except (RedisError, OSError) as error:
+            _AWAY_UNTIL[self._server] = time.monotonic() + LEFT_ALONE_SECONDS
+            logger.warning("the cache does not answer: %s", type(error).__name__)
+            return otherwise

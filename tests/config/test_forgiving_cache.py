@@ -1,0 +1,44 @@
+"""What pages do with a cache in Redis that is away."""
+
+import logging
+import socket
+from typing import Any
+
+import pytest
+
+from copilot_admin.admin.logins.counted import within
+from copilot_admin.config import forgiving_cache
+from copilot_admin.config.forgiving_cache import ForgivingRedisCache
+
+
+@pytest.fixture
+def cache() -> ForgivingRedisCache:
+    """Of a port on which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    return ForgivingRedisCache(f"redis://127.0.0.1:{port}/0", {})
+
+
+def test_what_is_away_knows_nothing_and_stops_nobody(cache: Any, monkeypatch: Any) -> None:
+    cache.set("a", 1)
+    assert cache.get("a") is None
+    assert cache.get("a", "otherwise") == "otherwise"
+    assert cache.add("a", 1) is True
+    assert cache.delete("a") is False
+    with pytest.raises(ValueError, match="does not answer"):
+        cache.incr("a")
+    monkeypatch.setattr("copilot_admin.admin.logins.counted.cache", cache)
+    assert within("somebody", 0, seconds=60)
+
+
+def test_it_is_left_alone_for_a_while_and_said_once(
+    cache: Any, monkeypatch: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            ForgivingRedisCache(cache._server, {}).get("a")
+    assert caplog.messages == ["the cache does not answer: ConnectionError"]
+    monkeypatch.setattr(forgiving_cache, "_AWAY_UNTIL", {})  # the time is over
+    with caplog.at_level(logging.WARNING):
+        cache.get("a")
+    assert len(caplog.messages) == 2
