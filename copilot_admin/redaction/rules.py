@@ -3,13 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-import re
 from typing import Any, Protocol
-import warnings
 
 from django.conf import settings
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from copilot_admin.redaction.kinds import LABELS, Kind
@@ -81,23 +77,3 @@ def _joined(server: tuple[tuple[str, ...], tuple[str, ...]], *own: tuple[str, ..
     return Rules(tuple(map(Kind, server_kinds)), server_expressions) + Rules(
         tuple(Kind(kind) for kind in kinds if kind in known), expressions
     )
-
-
-def expression_fault(expression: str) -> str | Promise:
-    """What is wrong with an own expression; nothing when it is right.
-
-    That it may take for ever is not seen here: it is tried in a process of its own, with an end.
-    """
-    if len(expression) > LONGEST_EXPRESSION:
-        return _("An expression has %(most)d characters at most.") % {"most": LONGEST_EXPRESSION}
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            found = re.compile(expression).search("")
-    except (re.error, RecursionError, OverflowError):
-        return _(
-            "It is no regular expression of Python. Write one such as CUST-[0-9]{6}, and put a "
-            "backslash before a sign that is meant as it is."
-        )
-    if found is not None:
-        return _("It finds nothing as well: every text would be full of it.")
-    return ""

@@ -16,18 +16,18 @@ LIMITS = Limits(memory=512 * 1024**2, cpu_seconds=5)
 
 
 def perform(given: Mapping[str, Any], body: bytes) -> Iterator[Json]:
-    """Says of each text where the expressions are."""
+    """Says of each text where the expressions are; where they find nothing, only if it is asked for."""
     expressions = [re.compile(expression) for expression in given["expressions"]]
     texts = json.loads(body)
-    yield [_spans(expressions, text) for text in texts]
+    yield [_spans(expressions, text, empty=bool(given["empty"])) for text in texts]
 
 
-def _spans(expressions: list[re.Pattern[str]], text: str) -> Json:
+def _spans(expressions: list[re.Pattern[str]], text: str, *, empty: bool) -> Json:
     return [
         [*match.span()]
         for expression in expressions
         for match in expression.finditer(text)
-        if match.end() > match.start()
+        if empty or match.end() > match.start()
     ]
 
 

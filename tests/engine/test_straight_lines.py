@@ -711,7 +711,7 @@ DOORS = (
 
 # Modules with expressions that no long text reaches, and why.
 BOUNDED = {
-    "copilot_admin.redaction.rules": "expressions with a longest length, tried on an empty text",
+    "copilot_admin.redaction.checked": "only made; what they find is tried in a process of its own",
     "copilot_admin.redaction.worker": "in a process of its own, which has an end",
     "copilot_admin.config.redaction_rules": "what the operator wrote into the environment",
     "copilot_admin.audit.texts": "one character at a time of a text that is cut",

@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 import pytest
 
 from copilot_admin.redaction import own
+from copilot_admin.redaction.checked import expression_fault
 from copilot_admin.redaction.kinds import LONGEST, Kind
 from copilot_admin.redaction.redactor import NOT_STORED, Told, redacted, told
 from copilot_admin.redaction.rules import (
     NO_RULES,
     Rules,
-    expression_fault,
     rules_for,
     server_rules,
 )
@@ -233,6 +233,7 @@ def test_a_machine_without_a_free_place_stores_a_sentence_too(monkeypatch):
         ("(", "It is no regular expression"),
         ("x*", "It finds nothing as well"),
         ("x" * 301, "An expression has 300 characters at most."),
+        ("(?:(?:a?){60000}){60000}(?=b)", "On an empty text it does not come to an end"),
     ],
 )
 def test_what_is_wrong_with_an_expression_is_said(expression, words):

@@ -14,12 +14,12 @@ from copilot_admin.models.privacy import LONGEST_PRINCIPAL, LONGEST_REASON
 from copilot_admin.models.transcripts import LONGEST_USER
 from copilot_admin.privacy.finding import ID_START, user_meant
 from copilot_admin.privacy.scopes import Scope
+from copilot_admin.redaction.checked import expression_fault
 from copilot_admin.redaction.kinds import LABELS, Kind
 from copilot_admin.redaction.redactor import redacted
 from copilot_admin.redaction.rules import (
     LONGEST_EXPRESSION,
     MOST_EXPRESSIONS,
-    expression_fault,
     rules_for,
 )
 

@@ -22,8 +22,9 @@ from copilot_admin.engine.values.spec import (
 )
 from copilot_admin.models.copilots import LONGEST_RETENTION
 from copilot_admin.models.limits import MOST_DOLLARS, MOST_OF_A_LIMIT
+from copilot_admin.redaction.checked import expression_fault
 from copilot_admin.redaction.kinds import Kind
-from copilot_admin.redaction.rules import MOST_EXPRESSIONS, expression_fault
+from copilot_admin.redaction.rules import MOST_EXPRESSIONS
 from protocol.features import FEATURES
 
 IMAGE_DATA_START = "data:image/"
