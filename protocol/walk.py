@@ -1,6 +1,6 @@
-"""Rebuild a JSON value of any depth without recursion."""
+"""Rebuild and weigh JSON values of any depth without recursion."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from protocol.json import Json
@@ -64,3 +64,28 @@ def rebuild(
 
 def _put(target: _Container, slot: str | int, value: Json) -> None:
     target[slot] = value  # type: ignore[index]  # a key for dicts, an index for lists
+
+
+def weighs_more(roots: Iterable[Json], *, than: int, text: int) -> bool:
+    """Whether JSON values have together more members, elements and texts than so many.
+
+    Args:
+        roots: The values.
+        than: So many; counting ends there.
+        text: So many characters of a text count as one more.
+    """
+    for root in roots:
+        pending = [root]
+        while pending and than >= 0:
+            value = pending.pop()
+            if isinstance(value, str):
+                than -= len(value) // text
+            elif isinstance(value, Mapping | Sequence):
+                than -= len(value)
+                if than >= 0:
+                    pending += value
+                    pending += value.values() if isinstance(value, Mapping) else ()
+        than -= 1
+        if than < 0:
+            return True
+    return False

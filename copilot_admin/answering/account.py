@@ -1,9 +1,11 @@
 """What a run puts out: said to its client, recorded for the journal, and timed."""
 
 import asyncio
+from functools import partial
 
 from copilot_admin.answering.outbox import Outbox
 from copilot_admin.answering.speaker import Speaker, frames_of
+from copilot_admin.engine.beside import beside_if
 from copilot_admin.engine.values.engine_input import Output
 from copilot_admin.engine.values.model_call import Finish
 from copilot_admin.engine.warning_events import warning_events
@@ -96,10 +98,10 @@ class Account:
             error_code=code,
         )
 
-    def record(self, ending: Ending) -> Record:
+    async def record(self, ending: Ending) -> Record:
         """What the journal keeps; what is left to say waits until it does."""
         self.speaker.close()
-        return self.recorder.record(ending)
+        return await beside_if(self.recorder.is_large, partial(self.recorder.record, ending))
 
     def _say(self, event: Event) -> None:
         if self._ttft_ms is None:

@@ -116,7 +116,7 @@ class ActiveRun:
         if not await self._was_accepted():
             return
         account = self._account
-        record = account.record(ending)
+        record = await account.record(ending)
         self._watch.finishing()
         kept = await JOURNAL.finish(self.id, record)
         cost = kept.cost if kept else None

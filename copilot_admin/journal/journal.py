@@ -6,6 +6,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 import logging
 import threading
 from typing import TypeVar
@@ -16,7 +17,7 @@ from django.utils import timezone
 
 from copilot_admin.journal import checkpoints, finishing, opening
 from copilot_admin.journal.probing import probe
-from copilot_admin.journal.recorder import Piece, Record, without_content
+from copilot_admin.journal.recorder import Piece, Record, are_large, without_content
 from copilot_admin.journal.sealing import Sealed, seal, to_json
 from copilot_admin.journal.unkept import Unkept
 from copilot_admin.journal.users import forget_users
@@ -158,7 +159,10 @@ class Journal:
     async def _sealed(self, record: Record, run_id: UUID) -> Sealed:
         rules = self._redacted.pop(run_id, NO_RULES)
         sealing = partial(seal, record, run_id=run_id, at=timezone.now(), rules=rules)
-        return await asyncio.to_thread(sealing) if rules else sealing()
+        payloads = (entry.payload for entry in record.entries)
+        if rules or are_large(chain((record.text,), payloads)):
+            return await asyncio.to_thread(sealing)
+        return sealing()
 
     async def look_after(self) -> None:
         """Tries again what could not be kept, and whether the database can be written again."""

@@ -16,9 +16,14 @@ from protocol.generations import Generation
 from protocol.json import Json, JsonObject
 from protocol.messages import CallMessage
 from protocol.storable import clean_text, storable
-from protocol.walk import Scalar, rebuild
+from protocol.walk import Scalar, rebuild, weighs_more
 
 CLEANED = "Characters that cannot be stored were replaced with U+FFFD in the answer."
+
+
+# Values in payloads: to clean and to seal so many takes some 10 ms.
+LARGE = 1000
+_TEXT = 64  # characters that take as long as a value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +63,7 @@ class Piece:
     is_secret: bool = False  # it is looked through when the run ends: until then nobody may read it
 
     def to_json(self) -> JsonObject:
-        """The form in which a checkpoint keeps it."""
+        """The form in which a checkpoint keeps it, with payloads as they came."""
         return {
             "text": self.text,
             "entries": [[str(e.type), e.payload, e.text_offset, e.at_ms] for e in self.entries],
@@ -66,13 +71,13 @@ class Piece:
 
     @classmethod
     def from_json(cls, data: Mapping[str, object], *, ord: int) -> "Piece":
-        """Reads what `to_json` wrote."""
+        """Reads what `to_json` wrote, with payloads as every database takes them."""
         rows = cast(Sequence[tuple[str, JsonObject | None, int, int]], data["entries"])
         return cls(
             ord,
             str(data["text"]),
             tuple(
-                Entry(type=kind, payload=content, text_offset=offset, at_ms=at_ms)
+                _clean_entry(Entry(type=kind, payload=content, text_offset=offset, at_ms=at_ms))
                 for kind, content, offset, at_ms in rows
             ),
         )
@@ -161,8 +166,16 @@ class Recorder:
         if not self._keep_content or not (texts or items):
             return None
         self._saved = _Count(saved.pieces + 1, len(self._texts), len(self._items))
-        entries = tuple(_clean_entry(entry) for entry in _merged(_entries(items)))
+        # Payloads are cleaned when they are read: most never are, and this is amid the event loop.
+        entries = tuple(_merged(_entries(items)))
         return Piece(saved.pieces, clean_text("".join(texts)), entries)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether `record` takes so long that others would wait for it."""
+        return len(self._items) > LARGE or are_large(
+            content_of(item.output)[1] for item in self._items
+        )
 
     def record(self, ending: Ending) -> Record:
         """Folds everything that the run put out into what is stored of it."""
@@ -194,6 +207,11 @@ class Recorder:
                 heard += text[start : item.text_offset] + said
                 start = item.text_offset
         return heard + text[start:]
+
+
+def are_large(payloads: Iterable[Json]) -> bool:
+    """Whether what is done with each value of some payloads keeps others waiting."""
+    return weighs_more(payloads, than=LARGE, text=_TEXT)
 
 
 def from_pieces(pieces: Iterable[Piece], ending: Ending) -> Record:

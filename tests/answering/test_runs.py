@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 import logging
+import threading
 from typing import Any
 
 import pytest
@@ -12,10 +13,11 @@ from copilot_admin.answering.run import RUNNING, TICK_SECONDS
 from copilot_admin.answering.speaker import FIRST_EVENT_SECONDS, PING_SECONDS
 from copilot_admin.answering.stops import CRASHED
 from copilot_admin.config.asking_users import Naming
+from copilot_admin.engine.values.engine_input import Thought
 from copilot_admin.engine.values.model_call import Finish
 from copilot_admin.errors import ProviderBroke
 from copilot_admin.journal import Accepted
-from copilot_admin.journal.recorder import Entry, Piece
+from copilot_admin.journal.recorder import LARGE, Entry, Piece, Recorder
 from copilot_admin.journal.unkept import NOT_KEPT
 from copilot_admin.models import EventType, Logging, Outcome
 from copilot_admin.redaction.rules import NO_RULES
@@ -221,6 +223,22 @@ def test_once_a_second_what_is_new_is_kept_and_told(noted, monkeypatch):
         (3.5, 1, 2, "finished"),
     ]
     assert not RUNNING
+
+
+def test_an_answer_that_takes_long_to_fold_keeps_no_others_waiting(noted, monkeypatch):
+    threads = []
+    folded = Recorder.record
+
+    def noting(self, ending):
+        threads.append(threading.get_ident())
+        return folded(self, ending)
+
+    monkeypatch.setattr(Recorder, "record", noting)
+    many = [Thought("x")] * (LARGE + 1)
+    for outputs in ([STOP], [*many, STOP]):
+        play(monkeypatch, noted, [MessageChunk("a"), *outputs])
+        said()
+    assert [one == threading.get_ident() for one in threads] == [True, False]
 
 
 @pytest.mark.parametrize(

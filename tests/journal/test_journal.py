@@ -158,6 +158,32 @@ def test_a_checkpoint_that_comes_late_is_dropped():
     assert Checkpoint.objects.count() == 0
 
 
+def test_what_takes_long_to_seal_keeps_no_others_waiting(monkeypatch):
+    threads: list[int] = []
+
+    def noting(*arguments, **options):
+        threads.append(threading.get_ident())
+        return seal(*arguments, **options)
+
+    monkeypatch.setattr(journal_module, "seal", noting)
+    wide = MessageArtifact(
+        type=ArtifactType.TABLE,
+        uuid="u",
+        artifact_name="t",
+        description="",
+        content=[{f"k{number}": number for number in range(2000)}],
+    )
+
+    short, long = Client().ask("Hi").run_id, Client().ask("And now?").run_id
+
+    async def finish_both():
+        assert await JOURNAL.finish(short, record_of(MessageChunk("Hello")))
+        assert await JOURNAL.finish(long, record_of(wide))
+
+    asyncio.run(finish_both())
+    assert [one == threading.get_ident() for one in threads] == [True, False]
+
+
 def test_a_checkpoint_never_raises(monkeypatch, caplog):
     recorder = Recorder()
     recorder.add(MessageChunk("x"), at_ms=0)

@@ -11,10 +11,12 @@ from copilot_admin.engine.values.engine_input import DataSeen, FileRead, ServerT
 from copilot_admin.engine.values.model_call import Alive, Finish, Usage, UsageSource
 from copilot_admin.journal.recorder import (
     CLEANED,
+    LARGE,
     Entry,
     Piece,
     Record,
     Recorder,
+    are_large,
     fit_json,
     from_pieces,
 )
@@ -214,6 +216,35 @@ def test_checkpoints_hold_only_what_is_new():
     second = recorder.unsaved()
     assert (first, second.ord, second.text) == (Piece(0, "a", ()), 1, "b")
     assert recorder.unsaved() is None
+
+
+WIDE = replace(TABLE, content=[{f"k{number}": number for number in range(LARGE)}])
+
+
+@pytest.mark.parametrize(
+    ("outputs", "is_large"),
+    [
+        ([TABLE] * 30, False),
+        ([StatusUpdate(message="s" * 10_000)] * 3, False),
+        ([WIDE], True),
+        ([replace(TABLE, content=[[[1]] * 30] * 30)], True),
+        ([ServerTool("t", "{}", "x" * 64 * (LARGE + 1))], True),
+        ([Thought("x")] * (LARGE + 1), True),
+    ],
+)
+def test_what_keeps_others_waiting_is_known(outputs, is_large):
+    recorder = Recorder()
+    for output in outputs:
+        recorder.add(output, at_ms=0)
+    assert recorder.is_large == is_large
+
+
+def test_counting_what_is_large_ends_where_it_is_too_much():
+    def endless():
+        yield [1] * LARGE
+        raise AssertionError("it was asked for more")
+
+    assert are_large(endless())
 
 
 OUTPUTS = st.one_of(
