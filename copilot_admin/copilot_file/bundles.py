@@ -12,7 +12,7 @@ import zlib
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
+from copilot_admin.copilot_file.faults import MOST_TOLD, BadCopilotFile, FileFault
 from copilot_admin.copilot_file.import_changes import ImportedChange
 from copilot_admin.copilot_file.importing import Wish, begun, carry_out
 from copilot_admin.copilot_file.loading import MOST_BYTES, load
@@ -55,7 +55,7 @@ def read_files(sent: Iterable[NamedFile]) -> list[ReadFile]:
     """Reads files, and those in ZIP files; all of them are checked as far as they can be alone.
 
     Raises:
-        BadCopilotFile: With the faults of every file, each by the name of its file.
+        BadCopilotFile: With the first faults of the files, each by the name of its file.
     """
     found: list[ReadFile] = []
     faults: list[FileFault] = []
@@ -67,6 +67,8 @@ def read_files(sent: Iterable[NamedFile]) -> list[ReadFile]:
             validate(values)
         except BadCopilotFile as error:
             faults += [_within(file.name, fault) for fault in error.faults]
+            if len(faults) > MOST_TOLD:
+                break
         else:
             found.append(ReadFile(file.name, values))
     faults += _repeated(found)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 from copilot_admin.errors import ConfigurationError
 
@@ -17,11 +18,16 @@ class FileFault:
         return f"{self.path}: {self.sentence}" if self.path else self.sentence
 
 
+MOST_TOLD = 1000
+_AND_MORE = FileFault("", "There are more faults than these. Mend these first.")
+
+
 class BadCopilotFile(ConfigurationError):
-    """A copilot file that is refused as a whole; the text has a line for every fault."""
+    """A copilot file that is refused as a whole; the text has a line for each of its first faults."""
 
     def __init__(self, faults: Iterable[FileFault]) -> None:
-        self.faults = tuple(faults)
+        first = tuple(islice(faults, MOST_TOLD + 1))
+        self.faults = first if len(first) <= MOST_TOLD else (*first[:MOST_TOLD], _AND_MORE)
         super().__init__("\n".join(map(str, self.faults)))
 
 

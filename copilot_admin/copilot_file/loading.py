@@ -1,5 +1,7 @@
 """Reads the text of a copilot file, YAML or JSON, into plain values that can be stored."""
 
+from collections.abc import Iterator
+from itertools import chain
 import json
 import math
 import re
@@ -11,6 +13,9 @@ from protocol.storable import storable
 from protocol.strict_json import MalformedJson, loads
 
 MOST_BYTES = 10 * 1024 * 1024  # a few dozen copilots with an image of 200 kB each
+# What is longer is refused before each of it is looked at: it is no copilot, and takes seconds.
+MOST_KEYS = 1000
+MOST_ENTRIES = 10_000
 _JSON_START = re.compile(r'\s*\{\s*(?:["}]|\Z)')
 
 
@@ -31,8 +36,9 @@ def load(data: bytes) -> Any:
         raise BadCopilotFile([FileFault("", sentence)]) from error
     value = _read_json(data) if _JSON_START.match(text) else read_yaml(text)
     faults = _unstorable(value)
-    if faults:
-        raise BadCopilotFile(faults)
+    first = next(faults, None)
+    if first is not None:
+        raise BadCopilotFile(chain([first], faults))
     return value
 
 
@@ -43,21 +49,27 @@ def _read_json(data: bytes) -> Any:
         raise BadCopilotFile([FileFault("", error.public.replace("body", "file"))]) from error
 
 
-def _unstorable(value: Any, path: tuple[str | int, ...] = ()) -> list[FileFault]:
-    """What no database or JSON document can hold, at any depth (which the readers bound)."""
+def _unstorable(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[FileFault]:
+    """What no database or JSON document can hold, or nobody writes, at any depth (which is bounded)."""
     match value:
+        case dict() if len(value) > MOST_KEYS:
+            sentence = f"has {len(value)} keys; {MOST_KEYS} are the most."
+            yield FileFault(path_of(path), sentence)
+        case list() if len(value) > MOST_ENTRIES:
+            sentence = f"has {len(value)} entries; {MOST_ENTRIES} are the most."
+            yield FileFault(path_of(path), sentence)
         case dict():
-            faults = [fault for key in value for fault in _unstorable(key, path)]
-            items = list(value.items())
+            for key in value:
+                yield from _unstorable(key, path)
+            for key, item in value.items():
+                yield from _unstorable(item, (*path, key))
         case list():
-            faults, items = [], list(enumerate(value))
+            for index, item in enumerate(value):
+                yield from _unstorable(item, (*path, index))
         case str() if storable(value)[1]:
-            return [FileFault(path_of(path), "holds characters that cannot be stored.")]
+            yield FileFault(path_of(path), "holds characters that cannot be stored.")
         case float() if not math.isfinite(value):
-            return [FileFault(path_of(path), "is a number without an end.")]
-        case _:
-            return []
-    return faults + [fault for key, item in items for fault in _unstorable(item, (*path, key))]
+            yield FileFault(path_of(path), "is a number without an end.")
 
 
 def as_json(value: Any) -> str:

@@ -1,6 +1,6 @@
 """Checks the values of a copilot file, and says of every fault where it is and what is right."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, get_args
 
@@ -30,7 +30,7 @@ def validate(value: Any) -> CopilotFile:
     """Checks the plain values of a file.
 
     Raises:
-        BadCopilotFile: With all faults, in the order of the file's keys.
+        BadCopilotFile: With its faults, in the order of the file's keys.
     """
     try:
         return CopilotFile.model_validate(value)
@@ -38,14 +38,14 @@ def validate(value: Any) -> CopilotFile:
         raise BadCopilotFile(faults_of(error, CopilotFile)) from error
 
 
-def faults_of(error: ValidationError, whole: type[Shape]) -> list[FileFault]:
-    """What is wrong, in words.
+def faults_of(error: ValidationError, whole: type[Shape]) -> Iterator[FileFault]:
+    """What is wrong, in words; each is put into words when it is asked for.
 
     Args:
         error: Of pydantic.
         whole: The record that was to be read.
     """
-    return [_fault(one, whole) for one in error.errors(include_url=False)]
+    return (_fault(one, whole) for one in error.errors(include_url=False))
 
 
 def _fault(error: ErrorDetails, whole: type[Shape]) -> FileFault:

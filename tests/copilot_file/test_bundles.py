@@ -1,6 +1,7 @@
 """Several copilot files at once: what is read, what is refused, and that all or nothing is done."""
 
 import io
+import json
 from threading import Thread
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -10,7 +11,7 @@ import pytest
 
 from copilot_admin.copilot_file import bundles, importing
 from copilot_admin.copilot_file.bundles import NamedFile, import_files, read_files
-from copilot_admin.copilot_file.faults import BadCopilotFile
+from copilot_admin.copilot_file.faults import MOST_TOLD, BadCopilotFile
 from copilot_admin.copilot_file.import_changes import Effect
 from copilot_admin.copilot_file.importing import Wish
 from copilot_admin.copilot_file.loading import MOST_BYTES, as_json
@@ -200,3 +201,21 @@ def test_two_imports_of_the_same_slug_at_once_leave_one_whole_copilot() -> None:
         "a.json: copilots: Somebody else made one of them at the same moment. Import once more."
     )
     assert sorted(told) in (sorted(["created", "changed"]), sorted(["created", once_more]))
+
+
+def test_of_very_many_faults_the_first_are_told():
+    values = {"format": 1, "copilots": [5] * 2 * MOST_TOLD}
+    sent = NamedFile("many.json", json.dumps(values).encode())
+    *told, last = faults_of(sent, sent)
+    assert len(told) == MOST_TOLD
+    assert last == "There are more faults than these. Mend these first."
+
+
+def test_what_has_more_parts_than_anybody_writes_is_refused_before_they_are_looked_at():
+    keys = {"parameters": dict.fromkeys(map(str, range(1001)), 1)}
+    many = NamedFile("many.json", json.dumps({"copilots": [keys, 5]}).encode())
+    assert faults_of(many) == [
+        "many.json: copilots[0].parameters: has 1001 keys; 1000 are the most."
+    ]
+    long = NamedFile("long.json", json.dumps({"format": 1, "copilots": [5] * 10_001}).encode())
+    assert faults_of(long) == ["long.json: copilots: has 10001 entries; 10000 are the most."]
