@@ -42,6 +42,7 @@ from copilot_admin.review.exports.keeping import sweep_exports
 from copilot_admin.review.exports.tasks import resume_exports
 from copilot_admin.server.database_faults import sentence_of
 from copilot_admin.server.garbage import spare_what_stays
+from copilot_admin.server.heaps import keep_few_heaps
 from copilot_admin.server.readings import refresh
 from copilot_admin.server.shutdown import drain_on_signal
 from copilot_admin.server.sole_server import sole_server_of_this_process
@@ -80,6 +81,7 @@ async def start() -> None:
     _alone.enter_context(sole_server_of_this_process())
     stop_draining()
     begin_anew()
+    keep_few_heaps()
     background.start(asyncio.get_running_loop())
     drain_on_signal()
     await asyncio.to_thread(WORKERS.start)  # so that the first file finds it ready
