@@ -338,12 +338,17 @@ LOGGING = {
         "without_query": {"()": "copilot_admin.config.logs.WithoutQuery"},
         "without_traceback": {"()": "copilot_admin.config.logs.WithoutRefusalTraceback"},
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["without_traceback"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.server": {"handlers": [], "level": "INFO", "propagate": True},
-        "django.request": {"filters": ["without_traceback"]},
         "uvicorn.access": {"filters": ["without_query"]},
         "axes": {"level": "ERROR"},  # what an operator has to know is one line of ours
         # It repeats itself every second while the server is away; what fails then is told anyway.

@@ -10,6 +10,7 @@ import re
 SHORTEST_SECRET = 8  # characters; hiding shorter ones would blot out ordinary words
 HIDDEN = "[hidden]"
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_REFUSALS = frozenset(status for status in HTTPStatus if 400 <= status < 500)
 _secrets: set[str] = set()
 
 
@@ -87,7 +88,7 @@ class WithoutRefusalTraceback(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Lets every record pass; Django notes the status of the answer on it."""
-        if getattr(record, "status_code", None) == HTTPStatus.FORBIDDEN:
+        if getattr(record, "status_code", None) in _REFUSALS:
             record.exc_info = record.exc_text = None
         return True
 

@@ -105,3 +105,11 @@ def test_a_refusal_is_one_line_without_a_traceback_and_a_fault_keeps_it(builder,
         "Forbidden (Permission denied): /admin/auth/user/",
         None,
     )
+
+
+def test_a_host_that_is_none_of_ours_gets_a_page_and_no_traceback(caplog):
+    response = Client().get(reverse("admin:login"), headers={"host": "127.0.0.1,evil"})
+    assert response.status_code == 400
+    assert "The request was not understood" in response.content.decode()
+    (record,) = [one for one in caplog.records if one.name == "django.security.DisallowedHost"]
+    assert record.exc_info is None
