@@ -9,11 +9,12 @@ from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.contrib.auth import get_user
 from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest
-from django.urls import path
+from django.urls import path, re_path
 from redis.exceptions import RedisError
 
 from copilot_admin.answering.announce import PATIENCE_SECONDS, group_of
 from copilot_admin.answering.tasks import spawn
+from copilot_admin.edge.asgi_types import Receive, Scope, Send
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import Conversation
 from copilot_admin.people.vouching import is_vouched_for
@@ -114,6 +115,12 @@ def _may_watch(session: SessionBase, conversation_id: int) -> bool:
     )
 
 
+async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
+    """Refuses a WebSocket to any other address, which channels would take for a fault of ours."""
+    await send({"type": "websocket.close"})
+
+
 websocket_urlpatterns = [
     path("ws/transcripts/<int:conversation_id>/", TranscriptConsumer.as_asgi()),
+    re_path("", _nothing_here),  # type: ignore[arg-type]  # an application, which channels routes to
 ]

@@ -59,7 +59,7 @@ def test_the_public_address_counts_where_a_proxy_changes_the_host(settings):
     assert not is_own_page("https://copilots.example.com:8443", host="10.0.0.1:7777")
 
 
-def opened(app: Any, headers: dict[str, str]) -> list[Any]:
+def opened(app: Any, headers: dict[str, str], *, path: str = "/ws/transcripts/1/") -> list[Any]:
     """What an application sends to a browser that opens a WebSocket."""
     sent: list[Any] = []
 
@@ -70,7 +70,6 @@ def opened(app: Any, headers: dict[str, str]) -> list[Any]:
         return {"type": "websocket.connect"}
 
     rows = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    path = "/ws/transcripts/1/"
     asyncio.run(app({"type": "websocket", "path": path, "headers": rows}, receive, send))
     return sent
 
@@ -86,3 +85,9 @@ def test_what_an_own_page_opens_is_handed_on():
 
     headers = {"Origin": "http://localhost:7777", "Host": "localhost:7777"}
     assert opened(SameOriginSockets(accept), headers) == [{"type": "websocket.accept"}]
+
+
+@pytest.mark.parametrize("path", ["/", "/ws/nowhere/", "/ws/transcripts/\0/", "/healthz"])
+def test_a_socket_to_nowhere_is_closed(path):
+    headers = {"Origin": "http://localhost:7777", "Host": "localhost:7777"}
+    assert opened(application, headers, path=path) == [{"type": "websocket.close"}]
