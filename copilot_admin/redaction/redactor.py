@@ -2,7 +2,8 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from itertools import accumulate
 import re
 from typing import Any, TypeVar, cast
 
@@ -30,26 +31,29 @@ class Told:
 
     Attributes:
         cuts: Where something was taken out, and what stands there now: start, end, words.
+        shifts: By how many characters is moved what stands behind each cut.
     """
 
     text: str
     cuts: tuple[tuple[int, int, str], ...] = ()
     is_stored: bool = True
+    shifts: Sequence[int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Adds up the lengths: each place of a text is asked for by itself."""
+        lengths = (len(words) - (end - start) for start, end, words in self.cuts)
+        object.__setattr__(self, "shifts", tuple(accumulate(lengths)))
 
     def moved(self, offset: int) -> int:
         """Where a place of the text is now; within what was taken out: at its beginning."""
         if not self.is_stored:
             return 0
         place = bisect_right(self.cuts, offset, key=lambda cut: cut[0])
-        shift = sum(
-            len(words) - (end - start) for start, end, words in self.cuts[: max(0, place - 1)]
-        )
         if not place:
             return offset
-        start, end, words = self.cuts[place - 1]
-        if offset < end:
-            return start + shift
-        return offset + shift + len(words) - (end - start)
+        start, end, _ = self.cuts[place - 1]
+        before = self.shifts[place - 2] if place > 1 else 0
+        return start + before if offset < end else offset + self.shifts[place - 1]
 
 
 def told(texts: Iterable[str], rules: Rules) -> Mapping[str, Told]:

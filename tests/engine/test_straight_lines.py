@@ -208,6 +208,13 @@ def _redacted(kind: kinds.Kind, text: str) -> object:
     return redactor.redacted([text], Rules((kind,)))
 
 
+def every_place(text: str) -> None:
+    """Where each word of a text is once personal data was taken out of it."""
+    found = redactor.told([text], Rules((kinds.Kind.EMAIL,)))[text]
+    for place in range(0, len(text), 8):
+        found.moved(place)
+
+
 DOORS = (
     *(
         Door(
@@ -237,6 +244,7 @@ DOORS = (
         lambda text: redactor.redacted([text], Rules(tuple(kinds.Kind))),
         (("", "4111 1111 1111 1111 ", ""), ("", "a@b.cd ", ""), ("", "QUJD", ""), ("", "A\n", "")),
     ),
+    Door(redactor, every_place, (("", "a@b.cd ", ""),)),
     Door(
         rehearsal_script,
         lambda text: list(rehearsal_script._given(text)),
