@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from django.contrib.admin import ModelAdmin
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import BadRequest, ValidationError
 from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
@@ -79,7 +81,17 @@ class AuditedAdmin(_Admin[Row]):
         return Action.CHANGED
 
     def response_action(self, request: HttpRequest, queryset: QuerySet[Any], *args: Any) -> Any:
-        """What is done with chosen rows is done, and told of, in one transaction."""
+        """What is done with chosen rows is done, and told of, in one transaction.
+
+        Raises:
+            BadRequest: What was chosen can be no row: no page sends this.
+        """
+        key = queryset.model._meta.pk
+        try:
+            for chosen in request.POST.getlist(ACTION_CHECKBOX_NAME):
+                key.clean(chosen, None)
+        except ValidationError as error:
+            raise BadRequest("a chosen row is none") from error
         with transaction.atomic():
             return super().response_action(request, queryset, *args)
 
