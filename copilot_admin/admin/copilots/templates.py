@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.copilots.views import CopilotViews
+from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.copilot_file.template_needs import needs_of
 from copilot_admin.copilot_file.templates import (
     REHEARSAL,
@@ -210,6 +211,9 @@ class TemplateViews(CopilotViews):
                 self.log_addition(request, copilot, f"Made of the template {template.slug}.")
         except UnusableTemplate as error:
             form.add_error("slug", error.public)
+            return None
+        except BadCopilotFile as error:  # the template is right, so it is what was typed
+            form.add_error("model", list(dict.fromkeys(one.sentence for one in error.faults)))
             return None
         text = _("“%(name)s” is a draft now. Change what you like, then publish it.")
         messages.success(request, text % {"name": copilot.name})
