@@ -24,7 +24,7 @@ from tests.engine.scripted import ScriptedProvider, text
 from tests.factories import make_published
 from tests.streams import read
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 QUERY = "/v1/copilots/news/query"
 HELLO = {"messages": [{"role": "human", "content": "Hello"}], "timezone": "UTC"}
@@ -119,6 +119,7 @@ def test_an_event_that_cannot_be_said_does_not_spoil_the_record(monkeypatch):
     assert Node.objects.get(role="ai").text == f"Half \n\n{CRASHED}"
 
 
+@pytest.mark.database
 @pytest.mark.parametrize(
     ("place", "name", "when"),
     [
@@ -162,6 +163,7 @@ def test_the_stream_ends_with_a_sentence_even_if_nothing_can_be_kept(monkeypatch
     assert "ended with an error" in caplog.text
 
 
+@pytest.mark.database
 def test_a_run_that_was_never_accepted_leaves_nothing_when_it_breaks(monkeypatch):
     async def refuse(opening: object) -> None:
         raise JournalDown
@@ -173,6 +175,7 @@ def test_a_run_that_was_never_accepted_leaves_nothing_when_it_breaks(monkeypatch
     assert (Run.objects.count(), RUNNING) == (0, set())
 
 
+@pytest.mark.database
 def test_a_checkpoint_that_breaks_ends_its_run_and_no_other(monkeypatch):
     ticked: list[str] = []
 

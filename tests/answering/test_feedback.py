@@ -16,7 +16,7 @@ from tests.factories import make_key, make_published, make_user
 from tests.journal.journaling import START, Client, ai
 from tests.streams import read
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 PATH = "/v1/copilots/news/feedback"
 LIST = "/admin/copilot_admin/conversation/"
 TAG = "Not factually correct / Hallucinations / Inaccurate"
@@ -37,6 +37,7 @@ def votes():
     return [(one.turn_id, one.value, one.tags, one.comment) for one in rows]
 
 
+@pytest.mark.database
 def test_a_judgement_lands_on_the_turn_of_its_chat_with_these_words():
     client = client_of(news())
     first = client.ask("Hi").answer("Rates **rose**.")
@@ -55,6 +56,7 @@ def test_a_judgement_lands_on_the_turn_of_its_chat_with_these_words():
     assert (conversation.n_up, conversation.n_down) == (0, 1)
 
 
+@pytest.mark.database
 def test_a_second_judgement_replaces_the_first():
     client = client_of(news())
     client.ask("Hi").answer("Yes.")
@@ -75,6 +77,7 @@ def test_without_the_words_the_question_and_then_the_newest_turn_is_meant():
     assert turns == [first.accepted.turn_id, second.accepted.turn_id]
 
 
+@pytest.mark.database
 def test_without_a_chat_the_words_find_the_answer():
     copilot = news()
     asked = Client(version=copilot.live).ask("Hi").answer("Rates rose.")
@@ -104,6 +107,7 @@ def test_a_judgement_without_words_is_none_of_an_answer_without_them():
     assert [turn for turn, *_ in votes()] == [second.accepted.turn_id]
 
 
+@pytest.mark.database
 def test_the_newest_of_equal_answers_is_meant():
     copilot = news()
     asked = [
@@ -115,6 +119,7 @@ def test_the_newest_of_equal_answers_is_meant():
     assert [turn for turn, *_ in votes()] == [asked[0].accepted.turn_id]
 
 
+@pytest.mark.database
 def test_so_many_answers_are_looked_through_and_no_more(monkeypatch):
     assert feedback.LOOKED_THROUGH == 300
     monkeypatch.setattr(feedback, "LOOKED_THROUGH", 2)

@@ -21,7 +21,6 @@ from tests.waiting import HANGS_SECONDS
 
 __all__ = ["served"]
 pytestmark = [
-    pytest.mark.database,
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("served"),
 ]

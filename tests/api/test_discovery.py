@@ -17,7 +17,7 @@ from copilot_admin.models import Copilot, CopilotVersion, Run
 from protocol.features import FEATURES
 from tests.factories import make_copilot, make_key, make_published
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def get(path: str, **headers: str) -> tuple[int, dict[str, str], Any]:
@@ -122,6 +122,7 @@ def test_drafts_and_disabled_copilots_are_not_listed():
     assert get("/agents.json")[2] == {}
 
 
+@pytest.mark.database
 def test_copilots_with_keys_are_listed_for_callers_whose_key_may_use_them():
     make_published(slug="open")
     mine = make_published(slug="mine", access="key")
@@ -187,6 +188,7 @@ class TestHealth:
     def test_a_process_that_answers_is_alive(self):
         assert get("/healthz")[::2] == (200, {"status": "alive"})
 
+    @pytest.mark.database
     def test_a_server_with_its_schema_is_ready(self):
         assert get("/readyz")[::2] == (200, {"status": "ready"})
 
@@ -211,6 +213,7 @@ class TestHealth:
         finally:
             stop_draining()
 
+    @pytest.mark.database
     def test_missing_migrations_are_named(self):
         name = _last_migration()
         MigrationRecorder(connection).record_unapplied("copilot_admin", name)

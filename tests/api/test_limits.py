@@ -31,7 +31,7 @@ from tests.engine.scripted import Step, stalled, text
 from tests.factories import make_key, make_published
 from tests.limits.limiting import limited
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 WORKSPACE = "https://pro.openbb.co"
 HEADERS = {"Host": "testserver", "Origin": WORKSPACE}
@@ -123,6 +123,7 @@ def test_a_seat_is_free_when_the_stream_has_ended_or_its_client_gone(monkeypatch
     assert COUNTING._held == {}
 
 
+@pytest.mark.database
 def test_an_answer_is_charged_by_tokens_and_price(monkeypatch):
     copilot = make_published(slug="news", model="m")
     ModelPrice.objects.create(
@@ -142,6 +143,7 @@ def test_an_answer_is_charged_by_tokens_and_price(monkeypatch):
     )
 
 
+@pytest.mark.database
 def test_a_flood_of_refusals_is_one_run_and_every_figure_counts_it(monkeypatch):
     copilot = make_published(slug="news")
     now = [0.0]
@@ -212,6 +214,7 @@ def test_discovery_says_nothing_of_limits():
     assert "concurrent" not in answer.content.decode()
 
 
+@pytest.mark.database
 def test_a_limit_of_the_database_acts_when_the_book_is_read(monkeypatch):
     make_published(slug="news")
     script(monkeypatch, text("Hello."), text("Hello."))

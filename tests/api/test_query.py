@@ -28,7 +28,7 @@ from tests.factories import make_published
 from tests.streams import read
 from tests.waiting import HANGS_SECONDS
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 QUERY = "/v1/copilots/news/query"
 HELLO = {"messages": [{"role": "human", "content": "Hello"}]}
@@ -65,6 +65,7 @@ def post(body: Any, *, path: str = QUERY, **headers: str) -> tuple[int, Any]:
     return async_to_sync(send)()
 
 
+@pytest.mark.database
 def test_an_answer_streams_and_leaves_a_transcript(monkeypatch):
     copilot = make_published(slug="news")
     script(monkeypatch, text("Hel", "lo ", "you."))
@@ -107,6 +108,7 @@ def test_headers_keep_proxies_from_buffering(monkeypatch):
     }
 
 
+@pytest.mark.database
 def test_both_legs_of_a_function_call_are_one_turn(monkeypatch):
     make_published(slug="news", widget_data="fetch", citations="off")
     first = {**HELLO, "widgets": {"primary": [WIDGET], "secondary": [], "extra": []}}
@@ -219,6 +221,7 @@ def test_a_bug_is_recorded_and_said_in_words(monkeypatch, caplog):
     assert "crashed" in caplog.text
 
 
+@pytest.mark.database
 def test_a_client_that_leaves_is_recorded_as_cancelled(monkeypatch):
     make_published(slug="news")
     provider = script(monkeypatch, stalled("Hello"))
@@ -271,6 +274,7 @@ class TestAccess:
         make_published(slug="news")
         assert post(HELLO, x_api_key="cak_wrong")[0] == 401
 
+    @pytest.mark.database
     def test_a_revoked_key_is_refused_at_once(self, monkeypatch):
         make_published(slug="news", access="key")
         script(monkeypatch, text("Hi."))
@@ -315,6 +319,7 @@ class TestBadBodies:
         assert events[-1][1] == {"delta": "Read."}
 
 
+@pytest.mark.database
 def test_publishing_changes_the_answer_from_the_next_request_on(monkeypatch):
     copilot = make_published(slug="news", model="small")
     provider = script(monkeypatch, text("1"), text("2"), text("3"))

@@ -22,7 +22,7 @@ from tests.factories import make_key, make_published
 from tests.issuer import rules, token_of
 from tests.waiting import HANGS_SECONDS
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 QUERY = "/v1/copilots/news/query"
 HELLO = json.dumps({"messages": [{"role": "human", "content": "Hello"}]}).encode()
@@ -81,6 +81,7 @@ def script(monkeypatch: pytest.MonkeyPatch, *steps: Step) -> None:
     monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: provider)
 
 
+@pytest.mark.database
 def test_an_answer_is_the_one_that_django_gives_and_enters_no_thread_of_it(monkeypatch):
     make_published(slug="news")
     script(monkeypatch, text("Hel", "lo."), text("Hel", "lo."))
@@ -166,6 +167,7 @@ def test_who_asks_is_read_alike_on_both_ways(monkeypatch, settings):
     assert seen == [Credentials(key=key, token=token)] * 2
 
 
+@pytest.mark.database
 def test_a_client_that_leaves_in_the_middle_ends_its_run(monkeypatch):
     make_published(slug="news")
     script(monkeypatch, stalled("Half"))

@@ -35,7 +35,7 @@ from tests.live_server import LiveServer, live_server
 from tests.waiting import eventually
 from tests.wire import Line
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 QUERY = "/v1/copilots/news/query"
 HELLO = {"messages": [{"role": "human", "content": "Hello"}]}
@@ -97,6 +97,7 @@ def users() -> list[tuple[str, str | None]]:
     )
 
 
+@pytest.mark.database
 def test_the_user_of_a_token_is_kept_with_what_he_asked(service_url):
     token = bearer(name="Ada \u202eL.", email="a@b.example")
     assert ask(service_url, Authorization=token) == (200, None)
@@ -215,6 +216,7 @@ def test_two_values_of_a_header_name_nobody(service_url):
     assert not Run.objects.exists()
 
 
+@pytest.mark.database
 @pytest.mark.parametrize("chat", [{}, {"X_Trace_Id": "chat-1"}])
 def test_conversations_of_different_users_never_join(service_url, chat):
     ada, eve = bearer(), bearer(sub="eve")
@@ -226,6 +228,7 @@ def test_conversations_of_different_users_never_join(service_url, chat):
     assert list(found) == [("ada", 2), ("eve", 1), (None, 2), ("mia", 2)]
 
 
+@pytest.mark.database
 def test_a_user_judges_his_own_answers_only(service_url):
     ask(service_url, Authorization=bearer(), X_Trace_Id="chat-1")
     judged = {"vote": "thumbs_down", "ai_response": "Hi.", "trace_id": "chat-1"}
@@ -283,6 +286,7 @@ def test_an_issuer_that_is_away_and_comes_back(service_url, settings):
     forget_keys()
 
 
+@pytest.mark.database
 def test_a_user_whose_row_was_erased_is_written_anew(service_url):
     ask(service_url, Authorization=bearer())
     Run.objects.all().delete()

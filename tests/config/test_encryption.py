@@ -17,8 +17,6 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Provider
 from tests.factories import make_provider
 
-pytestmark = pytest.mark.database
-
 PLACE = SealedPlace(table="provider", row="1", field="api_key")
 
 
@@ -68,6 +66,7 @@ def test_a_key_shows_no_secret():
     assert repr(key) == f"EncryptionKey(id='{key.id}')"
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 def test_a_stored_key_is_sealed_and_leaves_a_hint():
     provider = make_provider()

@@ -12,7 +12,7 @@ from tests.wire import Line
 from tests.workspace.client import text_of
 from tests.workspace.model_server import calls, says
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 ORIGIN = "https://pro.openbb.co"
 FLAGS = {
@@ -40,6 +40,7 @@ def test_agents_json_describes_each_as_workspace_wants_it(service_url, model):
         assert all(isinstance(value, bool | dict) for value in agent["features"].values())
 
 
+@pytest.mark.database
 def test_a_chat_of_several_turns_reaches_the_model_whole(service_url, model):
     for number, slug in enumerate(templates()):
         stranger = Stranger(slug, says("4"), service=service_url, model=model)

@@ -17,7 +17,7 @@ from copilot_admin.models import Access, Copilot
 from copilot_admin.server.first_start import SAMPLES
 from tests.factories import make_key
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
@@ -25,6 +25,7 @@ def nothing_kept() -> None:
     cache.clear()
 
 
+@pytest.mark.database
 def test_of_the_samples():
     import_file(SAMPLES.read_bytes(), default_access=Access.KEY, user=None)
     fetch_models(usual_provider())

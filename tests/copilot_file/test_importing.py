@@ -23,7 +23,7 @@ from copilot_admin.upkeep.deletion import mark
 from protocol.features import FEATURES
 from tests.factories import make_copilot, make_provider, make_published
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 FULL: dict[str, Any] = {
     "format": 1,
@@ -98,6 +98,7 @@ def _picture(colour: str) -> str:
     return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()
 
 
+@pytest.mark.database
 def test_a_file_comes_out_as_it_went_in():
     _import(FULL)
     exported = export_file()
@@ -222,6 +223,7 @@ def test_a_dry_run_tells_and_changes_nothing(settings, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.database
 def test_a_bad_entry_changes_nothing_at_all():
     file = _one()
     file["copilots"].append({**file["copilots"][0], "slug": "b", "name": "B", "provider": "nobody"})
@@ -247,12 +249,14 @@ def test_an_unknown_placeholder_is_an_error_of_publishing_not_of_import():
     assert Copilot.objects.get().system_prompt == "{{ weather }}"
 
 
+@pytest.mark.database
 def test_a_name_that_another_copilot_has_is_refused_whatever_its_case():
     make_copilot(slug="other", name="a")
     with pytest.raises(BadCopilotFile, match=r"copilots\[0\]\.name: the copilot 'other' has this"):
         _import(_one())
 
 
+@pytest.mark.database
 def test_copilots_may_not_exchange_their_names_in_one_file():
     make_copilot(slug="a", name="A")
     make_copilot(slug="b", name="B")
@@ -262,6 +266,7 @@ def test_copilots_may_not_exchange_their_names_in_one_file():
         _import(file)
 
 
+@pytest.mark.database
 def test_a_provider_of_the_database_may_be_named_whatever_its_case():
     provider = make_provider(name="House")
     file = _one(provider="house")
@@ -349,6 +354,7 @@ def test_export_names_what_it_cannot_find():
         export_file(["b"], live=True)
 
 
+@pytest.mark.database
 def test_the_way_of_calling_tools_comes_out_as_it_went_in():
     provider = {"name": "local", "kind": "rehearsal", "tool_calling": "text"}
     entry = {"slug": "a", "name": "A", "provider": "local", "model": "rehearsal"}

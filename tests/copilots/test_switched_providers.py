@@ -21,7 +21,7 @@ from tests.factories import make_copilot, make_provider, make_published, make_us
 from tests.prices.pricing import make_price
 from tests.streams import read
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 CONTROL = {
     "key": "web-search",
@@ -89,6 +89,7 @@ def test_what_answered_is_what_is_paid(web, monkeypatch):
     assert list(runs) == [(Decimal(2), "exact"), (Decimal("0.5"), "exact")]
 
 
+@pytest.mark.database
 def test_a_renamed_provider_still_answers_and_the_draft_follows(web, speaking, client: Client):
     copilot = published()
     client.force_login(make_user(is_superuser=True))
@@ -120,6 +121,7 @@ def test_a_provider_that_is_changed_counts_from_the_next_question_on(web, monkey
     assert (before, asked(on=on)) == ("By the old one.", "By the changed one.")
 
 
+@pytest.mark.database
 def test_a_provider_that_a_version_needs_cannot_be_deleted(web, client: Client):
     published()
     client.force_login(make_user(is_superuser=True))

@@ -14,7 +14,7 @@ from tests.engine.scripted import broken, text
 from tests.factories import make_copilot, make_published, make_saved
 from tests.studio.questions import script
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def check(copilot: Copilot, *options: str) -> Any:
@@ -53,6 +53,7 @@ def test_one_that_cannot_be_asked_ends_with_2(capsys, monkeypatch):
     assert capsys.readouterr().out == "undecided: What? (The key is wrong.)\n"
 
 
+@pytest.mark.database
 def test_a_database_that_is_away_ends_with_2(capsys, monkeypatch):
     async def away(*_: Any) -> None:
         raise Unavailable("Not now.")

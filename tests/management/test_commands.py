@@ -26,8 +26,6 @@ from copilot_admin.server.first_start import first_start, sample_file
 from copilot_admin.server.http_protocol import BoundedHeads
 from tests.factories import make_copilot
 
-pytestmark = pytest.mark.database
-
 ROOT = Path(__file__).parent.parent.parent
 GOOD = """
 format: 1
@@ -49,6 +47,7 @@ def good_file(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 def test_import_tells_what_it_does(good_file):
     told = _run("copilots", "import", str(good_file), "--publish").splitlines()
@@ -137,6 +136,7 @@ def test_more_yaml_than_an_import_reads_is_said(monkeypatch, good_file):
     assert told.getvalue().startswith("This is more YAML than an import reads. Write JSON with")
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 def test_a_key_stands_alone_on_standard_output_and_only_its_hash_is_kept():
     text = _run("keys", "create", "Desk").strip()
@@ -182,6 +182,7 @@ def test_a_bad_key_is_refused_and_none_is_made(arguments, sentence):
     assert not EndpointKey.objects.exists()
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 def test_the_first_start_makes_an_admin_and_samples_and_the_second_nothing(tmp_path):
     file = tmp_path / "var" / "first-login.txt"
@@ -248,6 +249,7 @@ def test_the_samples_have_no_problems(tmp_path):
     assert [problems(copilot) for copilot in Copilot.objects.all()] == [(), (), ()]
 
 
+@pytest.mark.database
 def test_several_workers_refuse_sqlite(settings, monkeypatch):
     database = settings.DATABASES["default"]
     monkeypatch.setitem(database, "ENGINE", "django.db.backends.sqlite3")

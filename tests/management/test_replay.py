@@ -14,7 +14,7 @@ from tests.engine.scripted import broken, text
 from tests.factories import make_copilot, make_provider, make_published, make_saved
 from tests.studio.questions import script
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def replay(copilot: Copilot, *options: str) -> Any:
@@ -63,6 +63,7 @@ def test_one_that_changed_ends_with_1_and_programs_are_told_all(capsys, monkeypa
     assert [one["changed"] for one in said["questions"]] == [True]
 
 
+@pytest.mark.database
 def test_some_are_chosen_by_their_ids_and_asked_of_another_model(monkeypatch):
     provider = script(monkeypatch, text("Now."))
     copilot, other = make_copilot(), make_provider()
@@ -90,6 +91,7 @@ def test_a_bound_of_nothing_asks_nothing_and_ends_with_2(capsys):
     assert "It stopped at its bound of $0.00." in out
 
 
+@pytest.mark.database
 def test_an_interrupted_replay_is_paused(capsys, monkeypatch):
     def interrupted(_: int) -> None:
         raise KeyboardInterrupt

@@ -23,7 +23,7 @@ from tests.engine.scripted import Step, broken, call, stalled, text
 from tests.factories import make_copilot, make_published, make_saved
 from tests.studio.questions import PRICES, script
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def asked(saved: SavedQuestion, side: Side = Side.DRAFT) -> Result:
@@ -46,6 +46,7 @@ def test_a_draft_reads_its_widget_and_cites_it_without_a_dashboard():
     assert not DailyUsage.objects.exists()
 
 
+@pytest.mark.database
 def test_what_is_live_answers_for_itself(monkeypatch):
     copilot = make_published(system_prompt="Old")
     Copilot.objects.update(system_prompt="New")

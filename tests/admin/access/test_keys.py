@@ -17,7 +17,7 @@ from copilot_admin.models import EndpointKey
 from tests.admin.pages import messages_of, read_form, submit
 from tests.factories import make_copilot, make_key, make_user
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 ADD = "/admin/copilot_admin/endpointkey/add/"
 LIST = "/admin/copilot_admin/endpointkey/"
 FORM = "endpointkey_form"
@@ -65,6 +65,7 @@ def test_a_key_without_copilots_is_for_all_of_them(operator: Client) -> None:
     assert "every copilot" in operator.get(LIST).content.decode()
 
 
+@pytest.mark.database
 def test_a_key_never_grows_because_its_copilots_went(operator: Client) -> None:
     copilot = make_copilot()
     text = make(operator, copilots=[copilot.pk]).context["text"]
@@ -122,6 +123,7 @@ def test_revoking_asks_first_and_acts_at_once(operator: Client) -> None:
         identify(text)
 
 
+@pytest.mark.database
 def test_revoking_twice_keeps_the_first_moment(operator: Client) -> None:
     key, _ = make_key()
     operator.post(url_of(key, "revoke"))
@@ -133,6 +135,7 @@ def test_revoking_twice_keeps_the_first_moment(operator: Client) -> None:
     assert key.revoked_at == first
 
 
+@pytest.mark.database
 def test_the_list_says_what_opens_and_what_does_not(operator: Client) -> None:
     assert "There is no key yet." in operator.get(LIST).content.decode()
     make_key("valid")

@@ -17,7 +17,7 @@ from tests.admin.pages import messages_of
 from tests.factories import make_published, make_user
 from tests.waiting import HANGS_SECONDS
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 MINE = "https://mine.example:8443"
 
 
@@ -83,6 +83,7 @@ def test_what_cannot_be_allowed_is_said_beside_it_and_stays_typed(
     assert not AllowedOrigin.objects.exists()
 
 
+@pytest.mark.database
 def test_there_is_a_most_of_them(operator: Client, copilot: Copilot, monkeypatch):
     monkeypatch.setattr(origins, "MOST_ORIGINS", 1)
     operator.post(url("allow", copilot), {"allowed": MINE})
@@ -99,6 +100,7 @@ def test_nobody_else_allows_or_takes_away(client: Client, copilot: Copilot, role
     assert list(ALLOWED_ORIGINS.added()) == [MINE]
 
 
+@pytest.mark.database
 def test_what_another_process_allowed_is_taken_over_and_costs_requests_nothing(
     django_assert_num_queries,
 ):

@@ -13,7 +13,7 @@ from copilot_admin.models import Access, AllowedOrigin, Copilot, EndpointKey
 from tests.admin.pages import messages_of, submit
 from tests.factories import make_copilot, make_key, make_published, make_user
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 PUBLIC = "https://copilots.example.com"
 
 
@@ -83,6 +83,7 @@ def test_what_is_not_live_is_said():
     assert "Nobody gets this copilot now." not in text_of(builder, make_published())
 
 
+@pytest.mark.database
 def test_a_key_is_made_on_the_spot_for_this_copilot_alone_and_shown_once():
     copilot = make_published(access=Access.KEY, name="<b>News</b>")
     client = browser(Role.BUILDERS, Role.OPERATORS)

@@ -19,7 +19,7 @@ from copilot_admin.upkeep.deletion import mark
 from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_key, make_published, make_user
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 LIST = "/admin/copilot_admin/copilot/"
 ARCHIVE = f"{LIST}?state=archived"
 
@@ -67,6 +67,7 @@ def test_what_nobody_can_ask_is_put_away_without_a_question(builder: Client) -> 
     assert not Copilot.objects.in_use().exists()
 
 
+@pytest.mark.database
 def test_several_come_back_switched_off(builder: Client) -> None:
     one, other = make_published(name="One"), make_copilot(name="Other")
     put_away([one.pk, other.pk])
@@ -114,6 +115,7 @@ def test_actions_that_do_not_fit_the_archive_are_not_there(builder: Client) -> N
     assert not {"archive_chosen", "enable_chosen", "publish_chosen", "tag_chosen"} & set(kept)
 
 
+@pytest.mark.database
 def test_a_copilot_in_use_is_not_deleted_before_it_is_in_the_archive(builder: Client) -> None:
     copilot = make_copilot()
     response = builder.post(f"{LIST}{copilot.pk}/delete/", {"post": "yes"}, follow=True)
@@ -138,6 +140,7 @@ def test_empty_lists_say_where_the_copilots_are(builder: Client) -> None:
     assert "Nothing matches." in builder.get(LIST, {"q": "x"}).content.decode()
 
 
+@pytest.mark.database
 def test_two_people_who_archive_at_once_do_it_once(builder: Client) -> None:
     copilot = make_published()
     address = f"{LIST}archive/?id={copilot.pk}"
@@ -156,6 +159,7 @@ def test_nothing_that_is_being_deleted_is_archived_or_restored() -> None:
     assert (put_away([copilot.pk]), bring_back([copilot.pk])) == ([], [])
 
 
+@pytest.mark.database
 def test_the_database_knows_that_what_is_archived_is_off() -> None:
     copilot = make_published()
     put_away([copilot.pk])

@@ -19,7 +19,7 @@ from copilot_admin.models import Access, Copilot
 from tests.admin.pages import messages_of, values_in
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 CLEAN = {"system_prompt": "Answer.", "description": "Reads.", "widget_data": "off"}
 BOTH = {"temperature": 1, "top_p": 1}
 QUERIES = 9  # session, user, permissions, drafts, providers of controls, keys, saved questions
@@ -152,6 +152,7 @@ def test_a_page_asks_nobody(builder: Client, monkeypatch: pytest.MonkeyPatch) ->
     assert "The image is at a private address" in page_of(builder, copilot)
 
 
+@pytest.mark.database
 def test_twenty_drafts_cost_as_many_queries_as_one(
     builder: Client, django_assert_num_queries: Any
 ) -> None:

@@ -17,7 +17,7 @@ from copilot_admin.upkeep.deletion import mark
 from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 LIST = "/admin/copilot_admin/copilot/"
 ARCHIVE = f"{LIST}?state=archived"
 
@@ -99,6 +99,7 @@ def test_a_version_that_this_release_cannot_read_is_shown_as_broken(builder: Cli
     assert "cannot be read by this release" in page
 
 
+@pytest.mark.database
 @pytest.mark.parametrize("state", list(CopilotState))
 def test_the_list_is_filtered_by_state(builder: Client, state: CopilotState) -> None:
     make_copilot(name="draft")
@@ -111,6 +112,7 @@ def test_the_list_is_filtered_by_state(builder: Client, state: CopilotState) -> 
     assert names_in(builder.get(LIST, {"state": state.value})) == [state.value]
 
 
+@pytest.mark.database
 def test_the_list_is_searched(builder: Client) -> None:
     make_copilot(name="News Reader")
     make_copilot(name="Other")
@@ -125,6 +127,7 @@ def test_an_empty_list_says_the_next_step(builder: Client) -> None:
     assert f'href="{LIST}add/"' in page
 
 
+@pytest.mark.database
 def test_the_list_costs_the_same_however_long_it_is(
     builder: Client, django_assert_max_num_queries: Any
 ) -> None:
@@ -139,6 +142,7 @@ def test_the_list_costs_the_same_however_long_it_is(
         builder.get(LIST)
 
 
+@pytest.mark.database
 def test_a_duplicate_has_a_name_and_slug_of_its_own_and_is_a_draft(builder: Client) -> None:
     copilot = make_published(name="News", slug="news", system_prompt="Be brief.")
     response = act(builder, "duplicate_chosen", copilot)
@@ -181,6 +185,7 @@ def test_publishing_several_asks_first_and_names_what_goes_live(builder: Client)
     assert not Copilot.objects.get(pk=first.pk).live
 
 
+@pytest.mark.database
 def test_deleting_asks_first_in_numbers(builder: Client) -> None:
     copilot = make_archived(name="News")
     page = act(builder, "delete_selected", copilot, to=ARCHIVE).content.decode()
@@ -209,6 +214,7 @@ def test_a_copilot_with_conversations_is_not_deleted_by_a_builder(builder: Clien
     assert not Copilot.objects.get(pk=copilot.pk).is_being_deleted
 
 
+@pytest.mark.database
 def test_an_administrator_deletes_a_copilot_with_its_conversations(client: Client) -> None:
     client.force_login(make_user(is_superuser=True))
     copilot = make_archived()

@@ -16,7 +16,7 @@ from copilot_admin.upkeep.deletion import mark
 from tests.admin.pages import messages_of, submit, values_in
 from tests.factories import make_copilot, make_published, make_user
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -121,6 +121,7 @@ def test_an_unchanged_draft_makes_no_version(builder: Client) -> None:
     assert 'value="Publish"' not in page
 
 
+@pytest.mark.database
 def test_of_two_who_publish_at_once_the_second_is_told_that_it_is_live(
     builder: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,6 +139,7 @@ def test_of_two_who_publish_at_once_the_second_is_told_that_it_is_live(
     assert copilot.versions.count() == 1
 
 
+@pytest.mark.database
 def test_what_goes_away_while_somebody_publishes_is_said(
     builder: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +158,7 @@ def test_what_goes_away_while_somebody_publishes_is_said(
     assert not copilot.versions.exists()
 
 
+@pytest.mark.database
 def test_pressing_twice_makes_one_version(builder: Client) -> None:
     copilot = make_copilot(name="News")
     url = publish_url(copilot)

@@ -23,7 +23,7 @@ from tests.admin.pages import messages_of, submit
 from tests.factories import make_copilot, make_published, make_saved, make_user
 from tests.waiting import HANGS_SECONDS
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 WIDGET = {"id": "prices", "rows": [{"close": 106}]}
 
 
@@ -89,6 +89,7 @@ def test_what_is_the_same_or_not_answered_by_both_has_no_differences(builder):
     assert "The draft and what is live have not both answered." in marked
 
 
+@pytest.mark.database
 def test_the_list_reads_nothing_that_it_does_not_show(builder):
     copilot = make_published()
     for number in range(2):
@@ -111,6 +112,7 @@ def questions_of(copilot: Copilot) -> list[str]:
     return [saved.question for saved in SavedQuestion.objects.filter(copilot=copilot)]
 
 
+@pytest.mark.database
 def test_a_question_is_moved_and_its_answers_stay_new(builder):
     copilot = make_copilot()
     first, *_rest, last = [make_saved(copilot, f"{number}?") for number in range(3)]
@@ -127,6 +129,7 @@ def test_a_question_is_moved_and_its_answers_stay_new(builder):
     assert questions_of(copilot) == ["2?", "0?", "1?"]
 
 
+@pytest.mark.database
 def test_questions_at_one_place_are_moved_apart():
     copilot = make_copilot()
     saved = [make_saved(copilot, f"{number}?", position=7) for number in range(3)]
@@ -136,6 +139,7 @@ def test_questions_at_one_place_are_moved_apart():
     assert questions_of(copilot) == ["2?", "1?", "0?"]
 
 
+@pytest.mark.database
 def test_a_copy_has_the_questions_without_the_answers(builder):
     copilot = make_copilot(name="Reader")
     make_saved(copilot, body={"widgets": [WIDGET]}, answered=Side.DRAFT)
@@ -217,6 +221,7 @@ def test_questions_that_are_being_asked_are_shown_and_stopped_before_publishing(
     assert "Ask the draft" in rows
 
 
+@pytest.mark.database
 def test_how_many_copilots_are_published_changes_no_number_of_queries(builder):
     copilots = [make_copilot() for _ in range(3)]
     for copilot in copilots:
@@ -354,6 +359,7 @@ def test_a_question_whose_widget_is_gone_can_be_read_and_mended(builder):
     assert saved.expectation == {"contains": "106"}
 
 
+@pytest.mark.database
 def test_a_question_is_deleted_with_its_answers_alone(builder):
     copilot = make_copilot()
     saved = make_saved(copilot, answered=Side.DRAFT)

@@ -11,7 +11,7 @@ from copilot_admin.models import Copilot
 from tests.admin.pages import messages_of, values_in
 from tests.factories import make_copilot, make_published, make_user
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -42,6 +42,7 @@ def text_of(client: Client, address: str) -> str:
     return " ".join(response.content.decode().split())
 
 
+@pytest.mark.database
 def test_the_list_says_who_made_what_why_and_what_became_of_it(builder, copilot):
     page = text_of(builder, url("versions", copilot.pk))
     assert "Versions of News" in page
@@ -81,6 +82,7 @@ def test_a_version_that_there_is_not_is_not_found(builder, copilot, wanted):
     assert builder.get(url("compare", copilot.pk) + f"?before={wanted}").status_code == 404
 
 
+@pytest.mark.database
 def test_before_a_version_becomes_the_draft_its_changes_are_shown(builder, copilot):
     page = text_of(builder, url("restore", copilot.pk, 1))
     assert "<del>Three</del><ins>One</ins>" in page
@@ -88,6 +90,7 @@ def test_before_a_version_becomes_the_draft_its_changes_are_shown(builder, copil
     assert copilot.description == "Three"
 
 
+@pytest.mark.database
 def test_a_version_becomes_the_draft_and_the_draft_is_kept(builder, copilot):
     address = url("restore", copilot.pk, 1)
     values = values_in(builder.get(address).content.decode(), form_id="restore-form")
@@ -131,6 +134,7 @@ def test_an_earlier_version_is_published_again_and_the_draft_stays(builder, copi
     assert copilot.description == "Three"
 
 
+@pytest.mark.database
 def test_pressing_twice_publishes_once(builder, copilot):
     builder.post(url("again", copilot.pk, 1), follow=True)
     response = builder.post(url("again", copilot.pk, 1), follow=True)

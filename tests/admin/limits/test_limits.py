@@ -20,7 +20,7 @@ from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_key, make_user
 from tests.limits.limiting import ask, limited, rule
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 PAGE, ONE = "/admin/limits/", "/admin/limits/one/"
 HOSTILE = "<script>alert(1)</script>"
@@ -71,6 +71,7 @@ def test_limits_of_a_copilot_are_those_of_its_file(operator):
     assert not SubjectLimits.objects.exists()
 
 
+@pytest.mark.database
 @pytest.mark.parametrize("whom", ["user:anna@example.com", "user:", "address:::1", "key:"])
 def test_limits_of_anybody_are_kept_under_his_name(operator, whom):
     assert operator.get(ONE, {"whom": whom}).status_code == 200
@@ -80,6 +81,7 @@ def test_limits_of_anybody_are_kept_under_his_name(operator, whom):
     assert (stored.scope, stored.subject) == (scope, "::" if id == "::1" else id)
 
 
+@pytest.mark.database
 def test_whoever_is_named_in_two_fields_is_found(operator):
     answer = operator.get(ONE, {"kind": "address", "id": " 2001:db8::5 "})
     assert answer.context["whom"] == "address:2001:db8::"
@@ -136,6 +138,7 @@ def test_strangers_limits_of_the_settings_are_shown_until_others_are_set(operato
     assert rows(operator)[every][1:] == [("Requests a day", "9 each", None)]
 
 
+@pytest.mark.database
 def test_bars_say_what_is_used_and_what_cannot_be_counted(operator):
     copilot = make_copilot(limits={"concurrent": 5, "requests_per_minute": 4, "usd_per_day": 2.0})
     subject = Subject(Scope.COPILOT, str(copilot.pk))

@@ -11,7 +11,7 @@ from tests.admin.playground.test_playground import ask, form_of, script
 from tests.engine.scripted import call, text
 from tests.factories import make_copilot, make_user
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 HTML = '<p style="color: red">4.5 %</p>'
 
 

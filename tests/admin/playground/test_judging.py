@@ -11,7 +11,7 @@ from tests.admin.playground.test_playground import ask, form_of, script
 from tests.engine.scripted import text
 from tests.factories import make_copilot, make_provider, make_user
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
@@ -39,6 +39,7 @@ def judge(client: Client, copilot_id: int, **sent: str) -> tuple[int, str]:
     return response.status_code, response.json()["detail"]
 
 
+@pytest.mark.database
 def test_a_thumb_is_kept_changed_and_shown_with_the_answer(builder, copilot):
     turn = str(Turn.objects.get().pk)
     assert judge(builder, copilot.pk, turn=turn, vote="thumbs_up") == (200, "Thumbs up is kept.")

@@ -16,7 +16,7 @@ from tests.admin.pages import Values, merged, read_form
 from tests.engine.scripted import ScriptedProvider, text
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 HELLO = {"messages": [{"role": "human", "content": "Hello"}]}
 
 
@@ -91,6 +91,7 @@ def test_what_the_model_was_asked_is_told_word_for_word(monkeypatch, builder, ad
     ]
 
 
+@pytest.mark.database
 def test_a_trial_is_kept_as_one_and_counts_nowhere(monkeypatch, builder, ada):
     copilot = make_published(logging=Logging.NOTHING)
     script(monkeypatch, text("Hi."))
@@ -104,6 +105,7 @@ def test_a_trial_is_kept_as_one_and_counts_nowhere(monkeypatch, builder, ada):
     assert list(Conversation.objects.of_callers()) == []
 
 
+@pytest.mark.database
 @pytest.mark.parametrize(
     ("query", "shown"), [("", 0), ("?playground=with", 1), ("?playground=only", 1)]
 )

@@ -14,7 +14,7 @@ from copilot_admin.models import SavedQuestion
 from copilot_admin.upkeep.deletion import mark
 from tests.factories import make_copilot, make_saved, make_user
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 SAID = {
     "question": "How much?",
     "earlier": [{"role": "human", "content": "Hello"}, {"role": "ai", "content": "Hi"}],
@@ -78,6 +78,7 @@ def test_what_cannot_be_kept_is_said(builder, question, sentence):
     assert not SavedQuestion.objects.exists()
 
 
+@pytest.mark.database
 def test_more_than_a_copilot_may_have_are_refused(builder):
     copilot = make_copilot()
     SavedQuestion.objects.bulk_create(

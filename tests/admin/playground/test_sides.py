@@ -16,7 +16,7 @@ from tests.admin.playground.test_playground import ask, form_of, script
 from tests.engine.scripted import text
 from tests.factories import make_copilot, make_provider, make_user
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
@@ -52,6 +52,7 @@ def test_a_version_answers_without_the_form(monkeypatch, ada, copilot, wanted, n
     assert (run.principal, run.copilot_version.number) == (f"playground:{ada.pk}", number)
 
 
+@pytest.mark.database
 def test_a_version_that_is_tried_and_judged_counts_in_no_figure(monkeypatch, builder, ada, copilot):
     script(monkeypatch, text("Hi."))
     ask(ada, copilot.pk, {"playground-version": "1"})
@@ -161,6 +162,7 @@ def test_a_column_that_cannot_answer_says_what_to_do(
     assert (found, said["detail"]) == (status, sentence)
 
 
+@pytest.mark.database
 def test_the_choices_are_the_versions_newest_first_and_the_providers(builder, copilot):
     copilot.versions.filter(number=1).update(note="<b>First</b>")
     url = reverse("playground:choices", args=[copilot.pk])

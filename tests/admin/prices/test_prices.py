@@ -21,7 +21,7 @@ from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_provider, make_published, make_user
 from tests.prices.pricing import make_price
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 LIST = "/admin/copilot_admin/modelprice/"
 ADD = f"{LIST}add/"
 IMPORT = f"{LIST}import/"
@@ -99,6 +99,7 @@ def test_what_is_no_price_is_refused_and_stays_on_the_page(
     assert not cloud.prices.exists()
 
 
+@pytest.mark.database
 def test_a_model_has_one_price_a_day(operator: Client):
     row = make_price(valid_from=date(2026, 6, 1))
     response = operator.post(ADD, values(provider=row.provider_id))
@@ -115,6 +116,7 @@ def test_a_new_price_may_come_with_its_model_and_begins_today(operator: Client, 
     assert HOSTILE not in page.content.decode()
 
 
+@pytest.mark.database
 def test_the_list_says_which_price_is_valid(operator: Client):
     provider = make_price(valid_from=date(2026, 1, 1), input=Decimal("0.15")).provider
     make_price(provider, valid_from=date(2026, 6, 1), cached=Decimal(0))
@@ -131,6 +133,7 @@ def test_the_list_says_which_price_is_valid(operator: Client):
     assert counts == [1, 1, 1, 3]
 
 
+@pytest.mark.database
 def test_the_list_costs_the_same_however_many_prices_there_are(operator: Client, cloud: Provider):
     def queries() -> int:
         with CaptureQueriesContext(
@@ -152,6 +155,7 @@ def test_the_list_costs_the_same_however_many_prices_there_are(operator: Client,
     assert queries() == few
 
 
+@pytest.mark.database
 def test_models_in_use_without_a_price_are_named_with_a_link(operator: Client, cloud: Provider):
     make_price(cloud, model="priced")
     make_price(cloud, model="tomorrow", valid_from=timezone.now().date() + timedelta(days=1))
@@ -247,6 +251,7 @@ def test_what_did_not_come_from_the_page_is_not_imported(operator: Client, given
     assert not ModelPrice.objects.exists()
 
 
+@pytest.mark.database
 def test_an_import_of_thousands_shows_some_and_takes_all(operator: Client, cloud: Provider):
     page = upload(operator, cloud, {f"m-{n}": GOOD for n in range(MOST_SHOWN + 2)})
     assert (len(page.context["lines"]), page.context["n_more"]) == (MOST_SHOWN, 2)

@@ -29,7 +29,7 @@ from copilot_admin.models import Provider
 from tests.admin.pages import messages_of, submit
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 ADD = "/admin/copilot_admin/provider/add/"
 LIST = "/admin/copilot_admin/provider/"
 FORM = "provider_form"
@@ -365,6 +365,7 @@ def test_asking_a_provider_takes_a_post(operator: Client, page: str) -> None:
     assert operator.get(url_of(make_provider(), page)).status_code == 405
 
 
+@pytest.mark.database
 def test_a_used_provider_is_not_deleted_and_names_who_uses_it(operator: Client) -> None:
     provider, other = make_provider(name="Cloud"), make_provider()
     make_copilot(provider=provider, name="A draft")
@@ -385,6 +386,7 @@ def test_a_long_list_of_users_is_cut(operator: Client) -> None:
     assert "N09, … (their drafts" in page
 
 
+@pytest.mark.database
 def test_an_unused_provider_is_deleted_after_a_question(operator: Client) -> None:
     provider = make_provider()
     assert "Providers: 1" in operator.get(url_of(provider, "delete")).content.decode()
@@ -392,6 +394,7 @@ def test_an_unused_provider_is_deleted_after_a_question(operator: Client) -> Non
     assert not Provider.objects.exists()
 
 
+@pytest.mark.database
 def test_the_list_says_where_keys_come_from_and_what_comes_first(operator: Client) -> None:
     assert "There is no provider yet." in operator.get(LIST).content.decode()
     make_provider(api_key_env="COPILOT_KEY_LOCAL", kind="gone")

@@ -15,7 +15,7 @@ from copilot_admin.admin.transcripts import component_calls
 from copilot_admin.models import CallStatus, ComponentCall
 from tests.factories import make_call, make_copilot, make_key
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 LIST = "/admin/copilot_admin/componentcall/"
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -57,6 +57,7 @@ def test_an_empty_list_says_how_a_call_comes_about(reviewer):
     assert "/add/" not in page
 
 
+@pytest.mark.database
 @pytest.mark.parametrize(
     ("query", "matches"),
     [
@@ -76,6 +77,7 @@ def test_the_list_is_filtered_by_component_status_and_id(reviewer, query, matche
     assert {call.request_id for call in found(reviewer.get(f"{LIST}?{query}"))} == matches
 
 
+@pytest.mark.database
 def test_the_list_is_filtered_by_day(reviewer):
     make_call(request_id="now")
     make_call(request_id="then", created_at=timezone.now() - timedelta(days=40))
@@ -84,6 +86,7 @@ def test_the_list_is_filtered_by_day(reviewer):
     assert [call.request_id for call in found(reviewer.get(LIST + today))] == ["now"]
 
 
+@pytest.mark.database
 def test_the_list_needs_the_same_queries_for_one_row_and_for_fifty(reviewer):
     def queries() -> int:
         with CaptureQueriesContext(connection) as captured:
@@ -99,6 +102,7 @@ def test_the_list_needs_the_same_queries_for_one_row_and_for_fifty(reviewer):
     assert queries() == for_one
 
 
+@pytest.mark.database
 def test_of_a_long_log_the_newest_are_counted(reviewer, monkeypatch):
     monkeypatch.setattr(component_calls, "COUNTED", 2)
     for _ in range(3):

@@ -28,7 +28,7 @@ from tests.factories import make_copilot, make_user
 from tests.journal.journaling import Client as Asking
 from tests.journal.journaling import ai, ending
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 LIST = "/admin/copilot_admin/conversation/"
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -76,6 +76,7 @@ def test_a_row_says_who_what_when_and_how_it_ended(reviewer: Browser):
     assert '<use href="#ca-outcome-completed">' in page
 
 
+@pytest.mark.database
 def test_the_list_needs_the_same_queries_for_one_row_and_for_fifty(reviewer: Browser):
     reviewer.get(LIST)
     make_conversations(1)
@@ -90,6 +91,7 @@ def test_the_list_needs_the_same_queries_for_one_row_and_for_fifty(reviewer: Bro
     assert not any("DISTINCT" in query["sql"] for query in many)
 
 
+@pytest.mark.database
 def test_pages_follow_each_other_without_a_gap_both_ways(reviewer: Browser):
     seen: list[str] = []
     make_conversations(120)
@@ -110,6 +112,7 @@ def test_pages_follow_each_other_without_a_gap_both_ways(reviewer: Browser):
     assert newest.context["cl"].older_query
 
 
+@pytest.mark.database
 def test_filters_stay_while_paging_and_paging_ends_with_a_new_filter(reviewer: Browser):
     copilot = make_copilot()
     make_conversations(60, copilot)
@@ -125,6 +128,7 @@ def test_filters_stay_while_paging_and_paging_ends_with_a_new_filter(reviewer: B
     assert 'name="older"' not in second.content.decode()
 
 
+@pytest.mark.database
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -143,6 +147,7 @@ def test_rows_are_found_by_question_trace_id_and_filters(reviewer: Browser, quer
     assert titles(reviewer.get(LIST, query)) == found
 
 
+@pytest.mark.database
 def test_counting_stops_at_a_bound(reviewer: Browser):
     make_conversations(COUNTED + 1)
     assert "More than 1000 conversations" in reviewer.get(LIST).content.decode()
@@ -214,6 +219,7 @@ def test_the_rail_leads_here(reviewer: Browser):
     assert LIST in reviewer.get("/admin/").content.decode()
 
 
+@pytest.mark.database
 def test_a_search_shows_what_was_found_and_leads_to_its_turn(reviewer: Browser):
     client = Asking(trace_id="chat-1")
     client.ask("Курс?").answer("42")
@@ -234,6 +240,7 @@ def test_a_search_shows_what_was_found_and_leads_to_its_turn(reviewer: Browser):
     assert '<mark class="ca-hit">Почему</mark> &lt;b&gt;?' in again
 
 
+@pytest.mark.database
 def test_an_id_finds_its_conversation_whatever_the_filters(reviewer: Browser):
     asked = Asking(principal="playground:1", trace_id="chat-1").ask("Why?").answer("So.")
     for text in (str(asked.run_id), "chat-1", f"#{asked.conversation.pk}"):
@@ -243,6 +250,7 @@ def test_an_id_finds_its_conversation_whatever_the_filters(reviewer: Browser):
     assert titles(reviewer.get(LIST)) == []
 
 
+@pytest.mark.database
 def test_a_search_goes_on_page_by_page(reviewer: Browser):
     client = Asking()
     for index in range(60):
@@ -255,6 +263,7 @@ def test_a_search_goes_on_page_by_page(reviewer: Browser):
     assert titles(reviewer.get(LIST + second.context["cl"].newer_query)) == titles(response)
 
 
+@pytest.mark.database
 def test_a_search_needs_the_same_queries_for_one_hit_and_for_fifty(reviewer: Browser):
     client = Asking()
     client.ask("Bonds").answer("Well.")
@@ -290,6 +299,7 @@ def test_an_earlier_answer_with_the_words_is_open(reviewer: Browser):
         assert ('<mark class="ca-hit">bonds</mark>' in page) is opened
 
 
+@pytest.mark.database
 def test_a_row_says_why_there_is_a_thumb_and_which_error(reviewer: Browser):
     asked = Asking().ask("Why?")
     asked.answer("-", ended=ending(Outcome.FAILED, error_code="no-model"))
