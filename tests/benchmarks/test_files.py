@@ -7,6 +7,7 @@ import pytest
 from benchmarks.files import NORMAL, Cost, costs_table, floors, most_megabytes, normal_files
 
 
+@pytest.mark.nightly
 def test_every_normal_file_is_read_here_and_apart():
     costs = asyncio.run(normal_files(runs=1))
 

@@ -19,7 +19,13 @@ def row(*, own: float = 0.0, size: int = 1) -> Row:
     return Row(name="x", status=200, began=10.0, ended=20.0, loop=gap, bytes=size, seconds=2.0)
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.nightly if "MB" in name or "500,000" in name else ())
+        for name in QUESTIONS
+    ],
+)
 def test_every_class_is_a_question_that_a_server_takes(name):
     slug, body = QUESTIONS[name]()
     assert slug in {"bench", "wild", "rehearsed"}

@@ -64,6 +64,9 @@ CONTRACTS = (
 )
 
 
+OF_FEATURES = ("test_manifest", "test_reading")  # a feature is a row in what these look at
+
+
 @pytest.fixture
 def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The files of all recipes, as if they lay in the folders of the product."""
@@ -106,9 +109,18 @@ def test_the_recipes_are_written_as_everything_else(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout
 
 
-def test_the_contract_tests_run_over_all_of_them_and_pass(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(("-k", " or ".join((*RECIPES.values(), *OF_FEATURES))), id="over what is new"),
+        pytest.param((), id="over everything", marks=pytest.mark.nightly),
+    ],
+)
+def test_the_contract_tests_run_over_all_of_them_and_pass(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
     done = _python(
-        *("-m", "tests.docs.recipes", str(tmp_path), *CONTRACTS),
+        *("-m", "tests.docs.recipes", str(tmp_path), *CONTRACTS, *options),
         *("-v", "-p", "no:cacheprovider", "-p", "no:xdist"),
     )
     assert done.returncode == 0, done.stdout[-5000:]

@@ -1,14 +1,17 @@
 """Processes of the server start, serve and end, or say why they could not."""
 
+from contextlib import closing
 import os
 from pathlib import Path
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
 from urllib.request import urlopen
 
+from django.db import connection
 import pytest
 
 from tests.waiting import HANGS_SECONDS
@@ -16,7 +19,26 @@ from tests.waiting import HANGS_SECONDS
 ROOT = Path(__file__).parent.parent.parent
 
 
-def test_quickstart_prepares_serves_and_ends(tmp_path):
+@pytest.fixture
+def tables(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """What migrating makes, where it is not the test that migrates."""
+    if request.param == "there" and connection.vendor == "sqlite":
+        request.getfixturevalue("django_db_setup")
+        file = tmp_path / "data" / "copilot.sqlite3"
+        file.parent.mkdir(mode=0o700)
+        file.touch(mode=0o600)
+        made = f"file:{connection.settings_dict['NAME']}?mode=ro"
+        with (
+            closing(sqlite3.connect(made, uri=True)) as one,
+            closing(sqlite3.connect(file)) as other,
+        ):
+            one.backup(other)
+
+
+@pytest.mark.parametrize(
+    "tables", ["there", pytest.param("made", marks=pytest.mark.nightly)], indirect=True
+)
+def test_quickstart_prepares_serves_and_ends(tmp_path, tables):
     """The whole way, as `make run` goes it, in a process of its own."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

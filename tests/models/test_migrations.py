@@ -91,6 +91,7 @@ def costs() -> list[Any]:
     ]
 
 
+@pytest.mark.nightly  # every migration there is, twice; none of these changes any more
 def test_documents_from_before_data_notes_survive_the_way_there_back_and_to_the_newest() -> None:
     """One way for all, since each migration takes as long as most tests."""
     before = migrate("0004_ordered_payload_and_key_scope")

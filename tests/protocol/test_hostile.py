@@ -121,10 +121,11 @@ def ends_well(body: Any, hint: Generation | None = None) -> Query | None:
     return query
 
 
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("body", BODIES, ids=range(len(BODIES)))
-def test_wrong_type_at_any_path_ends_well(body: dict[str, Any]):
-    for path in paths(body):
-        for value in SWAPS:
+def test_wrong_type_at_any_path_ends_well(body: dict[str, Any], step: int):
+    for number, path in enumerate(paths(body)):
+        for value in SWAPS if body is FULL else SWAPS[number % step :: step]:
             wrong = swapped(body, path, value)
             from_bytes = ends_well(json.dumps(wrong).encode())
             if isinstance(wrong, dict) and value != 10**30:  # bytes turn huge integers into text

@@ -21,7 +21,13 @@ from tests import services
 from tests.factories import make_published
 from tests.waiting import HANGS_SECONDS, eventually
 
-pytestmark = [pytest.mark.postgres, pytest.mark.database, pytest.mark.django_db(transaction=True)]
+# Five processes that start: what each does of it has a cheap test in `test_workers.py`.
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.postgres,
+    pytest.mark.database,
+    pytest.mark.django_db(transaction=True),
+]
 
 HELLO = json.dumps({"messages": [{"role": "human", "content": "Hello"}]})
 FINISHED = "Finished server process"
