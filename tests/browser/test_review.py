@@ -180,8 +180,8 @@ def test_pages_of_the_review_are_accessible_and_fit(browser: Browser, server: st
         if look.get("locale") == "ar":
             eve.page.evaluate("document.documentElement.dir = 'rtl'")
         eve.unfold()
-        findings += [(path, *one) for one in eve.grave_findings()]
-        assert eve.overflow() <= 0, path
+        findings += [(path, *one) for one in eve.grave_findings_on_tour()]
+        assert eve.overflow_on_tour() <= 0, path
     eve.page.context.close()
     assert findings == []
     assert eve.mishaps == []

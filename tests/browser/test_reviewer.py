@@ -187,14 +187,21 @@ def test_every_page_is_accessible_and_fits(browser: Browser, server: str, look):
         if look.get("locale") == "ar":
             eve.page.evaluate("document.documentElement.dir = 'rtl'")
         eve.unfold()
-        findings += [(path, *one) for one in eve.grave_findings()]
-        assert eve.overflow() <= 0, path
+        findings += [(path, *one) for one in eve.grave_findings_on_tour()]
+        assert eve.overflow_on_tour() <= 0, path
     eve.page.context.close()
     assert findings == []
     assert eve.mishaps == []
 
 
-def test_no_text_does_anything_even_without_the_policy(browser: Browser, server: str):
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param((*PAYLOADS[::9], "\n\n".join(PAYLOADS)), id="some, and all together"),
+        pytest.param(PAYLOADS, id="each", marks=pytest.mark.nightly),
+    ],
+)
+def test_no_text_does_anything_even_without_the_policy(browser: Browser, server: str, texts):
     eve = visit(browser, server, bypass_csp=True)
     eve.log_in("eve")
     dialogs: list[str] = []
@@ -206,7 +213,7 @@ def test_no_text_does_anything_even_without_the_policy(browser: Browser, server:
 
     eve.page.on("dialog", dismiss)
     eve.page.on("request", lambda request: requests.append(request.url))
-    for conversation in (hostile_conversation(payload) for payload in PAYLOADS):
+    for conversation in (hostile_conversation(payload) for payload in texts):
         eve.go(page_of(conversation))
         eve.unfold()
         eve.next_frames()

@@ -15,7 +15,7 @@ from tests.waiting import HANGS_SECONDS
 
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1360, "height": 900}
-# The first and the last have every colour, width and direction once; the others are what is left.
+# A tour in the first tries the width of a phone, the other direction and the dark beside it.
 LOOKS = (
     pytest.param({"color_scheme": "light"}, id="light"),
     pytest.param({"color_scheme": "dark"}, id="dark", marks=pytest.mark.nightly),
@@ -23,7 +23,9 @@ LOOKS = (
         {"color_scheme": "light", "viewport": PHONE}, id="phone", marks=pytest.mark.nightly
     ),
     pytest.param(
-        {"color_scheme": "dark", "viewport": PHONE, "locale": "ar"}, id="phone, dark, right to left"
+        {"color_scheme": "dark", "viewport": PHONE, "locale": "ar"},
+        id="phone, dark, right to left",
+        marks=pytest.mark.nightly,
     ),
 )
 GRAVE = frozenset({"serious", "critical"})
@@ -78,13 +80,14 @@ class Visit:
             "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
         )
 
-    def grave_findings(self) -> list[tuple[str, str]]:
+    def grave_findings(self, **options: Any) -> list[tuple[str, str]]:
         """What axe finds serious or critical: the rule and the first element.
 
         Axe itself breaks the policy of the page; what the console says of that is no mishap.
         """
         before = list(self.mishaps)
-        found = Axe().run(self.page).response["violations"]
+        options = {"resultTypes": ["violations"], **options}
+        found = Axe().run(self.page, options=options).response["violations"]
         self.mishaps[:] = before
         return [
             (rule["id"], rule["nodes"][0]["html"][:200])
@@ -92,12 +95,36 @@ class Visit:
             if rule["impact"] in GRAVE
         ]
 
+    def grave_findings_on_tour(self) -> list[tuple[str, str]]:
+        """What axe finds, and what of it the dark changes: nothing but the colours."""
+        found = self.grave_findings()
+        if self.page.evaluate("matchMedia('(prefers-color-scheme: light)').matches"):
+            self.page.emulate_media(color_scheme="dark")
+            found += self.grave_findings(runOnly=["color-contrast"])
+            self.page.emulate_media(color_scheme="light")
+        return found
+
     def overflow(self) -> int:
         """Pixels by which the page is wider than its window."""
         width: int = self.page.evaluate(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
         return width
+
+    def overflow_on_tour(self) -> int:
+        """By how much it is, or would be on a phone, in either direction; the most of them."""
+        found = [self.overflow()]
+        window = self.page.viewport_size
+        self.page.set_viewport_size(PHONE)
+        for _ in range(2):
+            found.append(self.overflow())
+            self.page.evaluate(
+                "(root => { root.dir = root.dir === 'rtl' ? 'ltr' : 'rtl'; })"
+                "(document.documentElement)"
+            )
+        assert window is not None
+        self.page.set_viewport_size(window)
+        return max(found)
 
     def _heard(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
