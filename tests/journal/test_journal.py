@@ -626,7 +626,10 @@ asyncio.run(main(client))
 """
 
 
-@pytest.mark.parametrize("kill", range(4))
+@pytest.mark.parametrize(
+    "kill",
+    [0, 2, *(pytest.param(one, marks=pytest.mark.nightly) for one in (1, 3))],
+)
 def test_a_killed_process_loses_no_finished_run(kill, tmp_path):
     version = make_version()
     database = dict(connection.settings_dict, OPTIONS={}, TEST={})

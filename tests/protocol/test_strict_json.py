@@ -194,7 +194,7 @@ def test_a_shallow_stack_is_no_crash():
             at_depth(frames)
 
 
-@pytest.mark.parametrize("table_as_text", [False, True])
+@pytest.mark.parametrize("table_as_text", [pytest.param(False, marks=pytest.mark.nightly), True])
 def test_fifteen_megabytes_are_read_as_they_are(table_as_text: bool):
     numbers = random.Random(1)
     rows = [{"date": f"2024-10-{i % 30}", "open": numbers.random(), "v": i} for i in range(200_000)]

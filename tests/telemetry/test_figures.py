@@ -176,7 +176,9 @@ def test_processes_count_together_and_the_dead_have_no_streams(tmp_path):
     assert "copilot_spool_files 5.0" in before
 
 
-@pytest.mark.parametrize("variable", ["", "COPILOT_METRICS_TOKEN"])
+@pytest.mark.parametrize(
+    "variable", ["", pytest.param("COPILOT_METRICS_TOKEN", marks=pytest.mark.nightly)]
+)
 def test_prometheus_is_loaded_only_where_somebody_may_read_figures(variable):
     code = (
         "import sys, copilot_admin.asgi; "
