@@ -26,8 +26,10 @@ NOT_MEASURED = tuple(
     f"tests/{name}"
     for name in ("browser", "docs", "benchmarks", "mutants", "engine/test_straight_lines.py")
 )
-# A good third of the measured tests: they run in the lane of the browser, which has room for them.
-BESIDE_THE_BROWSER = tuple(f"tests/{name}" for name in ("protocol", "engine", "conformance"))
+# A third of the measured work: it is done in the lane of the browser, which has room for it.
+BESIDE_THE_BROWSER = tuple(
+    f"tests/{name}" for name in ("protocol", "engine", "conformance", "answering", "journal")
+)
 FLOORS = {"protocol/": 95, "copilot_admin/engine/": 95, "": 90}  # per cent, with branches
 ALL_OF_IT = ("--hypothesis-profile", "nightly")
 
@@ -81,7 +83,7 @@ def _on_sqlite(folder: Path, *, nightly: bool) -> tuple[Pass, Pass, Pass]:
     return (
         _pass(f"{name} without coverage", folder / "unmeasured", [*options, *NOT_MEASURED]),
         _pass(
-            f"{name} of the wire and the engine",
+            f"{name} of the path of a query",
             folder / "beside",
             [*measured, *without, *BESIDE_THE_BROWSER],
         ),
