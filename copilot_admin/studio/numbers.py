@@ -15,10 +15,23 @@ _MINUS = "-\u2212\u2012\u2013"
 _NUMBER = re.compile(rf"[0-9]+(?:[.,'\u2019{_SPACES}][0-9]+)*(?:[eE][+-]?[0-9]+)?")
 _SEPARATOR = re.compile(rf"[.,'\u2019{_SPACES}]")
 _BLANKS = " " + _SPACES
+# What may stand behind a number, and what it does to it: `2 %` is 0.02 too, and `1.2bn` 1,200,000,000.
+_SCALES = {
+    **dict.fromkeys(("%",), 0.01),
+    **dict.fromkeys(("bp", "bps", "basis points"), 0.0001),
+    **dict.fromkeys(("k", "thousand"), 1e3),
+    **dict.fromkeys(("m", "mm", "mn", "mln", "million"), 1e6),
+    **dict.fromkeys(("b", "bn", "bln", "billion"), 1e9),
+    **dict.fromkeys(("t", "tn", "trn", "trillion"), 1e12),
+}
+_SCALE = re.compile(
+    rf"[{_BLANKS}]?(%|(?:{'|'.join(sorted(set(_SCALES) - {'%'}, key=len, reverse=True))})\b)",
+    re.IGNORECASE,
+)
 
 
 def numbers_in(text: str) -> Iterator[frozenset[float]]:
-    """For each number of a text, what it can mean; of a percentage, the fraction too.
+    """For each number of a text, what it can mean; of a percentage or of millions, both.
 
     Args:
         text: Of an answer.
@@ -30,12 +43,12 @@ def numbers_in(text: str) -> Iterator[frozenset[float]]:
         written = found[0]
         if len(written) > LONGEST:
             continue
-        signs = _signs(text, found.start(), found.end())
-        share = _after_percent(text, found.end()) > found.end()
+        scale = _SCALE.match(text, found.end())
+        factor = _SCALES[scale[1].lower()] if scale else 1.0
+        signs = _signs(text, found.start(), scale.end() if scale else found.end())
         for readings in _meanings(written):
             signed = {sign * value for value in readings for sign in signs}
-            shares = {value / 100 for value in signed} if share else set()
-            yield frozenset(signed | shares)
+            yield frozenset(signed | {value * factor for value in signed})
 
 
 def is_near(value: float, expected: float, tolerance: float) -> bool:
@@ -51,14 +64,8 @@ def _signs(text: str, start: int, end: int) -> tuple[float, ...]:
         before = text[max(0, start - 1) : start]
     if before and before in _MINUS:
         return (1.0,) if text[max(0, start - 2) : start - 1].isalnum() else (-1.0,)
-    is_bracketed = before == "(" and text[(after := _after_percent(text, end)) : after + 1] == ")"
+    is_bracketed = before == "(" and text[end : end + 1] == ")"
     return (1.0, -1.0) if is_bracketed else (1.0,)
-
-
-def _after_percent(text: str, end: int) -> int:
-    """Where the percent sign behind a number ends; the end of the number where there is none."""
-    at = end + 1 if text[end : end + 1] and text[end] in _BLANKS else end
-    return at + 1 if text[at : at + 1] == "%" else end
 
 
 def _meanings(written: str) -> Iterator[set[float]]:
