@@ -61,7 +61,7 @@ class PromptWidget(PageWidget, forms.Textarea):
     template_name = "admin/widgets/prompt.html"
 
     def __init__(self, attrs: dict[str, Any] | None = None) -> None:
-        super().__init__({"rows": 14, "spellcheck": "true", "dir": "auto", **(attrs or {})})
+        super().__init__({"rows": 14, "spellcheck": "true", **(attrs or {})})
         self.options: tuple[Placeholder, ...] = ()
 
     def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:

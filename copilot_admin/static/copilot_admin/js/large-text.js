@@ -5,8 +5,9 @@ const LEAST = 4000; // characters; up to here it is done within 0.1 s, and the b
 
 document.addEventListener("beforeinput", (event) => {
   const field = event.target;
-  if (!(field instanceof HTMLTextAreaElement) || (event.data?.length ?? 0) < LEAST) {
-    return;
+  const isLarge = field instanceof HTMLTextAreaElement && (event.data?.length ?? 0) >= LEAST;
+  if (!isLarge || event.defaultPrevented) {
+    return; // or it is refused
   }
   event.preventDefault();
   const before = stateOf(field);

@@ -18,15 +18,20 @@ for (const box of document.querySelectorAll("[data-ca-prompt]")) {
   // The note below says the same, and goes away while it is mended.
   box.parentElement.querySelectorAll(".ca-open-problem").forEach((line) => line.remove());
   text.addEventListener("paste", (event) => {
-    const sentence = tooLong(event.clipboardData?.getData("text/plain") ?? "");
+    refuse(event, event.clipboardData?.getData("text/plain"));
+  });
+  text.addEventListener("beforeinput", (event) => refuse(event, event.data)); // dropped, dictated
+  text.form.addEventListener("input", refresh);
+  text.form.addEventListener("change", refresh);
+  refresh();
+
+  function refuse(event, put) {
+    const sentence = tooLong(put ?? "");
     if (sentence) {
       event.preventDefault();
       note.textContent = sentence;
     }
-  });
-  text.form.addEventListener("input", refresh);
-  text.form.addEventListener("change", refresh);
-  refresh();
+  }
 
   // Why a text is not put in; browsers stand still for minutes while they take in one of megabytes.
   function tooLong(pasted) {
