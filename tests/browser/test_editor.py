@@ -248,6 +248,12 @@ def test_an_image_that_would_be_refused_is_refused_before_it_is_sent(ada: Visit)
     upload.set_input_files({"name": "a.png", "mimeType": "image/png", "buffer": b"x"})
     expect(page.get_by_role("alert")).to_have_count(0)
     assert upload.input_value() != ""
+    # The words are those of the page, not of the browser, and a file can be taken away again.
+    chosen = page.locator(".ca-file", has=upload).get_by_role("status")
+    expect(chosen).to_have_text("a.png")
+    page.get_by_role("button", name="Take it away").click()
+    expect(chosen).to_have_text("No file chosen")
+    assert upload.input_value() == ""
 
 
 def test_a_provider_is_tried_as_its_form_stands(browser: Browser, base_url: str) -> None:

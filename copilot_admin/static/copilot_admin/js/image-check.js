@@ -13,7 +13,7 @@ upload?.addEventListener("change", () => {
     note.className = "errorlist";
     note.setAttribute("role", "alert");
     note.textContent = fault;
-    upload.after(note);
+    (upload.closest(".ca-file") ?? upload).after(note);
     upload.value = "";
   }
 });
