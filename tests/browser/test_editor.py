@@ -161,6 +161,25 @@ def test_an_expired_log_in_loses_no_question_and_no_file(ada: Visit) -> None:
     expect(page.get_by_text("hope").first).to_be_visible()
 
 
+def test_an_expired_log_in_stops_neither_a_question_nor_what_acts_at_once(ada: Visit) -> None:
+    page = ada.page
+    ada.go(FORM.format(make_published().pk))
+    page.get_by_label("Description").first.fill("Half a thought")
+    Session.objects.all().delete()
+    page.get_by_label("Question", exact=True).fill("Are you there?")
+    page.keyboard.press("Enter")
+    log_in_on_the_spot(page)
+    expect(page.get_by_role("log")).to_contain_text("You asked: Are you there?")
+    page.get_by_text("Switch, access and logging").click()
+    page.get_by_label("Switched on").uncheck()
+    Session.objects.all().delete()
+    page.get_by_role("button", name="Apply now").click()
+    log_in_on_the_spot(page)
+    expect(page.get_by_role("button", name="Yes, do it now")).to_be_visible()
+    expect(page.get_by_label("Description").first).to_have_value("Half a thought")
+    ada.mishaps.clear()  # the console says that requests were refused
+
+
 def test_a_server_that_is_away_loses_nothing(ada: Visit) -> None:
     copilot = make_copilot()
     page = ada.page

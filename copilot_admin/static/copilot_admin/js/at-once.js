@@ -1,10 +1,12 @@
 // The panel of what acts at once saves itself: the form beside it, with all that was typed, stays.
 
+import { post } from "./post.js";
+
 document.addEventListener("submit", (event) => {
   const panel = event.target.closest("[data-ca-at-once]");
   if (panel) {
     event.preventDefault();
-    replace(panel, event.target.action, new FormData(event.target));
+    replace(panel, event.target.action, event.target);
   }
 });
 
@@ -16,11 +18,11 @@ document.addEventListener("click", (event) => {
   }
 });
 
-async function replace(panel, address, body) {
+async function replace(panel, address, form) {
   const asked = new URL(address);
   asked.searchParams.set("part", "1");
   panel.setAttribute("aria-busy", "true");
-  const drawn = await draw(asked, body);
+  const drawn = await draw(asked, form);
   panel.removeAttribute("aria-busy");
   if (!drawn) {
     panel.querySelector("[role=status]").textContent = panel.dataset.failed;
@@ -30,9 +32,10 @@ async function replace(panel, address, body) {
   (drawn.querySelector("[data-ca-focus]") ?? drawn.querySelector("summary"))?.focus();
 }
 
-async function draw(address, body) {
+async function draw(address, form) {
   try {
-    const response = await fetch(address, { method: body ? "POST" : "GET", body });
+    const made = () => form && new FormData(form);
+    const response = await post(address, made, form ? {} : { method: "GET" });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     return response.ok ? page.querySelector("[data-ca-at-once]") : null;
   } catch {

@@ -1,11 +1,11 @@
 // Before a form is sent: whether its sender is still logged in. If not, he logs in on the spot, and
-// the form, with all that was typed, is sent then.
+// the form, with all that was typed, is sent then. What is sent by scripts asks with an event.
 
 const parts = document.getElementById("log-in-again-parts");
 const form = document.querySelector("#content-main > form[method=post]");
 let dialog = null; // stands in the page from when it is first needed
 let isChecked = false;
-let pressed = null;
+let waiting = []; // told, when the dialog closes, whether somebody is logged in now
 
 form?.addEventListener(
   "submit",
@@ -13,12 +13,19 @@ form?.addEventListener(
     if (!isChecked && parts) {
       event.preventDefault();
       event.stopImmediatePropagation();
-      pressed = event.submitter;
-      sendOrAsk();
+      send(event.submitter);
     }
   },
   { capture: true },
 );
+
+// The detail of the event is a function, which is told whether somebody is logged in after all.
+document.addEventListener("ca-log-in-again", async (event) => {
+  if (parts) {
+    event.preventDefault();
+    event.detail(await isLoggedIn(await lookAgain()));
+  }
+});
 
 function makeDialog() {
   dialog = parts.content.firstElementChild.cloneNode(true);
@@ -35,31 +42,40 @@ function makeDialog() {
     }
   });
   dialog.querySelector("[data-close]").addEventListener("click", () => dialog.close());
+  dialog.addEventListener("close", () => {
+    const told = waiting;
+    waiting = [];
+    told.forEach((tell) => tell(dialog.returnValue === "in"));
+  });
 }
 
-async function sendOrAsk() {
-  const state = await look();
-  if (state === "in") {
-    send();
-  } else {
-    if (!dialog) {
-      makeDialog();
-    }
-    say(state);
-    dialog.showModal();
+async function send(pressed) {
+  if (await isLoggedIn(await look())) {
+    isChecked = true;
+    form.requestSubmit(pressed);
+    isChecked = false;
   }
 }
 
-function send() {
-  isChecked = true;
-  dialog?.close();
-  form.requestSubmit(pressed);
-  isChecked = false;
+// Asks for a log-in where there is none; false where nobody logs in.
+function isLoggedIn(state) {
+  if (state === "in") {
+    return true;
+  }
+  if (!dialog) {
+    makeDialog();
+  }
+  say(state);
+  if (!dialog.open) {
+    dialog.returnValue = "";
+    dialog.showModal();
+  }
+  return new Promise((done) => waiting.push(done));
 }
 
 function say(state) {
   if (state === "in") {
-    send();
+    dialog.close("in");
     return;
   }
   dialog.dataset.state = state === "away" ? "away" : "out";

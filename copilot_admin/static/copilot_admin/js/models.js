@@ -1,5 +1,7 @@
 // The models of the chosen provider: those that are known at once, all of them at a button.
 
+import { post } from "./post.js";
+
 const page = document.querySelector("[data-ca-models-url]");
 const provider = document.getElementById("id_provider");
 const model = document.getElementById("id_model");
@@ -29,10 +31,14 @@ if (page && provider && model) {
 }
 
 function load() {
+  return offered(() => post(page.dataset.caModelsUrl, chosen));
+}
+
+function chosen() {
   const body = new FormData();
   body.set("provider", provider.value);
   body.set("csrfmiddlewaretoken", model.form.elements.csrfmiddlewaretoken.value);
-  return offered(() => fetch(page.dataset.caModelsUrl, { method: "POST", body }));
+  return body;
 }
 
 // Suggests what the server answers, and gives the sentence to say.

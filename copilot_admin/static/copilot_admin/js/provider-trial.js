@@ -1,6 +1,8 @@
 // Tries the provider as its form stands, and says beside the buttons what came of it: nothing that was
 // typed is sent away for it.
 
+import { post } from "./post.js";
+
 const section = document.getElementById("provider-trial");
 const typed = document.querySelector("#content-main > form");
 
@@ -20,10 +22,13 @@ async function ask(form) {
   const button = form.querySelector("button");
   const what = form.dataset.caTry;
   const address = what === "test" ? section.dataset.caTryTest : section.dataset.caTryModels;
-  const body = new FormData(typed);
-  body.set("model", form.elements.model?.value ?? "");
+  const made = () => {
+    const body = new FormData(typed);
+    body.set("model", form.elements.model?.value ?? "");
+    return body;
+  };
   button.disabled = true;
-  const answer = await told(address, body);
+  const answer = await told(address, made);
   button.disabled = false;
   const note = document.createElement("p");
   note.className = `ca-note ${answer.is_good ? "ca-note-good" : "ca-note-bad"}`;
@@ -34,9 +39,9 @@ async function ask(form) {
   }
 }
 
-async function told(address, body) {
+async function told(address, made) {
   try {
-    const response = await fetch(address, { method: "POST", body });
+    const response = await post(address, made);
     return response.ok ? await response.json() : { is_good: false, sentence: section.dataset.failed };
   } catch {
     return { is_good: false, sentence: section.dataset.failed };

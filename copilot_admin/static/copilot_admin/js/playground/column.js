@@ -1,5 +1,6 @@
 // One column of the playground: who answers in it, and its chat. There are one or two of them.
 
+import { post } from "../post.js";
 import { Chat } from "./chat.js";
 import { Drawing } from "./drawing.js";
 import { inputs } from "./taking.js";
@@ -80,21 +81,23 @@ export class Column {
   }
 
   #send(query, { chat: id, signal }) {
-    const body = this.of === "draft" || this.of === "other" ? this.hub.typed() : this.hub.token();
     if (this.of === "other") {
       delete query.model; // one model answers, whatever users may pick
+    }
+    const options = { headers: { "X-Trace-Id": id }, signal };
+    return post(this.hub.askUrl, () => this.#body(query), options);
+  }
+
+  #body(query) {
+    const body = this.of === "draft" || this.of === "other" ? this.hub.typed() : this.hub.token();
+    if (this.of === "other") {
       body.set("playground-provider", this.part("provider").value);
       body.set("playground-model", this.part("model").value);
     } else if (this.of !== "draft") {
       body.set("playground-version", this.of);
     }
     body.set("playground", JSON.stringify(query));
-    return fetch(this.hub.askUrl, {
-      method: "POST",
-      body,
-      headers: { "X-Trace-Id": id },
-      signal,
-    });
+    return body;
   }
 
   #choose() {
@@ -117,12 +120,16 @@ export class Column {
       return;
     }
     const group = pressed.closest("[data-play-turn]");
-    const body = this.hub.token();
-    body.set("vote", pressed.dataset.vote);
-    body.set("turn", group.dataset.playTurn);
-    const response = await fetch(this.hub.judgeUrl, { method: "POST", body }).catch(() => null);
+    const made = () => {
+      const body = this.hub.token();
+      body.set("vote", pressed.dataset.vote);
+      body.set("turn", group.dataset.playTurn);
+      return body;
+    };
+    const response = await post(this.hub.judgeUrl, made).catch(() => null);
     const said = await response?.json().catch(() => null);
-    group.querySelector("[role=status]").textContent = said?.detail ?? this.hub.words.failed;
+    const fault = response?.status === 403 ? "refused" : "failed";
+    group.querySelector("[role=status]").textContent = said?.detail ?? this.hub.words[fault];
     if (response?.ok) {
       for (const one of group.querySelectorAll("[data-vote]")) {
         one.setAttribute("aria-pressed", String(one === pressed));

@@ -1,5 +1,6 @@
 // The playground beside the form: one question box, and the one or two columns that it asks.
 
+import { post } from "../post.js";
 import { askedAgain } from "./again.js";
 import { Column } from "./column.js";
 import { element } from "./elements.js";
@@ -173,15 +174,19 @@ async function open(panel) {
 
   // Keeps the last question with all that it brought.
   async function save() {
-    const body = token();
-    const asked = columns[0].chat.lastQuestion();
-    body.set("question", JSON.stringify({ ...asked, ...workspace.saved }));
+    const asked = JSON.stringify({ ...columns[0].chat.lastQuestion(), ...workspace.saved });
+    const made = () => {
+      const body = token();
+      body.set("question", asked);
+      return body;
+    };
     part("save").disabled = true;
-    const response = await fetch(panel.dataset.saveUrl, { method: "POST", body }).catch(() => null);
+    const response = await post(panel.dataset.saveUrl, made).catch(() => null);
     const said = await response?.json().catch(() => null);
     const link = element("a", "", said?.sentence);
     link.href = said?.url ?? "";
-    part("note").replaceChildren(said?.url ? link : (said?.detail ?? words.failed));
+    const fault = response?.status === 403 ? "refused" : "failed";
+    part("note").replaceChildren(said?.url ? link : (said?.detail ?? words[fault]));
     buttons();
   }
 
