@@ -47,9 +47,9 @@ export function simulate(panel, { workspace, words }) {
   }
 
   function look() {
-    const { rows, tools, skills } = workspace.faults;
-    const sentence =
-      (!rows && words.rowsFault) || (!tools && words.toolsFault) || (!skills && words.skillsFault);
+    const isRight = workspace.faults;
+    const wrong = Object.keys(isRight).find((name) => !isRight[name]);
+    const sentence = wrong && words[`${wrong}Fault`];
     part("fault").hidden = !sentence;
     part("fault").textContent = sentence || "";
     part("count").textContent = workspace.count ? `(${workspace.count})` : "";

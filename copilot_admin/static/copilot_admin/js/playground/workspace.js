@@ -70,7 +70,12 @@ export class Workspace {
   }
 
   get faults() {
-    return { rows: isList(this.rows), tools: isList(this.tools), skills: isList(this.skills) };
+    return {
+      rows: isList(this.rows),
+      tools: isList(this.tools),
+      skills: isList(this.skills),
+      timezone: isTimezone(this.timezone),
+    };
   }
 
   get count() {
@@ -133,13 +138,13 @@ function savedWidget({ widget, data, place }) {
   return { ...kept, [kind]: data.content };
 }
 
-export async function fileOf(file) {
+export async function fileOf(file, place) {
   const bytes = new Uint8Array(await file.arrayBuffer());
   let binary = "";
   for (let start = 0; start < bytes.length; start += 32768) {
     binary += String.fromCharCode(...bytes.subarray(start, start + 32768));
   }
-  return { id: `file-${idOf(file)}`, name: file.name, content: btoa(binary) };
+  return { id: `file-${place + 1}-${idOf(file)}`, name: file.name, content: btoa(binary) };
 }
 
 function idOf(file) {
@@ -195,6 +200,15 @@ function text(content) {
 
 function isList(source) {
   return !source.trim() || listIn(source).length > 0;
+}
+
+// The server takes what it does not know for UTC, as it does where Workspace says nothing.
+function isTimezone(name) {
+  try {
+    return Boolean(new Intl.DateTimeFormat("en", { timeZone: name }));
+  } catch {
+    return false;
+  }
 }
 
 function listIn(source) {
