@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 import pytest
@@ -37,6 +38,12 @@ def browser() -> Iterator[Browser]:
         yield started
         started.close()
     patch.undo()
+
+
+@pytest.fixture(autouse=True)
+def right_to_left(settings: Any) -> None:
+    """Lets a browser in Arabic have pages that run from right to left, as Django says it."""
+    settings.LANGUAGES = [("en", "English"), ("ar", "Arabic")]
 
 
 @pytest.fixture

@@ -44,6 +44,7 @@ def test_the_checklist_is_read_and_leads_to_the_field(
     ada.log_in("ada")
     page = ada.page
     publishing(ada, copilot)
+    assert ada.runs_as_its_look(look)
     expect(page.get_by_text("One thing must be mended")).to_be_visible()
     expect(page.get_by_role("button", name="Publish")).to_have_count(0)
     assert ada.grave_findings_on_tour() == []

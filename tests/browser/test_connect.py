@@ -109,6 +109,7 @@ def test_the_page_fits_and_can_be_read(
     ida.log_in("ida")
     copilot = make_published(access=Access.KEY, name="News of the day")
     ida.go(f"/admin/connect/{copilot.pk}/")
+    assert ida.runs_as_its_look(look)
     press(ida.page, "button", "Test the connection")
     expect(ida.page.get_by_role("status").get_by_text("Done.")).to_be_visible()
     ida.unfold()

@@ -177,8 +177,7 @@ def test_pages_of_the_review_are_accessible_and_fit(browser: Browser, server: st
         f"/admin/copilot_admin/reviewqueue/{queue.pk}/change/",
     ):
         eve.go(path)
-        if look.get("locale") == "ar":
-            eve.page.evaluate("document.documentElement.dir = 'rtl'")
+        assert eve.runs_as_its_look(look)
         eve.unfold()
         findings += [(path, *one) for one in eve.grave_findings_on_tour()]
         assert eve.overflow_on_tour() <= 0, path

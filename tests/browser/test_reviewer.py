@@ -184,8 +184,7 @@ def test_every_page_is_accessible_and_fits(browser: Browser, server: str, look):
         f"{LIST}{conversation.pk}/runs/{run.pk}/",
     ):
         eve.go(path)
-        if look.get("locale") == "ar":
-            eve.page.evaluate("document.documentElement.dir = 'rtl'")
+        assert eve.runs_as_its_look(look)
         eve.unfold()
         findings += [(path, *one) for one in eve.grave_findings_on_tour()]
         assert eve.overflow_on_tour() <= 0, path

@@ -1,5 +1,6 @@
 """People at a browser, watched for everything that must not happen."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -59,6 +60,11 @@ class Visit:
         name = settings.SESSION_COOKIE_NAME
         cookie = {"name": name, "value": client.cookies[name].value, "url": self.base_url}
         self.page.context.add_cookies([cookie])
+
+    def runs_as_its_look(self, look: Mapping[str, Any]) -> bool:
+        """Whether the page runs in the direction of the language that its look asks for."""
+        direction: str = self.page.evaluate("document.documentElement.dir")
+        return direction == ("rtl" if look.get("locale") == "ar" else "ltr")
 
     def unfold(self) -> None:
         """Opens all that can be opened, and waits for what is only then fetched."""
