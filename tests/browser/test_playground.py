@@ -211,6 +211,9 @@ def test_what_cannot_be_understood_is_said_in_the_chat(builder: Visit) -> None:
     page.get_by_text("Simulated Workspace").click()
     page.get_by_label("Rows of your own, as JSON").fill("no rows")
     expect(page.get_by_text("The rows are no JSON list of objects.")).to_be_visible()
+    page.get_by_label("Rows of your own, as JSON").fill("")
+    page.get_by_label("Time zone").fill("Mars/Base")
+    expect(page.get_by_text("No time zone is called so, and UTC is used.")).to_be_visible()
 
 
 def test_a_question_is_saved_with_what_it_brings_then_asked_and_judged(builder: Visit) -> None:
