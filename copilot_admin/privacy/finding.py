@@ -21,7 +21,7 @@ def user_meant(text: str) -> EndUser:
         ValueError: Nobody is called that, or several are.
     """
     text = text.strip()
-    rows = EndUser.objects.filter(_called(text)) if text else EndUser.objects.none()
+    rows = EndUser.objects.filter(called(text)) if text else EndUser.objects.none()
     found = list(rows.order_by("pk")[: _MOST_NAMED + 1])
     if not found:
         raise ValueError("There is no such user. Type an id, an e-mail address or a name.")
@@ -32,7 +32,8 @@ def user_meant(text: str) -> EndUser:
     return found[0]
 
 
-def _called(text: str) -> Q:
+def called(text: str) -> Q:
+    """Of users: those whom a text may mean, as `user_meant` reads it."""
     if text.startswith(ID_START):
         return Q(identifier=text.removeprefix(ID_START))
     # An address that somebody types has whatever letters, and a keyboard says "e" and an accent in one

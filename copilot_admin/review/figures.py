@@ -164,13 +164,17 @@ def _total(span: Span, of: Q) -> Counts:
 def _series(period: Period, of: Q) -> list[tuple[Span, Counts]]:
     if period.is_hourly:
         hours = _by(_hours(HourlyUsage.objects.all(), period.now, of), "hour")
-        found: dict[datetime, Counts] = {key[0]: counts for key, counts in hours}
-        step = HOUR
-    else:
-        days = _by(_days(DailyTotal.objects.all(), period.now, of), "day")
-        tz = period.now.first.tzinfo
-        found = {datetime.combine(key[0], time.min, tz): counts for key, counts in days}
-        step = DAY
+        return in_steps(period, {key[0]: counts for key, counts in hours})
+    days = _by(_days(DailyTotal.objects.all(), period.now, of), "day")
+    tz = period.now.first.tzinfo
+    return in_steps(
+        period, {datetime.combine(key[0], time.min, tz): counts for key, counts in days}
+    )
+
+
+def in_steps(period: Period, found: Mapping[datetime, Counts]) -> list[tuple[Span, Counts]]:
+    """Each hour of one day, or each day, with what was found that begins with it."""
+    step = HOUR if period.is_hourly else DAY
     starts = [
         period.now.first + step * n for n in range((period.now.end - period.now.first) // step)
     ]
@@ -197,7 +201,11 @@ def _errors(period: Period, of: Q) -> list[tuple[str, int, int]]:
         rows = _hours(ErrorUsage.objects.all(), span, of).values_list("code")
         return dict(rows.annotate(times=Sum("number")).filter(times__gt=0))
 
-    now, before = counted(period.now), counted(period.before)
+    return most_frequent(counted(period.now), counted(period.before))
+
+
+def most_frequent(now: Mapping[str, int], before: Mapping[str, int]) -> list[tuple[str, int, int]]:
+    """Kinds of errors with how often they came now and before, the most frequent first."""
     codes = sorted({*now, *before}, key=lambda code: (-now.get(code, 0), code))
     return [(code, now.get(code, 0), before.get(code, 0)) for code in codes[:MOST_ROWS]]
 
@@ -208,7 +216,13 @@ def _marks(period: Period, of: Q) -> list[Marked]:
         sums = rows.annotate(times=Sum("number"), points=Sum("total"))
         return {pk: (times, points) for pk, times, points in sums if times}
 
-    now, before = counted(period.now), counted(period.before)
+    return marked(counted(period.now), counted(period.before))
+
+
+def marked(
+    now: Mapping[int, tuple[int, int]], before: Mapping[int, tuple[int, int]]
+) -> list[Marked]:
+    """Labels and scores: how often each was given, and the sum of the scores, by their ids."""
     criteria = Criterion.objects.filter(pk__in={*now, *before})
     return [
         Marked(
@@ -223,20 +237,24 @@ def _marks(period: Period, of: Q) -> list[Marked]:
 
 def _models(span: Span, of: Q) -> list[Part]:
     rows = _by(_days(DailyUsage.objects.all(), span, of), "model")
-    parts = [Part(model=key[0], counts=counts) for key, counts in rows]
-    return _most_asked(parts)
+    return most_asked([Part(model=key[0], counts=counts) for key, counts in rows])
 
 
 def _versions(span: Span, of: Q) -> list[Part]:
-    rows = list(_by(_days(DailyTotal.objects.all(), span, of), "copilot_id", "version"))
-    rows = sorted(rows, key=lambda row: -row[1]["runs"])[:MOST_ROWS]
-    copilots = Copilot.objects.in_bulk([key[0] for key, _ in rows])
+    return with_copilots(_by(_days(DailyTotal.objects.all(), span, of), "copilot_id", "version"))
+
+
+def with_copilots(rows: Iterable[tuple[tuple[Any, ...], Counts]]) -> list[Part]:
+    """The versions that were asked most, by the ids of their copilots and their numbers."""
+    found = sorted(rows, key=lambda row: -row[1]["runs"])[:MOST_ROWS]
+    copilots = Copilot.objects.in_bulk([key[0] for key, _ in found])
     parts = [
-        Part(copilot=copilots.get(key[0]), version=key[1], counts=counts) for key, counts in rows
+        Part(copilot=copilots.get(key[0]), version=key[1], counts=counts) for key, counts in found
     ]
-    return _most_asked(parts)
+    return most_asked(parts)
 
 
-def _most_asked(parts: Sequence[Part]) -> list[Part]:
+def most_asked(parts: Sequence[Part]) -> list[Part]:
+    """Those of which there are requests, the most asked first."""
     named = (one for one in parts if one.counts["runs"])
     return sorted(named, key=lambda one: (-one.counts["runs"], one.model))[:MOST_ROWS]

@@ -34,6 +34,7 @@ from copilot_admin.models import (
     SeenValue,
 )
 from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.privacy.finding import called
 from copilot_admin.review.counted import counted_condition
 from copilot_admin.review.verdicts import labels
 
@@ -167,12 +168,15 @@ def _callers() -> Choices:
 
 
 def _user(text: str) -> Q:
-    """By the id, the e-mail address or the name of a user, or by what providers are told of him."""
-    any_of = Q(identifier=text) | Q(email=text) | Q(name=text) | Q(digest=text)
-    found = list(EndUser.objects.filter(any_of).values_list("pk", flat=True)[:MOST_USERS])
+    found = users_called(text)
     if not found:
         raise NoSuchValue(text)
     return Q(user_id=found[0]) if len(found) == 1 else Q(user_id__in=found)
+
+
+def users_called(text: str) -> list[int]:
+    """The users whom a filter means: by id, address or name, or by what providers are told of them."""
+    return list(EndUser.objects.filter(called(text)).values_list("pk", flat=True)[:MOST_USERS])
 
 
 def _users() -> Choices:

@@ -31,9 +31,13 @@ class Running:
     more: bool
 
 
-def running_now(copilots: tuple[int, ...] | None, *, at: datetime) -> Running:
+def running_now(
+    copilots: tuple[int, ...] | None, users: tuple[int, ...] | None = None, *, at: datetime
+) -> Running:
     """What runs, of processes that are alive; one query."""
     of = Q() if copilots is None else Q(copilot__in=copilots)
+    if users is not None:
+        of &= Q(user__in=users)
     alive = Run.objects.filter(of, outcome=Outcome.RUNNING, heartbeat_at__gte=at - SILENCE)
     rows = alive.exclude(principal__startswith=PLAYGROUND).select_related("copilot")
     found = list(rows.order_by("started_at")[: MOST_SHOWN + 1])

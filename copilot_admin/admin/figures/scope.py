@@ -10,6 +10,7 @@ from django.utils.datastructures import MultiValueDict
 from copilot_admin.copilots.tags import tagged
 from copilot_admin.models import Copilot
 from copilot_admin.review.counted import Counted
+from copilot_admin.review.filters import users_called
 from copilot_admin.review.periods import OWN, Period, Span, read_period
 
 MOST_CHOSEN = 50  # copilots of one address
@@ -24,6 +25,8 @@ class Scope:
         ids: Of copilots; None: all.
         slugs: Of those that were chosen one by one.
         unknown: What was chosen and is none.
+        user: Whose questions alone are counted, as it was typed; empty: everybody's.
+        users: Ids of the users that it means; None: everybody.
     """
 
     period: Period
@@ -31,6 +34,8 @@ class Scope:
     slugs: tuple[str, ...] = ()
     tag: str = ""
     unknown: tuple[str, ...] = ()
+    user: str = ""
+    users: tuple[int, ...] | None = None
 
     def link(
         self,
@@ -51,6 +56,8 @@ class Scope:
             query["copilot"] = ",".join(self.slugs)
         if self.tag:
             query["tag"] = self.tag
+        if self.user:
+            query["user"] = self.user
         return f"{reverse('admin:copilot_admin_conversation_changelist')}?{urlencode(query)}"
 
     def query(self, *, without: str = "", **changes: str) -> str:
@@ -58,6 +65,8 @@ class Scope:
         own = [("copilot", slug) for slug in self.slugs if slug != without]
         if self.tag:
             own.append(("tag", self.tag))
+        if self.user:
+            own.append(("user", self.user))
         if "days" not in changes:
             own += self.period_fields
         return f"?{urlencode([*own, *changes.items()])}"
@@ -74,7 +83,7 @@ class Scope:
 def read_scope(given: "MultiValueDict[str, str]", *, at: datetime) -> Scope:
     """Reads an address; what it names and is not there leaves nothing to count."""
     wanted = [slug.strip() for slug in given.getlist("copilot") if slug.strip()][:MOST_CHOSEN]
-    tag = (given.get("tag") or "").strip().replace("\0", "")
+    tag, user = (_text(given, name) for name in ("tag", "user"))
     rows = Copilot.objects.order_by("pk")
     slugs: tuple[str, ...] = ()
     if wanted:
@@ -95,4 +104,10 @@ def read_scope(given: "MultiValueDict[str, str]", *, at: datetime) -> Scope:
         slugs=slugs,
         tag=tag,
         unknown=tuple(unknown),
+        user=user,
+        users=tuple(users_called(user)) if user else None,
     )
+
+
+def _text(given: "MultiValueDict[str, str]", name: str) -> str:
+    return (given.get(name) or "").strip().replace("\0", "")

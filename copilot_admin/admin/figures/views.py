@@ -19,12 +19,14 @@ from copilot_admin.admin.figures.running import running_now
 from copilot_admin.admin.figures.scope import Scope, read_scope
 from copilot_admin.admin.figures.sections import Section, sections_of
 from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.reads import mark_of
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot
 from copilot_admin.review.figures import Figures, figures_of
 from copilot_admin.review.filters import PERIODS
+from copilot_admin.review.user_figures import figures_of_users
 
 VIEW = "copilot_admin.view_conversation"
 FOLDER = "admin/copilot_admin/figures"
@@ -58,7 +60,7 @@ class FiguresViews(ComponentViews):
         _check(request)
         now = timezone.now()
         scope = read_scope(request.GET, at=now)
-        figures = figures_of(scope.period, scope.ids)
+        figures = _figures(scope)
         sections = sections_of(figures, scope)
         if "format" in request.GET:
             return _file(request, sections, scope)
@@ -68,7 +70,7 @@ class FiguresViews(ComponentViews):
             "scope": scope,
             "figures": figures,
             "sections": sections,
-            "running": running_now(scope.ids, at=now),
+            "running": running_now(scope.ids, scope.users, at=now),
             **_choices(scope),
             **_said(figures),
         }
@@ -79,13 +81,20 @@ class FiguresViews(ComponentViews):
         """The strip alone, for the script that keeps it up to date."""
         _check(request)
         now = timezone.now()
-        running = running_now(read_scope(request.GET, at=now).ids, at=now)
+        scope = read_scope(request.GET, at=now)
+        running = running_now(scope.ids, scope.users, at=now)
         return render(request, f"{FOLDER}/running.html", {"running": running})
 
 
 def _check(request: HttpRequest) -> None:
     if not request.user.has_perm(VIEW):
         raise PermissionDenied
+
+
+def _figures(scope: Scope) -> Figures:
+    if scope.users is None:
+        return figures_of(scope.period, scope.ids)
+    return figures_of_users(scope.period, scope.users, scope.ids)
 
 
 def _file(request: HttpRequest, sections: list[Section], scope: Scope) -> HttpResponse:
@@ -96,6 +105,8 @@ def _file(request: HttpRequest, sections: list[Section], scope: Scope) -> HttpRe
     table, now = exhibits[wanted].table, scope.period.now
     name = f"figures-{wanted}-{now.first:%Y-%m-%d}-{now.last_day:%Y-%m-%d}"
     facts = {"table": wanted, "from": now.first, "to": now.last_day, "copilots": scope.slugs}
+    if scope.user:
+        facts["user"] = {"mark": mark_of(scope.user)}
     record(Action.EXPORTED, by=Actor.of(request), on=Subject("figures"), after=facts)
     return csv_response(name, table.columns, table.rows)
 
