@@ -15,6 +15,7 @@ from copilot_admin.models.audit import Action, AuditEntry
 
 ONCE_IN = timedelta(minutes=10)
 MARK_LENGTH = 16
+PERSONAL_FILTERS = frozenset({"user"})  # whose values say whom somebody looked for
 
 
 def record_read(
@@ -50,10 +51,18 @@ def record_search(by: Actor, kind: str, filters: Mapping[str, object], *, words:
     Words may be those of a person whose data is erased later; the mark tells that somebody searched
     for the same again, and nobody reads or guesses them out of it without the server's key.
     """
-    facts = {"filters": dict(filters)}
+    facts: dict[str, object] = {"filters": told_filters(filters)}
     if words:
         facts["words"] = {"characters": len(words), "mark": mark_of(words)}
     record_read(Action.SEARCHED, by=by, on=Subject(kind), after=facts)
+
+
+def told_filters(filters: Mapping[str, object]) -> dict[str, object]:
+    """Filters as the trail keeps them: of a user a mark, as he may be erased and the trail may not."""
+    return {
+        name: {"mark": mark_of(str(value))} if name in PERSONAL_FILTERS and value else value
+        for name, value in filters.items()
+    }
 
 
 def mark_of(words: str) -> str:

@@ -31,6 +31,7 @@ from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.review.export_form import PROMPTS, ExportForm
 from copilot_admin.admin.transcripts.way import LIST, LONGEST
+from copilot_admin.audit.reads import told_filters
 from copilot_admin.models import Action, TranscriptExport
 from copilot_admin.review.exports.downloading import file_name, media_type, pieces, pieces_in_loop
 from copilot_admin.review.exports.format import all_formats
@@ -196,13 +197,12 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
         self, request: HttpRequest, export: TranscriptExport, given: dict[str, str]
     ) -> None:
         """Says what is taken along; of words that were searched for, how many characters."""
-        words = f"{file_name(export)}: {export.words}"[:1000]
-        LogEntry.objects.log_actions(_id_of(request), [export], ADDITION, words)
+        LogEntry.objects.log_actions(_id_of(request), [export], ADDITION, file_name(export))
         facts = {
             "format": export.format,
             "with_data": export.with_data,
             "with_prompts": export.with_prompts,
-            "filters": {name: value for name, value in given.items() if name != SEARCHED},
+            "filters": told_filters({k: v for k, v in given.items() if k != SEARCHED}),
             "searched_characters": len(given.get(SEARCHED, "")),
         }
         self.audit(request, Action.EXPORTED, export, after=facts)

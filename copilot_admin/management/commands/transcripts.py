@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.reads import told_filters
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.models import Action
@@ -88,7 +89,7 @@ class Command(BaseCommand):
                 with_data=options["with_data"], with_prompts=options["with_prompts"]
             ),
         )
-        facts = {name: value for name, value in given.items() if name != SEARCHED}
+        facts = told_filters({name: given[name] for name in given if name != SEARCHED})
         facts |= {"format": options["format"], "searched_characters": len(options["search"])}
         record(Action.EXPORTED, by=Actor.command(), on=Subject("conversation"), after=facts)
         about = About(words=words_of(query), made_at=timezone.now())

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 import pytest
 
-from copilot_admin.audit.reads import ONCE_IN
+from copilot_admin.audit.reads import ONCE_IN, mark_of
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Action, AuditEntry, Conversation, Criterion, EndpointKey, Provider
 from copilot_admin.models.audit import ActorKind
@@ -202,6 +202,15 @@ def test_a_search_is_told_with_its_filters_and_without_its_words(reviewer: Clien
     assert (action, kind, after["filters"]) == ("searched", "conversation", {"outcome": "failed"})
     assert after["words"]["characters"] == 6
     assert "canary" not in newest().after
+
+
+def test_whom_somebody_looked_for_is_told_as_a_mark(reviewer: Client) -> None:
+    user = "canary@example.com"
+    reviewer.get(f"{ADMIN}/conversation/", {"user": user, "outcome": "failed"})
+    assert told(newest())[3]["filters"] == {"user": {"mark": mark_of(user)}, "outcome": "failed"}
+    reviewer.get("/admin/figures/", {"user": user, "format": "csv", "table": "use"})
+    assert told(newest())[3]["user"] == {"mark": mark_of(user)}
+    assert not AuditEntry.objects.filter(after__contains="canary").exists()
 
 
 def test_figures_that_are_taken_along_are_told(reviewer: Client) -> None:

@@ -84,7 +84,7 @@ def test_an_export_is_written_and_downloaded(reviewer: Browser):
     assert response["Content-Length"] == str(len(data))
     assert response["X-Content-Type-Options"] == "nosniff"
     assert name in reviewer.get(EXPORTS).content.decode()
-    assert LogEntry.objects.get().change_message == f"{name}: {export.words}"
+    assert LogEntry.objects.get().change_message == name
 
 
 @pytest.mark.django_db(transaction=True)
