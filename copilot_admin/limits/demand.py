@@ -20,7 +20,7 @@ class Budget:
     @property
     def key(self) -> str:
         """The name of its counter; a changed amount counts on."""
-        return f"budget:{self.rule.subject.name}:{self.rule.kind.key}:{self.window.name}"
+        return f"budget:{self.rule.subject.counter}:{self.rule.kind.key}:{self.window.name}"
 
     @property
     def unpriced_key(self) -> str:
@@ -40,7 +40,7 @@ class Budget:
 
 def seat_key(rule: Rule) -> str:
     """The name of the counter of what goes on at once."""
-    return f"seats:{rule.subject.name}"
+    return f"seats:{rule.subject.counter}"
 
 
 def rate_item(rule: Rule) -> RateLimitItem:

@@ -40,9 +40,8 @@ logger = logging.getLogger(__name__)
 def write_line(near: NearLimit) -> None:
     """The line in the log; of a user or an address it has no name."""
     rule = near.rule
-    whose = rule.subject.name if rule.subject.id.isdigit() else rule.subject.scope.value
     percent = 100 * near.used // rule.most
-    logger.warning("limit %s of %s: %d %% are used", rule.kind.key, whose, percent)
+    logger.warning("limit %s of %s: %d %% are used", rule.kind.key, rule.subject.told, percent)
 
 
 LISTENERS: list[Listener] = [write_line]
@@ -80,7 +79,7 @@ class NearLimits:
     async def _tell(self, rule: Rule, used: int) -> None:
         now = datetime.now(UTC)
         window = window_at(rule.kind.period or Period.MINUTE, now, budget_zone())
-        key = f"{rule.subject.name}:{rule.kind.key}:{rule.most}:{window.name}"
+        key = f"{rule.subject.counter}:{rule.kind.key}:{rule.most}:{window.name}"
         if key in self._said:
             return
         if len(self._said) >= _MOST_SAID:

@@ -10,8 +10,11 @@ from limits.util import WindowStats
 from copilot_admin.limits.demand import Budget, Demand, Entry, rate_item, seat_key
 from copilot_admin.limits.moving_window import ProcessWindows
 from copilot_admin.limits.rules import Rule
+from copilot_admin.models.limits import Scope
 
 _SWEEP_AFTER = 1000  # entries: budgets of windows that are over are let go of
+# Of addresses there is no end: beyond so many counters, some 40 MB, the oldest begin anew.
+_MOST_OF_ADDRESSES = 100_000
 
 
 class ProcessCounters:
@@ -27,6 +30,7 @@ class ProcessCounters:
         self._rates = MovingWindowRateLimiter(ProcessWindows(clock))
         self._used: dict[str, tuple[int, float]] = {}  # with the moment of its end
         self._seats: dict[str, set[str]] = {}
+        self._of_addresses: dict[str, None] = {}  # keys of the former; noted first is first
         self._until_sweep = _SWEEP_AFTER
 
     async def enter(self, demand: Demand) -> Entry:
@@ -55,14 +59,20 @@ class ProcessCounters:
                 until = budget.window.ends.timestamp()
                 self._used.setdefault(budget.key, (number, until))
                 self._used.setdefault(budget.unpriced_key, (unpriced, until))
+                if budget.rule.subject.scope is Scope.ADDRESS:
+                    self._of_addresses |= {budget.key: None, budget.unpriced_key: None}
+            while len(self._of_addresses) > _MOST_OF_ADDRESSES:
+                oldest = next(iter(self._of_addresses))
+                del self._of_addresses[oldest]
+                self._used.pop(oldest, None)
 
     async def hit(self, rule: Rule) -> bool:
         """Counts a request of a rate, if there is room."""
-        return await self._rates.hit(rate_item(rule), rule.subject.name)
+        return await self._rates.hit(rate_item(rule), rule.subject.counter)
 
     async def rate(self, rule: Rule) -> WindowStats:
         """When a rate has room again, and how much there is."""
-        return await self._rates.get_window_stats(rate_item(rule), rule.subject.name)
+        return await self._rates.get_window_stats(rate_item(rule), rule.subject.counter)
 
     async def claim(self, key: str, *, seconds: int) -> bool:
         """Whether this is the first to say something; of one process it always is."""
@@ -102,6 +112,7 @@ class ProcessCounters:
         """Lets budgets be looked up again."""
         with self._lock:
             self._used.clear()
+            self._of_addresses.clear()
 
     def forget(self) -> None:
         """Begins anew."""
@@ -134,3 +145,4 @@ class ProcessCounters:
         self._until_sweep = _SWEEP_AFTER
         now = self._clock()
         self._used = {key: one for key, one in self._used.items() if one[1] > now}
+        self._of_addresses = {key: None for key in self._of_addresses if key in self._used}

@@ -151,11 +151,11 @@ class RedisCounters:
 
     async def hit(self, rule: Rule) -> bool:
         """Counts a request of a rate, if there is room."""
-        return await self._rates.hit(rate_item(rule), rule.subject.name)
+        return await self._rates.hit(rate_item(rule), rule.subject.counter)
 
     async def rate(self, rule: Rule) -> WindowStats:
         """When a rate has room again, and how much there is."""
-        return await self._rates.get_window_stats(rate_item(rule), rule.subject.name)
+        return await self._rates.get_window_stats(rate_item(rule), rule.subject.counter)
 
     async def claim(self, key: str, *, seconds: int) -> bool:
         """Whether this is the first of all workers to say something."""

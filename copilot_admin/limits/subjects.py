@@ -1,8 +1,16 @@
 """What a limit is of: the server, a copilot, a key, a user or an address."""
 
 from dataclasses import dataclass
+from functools import lru_cache
+import hashlib
+import hmac
+
+from django.conf import settings
 
 from copilot_admin.models.limits import Scope
+
+_PEOPLE = (Scope.USER, Scope.ADDRESS)
+_DIGEST_DIGITS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +26,23 @@ class Subject:
 
     @property
     def name(self) -> str:
-        """As counters are named by it."""
+        """As people read it who may know whose limits they are."""
         return f"{self.scope.value}:{self.id}"
+
+    @property
+    def counter(self) -> str:
+        """As counters are named by it; of users and addresses a keyed digest.
+
+        Counters last for up to a month, in Redis: whoever is erased must not stand in their names.
+        """
+        if not self.id or self.scope not in _PEOPLE:
+            return self.name
+        return f"{self.scope.value}:{_digest(self.id)}"
+
+    @property
+    def told(self) -> str:
+        """As the log may name it: users and addresses without whose they are."""
+        return self.scope.value if self.scope in _PEOPLE else self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,3 +80,13 @@ class Asking:
         )
         known = (Subject(scope, str(one)) for scope, one in named if one not in (None, ""))
         return (*known, Subject(Scope.SERVER))
+
+
+def _digest(id: str) -> str:
+    key = _key(settings.SECRET_KEY)
+    return hmac.digest(key, id.encode(), hashlib.sha256).hex()[:_DIGEST_DIGITS]
+
+
+@lru_cache(maxsize=2)
+def _key(secret: str) -> bytes:
+    return hashlib.sha256(b"limits:" + secret.encode()).digest()

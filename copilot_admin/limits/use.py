@@ -77,7 +77,8 @@ def _shared(demand: Demand) -> tuple[Mapping[str, int], Mapping[Rule, int]]:
         )
         limiter = MovingWindowRateLimiter(storage)
         rates = {
-            rule: rule.most - limiter.get_window_stats(rate_item(rule), rule.subject.name).remaining
+            rule: rule.most
+            - limiter.get_window_stats(rate_item(rule), rule.subject.counter).remaining
             for rule in demand.rates
         }
     return known, rates | seats

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import redis.asyncio
 
-from copilot_admin.limits import redis_counters
+from copilot_admin.limits import process_counters, redis_counters
 from copilot_admin.limits.demand import Entry
 from copilot_admin.limits.process_counters import ProcessCounters
 from copilot_admin.limits.redis_counters import PREFIX, RedisCounters
 from copilot_admin.limits.subjects import Subject
 from copilot_admin.models import Scope
-from tests.limits.limiting import FAR, SERVER, Clock, demand, rule
+from tests.limits.limiting import FAR, SERVER, Clock, demand, rule, rules
 from tests.services import REDIS_URL
 
 
@@ -174,7 +174,7 @@ def test_a_process_forgets_what_is_over():
 def test_seats_of_a_worker_that_died_run_out(monkeypatch):
     async def scenario() -> None:
         async with in_redis() as dead, redis.asyncio.Redis.from_url(REDIS_URL) as client:
-            key = f"{PREFIX}seats:{SEAT.subject.name}"
+            key = f"{PREFIX}seats:{SEAT.subject.counter}"
             await dead.enter(demand("a", SEAT))
             await dead.enter(demand("b", SEAT))
             assert await dead.enter(demand("c", SEAT)) == Entry(full=SEAT)
@@ -204,3 +204,40 @@ def test_counters_in_redis_end_after_their_window():
             assert await client.expiretime(PREFIX + budget.key) == ends + 3600
 
     asyncio.run(scenario())
+
+
+def test_budgets_of_addresses_are_bounded_and_others_stay(monkeypatch):
+    monkeypatch.setattr(process_counters, "_MOST_OF_ADDRESSES", 6)
+    counters = ProcessCounters(Clock())
+    addresses = [Subject(Scope.ADDRESS, f"2001:db8:0:{number}::") for number in range(5)]
+    kept = demand("a", *rules(SERVER, tokens_per_month=9)).budgets
+    theirs = [demand("a", *rules(one, tokens_per_month=9)).budgets for one in addresses]
+
+    async def scenario() -> None:
+        for budgets in (kept, *theirs):
+            await counters.begin({budgets[0]: (1, 0)})
+
+    asyncio.run(scenario())
+    keys = [budgets[0].key for budgets in (kept, *theirs)]
+    assert list(counters.known(keys)) == [keys[0], *keys[-3:]]
+
+
+@pytest.mark.redis
+def test_nothing_in_redis_names_a_user_or_an_address():
+    canary, address = "canary-5d1e", "192.0.2.77"
+    limits = {"concurrent": 9, "requests_per_minute": 9, "requests_per_day": 9, "usd_per_month": 9}
+    subjects = (Subject(Scope.USER, canary), Subject(Scope.ADDRESS, address))
+    some = [one for subject in subjects for one in rules(subject, **limits)]
+
+    async def scenario() -> list[bytes]:
+        async with in_redis() as counters, redis.asyncio.Redis.from_url(REDIS_URL) as client:
+            wanted = demand("a", *some, now=FAR)
+            await counters.begin(dict.fromkeys(wanted.budgets, (1, 0)))
+            assert (await counters.enter(wanted)).used
+            for rate in wanted.rates:
+                await counters.hit(rate)
+            return [key async for key in client.scan_iter(f"{PREFIX}*")]
+
+    keys = asyncio.run(scenario())
+    assert len(keys) == 2 * 6  # seats, a rate, and two budgets with what is of unknown cost
+    assert not [key for key in keys if canary.encode() in key or address.encode() in key]
