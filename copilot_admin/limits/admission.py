@@ -71,8 +71,7 @@ class Admission:
         if not added and not self.demand.seats:
             return
         used = await COUNTING.leave(self.demand.id, seats=self.demand.seats, added=added)
-        budgets = {one.key: one.rule for one in self.demand.budgets}
-        await NEAR_LIMITS.look({budgets[key]: n for key, n in used.items() if key in budgets})
+        await _look(self.demand, used)
 
 
 async def admit_asking(asking: Asking, *, id: str, patience: Patience) -> Admission:
@@ -111,6 +110,21 @@ async def admit_asking(asking: Asking, *, id: str, patience: Patience) -> Admiss
         if not is_in:  # also of a client that leaves here: nobody else knows of its seats
             COUNTING.abandon(demand.id, demand.seats)
     return Admission(demand)
+
+
+async def charge_trial(copilot_id: int, charge: Charge) -> None:
+    """Charges what a trial of a copilot took beside its answer, such as a model that judged it."""
+    rules = BOOK.rules_for(Asking(copilot_id=copilot_id, is_trial=True))
+    demand = demand_of("", rules, now=datetime.now(UTC), zone=budget_zone())
+    added = _charged(demand, charge)
+    if added:
+        await _look(demand, await COUNTING.leave("", seats=(), added=added))
+
+
+async def _look(demand: Demand, used: Mapping[str, int]) -> None:
+    """Tells of budgets that are nearly used up."""
+    budgets = {one.key: one.rule for one in demand.budgets}
+    await NEAR_LIMITS.look({budgets[key]: n for key, n in used.items() if key in budgets})
 
 
 async def _entered(demand: Demand, patience: Patience) -> Entry:

@@ -14,6 +14,8 @@ from copilot_admin.engine.components.inputs import ModelDoor
 from copilot_admin.engine.llm.retries import Pace
 from copilot_admin.engine.values.model_call import Usage
 from copilot_admin.errors import RunError
+from copilot_admin.limits.demand import Charge
+from copilot_admin.limits.rules import nano
 from copilot_admin.models import Judgement
 from copilot_admin.prices.book import price_at
 from copilot_admin.prices.cost import NOTHING, Cost, at_best_estimated, cost_of, together
@@ -47,6 +49,15 @@ class Judged:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: Cost = NOTHING
+
+    @property
+    def charge(self) -> Charge:
+        """What it takes of budgets."""
+        amount = self.cost.amount
+        return Charge(
+            tokens=self.input_tokens + self.output_tokens,
+            nano_usd=None if amount is None else nano(amount),
+        )
 
     def added_to(self, figures: Figures) -> Figures:
         """What answer and judge took together."""

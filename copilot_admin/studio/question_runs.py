@@ -16,6 +16,7 @@ from copilot_admin.copilots.publishing import document_of
 from copilot_admin.copilots.switched_providers import missing, named_in
 from copilot_admin.copilots.users import user_of_admin
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.limits.admission import charge_trial
 from copilot_admin.models import Copilot, Judgement, SavedQuestion, Side
 from copilot_admin.models.transcripts import PLAYGROUND
 from copilot_admin.studio.asking import Asked, ask
@@ -98,6 +99,7 @@ async def result_of(saved: SavedQuestion, target: Target, caller: Caller) -> Res
     asked = await ask(target.live, caller, entry)
     expected = entry.expect.value() if entry.expect else None
     judged = await judge(asked, expected, target.live.answerer)
+    await charge_trial(target.live.id, judged.charge)
     asked = replace(asked, figures=judged.added_to(asked.figures))
     return Result(asked=asked, verdict=judged.verdict, source=target.source)
 

@@ -14,7 +14,7 @@ import pytest
 
 from copilot_admin.journal.usage import Asked, CountedRun, count
 from copilot_admin.limits import near_limits
-from copilot_admin.limits.admission import Admission, LimitExceeded
+from copilot_admin.limits.admission import Admission, LimitExceeded, charge_trial
 from copilot_admin.limits.book import BOOK, Book, limits_changed
 from copilot_admin.limits.counting import COUNTING
 from copilot_admin.limits.demand import Budget, Charge
@@ -111,6 +111,15 @@ class TestBudgets:
         assert error.rule.kind.key == "tokens_per_day"
         assert abs(error.retry_after - (midnight - now).total_seconds()) < 60
         assert "used up its tokens of today. Ask again " in error.public
+
+    def test_what_a_trial_takes_beside_its_answer_is_charged_to_server_and_copilot(self):
+        with limited({SERVER: {"tokens_per_day": 9}, COPILOT: {"usd_per_month": 1}}):
+            async_to_sync(ask)("a", is_trial=True)  # so that the counters know of them
+            async_to_sync(charge_trial)(3, Charge(tokens=0, nano_usd=NANO - 1))
+            async_to_sync(ask)("b")
+            async_to_sync(charge_trial)(3, Charge(tokens=9, nano_usd=1))
+            assert refused(id="c").rule.kind.key == "usd_per_month"
+            assert refused(id="d", copilot_id=4).rule.kind.key == "tokens_per_day"
 
     def test_an_answer_of_unknown_cost_uses_up_no_money_and_is_counted_as_such(self):
         with limited({COPILOT: {"usd_per_month": 1}}):
@@ -273,10 +282,11 @@ def test_four_fifths_of_a_limit_are_told_once(told, caplog):
     ]
 
 
-def test_the_log_names_no_user_and_no_address(told, caplog):
+@pytest.mark.parametrize("user", ["anna", "5501"])
+def test_the_log_names_no_user_and_no_address(told, caplog, user):
     caplog.set_level(logging.WARNING, "copilot_admin.limits.near_limits")
-    with limited({Subject(Scope.USER, "anna"): {"concurrent": 1}}):
-        async_to_sync(ask)(user="anna")
+    with limited({Subject(Scope.USER, user): {"concurrent": 1}}):
+        async_to_sync(ask)(user=user)
     assert [one.getMessage() for one in caplog.records] == [
         "limit concurrent of user: 100 % are used"
     ]

@@ -1,6 +1,7 @@
 """Saved questions are asked in the background: each once, taken up again, stopped at will."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 from django.core.management import call_command
 from django.db import InterfaceError, OperationalError
@@ -10,7 +11,17 @@ import pytest
 
 from copilot_admin.answering.open_run import start_draining, stop_draining
 from copilot_admin.answering.stops import CRASHED
-from copilot_admin.models import AnswerState, Copilot, Judgement, SavedAnswer, SavedQuestion, Side
+from copilot_admin.limits.demand import Charge
+from copilot_admin.models import (
+    AnswerState,
+    Copilot,
+    CostConfidence,
+    Judgement,
+    SavedAnswer,
+    SavedQuestion,
+    Side,
+)
+from copilot_admin.prices.cost import Cost
 from copilot_admin.storage.database_thread import DatabaseThread
 from copilot_admin.storage.writer import WRITER, Writer
 from copilot_admin.studio import question_asker, question_runs
@@ -170,6 +181,25 @@ def test_what_breaks_is_said_of_its_question_alone(monkeypatch, caplog):
     assert (rows["breaks"].judgement, rows["breaks"].reason) == (Judgement.UNDECIDED, CRASHED)
     assert rows["works"].judgement == Judgement.ANSWERED
     assert "saved question" in caplog.text
+
+
+def test_what_the_judge_took_is_charged(monkeypatch):
+    copilot = make_copilot()
+    make_saved(copilot)
+    charged = []
+
+    async def judge(asked, expected, answerer):
+        cost = Cost(Decimal("0.25"), CostConfidence.ESTIMATED)
+        return Judged(Verdict(Judgement.ANSWERED, ""), 30, 12, cost)
+
+    async def charge(*what):
+        charged.append(what)
+
+    monkeypatch.setattr(question_runs, "judge", judge)
+    monkeypatch.setattr(question_runs, "charge_trial", charge)
+    ask(copilot)
+    idle()
+    assert charged == [(copilot.pk, Charge(tokens=42, nano_usd=250_000_000))]
 
 
 def test_a_copilot_on_its_way_out_is_not_asked():
