@@ -149,7 +149,8 @@ def _entry(key: str, value: object) -> FileEntry:
     )
 
 
-def _price(value: Mapping[str, Any]) -> Price:
+def _price(entry: Mapping[str, Any]) -> Price:
+    value = _without_tiers(entry)
     found = {kind: _dollars(value.get(key), key) for kind, key in _KINDS.items()}
     given, made = found["input"], found["output"]
     if given is None or made is None:
@@ -161,6 +162,30 @@ def _price(value: Mapping[str, Any]) -> Price:
         reasoning=found["reasoning"],
         exact_up_to=min(_limits(value), default=None),
     )
+
+
+def _without_tiers(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Of prices in tiers by the length of a prompt, those of the shortest, and where they end.
+
+    Some vendors state them under keys of the entry, others as a list of objects with a `range`.
+    """
+    tiers = entry.get("tiered_pricing")
+    found = [one for one in tiers if isinstance(one, dict)] if isinstance(tiers, list) else []
+    by_start = sorted((_range(one), place) for place, one in enumerate(found))
+    if not by_start:
+        return entry
+    (_start, end), place = by_start[0]
+    limits = {f"input_cost_per_token_above_{end}_tokens": "0"} if len(found) > 1 and end else {}
+    return {**entry, **limits, **found[place]}
+
+
+def _range(tier: Mapping[str, Any]) -> tuple[int, int]:
+    """Above how many tokens a tier begins, and where it ends; 0: nowhere."""
+    ends = tier.get("range")
+    given = ends if isinstance(ends, list) else []
+    numbers = [_number(one) or Decimal(0) for one in given[:2]]
+    start, end, *_rest = [*(int(min(max(one, 0), 10**LONGEST_LIMIT - 1)) for one in numbers), 0, 0]
+    return start, end
 
 
 def _dollars(value: object, key: str) -> Decimal | None:

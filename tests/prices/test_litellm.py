@@ -34,6 +34,43 @@ def reason(**changes: Any) -> str:
     return skipped.reason
 
 
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_of_tiers_the_lowest_is_taken_and_where_it_ends(is_turned):
+    tiers = [
+        {
+            "range": [0, 256000.0],
+            "input_cost_per_token": 5e-08,
+            "output_cost_per_token": 4e-07,
+            "output_cost_per_reasoning_token": 1e-06,
+            "cache_read_input_token_cost": 1e-08,
+        },
+        {"range": [256000.0, 1e6], "input_cost_per_token": 2.5e-07, "output_cost_per_token": 2e-06},
+    ]
+    tiers = tiers[::-1] if is_turned else tiers
+    entry = {"litellm_provider": "dashscope", "mode": "chat", "tiered_pricing": tiers}
+    found = read(**{"dashscope/qwen-flash": entry}).entries[1]
+    assert (found.name, found.price) == (
+        "qwen-flash",
+        price("0.05", "0.4", cached="0.01", reasoning="1", exact_up_to=256_000),
+    )
+
+
+@pytest.mark.parametrize(
+    ("tiers", "limit"),
+    [
+        ([], None),
+        ("none", None),
+        ([1, None], None),
+        ([{"range": "0-1", "input_cost_per_token": 2e-06}], None),
+        ([{"range": [0, None]}, {"range": [5, 9]}], None),
+        ([{"range": [0, 1e400]}, {"range": [-3, "x"]}], None),
+        ([{"range": [0, 1e9]}, {"range": [10**9, None]}], 999_999),
+    ],
+)
+def test_what_are_no_tiers_leaves_the_prices_of_the_entry(tiers, limit):
+    assert the_price(tiered_pricing=tiers) == price("2", "8", exact_up_to=limit)
+
+
 def test_an_entry_is_a_price_of_a_million_tokens():
     entry = {
         **GOOD,

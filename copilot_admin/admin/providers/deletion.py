@@ -4,8 +4,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from copilot_admin.models import Copilot, CopilotVersion, Provider, VersionProvider
+from copilot_admin.models import (
+    Copilot,
+    CopilotVersion,
+    ModelPrice,
+    Provider,
+    VersionProvider,
+)
 
 MOST_NAMED = 10
 
@@ -17,7 +24,19 @@ def deletion_of(
     found = list(providers)
     obstacles = [sentence for provider in found if (sentence := _obstacle(provider))]
     counts = {str(Provider._meta.verbose_name_plural): len(found)}
-    return [str(provider) for provider in found], counts, set(), obstacles
+    prices = ModelPrice.objects.filter(provider__in=found).count()
+    if prices:
+        counts[str(ModelPrice._meta.verbose_name_plural)] = prices
+    return [_with_prices(provider) for provider in found], counts, set(), obstacles
+
+
+def _with_prices(provider: Provider) -> str:
+    """Its name, and how many prices of its models go with it."""
+    number = provider.prices.count()
+    if not number:
+        return str(provider)
+    words = ngettext("%(provider)s, with %(n)d price", "%(provider)s, with %(n)d prices", number)
+    return words % {"provider": provider, "n": number}
 
 
 def _obstacle(provider: Provider) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from datetime import date
 from typing import Any, ClassVar
 
 from django.contrib.admin.models import LogEntry
@@ -28,6 +29,7 @@ from copilot_admin.errors import ProviderRefused
 from copilot_admin.models import Provider
 from tests.admin.pages import messages_of, submit
 from tests.factories import make_copilot, make_provider, make_published, make_user
+from tests.prices.pricing import make_price
 
 pytestmark = pytest.mark.django_db
 ADD = "/admin/copilot_admin/provider/add/"
@@ -392,6 +394,15 @@ def test_an_unused_provider_is_deleted_after_a_question(operator: Client) -> Non
     assert "Providers: 1" in operator.get(url_of(provider, "delete")).content.decode()
     operator.post(url_of(provider, "delete"), {"post": "yes"})
     assert not Provider.objects.exists()
+
+
+def test_prices_that_go_with_a_provider_are_told_before(operator: Client) -> None:
+    provider = make_provider(name="Bank", kind="openai_compatible")
+    for day in (1, 2):
+        make_price(provider, valid_from=date(2026, 1, day))
+    page = operator.get(url_of(provider, "delete")).content.decode()
+    assert "Bank, with 2 prices" in page
+    assert "Prices: 2" in page
 
 
 @pytest.mark.database
