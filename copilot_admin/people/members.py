@@ -1,11 +1,12 @@
 """Who works on which copilot: its members, or all builders where that is what it says.
 
+It is asked of the primary, also by pages that read from a replica: who was taken out is out at once.
 Without `COPILOT_MEMBERS` every builder works on every copilot; who made one is noted all the same.
 """
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
-from django.db import transaction
+from django.db import DEFAULT_DB_ALIAS, transaction
 from django.db.models import Exists, OuterRef, Q
 
 from copilot_admin.models import Copilot, Membership
@@ -19,7 +20,7 @@ CHANGE = "copilot_admin.change_copilot"
 
 def reachable(user: Person, rows: CopilotQuerySet | None = None) -> CopilotQuerySet:
     """The copilots among these, or among all, that somebody may know of."""
-    rows = Copilot.objects.all() if rows is None else rows
+    rows = Copilot.objects.using(DEFAULT_DB_ALIAS) if rows is None else rows
     if _reaches_all(user):
         return rows
     own = Membership.objects.filter(copilot=OuterRef("pk"), user=user.pk or 0)
@@ -30,7 +31,7 @@ def is_reachable(user: Person, copilot_id: int) -> bool:
     """Whether somebody may know of a copilot; one that is not there is reached by all."""
     if _reaches_all(user):
         return True
-    rows = Copilot.objects.filter(pk=copilot_id)
+    rows = Copilot.objects.using(DEFAULT_DB_ALIAS).filter(pk=copilot_id)
     return reachable(user, rows).exists() or not rows.exists()
 
 
