@@ -60,16 +60,28 @@ _NAMED = re.compile(
     r"[ .:#=\"'-]{1,6}([0-9](?:[ -]?[0-9]){4,19})(?![0-9])",
     re.IGNORECASE,
 )
-_CARD = re.compile(r"(?<![0-9.,])[2-6](?:[ \u00a0-]?[0-9]){12,18}")
+# Behind a comma stands the next column of a table, behind a full stop between digits a fraction.
+_CARD = re.compile(r"(?<![0-9])(?<![0-9]\.)[2-6](?:[ \u00a0-]?[0-9]){12,18}")
+# As cards have them printed, wherever that begins: a number before it may have taken the first digits.
+_PRINTED = re.compile(
+    r"(?<![0-9])(?<![0-9]\.)(?=([2-6](?:[0-9]{12,18}"
+    r"|[0-9]{3}(?:[ .\u00a0-][0-9]{4}){3}(?:[ \u00a0-]?[0-9]{1,3})?"
+    r"|[0-9]{3}[ .\u00a0-][0-9]{6}[ .\u00a0-][0-9]{4,5}))(?![0-9]))"
+)
 _MAIL_HOST = re.compile(r"@(?:[\w-]{1,63}\.){1,8}[\w-]{2,63}")
 _LONGEST_NAME = 64  # before the sign
 _IN_MAIL_NAME = frozenset("!#$%&'*+/=?^_`{|}~.-")
 _PHONE = re.compile(
-    r"(?<![\w.,+/-])(?<![0-9][ \u00a0-])(?:"
-    r"(?:\+|00)[1-9][0-9]{0,2}(?:[ ./()\u00a0-]{0,3}[0-9]){6,12}"  # of any country
-    r"|\([0-9]{2,5}\)[ ]?[0-9]{3,4}[ .-]?[0-9]{3,5}"  # (212) 555-1234
-    r"|[2-9][0-9]{2}([ .-])[2-9][0-9]{2}\1[0-9]{4}"  # 212-555-1234
+    r"(?<![\w+])(?:"
+    r"\+[1-9][0-9]{0,2}(?:[ ./()\u00a0-]{0,3}[0-9]){6,12}"  # of any country
+    r"|(?<![0-9][./-])(?:"
+    r"\([0-9]{2,5}\)[ ]?[0-9]{3,4}[ .-]?[0-9]{3,5}"  # (212) 555-1234
+    r"|(?<![0-9][ \u00a0-])(?:"  # what follows may go on a number that stands before it
+    r"[2-9][0-9]{2}([ .-])[2-9][0-9]{2}\1[0-9]{4}"  # 212-555-1234
+    r"|(?<![0-9],)(?:"  # a fraction
+    r"00[1-9][0-9]{0,2}(?:[ ./()\u00a0-]{0,3}[0-9]){6,12}"
     r"|0[1-9][0-9]{1,4}[ ]?[/-]?[ ]?[0-9]{3}(?:[ -]?[0-9]){2,7}"  # 030 1234567
+    r")))"
     r")(?![\w]|[.,][0-9])"
 )
 
@@ -122,21 +134,21 @@ def _is_iban(signs: str) -> bool:
 
 def _cards(text: str, start: int, end: int) -> Iterator[Span]:
     for match in _CARD.finditer(text, start, end):
-        last = _end_of_card(text, match, end)
-        if last is not None:
-            yield match.start(), last
+        yield from _card(text, match.span(), end)
+    for match in _PRINTED.finditer(text, start, end):
+        yield from _card(text, match.span(1), end)
 
 
-def _end_of_card(text: str, match: re.Match[str], end: int) -> int | None:
-    """Behind the longest beginning that is the number of a card; None: none is."""
-    digits = [(place, int(text[place])) for place in range(*match.span()) if text[place].isdigit()]
+def _card(text: str, span: Span, end: int) -> Iterator[Span]:
+    """The longest beginning of some digits that is the number of a card, if one is."""
+    digits = [(place, int(text[place])) for place in range(*span) if text[place].isdigit()]
     for length in range(len(digits), 12, -1):
         last = digits[length - 1][0] + 1
         if last < end and text[last].isdigit():
             continue
         if _is_card([digit for _, digit in digits[:length]]):
-            return last
-    return None
+            yield span[0], last
+            return
 
 
 def _is_card(digits: list[int]) -> bool:

@@ -50,6 +50,19 @@ def one(text, rules=ALL):
         ("call 0049 (30) 123-4567!", f"call {PHONE}!"),
         ("(212) 555-1234 or 212-555-1234", f"{PHONE} or {PHONE}"),
         ("Tel. 030 1234567", f"Tel. {PHONE}"),
+        # Beside other numbers, in the columns of a table, behind an abbreviation.
+        (
+            "DE89 3704 0044 0532 0130 00 4111 1111 1111 1111 +49 170 1234567",
+            f"{ACCOUNT} {CARD} {PHONE}",
+        ),
+        ("2 items on 4111-1111-1111-1111", f"2 items on {CARD}"),
+        ("3 4111 1111 1111 1111 and 3704 378282246310005", f"3 {CARD} and 3704 {CARD}"),
+        ("No.4111111111111111", f"No.{CARD}"),
+        ("4111.1111.1111.1111", CARD),
+        ("3782 822463 10005", CARD),
+        ("7,4111111111111111,ann@b.example,+49 170 1234567", f"7,{CARD},{MAIL},{PHONE}"),
+        ("5,212-555-1234,Tel.+49 30 1234567", f"5,{PHONE},Tel.{PHONE}"),
+        ("room 5 +49 30 1234567", f"room 5 {PHONE}"),
     ],
 )
 def test_personal_data_is_taken_out(text, kept):
@@ -127,6 +140,8 @@ def test_signs_that_are_not_seen_are_counted_over_parts_of_a_text():
         "1,234,567.89 and 0.30 and 2026-11-22",
         "@home, a@b, @@",
         "price 1.555.1234",
+        "0.4111111111111111 and 3.0301234567 and 3,0301234567 and 1.5e+4912345678",
+        "1763812345 1763812346 1763812347",  # times in seconds
         "the account of 2026",
     ],
 )
