@@ -104,7 +104,7 @@ def _table(week: Week) -> Sequence[str]:
     ]
     rows += [(_("Thumbs up"), "up"), (_("Thumbs down"), "down")]
     lines = [f"{label}: {_figure(week, name, Unit.NUMBER)}" for label, name in rows]
-    lines.append(f"{_('Cost')}: {_figure(week, 'cost', Unit.DOLLARS)}")
+    lines.append(f"{_('Cost')}: {_beside(_cost(week.now), _cost(week.before))}")
     if week.now["unpriced"] or week.before["unpriced"]:
         unknown = _("Requests of unknown cost")
         lines.append(f"{unknown}: {_figure(week, 'unpriced', Unit.NUMBER)}")
@@ -112,11 +112,23 @@ def _table(week: Week) -> Sequence[str]:
 
 
 def _figure(week: Week, name: str, unit: Unit) -> str:
-    now, before = shown(unit, Decimal(week.now[name])), shown(unit, Decimal(week.before[name]))
+    return _beside(shown(unit, Decimal(week.now[name])), shown(unit, Decimal(week.before[name])))
+
+
+def _beside(now: str, before: str) -> str:
     return _("%(now)s (before: %(before)s)") % {"now": now, "before": before}
 
 
-def _plain(counts: Mapping[str, Number]) -> dict[str, float | int]:
-    return {
-        name: float(number) if name == "cost" else int(number) for name, number in counts.items()
-    }
+def _cost(counts: Mapping[str, Number]) -> str:
+    """What is known of a cost; nothing known is not 0."""
+    if not counts["unpriced"]:
+        return shown(Unit.DOLLARS, Decimal(counts["cost"]))
+    if not counts["cost"]:
+        return _("unknown")
+    return _("at least %(amount)s") % {"amount": shown(Unit.DOLLARS, Decimal(counts["cost"]))}
+
+
+def _plain(counts: Mapping[str, Number]) -> dict[str, float | int | None]:
+    is_unknown = counts["unpriced"] and not counts["cost"]
+    cost = None if is_unknown else float(counts["cost"])
+    return {name: int(number) for name, number in counts.items() if name != "cost"} | {"cost": cost}

@@ -60,7 +60,7 @@ def test_it_says_what_happened_beside_the_week_before(settings, django_assert_nu
         "Failed: 2 (before: 0)\n"
         "Thumbs up: 0 (before: 0)\n"
         "Thumbs down: 2 (before: 0)\n"
-        "Cost: $2.50 (before: $0.00)\n"
+        "Cost: $2.50 (before: unknown)\n"
         "Requests of unknown cost: 0 (before: 2)\n\n"
         "All figures: https://copilots.example.com/admin/figures/"
         "?tag=desk&since=2026-11-16&until=2026-11-22\n\n"
@@ -71,8 +71,19 @@ def test_it_says_what_happened_beside_the_week_before(settings, django_assert_nu
     data = payload["data"]
     assert (data["since"], data["until"]) == ("2026-11-16", "2026-11-22")
     assert (data["counts"]["conversations"], data["counts"]["cost"]) == (2400, 2.5)
-    assert data["counts_before"]["unpriced"] == 2
+    assert (data["counts_before"]["unpriced"], data["counts_before"]["cost"]) == (2, None)
     assert by_post.digest == digest
+
+
+def test_a_cost_that_is_known_in_part_is_told_as_at_least():
+    DailyTotal.objects.create(
+        copilot=make_published(),
+        day=MONDAY.date() - timedelta(days=1),
+        unpriced=1,
+        cost=Decimal("1.25"),
+    )
+    [by_mail] = send(make_digest(), MONDAY)
+    assert "\nCost: at least $1.25 (before: $0.00)\n" in by_mail.body
 
 
 def test_it_is_sent_once_a_week_by_one_process():

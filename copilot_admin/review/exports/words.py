@@ -62,3 +62,15 @@ def _labels(verdicts: Sequence[Verdict]) -> Iterator[str]:
         for mark in verdict.marks.all():
             is_label = mark.criterion.kind == CriterionKind.LABEL
             yield mark.criterion.name if is_label else f"{mark.criterion.name}: {mark.value}"
+
+
+def cost_of(turn: TurnView) -> str | None:
+    """What is known of a turn's cost, in dollars; None: nothing is, which is not 0."""
+    return f"{turn.cost:f}" if turn.cost or not turn.n_unpriced else None
+
+
+def how_known(turn: TurnView) -> str:
+    """Whether a turn's cost is exact, estimated, partly known or unknown."""
+    if turn.n_unpriced:
+        return "partly" if turn.cost else "unknown"
+    return "estimated" if turn.cost_is_estimated else "exact"

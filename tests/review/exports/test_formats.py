@@ -157,7 +157,8 @@ def test_a_line_is_a_chat_with_its_calls_and_what_they_gave():
     assert "42" in given["content"]
     assert answer == {"role": "assistant", "content": "They are 42."}
     assert line["metadata"]["content_kept"] is True
-    assert line["metadata"]["turns"][0]["outcome"] == "completed"
+    turn = line["metadata"]["turns"][0]
+    assert (turn["outcome"], turn["cost_usd"], turn["cost_is"]) == ("completed", None, "unknown")
     (short,) = lines_of(said_by("jsonl", last.conversation))
     assert short["messages"][2]["content"] == "[not exported: data was left out]"
 

@@ -11,7 +11,9 @@ from copilot_admin.review.exports.format import About, ExportFormat
 from copilot_admin.review.exports.words import (
     NOT_KEPT,
     comments_of,
+    cost_of,
     feedback_comments,
+    how_known,
     labels_of,
     ratings_of,
     reasons_of,
@@ -85,18 +87,6 @@ def _tokens(turn: ExportedTurn, kind: str) -> int:
     return sum(getattr(run.usage, f"{kind}_tokens") for run in turn.view.runs)
 
 
-def _cost(turn: ExportedTurn) -> Cell:
-    view = turn.view
-    is_known = view.cost or not view.n_unpriced
-    return f"{view.cost:f}" if is_known else None
-
-
-def _how_known(turn: ExportedTurn) -> str:
-    if turn.view.n_unpriced:
-        return "partly" if turn.view.cost else "unknown"
-    return "estimated" if turn.view.cost_is_estimated else "exact"
-
-
 def _last(turn: ExportedTurn, field: str) -> str:
     return str(getattr(turn.last[-1], field)) if turn.last else ""
 
@@ -137,8 +127,8 @@ COLUMNS: dict[str, Callable[[ExportedConversation, ExportedTurn], Cell]] = {
     "cached_tokens": lambda of, turn: _tokens(turn, "cached"),
     "output_tokens": lambda of, turn: _tokens(turn, "output"),
     "reasoning_tokens": lambda of, turn: _tokens(turn, "reasoning"),
-    "cost_usd": lambda of, turn: _cost(turn),
-    "cost_is": lambda of, turn: _how_known(turn),
+    "cost_usd": lambda of, turn: cost_of(turn.view),
+    "cost_is": lambda of, turn: how_known(turn.view),
     "first_token_ms": lambda of, turn: turn.view.ttft_ms,
     "ms": lambda of, turn: turn.view.ms,
 }

@@ -13,8 +13,10 @@ from copilot_admin.review.exports.format import ExportFormat
 from copilot_admin.review.exports.words import (
     LEFT_OUT,
     comments_of,
+    cost_of,
     data_text,
     feedback_comments,
+    how_known,
     labels_of,
     ratings_of,
     reasons_of,
@@ -155,7 +157,8 @@ def _facts(conversation: ExportedConversation, turn: ExportedTurn) -> Message:
         "ratings": ratings_of(turn.verdicts),
         "labels": labels_of(turn.verdicts),
         "tokens": view.tokens,
-        "cost_usd": f"{view.cost:f}",
+        "cost_usd": cost_of(view),
+        "cost_is": how_known(view),
         "requests_of_unknown_cost": view.n_unpriced,
     }
     if conversation.options.with_data:
