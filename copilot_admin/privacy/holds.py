@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from copilot_admin.models import ComponentCall, Conversation, Copilot, EndUser, LegalHold, Run
+from copilot_admin.models.privacy import ERASED
 from copilot_admin.privacy.scopes import (
     Scope,
     caller_days_in,
@@ -22,6 +24,7 @@ def in_force() -> QuerySet[LegalHold]:
     return LegalHold.objects.filter(released_at=None)
 
 
+@transaction.atomic
 def place(scope: Scope, *, reason: str, by: str, by_id: int | None = None) -> LegalHold:
     """Holds what a scope means from now on, also what is asked later.
 
@@ -40,10 +43,9 @@ def place(scope: Scope, *, reason: str, by: str, by_id: int | None = None) -> Le
         )
     if scope.copilot is not None and not Copilot.objects.filter(pk=scope.copilot).exists():
         raise ValueError(_("There is no copilot %(id)s.") % {"id": scope.copilot})
-    talk = scope.conversation
-    if talk is not None and not Conversation.objects.filter(pk=talk).exists():
-        raise ValueError(_("There is no conversation %(id)s.") % {"id": talk})
-    user = scope.user
+    if scope.conversation is not None:
+        _lock(scope.conversation)
+    talk, user = scope.conversation, scope.user
     if user is not None and not EndUser.objects.filter(pk=user).exists():
         raise ValueError(_("This user is gone."))
     return LegalHold.objects.create(
@@ -60,6 +62,17 @@ def place(scope: Scope, *, reason: str, by: str, by_id: int | None = None) -> Le
         placed_by_id=by_id,
         placed_by_name=by,
     )
+
+
+def _lock(conversation_id: int) -> None:
+    """Keeps removals from a conversation until its hold is stored; what is half gone cannot be held."""
+    row = Conversation.objects.select_for_update(of=("self",)).filter(pk=conversation_id)
+    principal = row.values_list("principal", flat=True).first()
+    if principal is None:
+        raise ValueError(_("There is no conversation %(id)s.") % {"id": conversation_id})
+    if principal.startswith(ERASED):
+        text = _("Conversation %(id)s is being removed already.")
+        raise ValueError(text % {"id": conversation_id})
 
 
 def release(hold_id: int, *, by: str) -> bool:

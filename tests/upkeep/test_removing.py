@@ -322,6 +322,19 @@ def test_a_hold_needs_something_to_hold(scope, words):
         holds.place(scope, reason="r", by="ann")
 
 
+def test_what_is_half_gone_cannot_be_held_and_goes(monkeypatch):
+    monkeypatch.setattr(rows, "ROWS", 2)
+    asked = Client(trace_id="mine").ask("q").answer("a")
+    scope = Scope(conversation=asked.conversation.pk)
+    removal = begin(scope)
+    with transaction.atomic():
+        assert remove_batch(removal.pk) is Step.MOVED
+    with pytest.raises(ValueError, match="is being removed already"):
+        holds.place(scope, reason="Case", by="ann")
+    remove(removal=removal)
+    assert not Conversation.objects.exists()
+
+
 def test_what_would_go_is_counted_before():
     version = make_version()
     fill(version, conversations=2)
