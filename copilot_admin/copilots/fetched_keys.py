@@ -105,4 +105,4 @@ class FetchedKeys:
 def _egress(address: str) -> Fetch:
     """The host is the operator's own choice, so it may be in a private network."""
     host = urlsplit(address).hostname or ""
-    return Egress((host,), seconds=SECONDS, most_bytes=MOST_BYTES).fetch
+    return Egress((host,), seconds=SECONDS, most_bytes=MOST_BYTES, keeps_https=True).fetch

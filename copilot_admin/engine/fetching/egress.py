@@ -64,6 +64,7 @@ class Egress:
         seconds: float | None = None,
         most_bytes: int | None = None,
         room: Room = ROOM,
+        keeps_https: bool = False,
     ) -> None:
         """Prepares fetching.
 
@@ -73,7 +74,10 @@ class Egress:
             seconds: For one file; None: `SECONDS`.
             most_bytes: Of one file; None: `MOST_BYTES`.
             room: What all files share that are in memory at the same time.
+            keeps_https: Whether a redirect from https to http is refused: anybody between could
+                change what comes.
         """
+        self._keeps_https = keeps_https
         self._room = room
         self._seconds = SECONDS if seconds is None else seconds
         self._most_bytes = MOST_BYTES if most_bytes is None else most_bytes
@@ -97,7 +101,7 @@ class Egress:
                     found = await self._hop(url, held)
                     if isinstance(found, bytes):
                         return found
-                    url = urljoin(url, found)
+                    url = self._redirected(url, urljoin(url, found))
         except TimeoutError:
             raise FetchFailed(f"It did not arrive within {self._seconds:.0f} seconds.") from None
         except NoRoom:
@@ -107,6 +111,11 @@ class Egress:
         except (ClientError, OSError) as error:
             raise FetchFailed(_why(error)) from error
         raise FetchFailed("The link leads nowhere.")
+
+    def _redirected(self, url: str, to: str) -> str:
+        if self._keeps_https and urlsplit(url).scheme == "https" != urlsplit(to).scheme:
+            raise FetchFailed("The link leads away from https.")
+        return to
 
     async def _hop(self, url: str, held: Held) -> bytes | str:
         """The bytes, or where they are to be had: each hop is trusted, or not, by its own host."""

@@ -102,6 +102,22 @@ def test_a_redirect_into_a_private_network_is_not_followed():
     )
 
 
+@pytest.mark.parametrize("to", ["http://keys.example/set", "HTTP://keys.example/set"])
+def test_a_redirect_from_https_to_http_can_be_refused(monkeypatch, to):
+    hops = []
+
+    async def hop(self, url, held):
+        hops.append(url)
+        return b"keys" if url == to else to
+
+    monkeypatch.setattr(Egress, "_hop", hop)
+    start = "https://keys.example/set"
+    assert asyncio.run(body_of(start, allowed=())) == b"keys"
+    with pytest.raises(FetchFailed, match="away from https"):
+        asyncio.run(body_of(start, allowed=(), keeps_https=True))
+    assert hops == [start, to, start]
+
+
 def test_a_redirect_without_end_leads_nowhere():
     assert refused(answering(302, b"", Location="/again")) == "The link leads nowhere."
 
