@@ -66,7 +66,7 @@ def place(scope: Scope, *, reason: str, by: str, by_id: int | None = None) -> Le
 
 def _lock(conversation_id: int) -> None:
     """Keeps removals from a conversation until its hold is stored; what is half gone cannot be held."""
-    row = Conversation.objects.select_for_update(of=("self",)).filter(pk=conversation_id)
+    row = Conversation.objects.select_for_update().filter(pk=conversation_id)
     principal = row.values_list("principal", flat=True).first()
     if principal is None:
         raise ValueError(_("There is no conversation %(id)s.") % {"id": conversation_id})
