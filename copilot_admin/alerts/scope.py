@@ -29,6 +29,11 @@ class Scope:
         """What a row of the rollups, a run or a conversation has to be."""
         return Q() if self.ids is None else Q(copilot__in=self.ids)
 
+    @property
+    def of_feedback(self) -> Q:
+        """What a judgement has to be about."""
+        return Q() if self.ids is None else Q(turn__conversation__copilot__in=self.ids)
+
 
 def scope_of(told: AlertRule | AlertDigest) -> Scope:
     """The copilots of a rule or a digest, as they are now; one that is on its way out is none."""

@@ -6,8 +6,9 @@ from django.db.models import Q, QuerySet
 
 from copilot_admin.alerts.plain import one_line
 from copilot_admin.alerts.scope import Scope
-from copilot_admin.models import Conversation, Feedback, FeedbackSource, Outcome, Run
+from copilot_admin.models import Conversation, Outcome, Run
 from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.review.counted import complaints
 from copilot_admin.review.periods import Span
 
 MOST = 5
@@ -18,12 +19,8 @@ FAILED = (Outcome.FAILED, Outcome.CRASHED, Outcome.INTERRUPTED)
 
 def reasons(scope: Scope, span: Span) -> tuple[str, ...]:
     """What was said with the newest thumbs down."""
-    judged = Feedback.objects.filter(
-        turn__conversation__in=_newest(scope, span, Q(n_down__gt=0)),
-        turn__started_at__gte=span.first,
-        source=FeedbackSource.END_USER,
-        value=-1,
-    ).order_by("-created_at")
+    given = complaints(span).filter(scope.of_feedback).order_by("-created_at")
+    judged = given.exclude(turn__conversation__principal__startswith=PLAYGROUND)
     rows = judged.values_list("tags", "comment")[:MOST]
     return _few(": ".join(filter(None, (", ".join(map(str, tags)), text))) for tags, text in rows)
 

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from django.db import transaction
 from django.db.models import Count, Q
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from copilot_admin.errors import NotFound
@@ -110,6 +111,7 @@ def keep(judgement: Judgement, *, turn: Turn, with_comment: bool = True) -> None
                 "value": 1 if judgement.vote == "thumbs_up" else -1,
                 "tags": judgement.tags,
                 "comment": comment,
+                "created_at": timezone.now(),  # given again, it is given now
             },
         )
         count_feedback(feedback)

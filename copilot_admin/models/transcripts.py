@@ -572,12 +572,19 @@ class Feedback(models.Model):
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(auto_now_add=True)  # of what is given again the last time
 
     class Meta:
         ordering = ["created_at"]
         verbose_name_plural = "feedback"
         constraints = [models.UniqueConstraint(fields=["turn", "source"], name="feedback_once")]
+        indexes = [  # alerts count them every minute
+            models.Index(
+                fields=["created_at"],
+                condition=Q(source=FeedbackSource.END_USER, value=-1),
+                name="feedback_complaints",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.source} {self.value:+d}"

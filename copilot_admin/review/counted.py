@@ -1,20 +1,32 @@
 """The conversations behind a figure: one filter of the list that means exactly what was counted.
 
 It names what was counted and the days or hours (`failed 2026-11-16 2026-11-22`, both included), and may
-go on with `v3` and, at the end, `model=`: what the figure was of. Everything that is counted is counted
-with a request, so each is an EXISTS over requests.
+go on with `v3` and, at the end, `model=`: what the figure was of. What figures count is counted with a
+request, so each is an EXISTS over requests; what alerts count besides is looked for where it is kept.
 """
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 import re
+from urllib.parse import quote, unquote
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from copilot_admin.models import FeedbackSource, Mark, Outcome, Rating, Run, Verdict
+from copilot_admin.errors import (
+    ProviderBroke,
+    ProviderBusy,
+    ProviderRefused,
+    ProviderTimeout,
+    ProviderUnavailable,
+)
+from copilot_admin.models import Feedback, FeedbackSource, Mark, Outcome, Rating, Run, Verdict
 from copilot_admin.review.periods import DAY, HOUR, Span
 
 LARGEST = 2**31 - 1
+PROVIDER_FAULTS = frozenset(
+    one.__name__
+    for one in (ProviderBroke, ProviderBusy, ProviderRefused, ProviderTimeout, ProviderUnavailable)
+)
 _ERRORS = (Outcome.FAILED, Outcome.CRASHED, Outcome.INTERRUPTED)
 _FORM = re.compile(
     r"(?P<what>[a-z]+)(?::(?P<detail>\S+))? (?P<since>\S+) (?P<until>\S+)"
@@ -32,8 +44,10 @@ class Counted:
 
     Attributes:
         what: `requests`, `questions`, `conversations`, an outcome, `errors`, `error`, `slower`, `up`,
-            `down`, a rating, `label`, `priced` or `unpriced`.
-        detail: Of `error` its kind, of `slower` milliseconds, of `label` the number of the criterion.
+            `down`, a rating, `label`, `priced` or `unpriced`; of alerts `complaints` (thumbs down that
+            were given then, whatever they are about) and `faults`.
+        detail: Of `error` its kind, of `slower` milliseconds, of `label` the number of the criterion,
+            of `faults` the name of the provider.
         version: Of the copilot; None: any.
         model: None: any.
     """
@@ -45,7 +59,8 @@ class Counted:
     model: str | None = None
 
     def __str__(self) -> str:
-        parts = [f"{self.what}:{self.detail}" if self.detail else self.what, *_days(self.span)]
+        detail = quote(self.detail, safe="-") if self.detail else ""
+        parts = [f"{self.what}:{detail}" if detail else self.what, *_days(self.span)]
         if self.version is not None:
             parts.append(f"v{self.version}")
         if self.model is not None:
@@ -58,6 +73,8 @@ class Counted:
         Raises:
             ValueError: Nothing of the kind is counted.
         """
+        if self.what == "complaints":
+            return self._complaints()
         runs = Run.objects.filter(
             _of(self.what, self.detail),
             conversation=OuterRef("pk"),
@@ -73,6 +90,21 @@ class Counted:
         # What an index finds: nothing is asked in a conversation before it began or after its end.
         near = Q(last_at__gte=self.span.first, first_at__lt=self.span.end)
         return near & _hint(self.what) & Q(Exists(runs))
+
+    def _complaints(self) -> Q:
+        if self.detail or self.version is not None or self.model is not None:
+            raise ValueError(str(self))
+        return Q(pk__in=complaints(self.span).values("turn__conversation_id"))
+
+
+def complaints(span: Span) -> QuerySet[Feedback]:
+    """Thumbs down of users that were given within a span, whenever the question was asked."""
+    return Feedback.objects.filter(
+        source=FeedbackSource.END_USER,
+        value=-1,
+        created_at__gte=span.first,
+        created_at__lt=span.end,
+    ).order_by()
 
 
 def counted_condition(text: str) -> Q:
@@ -98,7 +130,7 @@ def read_counted(text: str) -> Counted:
     version = found["version"]
     return Counted(
         what=found["what"],
-        detail=found["detail"] or "",
+        detail=unquote(found["detail"] or ""),
         span=Span(first, end),
         version=None if version is None else int(version),
         model=found["model"],
@@ -141,6 +173,8 @@ def _of(what: str, detail: str) -> Q:
     match what:
         case "error" if detail:
             return ~Q(error_code="") & Q(error_code=detail)
+        case "faults" if detail:
+            return Q(error_code__in=PROVIDER_FAULTS, provider=detail)
         case "slower":
             return Q(ttft_ms__gt=_number(detail))
         case "label":

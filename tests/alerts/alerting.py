@@ -9,7 +9,16 @@ from copilot_admin.alerts.judging import Step
 from copilot_admin.alerts.settling import settle
 from copilot_admin.alerts.webhooks import issue_secret
 from copilot_admin.answering.feedback import Judgement, keep
-from copilot_admin.models import AlertRule, AlertWebhook, Copilot, HourlyUsage
+from copilot_admin.models import (
+    AlertRule,
+    AlertWebhook,
+    Conversation,
+    Copilot,
+    Feedback,
+    FeedbackSource,
+    HourlyUsage,
+    Turn,
+)
 from tests.journal.journaling import Asked
 
 NOON = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
@@ -44,6 +53,15 @@ def count(copilot: Copilot, at: datetime = NOON, **counts: Any) -> None:
     HourlyUsage.objects.create(copilot=copilot, hour=hour, model=str(len(counts)), **counts)
 
 
+def dislike(copilot: Copilot, times: int = 1, at: datetime = NOON) -> None:
+    """Thumbs down about as many questions."""
+    for _ in range(times):
+        talk = Conversation.objects.create(copilot=copilot, first_at=at, last_at=at, n_down=1)
+        turn = Turn.objects.create(conversation=talk, started_at=at)
+        given = Feedback.objects.create(turn=turn, source=FeedbackSource.END_USER, value=-1)
+        Feedback.objects.filter(pk=given.pk).update(created_at=at)
+
+
 def look(at: datetime) -> list[Step]:
     """One round over all rules that are due."""
     steps = []
@@ -54,9 +72,17 @@ def look(at: datetime) -> list[Step]:
     return steps
 
 
-def thumb(asked: Asked, comment: str = "", *, up: bool = False, tags: tuple[str, ...] = ()) -> None:
-    """A judgement of a user."""
+def thumb(
+    asked: Asked,
+    comment: str = "",
+    *,
+    up: bool = False,
+    tags: tuple[str, ...] = (),
+    at: datetime = NOON,
+) -> None:
+    """A judgement of a user, given at some time."""
     vote = "thumbs_up" if up else "thumbs_down"
     turn = asked.run.turn
     assert turn is not None
     keep(Judgement(vote=vote, user_comment=comment, tags=list(tags)), turn=turn)
+    turn.feedback.update(created_at=at)

@@ -6,9 +6,9 @@ from django.core import mail
 from django.utils import timezone
 import pytest
 
-from copilot_admin.models import AlertDelivery, HourlyUsage
+from copilot_admin.models import AlertDelivery
 from copilot_admin.server import housekeeping
-from tests.alerts.alerting import make_rule
+from tests.alerts.alerting import dislike, make_rule
 from tests.factories import make_published
 from tests.live_server import LiveServer
 from tests.waiting import eventually
@@ -33,8 +33,7 @@ def quick_service(_quick: None, service: LiveServer) -> LiveServer:
 
 def test_what_is_wrong_is_told_once(quick_service: LiveServer, service_url: str) -> None:
     make_rule(due_at=timezone.now())
-    hour = timezone.now().replace(minute=0, second=0, microsecond=0)
-    HourlyUsage.objects.create(copilot=make_published(), hour=hour, down=1)
+    dislike(make_published(), at=timezone.now())
     sent = AlertDelivery.objects.filter(state="sent")
     assert eventually(sent.exists)
     assert len(mail.outbox) == 1

@@ -7,13 +7,15 @@ import re
 
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 import pytest
 
 from copilot_admin.alerts.kind import Measured, Watched, all_kinds
 from copilot_admin.alerts.kinds import failing_provider
 from copilot_admin.alerts.scope import Scope
 from copilot_admin.alerts.windows import Window
-from copilot_admin.models import Conversation, Copilot, DailyTotal, Outcome, Turn
+from copilot_admin.answering.feedback import Judgement, keep
+from copilot_admin.models import Conversation, Copilot, DailyTotal, Feedback, Outcome, Turn
 from copilot_admin.review.filters import read_filters
 from tests.alerts.alerting import HOUR, NOON, count, thumb
 from tests.factories import make_published, make_version
@@ -96,6 +98,26 @@ def test_thumbs_down_are_counted_and_their_reasons_told():
     assert measured("thumbs_down", with_words=False).words == ()
 
 
+def test_a_thumb_that_comes_days_later_is_seen_when_it_comes():
+    client = Client(version=make_version())
+    client.now = NOON - timedelta(days=30)
+    asked = client.ask("Why?").answer("So")
+    thumb(asked, up=True, at=NOON - timedelta(days=20))
+    assert measured("thumbs_down").value == 0
+    thumb(asked, "No")
+    found = measured("thumbs_down")
+    assert (found.value, found.words) == (1, ("No",))
+    assert listed(found) == [asked.conversation.pk]
+    assert measured("thumbs_down", at=NOON + timedelta(days=2)).value == 0
+
+
+def test_a_judgement_that_is_given_again_is_given_now():
+    asked = Client(version=make_version()).ask("Why?").answer("So")
+    thumb(asked, up=True, at=NOON - timedelta(days=20))
+    keep(Judgement(vote="thumbs_down"), turn=Turn.objects.get())
+    assert Feedback.objects.get().created_at > timezone.now() - timedelta(minutes=1)
+
+
 def test_the_error_rate_is_that_of_all_requests_and_says_what_callers_were_told():
     version = make_version()
     bad = Client(version=version, trace_id="bad").ask("Why?").answer(ended=failed("No\r\nluck"))
@@ -134,7 +156,7 @@ def test_the_worst_provider_counts_by_its_own_faults():
     assert (found.value, found.basis) == (Decimal(50), 4)
     assert found.sentence == "The provider Provider failed 2 of 4 requests"
     assert found.query["provider"] == "Provider"
-    assert len(listed(found)) == 3  # those that failed; the list tells kinds of errors
+    assert len(listed(found)) == 2  # too long is no fault of the provider
 
 
 def test_without_errors_the_journal_is_not_asked(django_assert_num_queries):

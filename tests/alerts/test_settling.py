@@ -9,10 +9,10 @@ import pytest
 from copilot_admin.alerts.checking import AT_ONCE, claim_due, found
 from copilot_admin.alerts.judging import Step
 from copilot_admin.alerts.settling import settle
-from copilot_admin.models import Alert, AlertDelivery, AlertRule, Copilot, HourlyUsage
+from copilot_admin.models import Alert, AlertDelivery, AlertRule, Copilot, Feedback
 from copilot_admin.upkeep.deletion import Step as Deletion
 from copilot_admin.upkeep.deletion import delete_batch, mark
-from tests.alerts.alerting import HOUR, MINUTE, NOON, count, look, make_rule, make_webhook
+from tests.alerts.alerting import HOUR, MINUTE, NOON, count, dislike, look, make_rule, make_webhook
 from tests.factories import make_published
 
 pytestmark = pytest.mark.django_db
@@ -24,20 +24,20 @@ def events() -> list[str]:
 
 
 def good() -> None:
-    HourlyUsage.objects.all().delete()
+    Feedback.objects.all().delete()
 
 
 def test_an_alert_opens_once_and_tells_each_who_is_to_be_told():
     webhook, _ = make_webhook()
     rule = make_rule(mails="a@example.com\nb@example.com", webhook=webhook)
-    count(make_published(), down=2)
+    dislike(make_published(), 2)
     assert look(NOON) == [Step.OPEN]
     assert look(NOON) == []  # it is not due
     assert look(NOON + MINUTE) == [Step.NOTHING]
     alert = Alert.objects.get()
     assert (alert.rule, alert.opened_at, alert.told_at) == (rule, NOON, NOON)
     assert (alert.sentence, alert.value, alert.words) == ("2 thumbs down", Decimal(2), [])
-    assert alert.query == "counted=down+2026-11-19T12+2026-11-20T12"
+    assert alert.query == "counted=complaints+2026-11-19T12+2026-11-20T12"
     sent = AlertDelivery.objects.order_by("to")
     assert [(one.to, one.webhook, one.event, one.alert) for one in sent] == [
         ("", webhook, "opened", alert),
@@ -55,7 +55,7 @@ def test_a_figure_that_does_not_end_is_kept_with_two_decimals():
 
 def test_whoever_is_told_is_reminded_once_a_day():
     make_rule(window="7d")
-    count(make_published(), down=2)
+    dislike(make_published(), 2)
     for at in (NOON, NOON + DAY - MINUTE, NOON + DAY, NOON + DAY + MINUTE):
         look(at)
     assert events() == ["opened", "reminder"]
@@ -63,7 +63,7 @@ def test_whoever_is_told_is_reminded_once_a_day():
 
 def test_it_closes_when_it_has_been_good_for_a_while_and_says_so():
     make_rule()
-    count(make_published(), down=2)
+    dislike(make_published(), 2)
     look(NOON)
     good()
     steps = [look(NOON + n * MINUTE) for n in (1, 15, 16, 17)]
@@ -77,14 +77,14 @@ def test_a_figure_about_its_threshold_tells_once():
     copilot = make_published()
     for n in range(40):
         good()
-        count(copilot, down=n % 2 + 0 if n else 1)
+        dislike(copilot, n % 2 if n else 1)
         look(NOON + n * MINUTE)
     assert events() == ["opened"]
 
 
 def test_while_a_rule_is_muted_alerts_open_and_nobody_is_told_until_then():
     make_rule(muted_until=NOON + HOUR)
-    count(make_published(), down=2)
+    dislike(make_published(), 2)
     assert look(NOON) == [Step.OPEN]
     assert (Alert.objects.get().told_at, events()) == (None, [])
     assert look(NOON + HOUR) == [Step.TELL]
@@ -93,7 +93,7 @@ def test_while_a_rule_is_muted_alerts_open_and_nobody_is_told_until_then():
 
 def test_of_what_nobody_was_told_nobody_is_told_the_end():
     make_rule(muted_until=NOON + HOUR)
-    count(make_published(), down=2)
+    dislike(make_published(), 2)
     look(NOON)
     good()
     for n in (1, 16):
@@ -104,7 +104,7 @@ def test_of_what_nobody_was_told_nobody_is_told_the_end():
 
 def test_a_rule_that_is_switched_off_has_no_open_alert():
     make_rule()
-    count(make_published(), down=2)
+    dislike(make_published(), 2)
     look(NOON)
     AlertRule.objects.update(enabled=False)
     assert look(NOON + MINUTE) == []
@@ -119,7 +119,7 @@ def test_of_two_processes_one_gets_the_rule():
 
 def test_who_was_too_slow_writes_nothing():
     make_rule()
-    count(make_published(), down=2)
+    dislike(make_published(), 2)
     (slow,) = claim_due(NOON)
     (fast,) = claim_due(NOON + MINUTE)
     findings = [found(rule, NOON) for rule in (slow, fast)]
@@ -137,7 +137,7 @@ def test_the_database_itself_knows_one_open_alert_of_a_rule():
 
 def test_what_was_changed_meanwhile_is_measured_anew():
     make_rule()
-    count(make_published(), down=2)
+    dislike(make_published(), 2)
     (rule,) = claim_due(NOON)
     finding = found(rule, NOON)
     AlertRule.objects.update(threshold=5, due_at=NOON)
@@ -147,7 +147,7 @@ def test_what_was_changed_meanwhile_is_measured_anew():
 
 def test_a_clock_that_was_set_back_stops_no_rule():
     make_rule(due_at=NOON + DAY)
-    count(make_published(), down=2)
+    dislike(make_published(), 2)
     assert look(NOON) == [Step.OPEN]
     good()
     look(NOON - HOUR)
@@ -167,17 +167,17 @@ def test_a_round_takes_some_rules_and_those_that_wait_longest_first():
 def test_what_this_release_does_not_know_is_left_alone(changes):
     make_rule(**changes)
     make_rule(name="Known")
-    count(make_published(), down=2)
+    dislike(make_published(), 2)
     assert look(NOON) == [Step.OPEN]
 
 
 def test_a_rule_is_about_its_copilot_or_those_with_its_tag():
     rates, other = make_published(tags=["Rates"]), make_published()
-    count(other, down=2)
+    dislike(other, 2)
     make_rule(copilot=rates)
     make_rule(tag="rates")
     assert look(NOON) == [Step.NOTHING, Step.NOTHING]
-    count(rates, down=1)
+    dislike(rates, 1)
     assert look(NOON + MINUTE) == [Step.OPEN, Step.OPEN]
     queries = Alert.objects.order_by("pk").values_list("query", flat=True)
     assert [query.partition("&")[0] for query in queries] == [f"copilot={rates.slug}", "tag=rates"]
@@ -187,7 +187,7 @@ def test_a_copilot_that_is_deleted_takes_its_rules_along_and_no_others():
     copilot = make_published()
     make_rule(copilot=copilot)
     make_rule(name="All")
-    count(copilot, down=2)
+    dislike(copilot, 2)
     look(NOON)
     assert Alert.objects.count() == 2
     mark([copilot.pk])

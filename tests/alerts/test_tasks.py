@@ -11,11 +11,11 @@ import pytest
 
 from copilot_admin.alerts.checking import check_due
 from copilot_admin.alerts.tasks import attempt, send_due
-from copilot_admin.models import Alert, AlertDelivery, AlertDigest, AlertRule, HourlyUsage
+from copilot_admin.models import Alert, AlertDelivery, AlertDigest, AlertRule
 from copilot_admin.server.housekeeping import look_at_rules, tell
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.upkeep.background import BACKGROUND
-from tests.alerts.alerting import make_rule, make_webhook
+from tests.alerts.alerting import dislike, make_rule, make_webhook
 from tests.alerts.receivers import answering
 from tests.engine.providers.upstream import Request, serving
 from tests.factories import make_published
@@ -32,8 +32,7 @@ def _loopback_is_allowed(settings):
 
 def something_is_wrong(**changes) -> AlertRule:
     rule = make_rule(due_at=timezone.now(), threshold=Decimal(1), **changes)
-    hour = timezone.now().replace(minute=0, second=0, microsecond=0)
-    HourlyUsage.objects.create(copilot=make_published(), hour=hour, down=1)
+    dislike(make_published(), at=timezone.now())
     return rule
 
 

@@ -15,24 +15,13 @@ from copilot_admin.alerts.kind import Measured, RuleKind, Unit, Watched
 from copilot_admin.alerts.rollups import most_failing
 from copilot_admin.alerts.windows import SHORT
 from copilot_admin.alerts.words import errors
-from copilot_admin.errors import (
-    ProviderBroke,
-    ProviderBusy,
-    ProviderRefused,
-    ProviderTimeout,
-    ProviderUnavailable,
-)
 from copilot_admin.models import Outcome, Run
 from copilot_admin.models.transcripts import PLAYGROUND
-from copilot_admin.review.counted import Counted
+from copilot_admin.review.counted import PROVIDER_FAULTS, Counted
 from copilot_admin.review.periods import Span
 
 COPILOTS = 20
 RUNS = 500  # of each
-_FAULTS = frozenset(
-    one.__name__
-    for one in (ProviderBroke, ProviderBusy, ProviderRefused, ProviderTimeout, ProviderUnavailable)
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +49,7 @@ def _measure(watched: Watched) -> Measured:
     }
     query = {
         "provider": worst.name,
-        "counted": str(Counted(what="failed", span=watched.span)),
+        "counted": str(Counted(what="faults", span=watched.span, detail=worst.name)),
     }
     words = errors(watched.scope, watched.span) if watched.with_words else ()
     return Measured(value=worst.share, basis=worst.asked, sentence=said, query=query, words=words)
@@ -79,7 +68,7 @@ def _counted(copilots: list[int], span: Span) -> tuple[Counter[str], Counter[str
             if not provider or outcome == Outcome.RUNNING or principal.startswith(PLAYGROUND):
                 continue
             asked[provider] += 1
-            if code in _FAULTS:
+            if code in PROVIDER_FAULTS:
                 failed[provider] += 1
     return asked, failed
 

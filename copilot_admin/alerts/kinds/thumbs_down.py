@@ -1,4 +1,4 @@
-"""Thumbs down: people do not like what they get."""
+"""Thumbs down: people do not like what they get. They count when they are given, however late that is."""
 
 from decimal import Decimal
 
@@ -6,20 +6,21 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from copilot_admin.alerts.kind import Measured, RuleKind, Unit, Watched
-from copilot_admin.alerts.rollups import sums_of_hours
 from copilot_admin.alerts.windows import SHORT, Window
 from copilot_admin.alerts.words import reasons
-from copilot_admin.review.counted import Counted
+from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.review.counted import Counted, complaints
 
 
 def _measure(watched: Watched) -> Measured:
-    down = int(sums_of_hours(watched.scope, watched.span, "down")["down"])
+    given = complaints(watched.span).filter(watched.scope.of_feedback)
+    down = given.exclude(turn__conversation__principal__startswith=PLAYGROUND).count()
     said = ngettext("%(number)d thumb down", "%(number)d thumbs down", down)
     wanted = watched.with_words and down > 0
     return Measured(
         value=Decimal(down),
         sentence=said % {"number": down},
-        query={"counted": str(Counted(what="down", span=watched.span))},
+        query={"counted": str(Counted(what="complaints", span=watched.span))},
         words=reasons(watched.scope, watched.span) if wanted else (),
     )
 
@@ -27,7 +28,7 @@ def _measure(watched: Watched) -> Measured:
 THUMBS_DOWN = RuleKind(
     name="thumbs_down",
     label=_("Thumbs down"),
-    help=_("Thumbs down on what was asked within the time."),
+    help=_("Thumbs down that were given within the time, whenever the question was asked."),
     unit=Unit.NUMBER,
     measure=_measure,
     windows=(Window.ONE_DAY, *SHORT[:-1], Window.ONE_WEEK),
