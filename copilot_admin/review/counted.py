@@ -175,8 +175,8 @@ def _of(what: str, detail: str) -> Q:
             return ~Q(error_code="") & Q(error_code=detail)
         case "faults" if detail:
             return Q(error_code__in=PROVIDER_FAULTS, provider=detail)
-        case "slower":
-            return Q(ttft_ms__gt=_number(detail))
+        case "slower":  # below 0 Django asks nothing of the column, not even that there is a time
+            return Q(ttft_ms__isnull=False, ttft_ms__gt=_number(detail))
         case "label":
             return _judged("marks__criterion", _number(detail))
         case "good" | "mixed" | "bad":

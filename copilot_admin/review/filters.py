@@ -36,6 +36,7 @@ from copilot_admin.models import (
 from copilot_admin.models.transcripts import PLAYGROUND
 from copilot_admin.privacy.finding import called
 from copilot_admin.review.counted import counted_condition
+from copilot_admin.review.counted_words import counted_words
 from copilot_admin.review.verdicts import labels
 
 Label = str | Promise
@@ -71,6 +72,7 @@ class Filter:
         choices: What there is to choose from.
         hint: Said within the empty field.
         is_cheap: Counting what it leaves, up to a bound, takes a look into an index.
+        in_words: What a value says, where it is not written to be read.
     """
 
     name: str
@@ -80,6 +82,11 @@ class Filter:
     choices: Callable[[], Choices] = tuple
     hint: Label = ""
     is_cheap: bool = False
+    in_words: Callable[[str], str] | None = None
+
+    def shown(self, value: str, choices: Choices) -> Label:
+        """A value in the words of its choice; one that was typed is in words already."""
+        return self.in_words(value) if self.in_words else dict(choices).get(value, value)
 
 
 def whole_number(text: str) -> int:
@@ -443,6 +450,7 @@ FILTERS: tuple[Filter, ...] = (
         label=_("Counted"),
         widget=Widget.LINKED,
         condition=_counted,
+        in_words=counted_words,
     ),
     Filter(
         name="playground",

@@ -18,9 +18,7 @@ class Field:
     @property
     def shown(self) -> Label:
         """The value in the words of its choice."""
-        return dict(self.choices).get(
-            self.value, self.value
-        )  # a name that was typed is one already
+        return self.filter.shown(self.value, self.choices)
 
 
 def fields_of(chosen: Chosen) -> Sequence[Field]:

@@ -82,8 +82,7 @@ def words_of(query: str) -> str:
     parts = [f"“{given[SEARCHED]}”"] if given.get(SEARCHED) else []
     for one in FILTERS:
         if value := given.get(one.name):
-            label = dict(one.choices()).get(value, value)
-            parts.append(f"{one.label}: {label}")
+            parts.append(f"{one.label}: {one.shown(value, one.choices())}")
     return "; ".join(parts)
 
 

@@ -16,6 +16,7 @@ import pytest
 from copilot_admin.answering.feedback import Judgement, keep
 from copilot_admin.config.roles import Role, create_roles
 from copilot_admin.models import Conversation, Copilot, Criterion, Filling, Outcome, Run
+from copilot_admin.review.counted_words import counted_words
 from copilot_admin.review.verdicts import Judged, save_verdict
 from tests.factories import make_copilot, make_user, make_version
 from tests.journal.journaling import Client, ai, ending
@@ -120,9 +121,45 @@ def test_a_figure_that_the_list_was_asked_for_is_shown_there_and_can_be_taken_of
     a_week()
     found = reviewer.get("/admin/copilot_admin/conversation/", {"counted": "failed 2020-01-01 2020-01-02"})  # fmt: skip
     page = found.content.decode()
-    assert "Counted: <bdi>failed 2020-01-01 2020-01-02</bdi>" in page
+    assert "Counted: <bdi>Failed, 1 Jan 2020 – 2 Jan 2020</bdi>" in page  # a dash
     assert '<input type="hidden" name="counted" value="failed 2020-01-01 2020-01-02">' in page
     assert found.context["cl"].result_count == 0
+
+
+def test_a_request_without_a_token_is_not_among_those_with_a_first_token(reviewer: Browser) -> None:
+    failed = ending(Outcome.FAILED, error_code="no-model", ttft_ms=None)
+    for name, ended in (("a", ending()), ("b", failed)):
+        asked = Client(version=make_version(), trace_id=name, now=timezone.now())
+        asked.ask("Hi").answer("Hello", ended=ended)
+    day = f"{timezone.now():%Y-%m-%d}"
+    given = {"counted": f"slower:-1 {day} {day}"}
+    found = reviewer.get("/admin/copilot_admin/conversation/", given)
+    assert found.context["cl"].result_count == 1
+
+
+@pytest.mark.parametrize(
+    ("counted", "words"),
+    [
+        ("requests 2026-11-20 2026-11-20 v3", "requests, 20 Nov 2026, version 3"),
+        (
+            "errors 2026-11-20T11 2026-11-20T12 model=m 1",
+            "requests that failed, 20 Nov 2026 11:00 – 12:59 UTC, model m 1",
+        ),
+        (
+            "complaints 2026-11-19T13 2026-11-20T12",
+            "thumbs down, by when they were given, 19 Nov 2026 13:00 – 20 Nov 2026 12:59 UTC",
+        ),
+        ("slower:500 2026-11-20 2026-11-20", "first token after more than 500 ms, 20 Nov 2026"),
+        ("slower:-1 2026-11-20 2026-11-20", "requests in which a token came, 20 Nov 2026"),
+        ("error:no-model 2026-11-20 2026-11-20", "error no-model, 20 Nov 2026"),
+        ("faults:Open%20AI 2026-11-20 2026-11-20", "faults of the provider Open AI, 20 Nov 2026"),
+        ("label:x 2026-11-20 2026-11-20", "label:x 2026-11-20 2026-11-20"),
+        ("nonsense 2026-11-20 2026-11-20", "nonsense 2026-11-20 2026-11-20"),
+        ("<b>", "<b>"),
+    ],
+)
+def test_what_was_counted_is_said_in_words(counted: str, words: str) -> None:
+    assert counted_words(counted) == words
 
 
 def test_each_table_is_a_file_whose_cells_are_no_formulas(reviewer: Browser) -> None:
