@@ -37,6 +37,7 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         "copilot_admin.add_copilot",
         "copilot_admin.change_copilot",
         "copilot_admin.delete_copilot",
+        "copilot_admin.view_alert",
     ),
     Role.OPERATORS: (
         "copilot_admin.reach_every_copilot",
@@ -87,6 +88,7 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         "copilot_admin.view_reviewqueue",
         "copilot_admin.add_reviewqueue",
         "copilot_admin.change_reviewqueue",
+        "copilot_admin.view_alert",
     ),
 }
 

@@ -21,7 +21,7 @@ CHANGE = "copilot_admin.change_copilot"
 def reachable(user: Person, rows: CopilotQuerySet | None = None) -> CopilotQuerySet:
     """The copilots among these, or among all, that somebody may know of."""
     rows = Copilot.objects.using(DEFAULT_DB_ALIAS) if rows is None else rows
-    if _reaches_all(user):
+    if reaches_all(user):
         return rows
     own = Membership.objects.filter(copilot=OuterRef("pk"), user=user.pk or 0)
     return rows.filter(Q(is_for_all_builders=True) | Exists(own))
@@ -29,7 +29,7 @@ def reachable(user: Person, rows: CopilotQuerySet | None = None) -> CopilotQuery
 
 def is_reachable(user: Person, copilot_id: int) -> bool:
     """Whether somebody may know of a copilot; one that is not there is reached by all."""
-    if _reaches_all(user):
+    if reaches_all(user):
         return True
     rows = Copilot.objects.using(DEFAULT_DB_ALIAS).filter(pk=copilot_id)
     return reachable(user, rows).exists() or not rows.exists()
@@ -65,7 +65,8 @@ def may_say_who(user: Person, copilot: Copilot) -> bool:
     return user.pk in owners if owners else is_reachable(user, copilot.pk)
 
 
-def _reaches_all(user: Person) -> bool:
+def reaches_all(user: Person) -> bool:
+    """Whether somebody may know of every copilot."""
     if not settings.MEMBERS:
         return True
     return isinstance(user, PermissionsMixin) and user.has_perm(REACH_EVERY)

@@ -21,11 +21,13 @@ from copilot_admin.admin.alerts.privacy import READ, may_send
 from copilot_admin.admin.alerts.read_only import ReadOnly
 from copilot_admin.admin.common.generics import AlertModelAdmin, DeliveryModelAdmin
 from copilot_admin.admin.frame.site import site
+from copilot_admin.alerts.audience import alerts_for
 from copilot_admin.alerts.deliveries import send_again
 from copilot_admin.alerts.messages import LIST
 from copilot_admin.models import Action, Alert, AlertDelivery, DeliveryState
 
 RULES = "copilot_admin.change_alertrule"
+DELIVERIES = "copilot_admin.view_alertdelivery"
 TONES = {DeliveryState.WAITING: "info", DeliveryState.SENT: "good", DeliveryState.FAILED: "bad"}
 MOST_SHOWN = 200  # deliveries of one alert: twenty mails a day for ten days
 
@@ -50,12 +52,24 @@ class OpenFilter(admin.SimpleListFilter):
         return queryset
 
 
+class KnownRules(admin.RelatedFieldListFilter):
+    """The rules of the alerts that somebody may know of."""
+
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
+        """The choices."""
+        rules = alerts_for(request.user, Alert.objects.order_by()).values("rule")
+        ordering = self.field_admin_ordering(field, request, model_admin)
+        return field.get_choices(
+            include_blank=False, ordering=ordering, limit_choices_to={"pk__in": rules}
+        )
+
+
 @admin.register(Alert, site=site)
 class AlertAdmin(ReadOnly, AlertModelAdmin):
     """The history of alerts."""
 
     list_display = ("sentence", "rule", "standing", "opened_at", "closed_at", "told_at")
-    list_filter = (OpenFilter, "rule")
+    list_filter = (OpenFilter, ("rule", KnownRules))
     list_select_related = ("rule",)
     search_fields = ("sentence", "rule__name")
     page_template = "admin/copilot_admin/alert/page.html"
@@ -67,16 +81,22 @@ class AlertAdmin(ReadOnly, AlertModelAdmin):
         label, tone = (_("Open"), "bad") if alert.closed_at is None else (_("Closed"), "good")
         return render_to_string("admin/includes/badge.html", {"label": label, "tone": tone})
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Alert]:
+        """The alerts that somebody may know of."""
+        return alerts_for(request.user, super().get_queryset(request))
+
     def facts(self, request: HttpRequest, row: Alert) -> dict[str, Any]:
         """An alert, what people said, and what was told of it."""
         may_read = request.user.has_perm(READ)
+        may_see = request.user.has_perm(DELIVERIES)
         deliveries = row.deliveries.select_related("webhook").order_by("made_at")
         return {
             "alert": row,
             "words": row.words if may_read else (),
             "are_words_hidden": bool(row.words) and not may_read,
             "list_url": f"{reverse(LIST)}?{row.query}" if may_read else "",
-            "deliveries": deliveries[:MOST_SHOWN],
+            "deliveries": deliveries[:MOST_SHOWN] if may_see else (),
+            "may_see_deliveries": may_see,
         }
 
 

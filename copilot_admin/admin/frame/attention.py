@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from django.contrib.auth.models import PermissionsMixin
+from django.contrib.auth.models import AbstractUser
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 from copilot_admin.admin.frame.next_steps import NextStep
 from copilot_admin.admin.limits.near import near_limits
 from copilot_admin.admin.limits.views import CHANGE
+from copilot_admin.alerts.audience import alerts_for
 from copilot_admin.models import Alert
 
 MOST_NAMED = 3
@@ -17,18 +18,18 @@ MOST_NAMED = 3
 
 def attention(user: object) -> list[NextStep]:
     """What is wrong now, for those who may see it."""
-    return list(_steps(user)) if isinstance(user, PermissionsMixin) else []
+    return list(_steps(user)) if isinstance(user, AbstractUser) else []
 
 
-def _steps(user: PermissionsMixin) -> Iterator[NextStep]:
+def _steps(user: AbstractUser) -> Iterator[NextStep]:
     if user.has_perm("copilot_admin.view_alert"):
-        yield from _alerts()
+        yield from _alerts(user)
     if user.has_perm(CHANGE):
         yield from _limits()
 
 
-def _alerts() -> Iterator[NextStep]:
-    found = Alert.objects.filter(closed_at=None).order_by("-opened_at")
+def _alerts(user: AbstractUser) -> Iterator[NextStep]:
+    found = alerts_for(user, Alert.objects.filter(closed_at=None)).order_by("-opened_at")
     number = found.count()
     if number:
         newest = found[0]

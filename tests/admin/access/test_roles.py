@@ -87,6 +87,12 @@ OWNERS = {
     "auth_user": Role.OPERATORS,
     "auth_group": Role.OPERATORS,
 }
+# Pages that others may read too.
+ALSO = {
+    "admin:copilot_admin_alert_changelist": {Role.BUILDERS, Role.REVIEWERS},
+    "admin:copilot_admin_alert_change": {Role.BUILDERS, Role.REVIEWERS},
+    "admin:copilot_admin_alert_history": {Role.BUILDERS, Role.REVIEWERS},
+}
 # Pages that even the role that owns the thing may not open.
 CLOSED = frozenset(
     {
@@ -219,7 +225,8 @@ def test_every_address_is_open_to_its_role_and_closed_to_the_others(
     for name, route in ADDRESSES:
         if owner_of(name) is None:
             continue
-        may = owner_of(name) == role and name not in CLOSED and (method, name) not in READ_ONLY
+        may = role in {owner_of(name), *ALSO.get(name, ())}
+        may = may and name not in CLOSED and (method, name) not in READ_ONLY
         status = getattr(client, method)(url_of(name, route, things)).status_code
         refused = status == 403 or (status == 405 and not may)  # 405 tells a stranger nothing
         if refused is may or status >= 500:

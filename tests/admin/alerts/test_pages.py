@@ -22,7 +22,9 @@ from copilot_admin.models import (
     AlertDigest,
     AlertRule,
     AlertWebhook,
+    Copilot,
     DeliveryState,
+    Membership,
 )
 from tests.alerts.alerting import NOON, make_rule, make_webhook
 from tests.factories import make_copilot, make_published, make_user
@@ -325,3 +327,44 @@ class TestHistory:
     def test_what_is_not_there_is_not_found(self, operator, path):
         assert operator.get(f"{BASE}/{path}").status_code == 404
         assert operator.get(f"{BASE}/{path.replace('alert', 'alertdelivery')}").status_code == 404
+
+
+class TestWhoMayKnow:
+    """Builders see the alerts of their copilots, reviewers those of all; rules are for operators."""
+
+    def seen_by(self, *roles: Role, owns: Copilot | None = None) -> list[str]:
+        person = make_user(*roles)
+        if owns is not None:
+            Membership.objects.create(copilot=owns, user=person, is_owner=True)
+        client = Client()
+        client.force_login(person)
+        rows = client.get(f"{BASE}/alert/").context["cl"].result_list
+        for alert in Alert.objects.all():
+            found = client.get(f"{BASE}/alert/{alert.pk}/change/").status_code
+            assert found == (200 if alert in rows else 404)
+        start = client.get("/admin/").content.decode()
+        assert bool(re.search("alerts? (is|are) open", start)) is bool(rows)
+        assert (f"{BASE}/alertrule/" in start) is (Role.OPERATORS in roles)
+        return sorted(alert.sentence for alert in rows)
+
+    def test_builders_know_of_their_copilots_and_reviewers_of_all(self, settings):
+        own, other = make_copilot(), make_copilot()
+        Copilot.objects.update(is_for_all_builders=False)
+        for copilot, said in ((own, "Mine"), (None, "All")):
+            rule = make_rule(name=said, copilot=copilot)
+            Alert.objects.create(rule=rule, opened_at=NOON, sentence=said)
+        settings.MEMBERS = True
+        assert self.seen_by(Role.BUILDERS, owns=own) == ["Mine"]
+        assert self.seen_by(Role.BUILDERS, owns=other) == []
+        assert self.seen_by(Role.REVIEWERS) == ["All", "Mine"]
+        settings.MEMBERS = False
+        assert self.seen_by(Role.BUILDERS) == ["All", "Mine"]
+
+    def test_who_was_told_is_shown_to_those_who_may_see_deliveries(self, operator):
+        alert = Alert.objects.create(rule=make_rule(), opened_at=NOON, sentence="2 down")
+        AlertDelivery.objects.create(event="opened", alert=alert, to="ceo@example.com", subject="s")
+        page = f"{BASE}/alert/{alert.pk}/change/"
+        reviewer = Client()
+        reviewer.force_login(make_user(Role.REVIEWERS))
+        assert "ceo@example.com" in operator.get(page).content.decode()
+        assert "ceo@example.com" not in reviewer.get(page).content.decode()
