@@ -11,6 +11,7 @@ import unicodedata
 # Asterisks and backquotes stand between words that a reader sees side by side; the others nobody sees.
 _UNSEEN = dict.fromkeys(map(ord, "*`\u00ad\u200b\u200c\u200d\u2060\ufeff\0"))
 _DOTTED_I = "i\u0307"  # what becomes of a capital i with a dot
+_DOTLESS_I = "\u0131"  # Turkish: its capital is I, which is that of i everywhere else
 _CLUSTER = re.compile(r"\s+|\S", re.DOTALL)
 # Every accent is such a character. To put a run of them in order takes the square of its length, and
 # no language has as many.
@@ -42,7 +43,7 @@ def _folded(text: str) -> str:
         return plain.lower()
     plain = _TOO_MANY_ACCENTS.sub(r"\1", plain)
     composed = unicodedata.normalize("NFKC", plain).casefold()
-    return unicodedata.normalize("NFKC", composed).replace(_DOTTED_I, "i")
+    return unicodedata.normalize("NFKC", composed).replace(_DOTTED_I, "i").replace(_DOTLESS_I, "i")
 
 
 def _clusters(text: str) -> Iterator[tuple[int, str]]:

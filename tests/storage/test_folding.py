@@ -13,6 +13,7 @@ from copilot_admin.storage.folding import fold, folded_with_places, spans_of
         ("Почему", "почему"),
         ("STRASSE Straße", "strasse strasse"),
         ("İstanbul", "istanbul"),
+        ("ışık IŞIK", "işik işik"),
         ("\ufb01ne \uff21\uff22\uff23", "fine abc"),
         ("cafe\u0301", "caf\u00e9"),
         ("a\n\n  b\u00a0c", "a b c"),
