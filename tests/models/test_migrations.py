@@ -13,8 +13,10 @@ from copilot_admin.models import (
     Conversation,
     Copilot,
     CopilotVersion,
+    DailyTotal,
     DailyUsage,
     Feedback,
+    HourlyUsage,
     ModelPrice,
     Run,
     Turn,
@@ -144,12 +146,22 @@ def test_of_judgements_that_raced_the_newest_stays():
         (twice, "end_user", -1),
         (once, "end_user", 1),
     ):
-        feedback.create(turn_id=turn, source=source, value=value)
+        feedback.create(turn_id=turn, source=source, value=value, counted=value)
+    counted = {
+        "copilot": old.get_model(APP, "Copilot").objects.get(slug="macro-1"),
+        "up": 2,
+        "down": 1,
+    }
+    old.get_model(APP, "HourlyUsage").objects.create(hour=NOON, **counted)
+    old.get_model(APP, "DailyUsage").objects.update(up=2, down=1)
+    old.get_model(APP, "DailyTotal").objects.create(day=NOON.date(), **counted)
     old.get_model(APP, "Conversation").objects.update(n_up=3, n_down=1)
     migrate("0043_feedback_once")
     kept = Feedback.objects.order_by("pk").values_list("turn", "source", "value")
     assert list(kept) == [(twice, "reviewer", 1), (twice, "end_user", -1), (once, "end_user", 1)]
     assert list(Conversation.objects.values_list("n_up", "n_down")) == [(2, 1)]
+    for rollup in (HourlyUsage, DailyUsage, DailyTotal):
+        assert list(rollup.objects.values_list("up", "down")) == [(1, 1)]
     with pytest.raises(IntegrityError):
         Feedback.objects.create(turn_id=once, source="end_user", value=1)
 
