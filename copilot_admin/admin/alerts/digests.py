@@ -14,7 +14,7 @@ from django.utils.dates import WEEKDAYS
 from django.utils.decorators import method_decorator
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.alerts.told_form import HELP, WHICH, WHO, ToldForm
@@ -113,6 +113,10 @@ class DigestAdmin(GuardedLookups, NoPopups, AlertDigestModelAdmin):
         with transaction.atomic():
             made = send(digest, timezone.now())
             self.audit(request, Action.SENT, digest, after={"deliveries": len(made)})
-        text = _("%(number)d digests are on their way. Deliveries say what becomes of them.")
+        text = ngettext(
+            "%(number)d digest is on its way. Deliveries say what becomes of it.",
+            "%(number)d digests are on their way. Deliveries say what becomes of them.",
+            len(made),
+        )
         self.message_user(request, text % {"number": len(made)}, level=messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:copilot_admin_alertdigest_change", args=[pk]))
