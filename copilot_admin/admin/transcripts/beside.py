@@ -8,7 +8,14 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, QueryDict
 
 from copilot_admin.admin.common.generics import ConversationModelAdmin
-from copilot_admin.admin.transcripts.list import NEWER, OLDER, TranscriptList, beside
+from copilot_admin.admin.transcripts.list import (
+    NEWER,
+    OLDER,
+    TranscriptList,
+    beside,
+    key_of,
+    row_key,
+)
 from copilot_admin.models import Conversation
 from copilot_admin.review.phrases import read_typed
 from copilot_admin.review.searching import search
@@ -30,21 +37,37 @@ def conversation_beside(
     *,
     filters: str,
     direction: str,
+    place: str = "",
 ) -> int | None:
-    """The next conversation in a direction; None at the end, and where the filters mean nothing."""
+    """The next conversation in a direction; None at the end, and where the filters mean nothing.
+
+    Args:
+        page: Of the list.
+        request: Whose list it is.
+        conversation: From which one goes on.
+        filters: Of the list, as its address has them.
+        direction: `OLDER` or `NEWER`.
+        place: Where it stood in the list; without one, where it stands now.
+    """
     try:
         shown = _list(page, request, filters)
     except (IncorrectLookupParameters, SuspiciousOperation):
         return None
-    place = (conversation.last_at, conversation.pk)
+    key = row_key(place_of(conversation, place))
     rows = beside(
-        shown.queryset,
-        newer=place if direction == NEWER else None,
-        older=place if direction == OLDER else None,
+        shown.queryset.exclude(pk=conversation.pk),
+        newer=key if direction == NEWER else None,
+        older=key if direction == OLDER else None,
     )
     phrases = read_typed(shown.query).phrases
     found = search(rows, phrases, size=1).rows if phrases else rows[:1]
     return next((one.pk for one in found), None)
+
+
+def place_of(conversation: Conversation, place: str) -> str:
+    """The place that was kept of a conversation, else the one that it has now."""
+    kept = row_key(place)
+    return place if kept and kept[1] == conversation.pk else key_of(conversation)
 
 
 def rows_of_list(

@@ -1,5 +1,6 @@
 """Pages with which reviewers judge: verdicts, notes, states, and the way to the next conversation."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -218,10 +219,15 @@ class JudgingViews(TranscriptViews):
         self, request: HttpRequest, conversation: Conversation, way: Way, direction: str
     ) -> str:
         found = conversation_beside(
-            self, request, conversation, filters=way.filters, direction=direction
+            self,
+            request,
+            conversation,
+            filters=way.filters,
+            direction=direction,
+            place=way.place,
         )
         if found is not None:
-            return way.to("change", found)
+            return replace(way, place="").to("change", found)
         at_the_end = {
             OLDER: _("That was the last conversation of the list."),
             NEWER: _("That was the first conversation of the list."),

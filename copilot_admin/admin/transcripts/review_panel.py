@@ -1,10 +1,11 @@
 """What the page of a conversation shows of its review."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils import timezone
 
+from copilot_admin.admin.transcripts.beside import place_of
 from copilot_admin.admin.transcripts.verdict_form import VerdictForm
 from copilot_admin.admin.transcripts.way import Way
 from copilot_admin.models import Conversation, ReviewQueue, ReviewState
@@ -25,6 +26,7 @@ class Panel:
             where a queue wants two judges.
         hides_others: Some are not shown for that reason.
         queue: The one that is read, with its progress; None along a list.
+        way: On which he came, with the place from which he goes on.
         left: He reads a queue without a seat for this conversation (any more).
     """
 
@@ -65,7 +67,7 @@ def panel_of(
         states=[(state.value, str(state.label), STATE_KEYS[state]) for state in ReviewState],
         verdicts=shown,
         hides_others=len(shown) < len(said),
-        way=way,
+        way=replace(way, place=place_of(conversation, way.place)),
         queue=queue,
         progress=progress_of(queue, now=timezone.now()) if queue else None,
         left=queue is not None and not holds(queue, conversation.pk, reader),

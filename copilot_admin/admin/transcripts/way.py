@@ -9,6 +9,8 @@ from django.urls import reverse
 
 LIST = "_changelist_filters"  # as the links of Django's lists have it
 QUEUE = "queue"
+PLACE = "place"
+LONGEST_PLACE = 40
 LONGEST = 2_000  # characters of an address
 
 
@@ -19,16 +21,20 @@ class Way:
     Attributes:
         filters: The query of the list; empty for the whole list.
         queue: The id of the queue that he reads.
+        place: Where the conversation stood in the list when he opened it; somebody who asks on in it
+            takes it to the top.
     """
 
     filters: str
     queue: int | None
+    place: str = ""
 
     @property
     def fields(self) -> Mapping[str, str]:
         """The way as fields of an address or a form."""
         queue = {} if self.queue is None else {QUEUE: str(self.queue)}
-        return {**({LIST: self.filters} if self.filters else {}), **queue}
+        place = {PLACE: self.place} if self.place else {}
+        return {**({LIST: self.filters} if self.filters else {}), **queue, **place}
 
     @property
     def query(self) -> str:
@@ -48,8 +54,9 @@ class Way:
 
 def way_in(data: QueryDict) -> Way:
     """The way that an address or a form names."""
-    filters, queue = data.get(LIST, ""), data.get(QUEUE, "")
+    filters, queue, place = (data.get(name, "") for name in (LIST, QUEUE, PLACE))
     return Way(
         filters=filters if len(filters) <= LONGEST else "",
         queue=int(queue) if queue.isascii() and queue.isdecimal() and len(queue) <= 18 else None,
+        place=place if len(place) <= LONGEST_PLACE else "",
     )

@@ -1,5 +1,8 @@
 """Reviewers judge: verdicts, notes, states, and the way along a list or through a queue."""
 
+from datetime import timedelta
+from html import unescape
+import re
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -180,6 +183,21 @@ def test_next_and_previous_go_along_the_filtered_list(reviewer: Browser):
     assert reviewer.get(address(mine[0], "beside/odd/")).status_code == 404
     odd = address(mine[0], "beside/older/?_changelist_filters=nothing%3Dlike")
     assert reviewer.get(odd)["Location"].startswith(address(mine[0]))
+
+
+def test_one_goes_on_from_where_a_conversation_was_opened(reviewer: Browser):
+    """Somebody asks on in it meanwhile, which takes it to the top of the list."""
+    make_conversations(3, make_copilot())
+    newest, read, oldest = Conversation.objects.order_by("-last_at", "-id")
+    page = text_of(reviewer.get(address(read)))
+    Conversation.objects.filter(pk=read.pk).update(last_at=newest.last_at + timedelta(hours=1))
+    older, newer = (
+        unescape(re.findall(rf'href="([^"]*/beside/{one}/[^"]*)"', page)[0])
+        for one in ("older", "newer")
+    )
+    assert reviewer.get(older)["Location"] == address(oldest)
+    assert reviewer.get(newer)["Location"] == address(newest)
+    assert reviewer.get(address(read, "beside/older/?place=1-1"))["Location"] == address(newest)
 
 
 def test_saving_goes_on_along_the_list(reviewer: Browser):
