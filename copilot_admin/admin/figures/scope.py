@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 from django.urls import reverse
 from django.utils.datastructures import MultiValueDict
@@ -27,8 +27,10 @@ class Scope:
         unknown: What was chosen and is none.
         user: Whose questions alone are counted, as it was typed; empty: everybody's.
         users: Ids of the users that it means; None: everybody.
+        list_address: Of the list of conversations; a page has thousands of links into it.
     """
 
+    list_address: str
     period: Period
     ids: tuple[int, ...] | None
     slugs: tuple[str, ...] = ()
@@ -49,7 +51,7 @@ class Scope:
     ) -> str:
         """The list of exactly those conversations that a figure counted."""
         counted = Counted(what=what, span=span, detail=detail, version=version, model=model)
-        query = {"counted": str(counted)}
+        query = {}
         if copilot is not None:
             query["copilot"] = copilot.slug
         elif self.slugs:
@@ -58,7 +60,8 @@ class Scope:
             query["tag"] = self.tag
         if self.user:
             query["user"] = self.user
-        return f"{reverse('admin:copilot_admin_conversation_changelist')}?{urlencode(query)}"
+        rest = f"&{urlencode(query)}" if query else ""
+        return f"{self.list_address}?counted={quote_plus(str(counted))}{rest}"
 
     def query(self, *, without: str = "", **changes: str) -> str:
         """The address of the same page with something else, or without one of its copilots."""
@@ -99,6 +102,7 @@ def read_scope(given: "MultiValueDict[str, str]", *, at: datetime) -> Scope:
     if tag and not ids and not unknown:
         unknown.append(tag)
     return Scope(
+        list_address=reverse("admin:copilot_admin_conversation_changelist"),
         period=read_period({name: str(given.get(name) or "") for name in _PERIOD}, at=at),
         ids=ids,
         slugs=slugs,

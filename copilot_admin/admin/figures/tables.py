@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from copilot_admin.admin.figures.cells import Cell, cost, number, share, time_to, words
 from copilot_admin.admin.figures.scope import Scope
+from copilot_admin.admin.figures.table_body import body_of
 from copilot_admin.models import Outcome
 from copilot_admin.review.figures import Counts, Figures, Part
 from copilot_admin.review.periods import Span
@@ -22,6 +24,11 @@ class Table:
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
+
+    @property
+    def body(self) -> SafeString:
+        """The rows as HTML."""
+        return body_of(self.rows)
 
 
 def time_name(span: Span, *, is_hourly: bool) -> str:
