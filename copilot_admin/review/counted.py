@@ -7,10 +7,13 @@ request, so each is an EXISTS over requests; what alerts count besides is looked
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 import re
+from typing import Any
 from urllib.parse import quote, unquote
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db import connection
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from copilot_admin.errors import (
     ProviderBroke,
@@ -32,6 +35,10 @@ _FORM = re.compile(
     r"(?P<what>[a-z]+)(?::(?P<detail>\S+))? (?P<since>\S+) (?P<until>\S+)"
     r"(?: v(?P<version>[0-9]{1,9}))?(?: model=(?P<model>.*))?",
     re.DOTALL,
+)
+# What most conversations have, or many of them.
+_COMMON = frozenset(
+    {"requests", "questions", "conversations", "completed", "slower", "priced", "unpriced"}
 )
 _FIRST_OF_TURN = Q(started_at=F("turn__started_at"))
 _FIRST_OF_TALK = Q(started_at=F("conversation__first_at"))
@@ -87,8 +94,12 @@ class Counted:
             runs = runs.filter(copilot_version__number=self.version)
         if self.model is not None:
             runs = runs.filter(model=self.model)
+        if self.what in _COMMON:
+            runs = _one_by_one(runs)
         # What an index finds: nothing is asked in a conversation before it began or after its end.
         near = Q(last_at__gte=self.span.first, first_at__lt=self.span.end)
+        if self.model is not None and connection.vendor == "postgresql":  # it may be a rare one
+            near &= Q(pk__in=Run.objects.filter(model=self.model).order_by().values("conversation"))
         return near & _hint(self.what) & Q(Exists(runs))
 
     def _complaints(self) -> Q:
@@ -105,6 +116,18 @@ def complaints(span: Span) -> QuerySet[Feedback]:
         created_at__gte=span.first,
         created_at__lt=span.end,
     ).order_by()
+
+
+def _one_by_one(runs: "QuerySet[Run]") -> "QuerySet[Run, Any]":
+    """The same requests in a form that PostgreSQL looks up for each conversation, until a page is full.
+
+    It makes a join of a plain EXISTS and reads all requests of all time for a page of fifty; a grouped
+    one it leaves as it is.
+    """
+    if connection.vendor != "postgresql":
+        return runs
+    grouped = runs.order_by().values("conversation").annotate(number=Count("pk"))
+    return grouped.filter(number__gt=0)
 
 
 def counted_condition(text: str) -> Q:
@@ -145,6 +168,7 @@ def _moment(text: str) -> datetime:
     return moment
 
 
+@lru_cache(maxsize=2048)  # a table has a link in each cell of a day
 def _days(span: Span) -> tuple[str, str]:
     last = span.end - timedelta(hours=1)
     first_form = "%Y-%m-%d" if span.first.hour == 0 else "%Y-%m-%dT%H"

@@ -5,17 +5,14 @@ What a choice lists comes from small tables, never from the log. What is asked o
 saved views and the plan tests take it from there.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
-from enum import StrEnum
 
 from django.db import connection
 from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
-from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -37,56 +34,13 @@ from copilot_admin.models.transcripts import PLAYGROUND
 from copilot_admin.privacy.finding import called
 from copilot_admin.review.counted import counted_condition
 from copilot_admin.review.counted_words import counted_words
+from copilot_admin.review.filter import Choices, Filter, Index, Label, NoSuchValue, Widget
 from copilot_admin.review.verdicts import labels
 
-Label = str | Promise
-Choices = Iterable[tuple[str, Label]]
 MOST_CHOICES = 1000  # of one filter; what is beyond can be typed where typing is possible
 MOST_USERS = 100  # of one name
 LARGEST = 2**31 - 1
 MS_PER_SECOND = 1000
-
-
-class NoSuchValue(ValueError):
-    """A filter was asked for something that it does not know."""
-
-
-class Widget(StrEnum):
-    """How a filter is asked."""
-
-    CHOICE = "choice"
-    TYPED = "typed"  # with choices to pick from while typing
-    NUMBER = "number"
-    DATE = "date"
-    LINKED = "linked"  # only a link sets it; the form keeps it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
-    """One filter.
-
-    Attributes:
-        name: Of the parameter in the address.
-        widget: How it is asked.
-        condition: Of a value what a conversation has to be; raises `NoSuchValue`.
-        choices: What there is to choose from.
-        hint: Said within the empty field.
-        is_cheap: Counting what it leaves, up to a bound, takes a look into an index.
-        in_words: What a value says, where it is not written to be read.
-    """
-
-    name: str
-    label: Label
-    widget: Widget
-    condition: Callable[[str], Q]
-    choices: Callable[[], Choices] = tuple
-    hint: Label = ""
-    is_cheap: bool = False
-    in_words: Callable[[str], str] | None = None
-
-    def shown(self, value: str, choices: Choices) -> Label:
-        """A value in the words of its choice; one that was typed is in words already."""
-        return self.in_words(value) if self.in_words else dict(choices).get(value, value)
 
 
 def whole_number(text: str) -> int:
@@ -268,6 +222,7 @@ FILTERS: tuple[Filter, ...] = (
         condition=_copilot,
         choices=_copilots,
         hint=_("Any; type a name"),
+        index=Index.ORDER,
         is_cheap=True,
     ),
     Filter(
@@ -277,6 +232,7 @@ FILTERS: tuple[Filter, ...] = (
         condition=_tag,
         choices=_tags,
         hint=_("Any"),
+        index=Index.ORDER,
     ),
     Filter(
         name="version",
@@ -284,6 +240,8 @@ FILTERS: tuple[Filter, ...] = (
         widget=Widget.NUMBER,
         condition=lambda text: _run(copilot_version__number=whole_number(text)),
         hint=_("Any"),
+        index=Index.IDS,
+        entries=lambda text: Run.objects.filter(copilot_version__number=whole_number(text)),
     ),
     Filter(
         name="model",
@@ -292,6 +250,8 @@ FILTERS: tuple[Filter, ...] = (
         condition=lambda text: _run(model=text),
         choices=_seen(SeenKind.MODEL),
         hint=_("Any"),
+        index=Index.IDS,
+        entries=lambda text: Run.objects.filter(model=text),
     ),
     Filter(
         name="provider",
@@ -300,6 +260,8 @@ FILTERS: tuple[Filter, ...] = (
         condition=lambda text: _run(provider=text),
         choices=_providers,
         hint=_("Any"),
+        index=Index.IDS,
+        entries=lambda text: Run.objects.filter(provider=text),
     ),
     Filter(
         name="caller",
@@ -307,6 +269,7 @@ FILTERS: tuple[Filter, ...] = (
         widget=Widget.CHOICE,
         condition=_caller,
         choices=_callers,
+        index=Index.ORDER,
         is_cheap=True,
     ),
     Filter(
@@ -316,6 +279,7 @@ FILTERS: tuple[Filter, ...] = (
         condition=_user,
         choices=_users,
         hint=_("Any; an id, address or name"),
+        index=Index.ORDER,
         is_cheap=True,
     ),
     Filter(
@@ -324,6 +288,7 @@ FILTERS: tuple[Filter, ...] = (
         widget=Widget.CHOICE,
         condition=_days,
         choices=PERIODS.items,
+        index=Index.SPAN,
         is_cheap=True,
     ),
     Filter(
@@ -331,6 +296,7 @@ FILTERS: tuple[Filter, ...] = (
         label=_("From"),
         widget=Widget.DATE,
         condition=lambda text: Q(last_at__gte=_midnight(text)),
+        index=Index.SPAN,
         is_cheap=True,
     ),
     Filter(
@@ -338,6 +304,7 @@ FILTERS: tuple[Filter, ...] = (
         label=_("To"),
         widget=Widget.DATE,
         condition=lambda text: Q(last_at__lt=_midnight(text, after=1)),
+        index=Index.SPAN,
         is_cheap=True,
     ),
     Filter(
@@ -349,6 +316,8 @@ FILTERS: tuple[Filter, ...] = (
             **{"any-failed": Q(has_error=True)},
         ),
         choices=lambda: [*Outcome.choices, ("any-failed", _("Any answer failed"))],
+        index=Index.ORDER,
+        common=frozenset({Outcome.COMPLETED.value}),
         is_cheap=True,
     ),
     Filter(
@@ -362,6 +331,8 @@ FILTERS: tuple[Filter, ...] = (
         ),
         choices=_seen(SeenKind.ERROR),
         hint=_("Any"),
+        index=Index.IDS,
+        entries=lambda text: Run.objects.filter(~Q(error_code=""), error_code=text),
     ),
     Filter(
         name="judged",
@@ -369,6 +340,8 @@ FILTERS: tuple[Filter, ...] = (
         widget=Widget.CHOICE,
         condition=one_of(down=Q(n_down__gt=0), up=Q(n_up__gt=0), none=Q(n_down=0, n_up=0)),
         choices=lambda: [("down", _("Down")), ("up", _("Up")), ("none", _("None"))],
+        index=Index.ORDER,
+        common=frozenset({"none"}),
         is_cheap=True,
     ),
     Filter(
@@ -378,6 +351,7 @@ FILTERS: tuple[Filter, ...] = (
         condition=_reason,
         choices=_seen(SeenKind.REASON),
         hint=_("Any"),
+        index=Index.IDS,
     ),
     Filter(
         name="tokens-from",
@@ -422,6 +396,8 @@ FILTERS: tuple[Filter, ...] = (
             widget=Widget.CHOICE,
             condition=one_of(yes=Q(**{f"has_{name}": True}), no=Q(**{f"has_{name}": False})),
             choices=lambda: [("yes", _("Yes")), ("no", _("No"))],
+            index=Index.ORDER,
+            common=frozenset({"no"}),
             is_cheap=True,
         )
         for name, label in (
@@ -436,6 +412,8 @@ FILTERS: tuple[Filter, ...] = (
         widget=Widget.CHOICE,
         condition=one_of(**{one.value: Q(review_state=one.value) for one in ReviewState}),
         choices=lambda: ReviewState.choices,
+        index=Index.ORDER,
+        common=frozenset({ReviewState.NEW.value}),
         is_cheap=True,
     ),
     Filter(
@@ -444,6 +422,7 @@ FILTERS: tuple[Filter, ...] = (
         widget=Widget.CHOICE,
         condition=_label,
         choices=lambda: [(str(label.pk), label.name) for label in labels()],
+        index=Index.IDS,
     ),
     Filter(
         name="counted",
@@ -451,6 +430,7 @@ FILTERS: tuple[Filter, ...] = (
         widget=Widget.LINKED,
         condition=_counted,
         in_words=counted_words,
+        index=Index.OWN,
     ),
     Filter(
         name="playground",
@@ -462,42 +442,3 @@ FILTERS: tuple[Filter, ...] = (
     ),
 )
 BY_NAME: Mapping[str, Filter] = {one.name: one for one in FILTERS}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
-    """The filters of an address.
-
-    Attributes:
-        values: What was asked of each, by name.
-        condition: What a conversation has to be.
-        unknown: Filters that were asked for what they do not know; they leave nothing.
-    """
-
-    values: Mapping[str, str]
-    condition: Q
-    unknown: tuple[Filter, ...] = ()
-
-    @property
-    def is_cheap(self) -> bool:
-        """Whether counting what they leave is."""
-        return all(BY_NAME[name].is_cheap for name in self.values)
-
-
-def read_filters(given: Mapping[str, str]) -> Chosen:
-    """Reads the filters of an address; other parameters are none of ours."""
-    values = {
-        one.name: text
-        for one in FILTERS
-        if (text := given.get(one.name, "").replace("\0", "").strip())
-    }
-    condition, unknown = Q(), []
-    for name, text in values.items():
-        try:
-            condition &= BY_NAME[name].condition(text)
-        except NoSuchValue:
-            unknown.append(BY_NAME[name])
-            condition &= Q(pk__in=())
-    if "playground" not in values:
-        condition &= ~Q(principal__startswith=PLAYGROUND)
-    return Chosen(values=values, condition=condition, unknown=tuple(unknown))

@@ -10,12 +10,17 @@ from django.db.models import Q
 
 from copilot_admin.models import Conversation, SavedView
 from copilot_admin.models.reviewing import LONGEST_NAME
-from copilot_admin.review.filters import BY_NAME, read_filters
+from copilot_admin.review.chosen import read_filters
+from copilot_admin.review.filters import BY_NAME
+from copilot_admin.review.finding import scope_of
 from protocol.storable import clean_text
 
 SEARCHED = "q"
 MOST_VIEWS = 40  # shown: own and shared
 MOST_COUNTED = 12
+MOST_LOOKED_AT = (
+    1_000  # for a view of several filters; they go without a number where there are more
+)
 COUNTED = 99  # conversations of a view; above it says "99+"
 LONGEST_QUERY = 4000
 
@@ -129,6 +134,7 @@ def _count(view: SavedView) -> int | None:
     chosen = read_filters(given)
     if SEARCHED in given or chosen.unknown or not chosen.is_cheap:
         return None
-    # One EXISTS per cheap filter would not do for two rare ones: those walk, as far as the bound.
-    found = Conversation.objects.filter(chosen.condition).order_by()
-    return found[: COUNTED + 1].count()
+    newest = Conversation.objects.order_by("-last_at", "-id")
+    scope = scope_of(newest, chosen, window=MOST_LOOKED_AT)
+    number = scope.rows.order_by()[: COUNTED + 1].count()
+    return number if scope.end is None or number > COUNTED else None

@@ -13,6 +13,7 @@ from django.db.models import Count, Min, Q, QuerySet
 
 from copilot_admin.journal.search_index import SEARCH_FILLING
 from copilot_admin.models import Conversation, Filling, Run, TurnText
+from copilot_admin.review.finding import Scope
 from copilot_admin.review.phrases import Typed
 from copilot_admin.review.trigrams import (
     Reach,
@@ -57,15 +58,22 @@ class Hit:
     turns: int
 
 
-def search(ordered: QuerySet[Conversation], phrases: Sequence[str], *, size: int) -> Page:
+def search(
+    ordered: QuerySet[Conversation],
+    phrases: Sequence[str],
+    *,
+    size: int,
+    scope: Scope | None = None,
+) -> Page:
     """Finds conversations with a turn that has all the phrases.
 
     Args:
         ordered: The conversations to look at, in the order in which they are wanted.
         phrases: Folded, at least one.
         size: Rows of a page.
+        scope: Where to walk, if filters do not leave that to the order; only an index goes beyond.
     """
-    walk = _Walk(ordered, phrases, size=size)
+    walk = _Walk(scope or Scope(rows=ordered), phrases, size=size)
     walk.take(STEPS)
     if walk.is_done():
         return Page(rows=_rows(ordered, walk.found, size=size))
@@ -120,10 +128,9 @@ class _Walk:
         found: The conversations that have the phrases.
     """
 
-    def __init__(
-        self, ordered: QuerySet[Conversation], phrases: Sequence[str], *, size: int
-    ) -> None:
-        self._keys = ordered.values_list("pk", flat=True)
+    def __init__(self, scope: Scope, phrases: Sequence[str], *, size: int) -> None:
+        self._keys = scope.rows.values_list("pk", flat=True)
+        self._is_bounded = scope.end is not None
         self._phrases, self._size = phrases, size
         self._start, self._is_at_end = 0, False
         self.found: list[int] = []
@@ -135,7 +142,7 @@ class _Walk:
     def take(self, steps: Sequence[int]) -> None:
         """Goes on, as far as these steps and no further than needed."""
         upcoming = list(self._keys[self._start : self._start + sum(steps) + 1])
-        self._is_at_end = len(upcoming) <= sum(steps)
+        self._is_at_end = len(upcoming) <= sum(steps) and not self._is_bounded
         for step in steps:
             if len(self.found) > self._size:
                 return

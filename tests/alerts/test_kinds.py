@@ -16,7 +16,7 @@ from copilot_admin.alerts.scope import Scope
 from copilot_admin.alerts.windows import Window
 from copilot_admin.answering.feedback import Judgement, keep
 from copilot_admin.models import Conversation, Copilot, DailyTotal, Feedback, Outcome, Turn
-from copilot_admin.review.filters import read_filters
+from copilot_admin.review.chosen import read_filters
 from tests.alerts.alerting import HOUR, NOON, count, thumb
 from tests.factories import make_published, make_version
 from tests.journal.journaling import Client, ending

@@ -23,6 +23,7 @@ from copilot_admin.models import (
     Turn,
 )
 from copilot_admin.models.usage import TTFT_LIMITS
+from copilot_admin.review.chosen import read_filters
 from copilot_admin.review.counted import Counted, counted_condition, read_counted
 from copilot_admin.review.figures import figures_of
 from copilot_admin.review.first_token import PER_CENT, FirstToken, percentile
@@ -224,6 +225,15 @@ class TestBehindFigures:
         assert [part.model for part in week.models] == ["small-1"]
         assert figures_of(read_period({}, at=START), []).now["questions"] == 0
         assert isclose(found.now.failed, 0.0)
+
+    @pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite never makes a join of it")
+    @pytest.mark.parametrize("what", ["questions", "conversations", "requests", "slower:900"])
+    def test_what_is_behind_a_figure_is_looked_up_until_a_page_is_full(self, what):
+        chosen = read_filters({"counted": f"{what} 2026-10-20 2026-11-20"})
+        rows = Conversation.objects.filter(chosen.condition).order_by("-last_at", "-id")
+        plan = rows[:51].explain()
+        assert "SubPlan" in plan
+        assert "Join" not in plan.split("SubPlan")[0]
 
     def test_rollups_are_found_by_their_days_and_hours(self):
         if IS_POSTGRESQL:

@@ -21,7 +21,9 @@ from copilot_admin.models import (
     SeenKind,
     SeenValue,
 )
-from copilot_admin.review.filters import BY_NAME, FILTERS, NoSuchValue, Widget, read_filters
+from copilot_admin.review.chosen import read_filters
+from copilot_admin.review.filter import NoSuchValue, Widget
+from copilot_admin.review.filters import BY_NAME, FILTERS
 from tests.databases import IS_POSTGRESQL
 from tests.factories import make_copilot, make_key, make_version
 from tests.journal.journaling import Client, ai, call_event, ending

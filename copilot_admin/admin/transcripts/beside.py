@@ -17,6 +17,7 @@ from copilot_admin.admin.transcripts.list import (
     row_key,
 )
 from copilot_admin.models import Conversation
+from copilot_admin.review.finding import scope_of
 from copilot_admin.review.phrases import read_typed
 from copilot_admin.review.searching import search
 
@@ -55,12 +56,16 @@ def conversation_beside(
         return None
     key = row_key(place_of(conversation, place))
     rows = beside(
-        shown.queryset.exclude(pk=conversation.pk),
+        shown.all_rows.exclude(pk=conversation.pk),
         newer=key if direction == NEWER else None,
         older=key if direction == OLDER else None,
     )
     phrases = read_typed(shown.query).phrases
-    found = search(rows, phrases, size=1).rows if phrases else rows[:1]
+    scope = scope_of(rows, shown.chosen, window=shown.window)
+    if not phrases:
+        return scope.rows.values_list("pk", flat=True).first()
+    passing = rows.filter(shown.chosen.condition)
+    found = search(passing, phrases, size=1, scope=scope).rows
     return next((one.pk for one in found), None)
 
 
@@ -82,8 +87,9 @@ def rows_of_list(
     phrases = read_typed(shown.query).phrases
     if not phrases:
         return rows
-    newest = beside(rows, newer=None, older=None)
-    found = search(newest, phrases, size=MOST_SEARCHED).rows
+    newest = beside(shown.all_rows, newer=None, older=None)
+    scope, passing = scope_of(newest, shown.chosen), newest.filter(shown.chosen.condition)
+    found = search(passing, phrases, size=MOST_SEARCHED, scope=scope).rows
     return rows.filter(pk__in=[one.pk for one in found])
 
 

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from copilot_admin.review.filters import FILTERS, Chosen, Filter, Label, Widget
+from copilot_admin.review.chosen import Chosen
+from copilot_admin.review.filter import Filter, Label, Widget
+from copilot_admin.review.filters import FILTERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,10 @@ from django.utils.functional import cached_property
 from copilot_admin.admin.transcripts.filter_form import Field, chips_of, fields_of
 from copilot_admin.journal.search_index import MOST
 from copilot_admin.models import Conversation
+from copilot_admin.review.chosen import Chosen, read_filters
 from copilot_admin.review.excerpts import excerpts
-from copilot_admin.review.filters import BY_NAME, Chosen, read_filters
+from copilot_admin.review.filters import BY_NAME
+from copilot_admin.review.finding import WINDOW, first_rows, scope_of
 from copilot_admin.review.phrases import Typed, read_typed
 from copilot_admin.review.row_notes import errors_of, reasons_of
 from copilot_admin.review.searching import (
@@ -38,10 +40,14 @@ class TranscriptList(ChangeList):
     older_query: str | None = None
     newer_query: str | None = None
     is_bounded = False
+    is_least = False
     bound: Bound | None = None
+    further_query: str | None = None
+    looked_to: Conversation | None = None
     chosen: Chosen
     is_being_filled = False
-    walked, searched = WALKED, MOST
+    all_rows: QuerySet[Conversation]
+    walked, searched, window = WALKED, MOST, WINDOW
 
     def get_filters_params(self, params: Any = None) -> dict[str, Any]:
         """The filters; where the reader is in the list is none."""
@@ -52,7 +58,7 @@ class TranscriptList(ChangeList):
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> QuerySet[Any]:
         """The conversations that pass the filters."""
         self.chosen = read_filters(request.GET.dict())
-        rows = super().get_queryset(request, exclude_parameters)
+        rows = self.all_rows = super().get_queryset(request, exclude_parameters)
         self.has_active_filters = self.has_active_filters or bool(self.chosen.values)
         return rows.filter(self.chosen.condition)
 
@@ -93,7 +99,7 @@ class TranscriptList(ChangeList):
         size = self.list_per_page
         typed = read_typed(self.query)
         named = found_by_id(typed) if typed and not (newer or older) else {}
-        found = self._found(beside(self.queryset, newer=newer, older=older), typed, named)
+        found = self._found(beside(self.all_rows, newer=newer, older=older), typed, named)
         there_is_more, rows = len(found) > size, found[:size]
         if newer:
             rows.reverse()
@@ -102,6 +108,8 @@ class TranscriptList(ChangeList):
             has_older=bool(newer) or there_is_more,
             has_newer=there_is_more if newer else bool(older),
         )
+        if self.looked_to is not None and not there_is_more:
+            self.further_query = self._page_query(NEWER if newer else OLDER, self.looked_to)
         self._count(rows, named, is_searched=bool(typed))
         self.result_list = [*self._rows_of(named), *(row for row in rows if row.pk not in named)]
         self._point_at_hits(typed, named)
@@ -129,10 +137,20 @@ class TranscriptList(ChangeList):
         if is_id or (typed and not typed.phrases):
             return []
         if not typed:
-            return list(rows[: size + 1])
-        page = search(rows, typed.phrases, size=size)
+            return self._filtered(rows, size)
+        scope = scope_of(rows, self.chosen, window=self.window)
+        page = search(rows.filter(self.chosen.condition), typed.phrases, size=size, scope=scope)
         self.bound, self.is_being_filled = page.bound, is_being_filled()
         return list(page.rows)
+
+    def _filtered(self, rows: QuerySet[Conversation], size: int) -> list[Conversation]:
+        """What the filters leave: first of the nearest, which are mostly enough."""
+        found = first_rows(rows, self.chosen, size=size)
+        if len(found) > size or not self.chosen.needs_bound:
+            return found
+        scope = scope_of(rows, self.chosen, window=self.window)
+        self.looked_to = scope.end
+        return list(scope.rows[: size + 1])
 
     def _rows_of(self, named: Mapping[int, int | None]) -> list[Conversation]:
         rows = self.root_queryset.select_related("copilot", "user").filter(pk__in=named)
@@ -146,8 +164,11 @@ class TranscriptList(ChangeList):
             counted = len({*named, *(row.pk for row in rows)})
             self.is_bounded = bool(self.older_query or self.newer_query)
         else:
-            counted = self.queryset.order_by()[: COUNTED + 1].count()
+            newest = beside(self.all_rows, newer=None, older=None)
+            scope = scope_of(newest, self.chosen, window=self.window)
+            counted = max(scope.rows.order_by()[: COUNTED + 1].count(), len(rows))
             self.is_bounded = counted > COUNTED
+            self.is_least = scope.end is not None
         self.result_count = self.full_result_count = min(counted, COUNTED)
 
     def _point_at_hits(self, typed: Typed, named: Mapping[int, int | None]) -> None:

@@ -13,7 +13,8 @@ from django.db.models import Max, Min, Q
 from django.utils import timezone
 
 from copilot_admin.models import Conversation, TurnText
-from copilot_admin.review.filters import FILTERS, PERIODS, Chosen, read_filters
+from copilot_admin.review.chosen import Chosen, read_filters
+from copilot_admin.review.filters import FILTERS, PERIODS
 from copilot_admin.review.phrases import read_typed
 from copilot_admin.review.saved_views import SEARCHED, kept_query
 from copilot_admin.review.searching import found_by_id

@@ -13,7 +13,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.transcripts.list import COUNTED, EPOCH, key_of, row_key
+from copilot_admin.admin.transcripts.list import (
+    COUNTED,
+    EPOCH,
+    TranscriptList,
+    key_of,
+    row_key,
+)
 from copilot_admin.admin.transcripts.words import OUTCOMES, STATES
 from copilot_admin.models import (
     Conversation,
@@ -23,7 +29,7 @@ from copilot_admin.models import (
     Filling,
     Outcome,
 )
-from copilot_admin.review import searching
+from copilot_admin.review import finding, searching
 from tests.factories import make_copilot, make_user
 from tests.journal.journaling import Client as Asking
 from tests.journal.journaling import ai, ending
@@ -151,6 +157,25 @@ def test_rows_are_found_by_question_trace_id_and_filters(reviewer: Browser, quer
 def test_counting_stops_at_a_bound(reviewer: Browser):
     make_conversations(COUNTED + 1)
     assert "More than 1000 conversations" in reviewer.get(LIST).content.decode()
+
+
+def test_filters_without_an_index_say_how_far_was_looked_and_lead_on(
+    reviewer: Browser, monkeypatch
+):
+    monkeypatch.setattr(TranscriptList, "window", 3)
+    monkeypatch.setattr(finding, "FIRST_WINDOW", 1)
+    make_conversations(1, title="Long", tokens=99999, last_at=NOON - timedelta(days=1))
+    make_conversations(3)
+    response = reviewer.get(LIST, {"tokens-from": "99999"})
+    assert titles(response) == []
+    page = response.content.decode()
+    assert "3 conversations were looked through, as far as 2026-11-20 12:00." in page
+    further = re.search(r'<a href="([^"]+)">Look through the next ones', page)
+    assert further is not None
+    behind = reviewer.get(LIST + unescape(further[1]))
+    assert titles(behind) == ["Long"]
+    assert "Look through the next ones" not in behind.content.decode()
+    assert "At least 1 conversation" in behind.content.decode()
 
 
 def test_a_small_list_is_counted(reviewer: Browser):

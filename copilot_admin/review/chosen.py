@@ -1,0 +1,91 @@
+"""The filters of an address, read into what a conversation has to be and how that is found."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+import operator
+
+from django.db.models import Q
+
+from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.review.filter import Filter, Index, Indexed, NoSuchValue
+from copilot_admin.review.filters import BY_NAME, FILTERS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A filter with the value that was asked for, and what a conversation has to be for it."""
+
+    filter: Filter
+    text: str
+    condition: Q
+
+    @property
+    def index(self) -> Index:
+        """How the database finds what it leaves."""
+        return self.filter.index_of(self.text, self.condition)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The filters of an address.
+
+    Attributes:
+        values: What was asked of each, by name.
+        condition: What a conversation has to be.
+        unknown: Filters that were asked for what they do not know; they leave nothing.
+        parts: The others.
+    """
+
+    values: Mapping[str, str]
+    condition: Q
+    unknown: Sequence[Filter] = ()
+    parts: Sequence[Part] = ()
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether counting what they leave is."""
+        return all(BY_NAME[name].is_cheap for name in self.values)
+
+    @property
+    def span(self) -> Q:
+        """The part of the list in which a conversation has to be."""
+        return _all(part.condition for part in self.parts if part.index is Index.SPAN)
+
+    @property
+    def indexed(self) -> Sequence[Indexed]:
+        """What indexes know of the values."""
+        known = (part.filter.indexed(part.text, part.condition) for part in self.parts)
+        return tuple(filter(None, known))
+
+    @property
+    def needs_bound(self) -> bool:
+        """Whether no index has just these conversations in the order of the list."""
+        asked = [part.index for part in self.parts]
+        return asked.count(Index.ORDER) > 1 or bool({Index.NONE, Index.IDS} & {*asked})
+
+
+def read_filters(given: Mapping[str, str]) -> Chosen:
+    """Reads the filters of an address; other parameters are none of ours."""
+    values = {
+        one.name: text
+        for one in FILTERS
+        if (text := given.get(one.name, "").replace("\0", "").strip())
+    }
+    parts, unknown = [], []
+    for name, text in values.items():
+        one = BY_NAME[name]
+        try:
+            parts.append(Part(filter=one, text=text, condition=one.condition(text)))
+        except NoSuchValue:
+            unknown.append(one)
+    condition = _all(part.condition for part in parts)
+    if unknown:
+        condition &= Q(pk__in=())
+    if "playground" not in values:
+        condition &= ~Q(principal__startswith=PLAYGROUND)
+    return Chosen(values=values, condition=condition, unknown=tuple(unknown), parts=tuple(parts))
+
+
+def _all(conditions: Iterable[Q]) -> Q:
+    return reduce(operator.and_, conditions, Q())

@@ -1,0 +1,118 @@
+"""What a filter of the transcript list is, and what an index knows of its values."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils.functional import Promise
+
+from copilot_admin.models import Conversation
+
+Label = str | Promise
+Choices = Iterable[tuple[str, Label]]
+
+
+class NoSuchValue(ValueError):
+    """A filter was asked for something that it does not know."""
+
+
+class Widget(StrEnum):
+    """How a filter is asked."""
+
+    CHOICE = "choice"
+    TYPED = "typed"  # with choices to pick from while typing
+    NUMBER = "number"
+    DATE = "date"
+    LINKED = "linked"  # only a link sets it; the form keeps it
+
+
+class Index(StrEnum):
+    """How the database finds what a filter leaves."""
+
+    NONE = "none"  # only by looking at each conversation
+    SPAN = "span"  # as a part of the list: all indexes that have its order begin or end there
+    ORDER = "order"  # an index has them in the order of the list
+    IDS = "ids"  # an index has them in another order
+    OWN = "own"  # its condition says itself where to look
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Indexed:
+    """What an index knows of a filter's value.
+
+    Attributes:
+        ids: Of the conversations with it, maybe some of them several times.
+        is_condition: The condition is nothing else than to be one of these.
+    """
+
+    condition: Q
+    ids: "QuerySet[Any, Any]"
+    is_in_order: bool
+    is_condition: bool
+
+
+Entries = Callable[[str], "QuerySet[Any, Any]"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """One filter.
+
+    Attributes:
+        name: Of the parameter in the address.
+        widget: How it is asked.
+        condition: Of a value what a conversation has to be; raises `NoSuchValue`.
+        choices: What there is to choose from.
+        hint: Said within the empty field.
+        is_cheap: Counting what it leaves, up to a bound, takes a look into an index.
+        index: How what it leaves is found; of values in `common` only by looking at each conversation.
+        entries: What an index that is not of conversations has of a value, by conversation.
+        in_words: What a value says, where it is not written to be read.
+    """
+
+    name: str
+    label: Label
+    widget: Widget
+    condition: Callable[[str], Q]
+    choices: Callable[[], Choices] = tuple
+    hint: Label = ""
+    is_cheap: bool = False
+    index: Index = Index.NONE
+    common: frozenset[str] = frozenset()
+    entries: Entries | None = None
+    in_words: Callable[[str], str] | None = None
+
+    def shown(self, value: str, choices: Choices) -> Label:
+        """A value in the words of its choice; one that was typed is in words already."""
+        return self.in_words(value) if self.in_words else dict(choices).get(value, value)
+
+    def index_of(self, text: str, condition: Q) -> Index:
+        """How what a value leaves is found."""
+        if not condition:
+            return Index.SPAN  # of all of the list
+        if text in self.common:
+            return Index.NONE
+        is_one = self.index is not Index.ORDER or not _is_of_several(condition)
+        return self.index if is_one else Index.IDS
+
+    def indexed(self, text: str, condition: Q) -> Indexed | None:
+        """What an index knows of a value; None where there is none of its own."""
+        index = self.index_of(text, condition)
+        if index not in (Index.ORDER, Index.IDS):
+            return None
+        entries = self.entries(text) if self.entries else Conversation.objects.filter(condition)
+        ids = entries.order_by().values("conversation" if self.entries else "pk")
+        is_in_order = index is Index.ORDER
+        return Indexed(
+            condition=condition,
+            ids=ids,
+            is_in_order=is_in_order,
+            is_condition=not (is_in_order or self.entries),
+        )
+
+
+def _is_of_several(condition: Q) -> bool:
+    """Whether one of several values is asked for: no index has those of all in order."""
+    return any(isinstance(one, tuple) and one[0].endswith("__in") for one in condition.children)

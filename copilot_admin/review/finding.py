@@ -1,0 +1,90 @@
+"""What filters leave of the list, found without reading a whole table, whatever they ask for.
+
+One filter whose index has its conversations in the order of the list needs no bound. Of several, and of
+those that no index serves, a filter that leaves few is asked first; else the newest conversations are
+looked through, as many as a window has, and the list says so and goes on behind them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Q, QuerySet
+
+from copilot_admin.models import Conversation
+from copilot_admin.review.chosen import Chosen
+
+FIRST_WINDOW, WINDOW = 1_000, 5_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Conversations that pass the filters, and how far was looked.
+
+    Attributes:
+        rows: Those that pass, in the order of the list.
+        end: The last that was looked at, where there may be others behind it.
+    """
+
+    rows: QuerySet[Conversation]
+    end: Conversation | None = None
+
+
+def scope_of(ordered: QuerySet[Conversation], chosen: Chosen, *, window: int = WINDOW) -> Scope:
+    """Where to look for what filters leave.
+
+    Args:
+        ordered: All conversations on one side of a place in the list, nearest first.
+        chosen: The filters.
+        window: Conversations, or entries of an index, that may be read.
+    """
+    passing = ordered.filter(chosen.condition)
+    if not chosen.needs_bound:
+        return Scope(rows=passing)
+    for indexed in chosen.indexed:
+        if not indexed.ids[window : window + 1]:
+            few = Q() if indexed.is_condition else Q(pk__in=indexed.ids)
+            return Scope(rows=passing.filter(few))
+    ends = _ends(ordered, chosen, window)
+    if None in ends:
+        return Scope(rows=passing)
+    end = _nearest([one for one in ends if one is not None], ordered)
+    return Scope(rows=passing.filter(_until(end, ordered)), end=end)
+
+
+def first_rows(ordered: QuerySet[Conversation], chosen: Chosen, *, size: int) -> list[Conversation]:
+    """A page, and one more, of what filters leave among the nearest; fewer where it is not soon full."""
+    passing = ordered.filter(chosen.condition)
+    if chosen.needs_bound:
+        ends = _ends(ordered, chosen, FIRST_WINDOW)
+        known = [one for one in ends if one is not None]
+        if len(known) < len(ends):
+            return []
+        passing = passing.filter(_until(_nearest(known, ordered), ordered))
+    return list(passing[: size + 1])
+
+
+def _ends(
+    ordered: QuerySet[Conversation], chosen: Chosen, window: int
+) -> list[Conversation | None]:
+    """The last of a window, in each index that has the order; None where it has no more than that."""
+    leads = [one.condition for one in chosen.indexed if one.is_in_order] or [Q()]
+    rows = ordered.filter(chosen.span).select_related(None)
+    return [rows.filter(lead)[window - 1 : window].first() for lead in leads]
+
+
+def _nearest(ends: Sequence[Conversation], ordered: QuerySet[Conversation]) -> Conversation:
+    """The one that comes first: as far as it, no index has more than a window."""
+    pick = max if _is_newest_first(ordered) else min
+    return pick(ends, key=lambda one: (one.last_at, one.pk))
+
+
+def _until(end: Conversation, ordered: QuerySet[Conversation]) -> Q:
+    """The part of the list as far as a conversation; an index begins or ends with the time."""
+    at, pk = end.last_at, end.pk
+    if _is_newest_first(ordered):
+        return Q(last_at__gte=at) & (Q(last_at__gt=at) | Q(pk__gte=pk))
+    return Q(last_at__lte=at) & (Q(last_at__lt=at) | Q(pk__lte=pk))
+
+
+def _is_newest_first(ordered: QuerySet[Conversation]) -> bool:
+    return str(ordered.query.order_by[0]).startswith("-")

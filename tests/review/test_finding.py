@@ -1,0 +1,154 @@
+"""What filters leave is found without reading a whole table, whatever they ask for."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db import connection
+from django.db.models import QuerySet
+import pytest
+
+from copilot_admin.copilots.users import AskingUser
+from copilot_admin.journal.users import row_of
+from copilot_admin.models import Conversation, Copilot, Run
+from copilot_admin.review import finding
+from copilot_admin.review.chosen import Chosen, read_filters
+from copilot_admin.review.filter import Index
+from copilot_admin.review.filters import BY_NAME
+from copilot_admin.review.finding import Scope, first_rows, scope_of
+from tests.databases import IS_POSTGRESQL
+from tests.factories import make_copilot
+from tests.review.test_filters import INDEXES
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+NEWEST = Conversation.objects.order_by("-last_at", "-id")
+
+
+def talks(number: int, *, days_ago: int = 0, **of: Any) -> None:
+    """Conversations, a second apart, the last one newest."""
+    at = NOON - timedelta(days=days_ago)
+    given = {"copilot": Copilot.objects.first() or make_copilot(), "principal": "anonymous", **of}
+    for second in range(number):
+        moment = at + timedelta(seconds=second)
+        Conversation.objects.create(**given, first_at=moment, last_at=moment)
+
+
+def looked(window: int = 3, **given: str) -> tuple[list[str], Scope]:
+    """The titles that are found, and where was looked."""
+    chosen = read_filters({name.replace("_", "-"): value for name, value in given.items()})
+    scope = scope_of(NEWEST, chosen, window=window)
+    return [row.title for row in scope.rows], scope
+
+
+def test_one_filter_whose_index_has_the_order_is_not_bounded():
+    talks(5, has_file=True, title="file")
+    found, scope = looked(file="yes")
+    assert found == ["file"] * 5
+    assert scope.end is None
+
+
+def test_what_no_index_knows_is_looked_for_in_a_window_and_behind_it():
+    talks(1, title="long", tokens=9000, days_ago=1)
+    talks(3, title="short")
+    found, scope = looked(tokens_from="9000")
+    assert found == []
+    assert scope.end == Conversation.objects.filter(title="short").earliest("last_at")
+    behind = NEWEST.filter(last_at__lt=scope.end.last_at)
+    further = scope_of(behind, read_filters({"tokens-from": "9000"}), window=3)
+    assert ([row.title for row in further.rows], further.end) == (["long"], None)
+
+
+@pytest.mark.parametrize(
+    "other", [{"tokens_to": "10"}, {"caller": "anonymous"}, {"outcome": "running"}]
+)
+def test_the_filter_that_leaves_few_is_asked_first(other: dict[str, str]):
+    talks(2, title="file", has_file=True, days_ago=1)
+    talks(9, title="other")
+    found, scope = looked(file="yes", **other)
+    assert found == ["file", "file"]
+    assert scope.end is None
+
+
+def test_of_two_filters_that_leave_many_the_newest_of_one_are_looked_through():
+    talks(1, title="both", has_file=True, has_call=True, days_ago=1)
+    talks(4, title="call", has_call=True)
+    talks(4, title="file", has_file=True)
+    found, scope = looked(call="yes", file="yes")
+    assert found == []
+    assert scope.end is not None
+    assert scope.end.last_at == NOON + timedelta(seconds=1)
+
+
+def test_a_period_narrows_the_window():
+    talks(1, title="long", tokens=9000, days_ago=3)
+    talks(9, title="short")
+    found, scope = looked(tokens_from="9000", until="2026-11-18")
+    assert (found, scope.end) == (["long"], None)
+
+
+def test_requests_are_looked_up_where_they_are_few():
+    talks(1, title="asked", days_ago=1)
+    talks(9, title="other")
+    asked = Conversation.objects.get(title="asked")
+    run = {"copilot": asked.copilot, "started_at": NOON, "heartbeat_at": NOON, "model": "rare"}
+    Run.objects.create(conversation=asked, **run)
+    found, scope = looked(model="rare")
+    assert (found, scope.end) == (["asked"], None)
+    nothing, scope = looked(model="none")
+    assert (nothing, scope.end) == ([], None)
+
+
+def test_what_a_filter_does_not_know_leaves_nothing():
+    talks(4)
+    found, _scope = looked(copilot="nonsense", tokens_from="0")
+    assert found == []
+
+
+def test_a_page_is_mostly_found_among_the_nearest(monkeypatch):
+    monkeypatch.setattr(finding, "FIRST_WINDOW", 4)
+    talks(5, title="asked", tokens=7)
+    chosen = read_filters({"tokens-from": "7"})
+    assert [row.title for row in first_rows(NEWEST, chosen, size=2)] == ["asked"] * 3
+
+
+@pytest.mark.parametrize("name", INDEXES)
+def test_every_filter_reads_an_index_in_order_or_is_bounded(name: str):
+    copilot = make_copilot(tags=["Risk"])
+    row_of(AskingUser(id="ada"), at=NOON)
+    text = str(copilot.pk) if name == "copilot" else INDEXES[name][0]
+    talks(4, copilot=copilot)
+    given = {"playground": "with", name: text}
+    for also in ({}, {"tokens-from": "5"}, {"file": "yes"}):
+        chosen = read_filters({**given, **also})
+        scope = scope_of(NEWEST, chosen, window=1)
+        if chosen.needs_bound:
+            assert scope.end is not None or len(scope.rows) <= 1
+        else:
+            assert str(scope.rows.query) == str(NEWEST.filter(chosen.condition).query)
+    alone = read_filters(given)
+    if not alone.needs_bound and BY_NAME[name].index is Index.ORDER:
+        assert INDEXES[name][1] in _plan(alone)
+
+
+def test_a_window_is_a_range_of_the_lists_index():
+    talks(4)
+    chosen = read_filters({"tokens-from": "0", "playground": "with"})
+    for order in (NEWEST, NEWEST.order_by("last_at", "id")):
+        rows = scope_of(order, chosen, window=2).rows
+        assert rows.count() == 2
+        assert "conversation_recent" in _plan_of(rows)
+
+
+def _plan(chosen: Chosen) -> str:
+    return _plan_of(NEWEST.filter(chosen.condition))
+
+
+def _plan_of(rows: QuerySet[Conversation]) -> str:
+    if IS_POSTGRESQL:
+        with connection.cursor() as cursor:
+            for way in ("seqscan", "bitmapscan", "sort"):
+                cursor.execute(f"SET LOCAL enable_{way} = off")
+    plan = rows[:51].explain()
+    assert "Sort" not in plan
+    assert "TEMP B-TREE" not in plan
+    return str(plan)
