@@ -1,16 +1,20 @@
 """Fills a journal and says how long the list of transcripts, its search and the figures take.
 
-    python -m benchmarks.review [--messages N] [--runs N]
+    python -m benchmarks.review [--messages N] [--runs N] [--keep FOLDER]
 
-With DATABASE_URL it runs on PostgreSQL (in a database of its own on that server), else on SQLite.
+With DATABASE_URL it runs on PostgreSQL (in a database of its own on that server), else on SQLite. To
+fill takes hours at full size: with --keep it is done once, in this folder or in the very database of
+DATABASE_URL, and what is there is measured again.
 What counts is the server's time for a page, the median of some runs after a first one; beside it the
-longest. The last line says what a turn takes on the disk, with its indexes.
+shortest, the processor time of this process (of PostgreSQL's none is in it) and the time in the
+database. The last line says what a turn takes on the disk, with its indexes.
 """
 
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from datetime import date
 import os
 from pathlib import Path
 from statistics import median
@@ -21,12 +25,11 @@ from typing import Any
 
 from benchmarks.databases import new_database
 
-LIST = "/admin/copilot_admin/conversation/"
-FIGURES = "/admin/figures/"
 MOST_MS = {"postgresql": 150.0, "sqlite": 250.0}
 MOST_BYTES = 12_000  # of a turn
 MESSAGES = {"postgresql": 1_000_000, "sqlite": 250_000}
-COPILOTS = 50
+COPILOTS, VERSIONS = 50, 3
+LONG = 100  # turns of the longest conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,10 @@ class Measured:
 
     name: str
     median_ms: float
-    longest_ms: float
+    shortest_ms: float
+    cpu_ms: float
+    database_ms: float
+    queries: int
     rows: int
 
 
@@ -44,12 +50,14 @@ def main(arguments: Sequence[str]) -> int:
     parser = ArgumentParser(prog="python -m benchmarks.review", description=__doc__)
     parser.add_argument("--messages", type=int, help="questions and answers together")
     parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--keep", metavar="FOLDER", help="stays, and is filled only if it is empty")
     options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as folder:
+    with nullcontext(options.keep) if options.keep else tempfile.TemporaryDirectory() as folder:
         os.environ["COPILOT_DATA_DIR"] = folder
         os.environ["DJANGO_SETTINGS_MODULE"] = "copilot_admin.settings"
         server = os.environ.get("DATABASE_URL", "")
-        with new_database(server) if server else nullcontext("") as url:
+        own = server and not options.keep
+        with new_database(server) if own else nullcontext(server) as url:
             os.environ["DATABASE_URL"] = url
             try:
                 return _measure(Path(folder), messages=options.messages, runs=options.runs)
@@ -64,17 +72,21 @@ def _measure(folder: Path, *, messages: int | None, runs: int) -> int:
     from django.core.management import call_command
     from django.db import connection
 
+    from benchmarks.review_pages import pages
+
     call_command("migrate", verbosity=0)
     vendor = connection.vendor
-    turns = _fill((messages or MESSAGES[vendor]) // 2)
+    turns = _turns() or _fill((messages or MESSAGES[vendor]) // 2)
     size = _bytes(folder) / turns
-    measured = [_timed(name, LIST, given, runs) for name, given in _pages()]
-    measured += [_timed(name, FIGURES, given, runs) for name, given in _figures()]
-    measured += [_timed(f"behind {name}", LIST, given, runs) for name, given in _behind()]
-    print(f"\n{vendor}: {2 * turns:,} messages\n\n| page | rows | median | longest |")
-    print("|---|---|---|---|")
+    measured = [_timed(name, page, given, runs) for name, page, given in pages()]
+    print(f"\n{vendor}: {2 * turns:,} messages\n")
+    print(
+        "| page | rows | median ms | shortest | CPU | database | queries |\n|---|---|---|---|---|---|---|"
+    )
     for one in measured:
-        print(f"| {one.name} | {one.rows} | {one.median_ms:.0f} ms | {one.longest_ms:.0f} ms |")
+        times = (one.median_ms, one.shortest_ms, one.cpu_ms, one.database_ms)
+        said = " | ".join(f"{ms:.0f}" for ms in times)
+        print(f"| {one.name} | {one.rows} | {said} | {one.queries} |")
     print(f"\n{size / 1000:.1f} kB a turn, at most {MOST_BYTES / 1000:.0f}")
     slow = [one.name for one in measured if one.median_ms > MOST_MS[vendor]]
     print(f"longer than {MOST_MS[vendor]:.0f} ms: {', '.join(slow) or 'none'}")
@@ -85,80 +97,50 @@ def _fill(turns: int) -> int:
     from django.db import connection
 
     from benchmarks.transcripts import TURNS, filler
-    from copilot_admin.models import Turn
-    from tests.factories import make_key, make_version
+    from tests.factories import make_key
 
-    versions = [make_version() for _ in range(COPILOTS)]
+    versions = [version for _ in range(COPILOTS) for version in _versions()]
+    for version in versions[:: 2 * VERSIONS]:
+        _price(version)
     keys = [f"key:{make_key(f'Desk {one}')[0].pk}" for one in range(20)]
     began = time.monotonic()
-    filler(versions, ["anonymous", *keys]).fill(turns // TURNS, say=_say)
+    filling = filler(versions, ["anonymous", *keys])
+    filling.fill(turns // TURNS, say=_say)
+    filling.converse(LONG)
     print(f"filled in {time.monotonic() - began:.0f} s")
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
+    return _turns()
+
+
+def _turns() -> int:
+    from copilot_admin.models import Turn
+
     return Turn.objects.count()
 
 
-def _pages() -> Iterator[tuple[str, Mapping[str, str]]]:
-    from benchmarks.transcripts import COMMON, CYRILLIC, MIDDLE, RARE
-    from copilot_admin.models import Conversation, Copilot, EndpointKey, Run
+def _versions() -> "Iterator[Any]":
+    """The versions of a new copilot."""
+    from copilot_admin.copilots.publishing import publish
+    from tests.factories import make_copilot
 
-    copilot = Copilot.objects.order_by("pk")[0]
-    middle = Conversation.objects.order_by("last_at")[Conversation.objects.count() // 2]
-    key = EndpointKey.objects.order_by("pk")[0]
-    place = f"{int(middle.last_at.timestamp()) * 1_000_000}-{middle.pk}"
-    yield "list", {}
-    yield "list, from its middle", {"older": place}
-    for name, value in {
-        "copilot": copilot.slug,
-        "version": "1",
-        "model": "model-0",
-        "provider": "Provider 1",
-        "caller": f"key:{key.pk}",
-        "days": "90",
-        "until": "2026-09-15",
-        "outcome": "failed",
-        "error": "no-model",
-        "judged": "down",
-        "reason": "Slow",
-        "tokens-from": "30000",
-        "ttft-from": "3.99",
-        "call": "yes",
-        "branch": "yes",
-        "file": "yes",
-    }.items():
-        yield f"filter: {name}", {name: value}
-    yield "filter: a rare model", {"model": "model-39"}
-    yield "filter: a model that nobody has", {"model": "none"}
-    yield "search: common", {"q": COMMON}
-    yield "search: one in a hundred turns", {"q": MIDDLE}
-    yield "search: rare", {"q": RARE}
-    yield "search: another alphabet", {"q": CYRILLIC}
-    yield "search: no hit", {"q": "quetzalcoatl"}
-    yield "search: a phrase without a hit", {"q": '"market market"'}
-    yield "search: two signs", {"q": "zz"}
-    yield "search: rare, with a filter", {"q": RARE, "copilot": copilot.slug}
-    yield "search: a run's id", {"q": str(Run.objects.values_list("pk", flat=True)[0])}
-    yield "search: a trace id", {"q": "trace-1"}
-    yield "search: a conversation's number", {"q": f"#{middle.pk}"}
+    copilot = make_copilot()
+    for number in range(VERSIONS):
+        copilot.model = f"published-{number}"
+        copilot.save()
+        yield publish(copilot, user=None)
 
 
-def _figures() -> Iterator[tuple[str, Mapping[str, str]]]:
-    from copilot_admin.models import Copilot
+def _price(version: Any) -> None:
+    """Gives the models that are asked most a price at the provider of a version."""
+    from benchmarks.transcripts import MODELS
+    from copilot_admin.models import ModelPrice
 
-    for days in ("1", "7", "30", "90"):
-        yield f"figures of {days} days", {"days": days}
-    yield "figures of dates long ago", {"since": "2026-08-25", "until": "2026-09-20"}
-    copilot = Copilot.objects.order_by("pk")[0]
-    yield "figures of one copilot", {"days": "90", "copilot": copilot.slug}
-
-
-def _behind() -> Iterator[tuple[str, Mapping[str, str]]]:
-    for what in (
-        "questions", "conversations", "errors", "error:no-model", "slower:3500", "up", "unpriced",
-    ):  # fmt: skip
-        yield f"{what}, a month", {"counted": f"{what} 2026-10-20 2026-11-20"}
-    yield "conversations, long ago", {"counted": "conversations 2026-08-25 2026-09-01"}
-    yield "cancelled, of which there are none", {"counted": "cancelled 2026-10-20 2026-11-20"}
+    provider = version.copilot.provider
+    for model in MODELS[::2]:
+        ModelPrice.objects.create(
+            provider=provider, model=model, valid_from=date(2026, 1, 1), input=2, output=8
+        )
 
 
 def _timed(name: str, page: str, given: Mapping[str, str], runs: int) -> Measured:
@@ -170,13 +152,47 @@ def _timed(name: str, page: str, given: Mapping[str, str], runs: int) -> Measure
     browser.force_login(make_user(is_superuser=True))
     response: Any = browser.get(page, given)
     assert response.status_code == 200, response
-    took = []
-    for _ in range(runs):
+    asked = [_once(browser, page, given) for _ in range(runs)]
+    return Measured(
+        name=name,
+        median_ms=median(one.wall for one in asked),
+        shortest_ms=min(one.wall for one in asked),
+        cpu_ms=min(one.cpu for one in asked),
+        database_ms=min(one.database for one in asked),
+        queries=asked[-1].queries,
+        rows=response.content.count(b"ca-first-question"),
+    )
+
+
+@dataclass(slots=True)
+class Once:
+    """One page: seconds become milliseconds; called by Django around each query."""
+
+    wall: float = 0.0
+    cpu: float = 0.0
+    database: float = 0.0
+    queries: int = 0
+
+    def __call__(self, execute: Any, *query: Any) -> Any:
+        """Executes a query and counts its time."""
         began = time.perf_counter()
-        response = browser.get(page, given)
-        took.append((time.perf_counter() - began) * 1000)
-    rows = response.content.count(b"ca-first-question")
-    return Measured(name, median(took), max(took), rows)
+        try:
+            return execute(*query)
+        finally:
+            self.database += (time.perf_counter() - began) * 1000
+            self.queries += 1
+
+
+def _once(browser: Any, page: str, given: Mapping[str, str]) -> Once:
+    from django.db import connection
+
+    once = Once()
+    began, cpu = time.perf_counter(), time.process_time()
+    with connection.execute_wrapper(once):
+        browser.get(page, given)
+    once.wall = (time.perf_counter() - began) * 1000
+    once.cpu = (time.process_time() - cpu) * 1000
+    return once
 
 
 def _bytes(folder: Path) -> int:

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 import random
 from uuid import UUID
 
-from django.db import transaction
+from django.contrib.auth.models import User
+from django.db import connection, transaction
 
 from copilot_admin.answering.feedback import Judged, Judgement, record
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.engine.values.engine_input import FileRead
 from copilot_admin.engine.values.model_call import Finish, Usage
 from copilot_admin.journal import Opening
@@ -16,7 +19,18 @@ from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.opening import accept, prepare
 from copilot_admin.journal.recorder import Ending, Record, Recorder
 from copilot_admin.journal.sealing import seal
-from copilot_admin.models import CopilotVersion, Logging, Outcome
+from copilot_admin.models import (
+    Conversation,
+    CopilotVersion,
+    Criterion,
+    Logging,
+    Outcome,
+    Rating,
+    ReviewState,
+)
+from copilot_admin.review.states import set_state
+from copilot_admin.review.verdicts import Judged as Thought
+from copilot_admin.review.verdicts import save_verdict
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.generations import Generation
 from protocol.messages import AiMessage, HumanMessage, Message
@@ -30,18 +44,25 @@ AT_ONCE = 25  # conversations of one transaction
 MODELS = tuple(f"model-{number}" for number in range(40))
 ERRORS = ("provider-timeout", "rate-limited", "no-model")
 REASONS = ("Inaccurate", "Too long", "Did not follow", "Slow")
+USERS = 500  # of whom each third conversation is
 _SYLLABLES = ("ba", "re", "ti", "mo", "la", "su", "ne", "ko", "di", "fa", "ru", "ze", "pi", "go")
 
 
 @dataclass(frozen=True, slots=True)
 class Filler:
-    """Makes conversations of some copilots, the same each time."""
+    """Makes conversations of some copilots, the same each time.
 
-    versions: Sequence[CopilotVersion]
+    Attributes:
+        versions: Of each copilot, one after the other; the first copilots are asked most.
+    """
+
+    versions: Sequence[Sequence[CopilotVersion]]
     principals: Sequence[str]
     chance: random.Random
     words: Sequence[str]
     weights: Sequence[float]
+    reviewer: User
+    label: Criterion
 
     def fill(self, conversations: int, *, say: Callable[[str], None]) -> None:
         """Adds conversations, the oldest first."""
@@ -50,27 +71,35 @@ class Filler:
                 for number in range(start, min(start + AT_ONCE, conversations)):
                     self._conversation(number, conversations)
             if start % 5000 < AT_ONCE:
+                _analyze()
                 say(f"{start} of {conversations} conversations")
 
-    def _conversation(self, number: int, of: int) -> None:
+    def converse(self, turns: int) -> None:
+        """Adds one long conversation, the newest."""
+        with transaction.atomic():
+            self._conversation(1, 1, turns=turns)
+
+    def _conversation(self, number: int, of: int, *, turns: int = TURNS) -> None:
         at = END - timedelta(days=DAYS * (of - number) / of)
-        version = self.chance.choice(self.versions)
+        version = self._version(number / (of + 1))
         principal = self.chance.choice(self.principals)
         trace_id = f"trace-{number}" if number % 2 else None
         said: list[Message] = []
-        for turn in range(TURNS):
+        for turn in range(turns):
             question = self._text(12)
-            if number % 97 == 0 and turn == TURNS - 1:
+            if number % 97 == 0 and turn == turns - 1:
                 said = said[:-2]  # a branch
             said.append(HumanMessage(question))
             answer = self._answer(number * TURNS + turn)
-            opening = self._opening(version, principal, trace_id, said, at)
-            accept(prepare(opening))
+            opening = self._opening(version, principal, trace_id, said, at, user=_user(number))
+            stored = accept(prepare(opening))
             finish(seal(self._record(number, turn, answer), run_id=opening.run_id, at=at))
             said.append(AiMessage(answer))
             at += timedelta(seconds=40)
         if number % 25 == 1:
-            self._judge(version, principal, trace_id or "", answer)
+            self._judge(version, principal, trace_id or "", answer, user=_user(number))
+        if number % 200 == 9:
+            self._review(stored.conversation_id)
 
     def _opening(
         self,
@@ -79,6 +108,8 @@ class Filler:
         trace_id: str | None,
         said: Sequence[Message],
         at: datetime,
+        *,
+        user: AskingUser | None,
     ) -> Opening:
         widgets = [{"id": f"w{one}", "name": f"Widget {one}", "params": []} for one in range(10)]
         env = {"widgets": {"primary": widgets}, "timezone": "UTC", "copilot": version.copilot_id}
@@ -93,9 +124,10 @@ class Filler:
             query=Query(messages=tuple(said), generation=Generation.THREE, env=env),
             size=4000,
             provider=f"Provider {version.copilot_id % 5}",
-            model=self.chance.choices(MODELS, [1 / (one + 1) ** 1.5 for one in range(40)])[0],
+            model=self._model(version),
             params={"temperature": 0.2},
             started_at=at,
+            user=user,
         )
 
     def _record(self, number: int, turn: int, answer: str) -> Record:
@@ -126,7 +158,15 @@ class Filler:
             )
         )
 
-    def _judge(self, version: CopilotVersion, principal: str, trace_id: str, answer: str) -> None:
+    def _judge(
+        self,
+        version: CopilotVersion,
+        principal: str,
+        trace_id: str,
+        answer: str,
+        *,
+        user: AskingUser | None,
+    ) -> None:
         judgement = Judgement(
             vote=self.chance.choice(("thumbs_down", "thumbs_up")),
             tags=[self.chance.choice(REASONS)],
@@ -138,8 +178,26 @@ class Filler:
             principal=principal,
             logging=Logging.EVERYTHING,
             trace_id=trace_id,
+            user_id=user.id if user else None,
         )
         record(judgement, judged=judged)
+
+    def _review(self, conversation_id: int) -> None:
+        rating = self.chance.choice((Rating.GOOD, Rating.BAD))
+        thought = Thought(rating=rating, comment="", marks={self.label.pk: 1})
+        save_verdict(Conversation.objects.get(pk=conversation_id), self.reviewer, thought)
+        set_state(conversation_id, ReviewState.DONE)
+
+    def _version(self, share: float) -> CopilotVersion:
+        """The version of a copilot that answers when a share of the time has passed."""
+        asked = [1 / (one + 1) ** 1.2 for one in range(len(self.versions))]
+        versions = self.chance.choices(self.versions, asked)[0]
+        return versions[int(share * len(versions))]
+
+    def _model(self, version: CopilotVersion) -> str:
+        """The model of a version; one is only that of the copilot that is asked least."""
+        is_rare = len(self.versions) > 1 and version in self.versions[-1]
+        return MODELS[-1] if is_rare else MODELS[version.pk % (len(MODELS) - 1)]
 
     def _text(self, length: int) -> str:
         return " ".join(self.chance.choices(self.words, cum_weights=self.weights, k=length))
@@ -166,4 +224,20 @@ def filler(versions: Sequence[CopilotVersion], principals: Sequence[str]) -> Fil
     for rank in range(len(words)):
         total += 1 / (rank + 1)
         weights.append(total)
-    return Filler(versions, principals, chance, words, weights)
+    reviewer, _ = User.objects.get_or_create(username="reviewer")
+    label, _ = Criterion.objects.get_or_create(name="Wrong source")
+    ordered = sorted(versions, key=lambda version: (version.copilot_id, version.number))
+    grouped = [list(some) for _, some in groupby(ordered, key=lambda one: one.copilot_id)]
+    return Filler(grouped, principals, chance, words, weights, reviewer, label)
+
+
+def _user(number: int) -> AskingUser | None:
+    """Who asks in a conversation; of two in three nobody is named."""
+    one = number // 3 % USERS
+    return None if number % 3 else AskingUser(id=f"user-{one}", name=f"Person {one}")
+
+
+def _analyze() -> None:
+    """Tells the planner what there is, as autovacuum does where it is on."""
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
