@@ -134,6 +134,6 @@ def unset_keys() -> tuple[str, ...]:
 def _unset_key(provider: Provider) -> str:
     try:
         api_key_of(provider)
-    except KeyVariableUnset as error:
+    except ConfigurationError as error:
         return error.public
     return ""

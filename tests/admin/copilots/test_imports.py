@@ -186,6 +186,14 @@ def test_an_administrator_imports_providers_and_reads_which_keys_are_missing(
     assert "COPILOT_KEY_NOT_SET, which is not set" in say_yes(client, shown).content.decode()
 
 
+def test_a_variable_that_may_hold_no_key_is_told_after_an_import(client: Client) -> None:
+    client.force_login(make_user(is_superuser=True))
+    make_provider(name="P", api_key_env="PATH")
+    done = say_yes(client, send(client, text_of(entry())))
+    assert "may not use the variable PATH" in done.content.decode()
+    assert Copilot.objects.exists()
+
+
 def test_files_are_for_who_sent_them_and_go_after_a_day(builder: Client) -> None:
     make_provider(name="P")
     shown = send(builder, text_of(entry()))
