@@ -1,9 +1,11 @@
-"""What needs attention at the moment: open alerts, and limits that are nearly reached."""
+"""What needs attention at the moment: alerts, limits nearly reached, keys that end or are missing."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 from django.contrib.auth.models import AbstractUser
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -11,9 +13,11 @@ from copilot_admin.admin.frame.next_steps import NextStep
 from copilot_admin.admin.limits.near import near_limits
 from copilot_admin.admin.limits.views import CHANGE
 from copilot_admin.alerts.audience import alerts_for
-from copilot_admin.models import Alert
+from copilot_admin.copilots.providers import unset_keys
+from copilot_admin.models import Alert, EndpointKey
 
 MOST_NAMED = 3
+SOON = timedelta(days=14)  # time enough to make another key, and to bring it to those who use it
 
 
 def attention(user: object) -> list[NextStep]:
@@ -26,6 +30,10 @@ def _steps(user: AbstractUser) -> Iterator[NextStep]:
         yield from _alerts(user)
     if user.has_perm(CHANGE):
         yield from _limits()
+    if user.has_perm("copilot_admin.change_provider"):
+        yield from _unset_keys()
+    if user.has_perm("copilot_admin.add_endpointkey"):
+        yield from _ending_keys()
 
 
 def _alerts(user: AbstractUser) -> Iterator[NextStep]:
@@ -56,4 +64,32 @@ def _limits() -> Iterator[NextStep]:
             sentence=names,
             url=reverse("admin:limits"),
             button=_("Look at it") if len(found) == 1 else _("Show them"),
+        )
+
+
+def _unset_keys() -> Iterator[NextStep]:
+    if found := unset_keys():
+        title = ngettext(
+            "A provider has no key", "%(n)d providers have no key", len(found)
+        )  # so no copilot of it answers
+        yield NextStep(
+            title=title % {"n": len(found)},
+            sentence=" ".join(found[:MOST_NAMED]),
+            url=reverse("admin:copilot_admin_provider_changelist"),
+            button=_("Show them"),
+        )
+
+
+def _ending_keys() -> Iterator[NextStep]:
+    now = timezone.now()
+    found = EndpointKey.objects.valid(at=now).filter(expires_at__lt=now + SOON)
+    names = list(found.order_by("expires_at").values_list("name", flat=True))
+    if names:
+        title = ngettext("An endpoint key ends soon", "%(n)d endpoint keys end soon", len(names))
+        yield NextStep(
+            title=title % {"n": len(names)},
+            sentence=_("%(names)s. Make others before, and give them to those who use these.")
+            % {"names": ", ".join(names[:MOST_NAMED])},
+            url=reverse("admin:copilot_admin_endpointkey_changelist"),
+            button=_("Show them"),
         )

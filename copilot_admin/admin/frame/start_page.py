@@ -8,6 +8,7 @@ from django.urls import NoReverseMatch, reverse
 
 from copilot_admin.admin.frame.attention import attention
 from copilot_admin.admin.frame.cards import Overview, overview_of
+from copilot_admin.admin.frame.looked_after import looked_after
 from copilot_admin.admin.frame.next_steps import next_steps
 from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.models import Conversation
@@ -45,6 +46,8 @@ def start_page(request: HttpRequest) -> dict[str, Any]:
             "tiles": overview.tiles,
             "n_copilots": len(overview.standings),
         }
+    else:
+        parts["places"] = looked_after(user)
     return {**parts, "steps": [*attention(user), *next_steps(user, overview)]}
 
 

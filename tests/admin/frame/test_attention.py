@@ -1,6 +1,7 @@
 """The start page begins with what needs attention, for those who may see it; the rail stays short."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 from django.test import Client
 from django.utils import timezone
@@ -14,7 +15,7 @@ from copilot_admin.limits.use import Use
 from copilot_admin.models import Alert, SubjectLimits
 from copilot_admin.models.limits import Scope
 from tests.alerts.alerting import make_rule
-from tests.factories import make_copilot, make_key, make_user
+from tests.factories import make_copilot, make_key, make_provider, make_user
 
 ADMIN = "/admin/copilot_admin"
 RAIL = ("Limits", "Alert", "AlertRule", "AlertDigest", "AlertWebhook", "AlertDelivery")
@@ -95,6 +96,31 @@ class TestAttention:
         assert (step.title, step.button) == ("A limit is nearly reached", "Look at it")
         used(1)
         assert attention(operator) == []
+
+    def test_keys_that_end_soon_and_those_that_are_missing_are_named(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        operator, now = make_user(Role.OPERATORS), timezone.now()
+        make_key("Over", expires_at=now - timedelta(days=1))
+        make_key("Later", expires_at=now + timedelta(days=15))
+        assert attention(operator) == []
+        make_key("Desk", expires_at=now + timedelta(days=13))
+        make_key("First", expires_at=now + timedelta(days=2))
+        make_provider(name="Other", api_key_env="PATH")
+        make_provider(name="Unset", api_key_env="COPILOT_KEY_NOT_SET")
+        missing, ending = attention(operator)
+        assert (missing.title, missing.url) == (
+            "2 providers have no key",
+            f"{ADMIN}/provider/",
+        )
+        assert "'Other' may not use the variable PATH" in str(missing.sentence)
+        assert "COPILOT_KEY_NOT_SET, which is not set" in str(missing.sentence)
+        assert (ending.title, ending.url) == (
+            "2 endpoint keys end soon",
+            f"{ADMIN}/endpointkey/",
+        )
+        assert str(ending.sentence).startswith("First, Desk. Make others")
+        assert attention(make_user(Role.BUILDERS)) == []
 
     def test_the_page_shows_it(self) -> None:
         Alert.objects.create(rule=make_rule(), opened_at=timezone.now(), sentence="<b>5</b> down")

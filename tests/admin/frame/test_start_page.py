@@ -12,7 +12,7 @@ from copilot_admin.admin.frame.navigation import navigation
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.standing import CopilotState
 from copilot_admin.models import Conversation, Copilot, DailyTotal
-from tests.factories import make_copilot, make_provider, make_published, make_user
+from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
 
 START = "/admin/"
 
@@ -43,6 +43,26 @@ def test_an_operator_is_led_to_a_provider(client: Client) -> None:
     assert titles(client) == ["Add a provider"]
     make_provider()
     assert titles(client) == []
+
+
+@pytest.mark.django_db
+def test_who_sees_no_copilots_is_told_how_the_rest_stands(client: Client) -> None:
+    login(client, Role.OPERATORS)
+    make_published(limits={"requests_per_day": 5})
+    make_provider()
+    make_key()
+    make_key(expires_at=timezone.now() - timedelta(days=1))
+    places = client.get(START).context["places"]
+    assert [(str(one.title), one.sentence) for one in places] == [
+        ("Providers", "2 providers; copilots use 1."),
+        ("Endpoint keys", "1 valid key."),
+        ("Limits", "Set for 1 subject."),
+        ("Alerts", "No rule is on: nobody is told when something is wrong."),
+        ("People", "1 person may log in."),
+    ]
+    assert all(client.get(one.url).status_code == 200 for one in places)
+    login(client, Role.BUILDERS, Role.OPERATORS)
+    assert "places" not in client.get(START).context
 
 
 @pytest.mark.django_db
