@@ -47,7 +47,7 @@ from copilot_admin.engine.llm import (
     suggestions,
     text_tools,
 )
-from copilot_admin.engine.prompt import data_text, item_forms, placeholders
+from copilot_admin.engine.prompt import code_spans, data_text, item_forms, placeholders
 from copilot_admin.engine.providers import rehearsal
 from copilot_admin.engine.toolkits import markdown_images, ranking
 from copilot_admin.engine.toolkits.returns import date_columns, date_texts
@@ -348,9 +348,24 @@ DOORS = (
         (("", "[", ""), ("", "]", ""), ("]", "[", ""), ("[", '"a",', "]"), ("[", " ", "]")),
     ),
     Door(
+        code_spans,
+        code_spans.code_spans,
+        (("", "`", ""), ("", "` ", ""), ("", "`\n\n", ""), ("", "` `` ", ""), ("\n", " ", "")),
+    ),
+    Door(
         placeholders,
         placeholders.unknown_placeholders,
-        (("", "{{", ""), ("{{", " ", ""), ("", "{{ ", ""), ("", "{", "}"), ("", "{{a}}", "")),
+        (
+            ("{{", "`", ""),
+            ("", "`{{`", ""),
+            ("`", "{{ ", "`"),
+            ("{{", "`\n\n", ""),
+            ("", "{{", ""),
+            ("{{", " ", ""),
+            ("", "{{ ", ""),
+            ("", "{", "}"),
+            ("", "{{a}}", ""),
+        ),
     ),
     Door(
         placeholders,

@@ -1,10 +1,16 @@
-"""Fills the fixed placeholders of a system prompt; there is no template language."""
+"""Fills the fixed placeholders of a system prompt; there is no template language.
 
-from collections.abc import Iterable, Iterator, Sequence
+Between backticks a name that means nothing is no placeholder: prompts show code, and code has braces.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+import sys
 from zoneinfo import ZoneInfo
 
 from copilot_admin.engine.llm.options import option
+from copilot_admin.engine.prompt.code_spans import code_spans
 from copilot_admin.engine.values.spec import CopilotSpec
 from protocol.features import CustomFeature, CustomFeatureType
 from protocol.query import Query
@@ -23,8 +29,25 @@ _FIXED = frozenset(
         "widgets.secondary",
     }
 )
+_NO_SPAN = (sys.maxsize, sys.maxsize)  # of code, behind the last one
 ABSENT = "unknown"
 DEFAULT_TIMEZONE = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A text, and the `{{ ... }}` behind it.
+
+    Attributes:
+        name: What stands between the braces; None behind the last text.
+        written: All of it, braces included; behind the last text an opening without an end.
+        is_code: Whether it stands between backticks.
+    """
+
+    text: str
+    name: str | None
+    written: str
+    is_code: bool = False
 
 
 def unknown_placeholders(
@@ -32,20 +55,20 @@ def unknown_placeholders(
 ) -> tuple[str, ...]:
     """The names in `{{ ... }}` that mean nothing, each once; a prompt with any is not published."""
     known = _known(custom_features)
-    found = dict.fromkeys(name for _, name in _pieces(prompt) if name is not None)
+    pieces = (one for one in _pieces(prompt) if not one.is_code)
+    found = dict.fromkeys(one.name for one in pieces if one.name is not None)
     return tuple(name for name in found if name not in known)
 
 
 def used_placeholders(prompt: str) -> frozenset[str]:
     """The names in `{{ ... }}`, whether they mean anything or not."""
-    return frozenset(name for _, name in _pieces(prompt) if name is not None)
+    return frozenset(one.name for one in _pieces(prompt) if one.name is not None)
 
 
 def ends_open(prompt: str) -> str | None:
     """What stands behind a last `{{` without `}}`; None where every one is closed."""
-    *_, (rest, _name) = _pieces(prompt)
-    _before, opening, name = rest.partition(_OPENING)
-    return name if opening else None
+    *_, last = _pieces(prompt)
+    return last.written.removeprefix(_OPENING) if last.written else None
 
 
 def in_single_braces(prompt: str, custom_features: Iterable[CustomFeature] = ()) -> tuple[str, ...]:
@@ -84,9 +107,7 @@ def fill(
         value = option(feature, query=query)
         values[f"options.{feature.key}"] = _text(value)
         values[f"options.{feature.key}.state"] = _state(feature, value)
-    return "".join(
-        text if name is None else text + values.get(name, ABSENT) for text, name in _pieces(prompt)
-    )
+    return "".join(one.text + _filled(one, values) for one in _pieces(prompt))
 
 
 def _known(custom_features: Iterable[CustomFeature]) -> frozenset[str]:
@@ -98,20 +119,37 @@ def _known(custom_features: Iterable[CustomFeature]) -> frozenset[str]:
     return _FIXED.union(own)
 
 
-def _pieces(prompt: str) -> Iterator[tuple[str, str | None]]:
-    """Each text with the name in the `{{ ... }}` behind it; behind the last text stands none.
+def _filled(piece: _Piece, values: Mapping[str, str]) -> str:
+    if piece.name is None:
+        return piece.written
+    return values.get(piece.name, piece.written if piece.is_code else ABSENT)
 
-    Two marks are looked for, each from where the other was found, so costs grow in a straight line
+
+def _pieces(prompt: str) -> Iterator[_Piece]:
+    """Each text with the `{{ ... }}` behind it; behind the last text stands none that ends.
+
+    Every mark is looked for from where the one before was found, so costs grow in a straight line
     with the prompt.
     """
-    start = 0
-    while (opening := prompt.find(_OPENING, start)) >= 0:
-        closing = prompt.find(_CLOSING, opening + len(_OPENING))
+    spans = iter(code_spans(prompt) if _OPENING in prompt else ())
+    code_start, code_end = next(spans, _NO_SPAN)
+    start = searched = 0
+    while (opening := prompt.find(_OPENING, searched)) >= 0:
+        while code_end <= opening:
+            code_start, code_end = next(spans, _NO_SPAN)
+        is_code = code_start <= opening
+        closing = prompt.find(_CLOSING, opening + len(_OPENING), code_end if is_code else None)
+        if closing < 0 and is_code:
+            searched = code_end  # no placeholder: code with braces that nothing closes
+            continue
         if closing < 0:
             break
-        yield prompt[start:opening], prompt[opening + len(_OPENING) : closing].strip()
-        start = closing + len(_CLOSING)
-    yield prompt[start:], None
+        end = closing + len(_CLOSING)
+        name = prompt[opening + len(_OPENING) : closing].strip()
+        yield _Piece(prompt[start:opening], name, prompt[opening:end], is_code)
+        start = searched = end
+    last = opening if opening >= 0 else len(prompt)
+    yield _Piece(prompt[start:last], None, prompt[last:])
 
 
 def _text(value: bool | str) -> str:

@@ -1,6 +1,6 @@
 import pytest
 
-from copilot_admin.engine.prompt.placeholders import fill, unknown_placeholders
+from copilot_admin.engine.prompt.placeholders import ends_open, fill, unknown_placeholders
 from protocol.features import CustomFeature, CustomFeatureType
 from protocol.widgets import Widgets
 from tests.engine.engine_inputs import NOW, make_query, make_spec, make_widget
@@ -108,3 +108,34 @@ def test_every_known_placeholder_may_be_published():
     )
     assert unknown_placeholders(prompt, (DEEP,)) == ()
     assert unknown_placeholders("no placeholders") == ()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ("Write `{{ row.name }}`.", "Write `{{ row.name }}`."),
+        ("```jinja\n{{ a }}\n\n{{ b }}\n```", "```jinja\n{{ a }}\n\n{{ b }}\n```"),
+        ("`\\frac{{a}}{{b}}` ``{{ ` }}``", "`\\frac{{a}}{{b}}` ``{{ ` }}``"),
+        ("`{{ options.tone }}` `{{`", "`short` `{{`"),  # what means something is filled everywhere
+        ("`{{ open ` {{ options.tone }}", "`{{ open ` short"),
+        ("```{{ {{ {{``` {{ options.tone }}", "```{{ {{ {{``` short"),
+    ],
+)
+def test_code_keeps_its_braces(prompt, said):
+    assert unknown_placeholders(prompt, (TONE,)) == ()
+    assert ends_open(prompt) is None
+    assert filled(prompt) == said
+
+
+@pytest.mark.parametrize(
+    "prompt", ["don`t {{ a }}\n\nit`s", "``` {{ a }}", "`` {{ a }} `", "` ` {{ a }} ` `"]
+)
+def test_backticks_without_an_end_begin_no_code(prompt):
+    assert unknown_placeholders(prompt) == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "name"), [("`{{` {{ x", " x"), ("{{ a` }", " a` }"), ("```{{``` {{", "")]
+)
+def test_an_opening_behind_code_is_still_one(prompt, name):
+    assert ends_open(prompt) == name
