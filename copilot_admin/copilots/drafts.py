@@ -6,12 +6,11 @@ import hashlib
 import json
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from copilot_admin.copilots.checklist.facts import facts_of
 from copilot_admin.copilots.checklist.finding import Finding
 from copilot_admin.copilots.checklist.subject import Facts
 from copilot_admin.copilots.fields.table import BY_KEY, IN_FORM
+from copilot_admin.copilots.fields.words import in_words, words_of
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.copilots.publishing import checklist, document_of, document_today, has_changes
 from copilot_admin.copilots.standing import Standing, standing
@@ -95,31 +94,16 @@ def _chosen(document: Mapping[str, Any], blank: Mapping[str, Any]) -> tuple[Fiel
 def changes_between(live: Mapping[str, Any], draft: Mapping[str, Any]) -> tuple[FieldChange, ...]:
     """The fields that differ, in the order of the form."""
     names = [field.key for field in IN_FORM if field.is_versioned]
-    names += [name for name in draft if name not in names]
+    names += [name for name in {**live, **draft} if name not in names]
     return tuple(
         FieldChange(
             label=label_of(name),
-            before=_value_in_words(name, live.get(name)),
-            after=_value_in_words(name, draft.get(name)),
+            before=value_in_words(name, live.get(name)),
+            after=value_in_words(name, draft.get(name)),
         )
         for name in names
-        if live.get(name) != draft.get(name) and (live or _value_in_words(name, draft.get(name)))
+        if live.get(name) != draft.get(name) and (live or value_in_words(name, draft.get(name)))
     )
-
-
-def in_words(value: object) -> str:
-    """A value of a document as people read it; never JSON."""
-    match value:
-        case None:
-            return ""
-        case bool():
-            return _("yes") if value else _("no")
-        case Mapping():
-            return ", ".join(f"{name}: {in_words(item)}" for name, item in value.items())
-        case list() | tuple():
-            return "\n".join(in_words(item) for item in value)
-        case _:
-            return str(value).replace("\r\n", "\n")  # drafts of older releases were kept so
 
 
 def label_of(name: str) -> str:
@@ -128,9 +112,10 @@ def label_of(name: str) -> str:
     return str(field.compared_as or field.label) if field else name
 
 
-def _value_in_words(name: str, value: object) -> str:
+def value_in_words(name: str, value: object) -> str:
+    """A value of a document as people read it, in the words of the form."""
     field = BY_KEY.get(name)
-    return field.in_words(value) if field and field.in_words else in_words(value)
+    return words_of(field, value) if field else in_words(value)
 
 
 def by_input(findings: Iterable[Finding]) -> Mapping[str, tuple[str, ...]]:

@@ -12,8 +12,8 @@ from django.utils.translation import ngettext
 
 from copilot_admin.copilot_file.bundles import FileChange
 from copilot_admin.copilot_file.import_changes import Difference, Effect
-from copilot_admin.copilots.drafts import FieldChange, in_words, label_of
-from copilot_admin.copilots.fields.table import AT_ONCE, BY_KEY
+from copilot_admin.copilots.drafts import FieldChange, label_of, value_in_words
+from copilot_admin.copilots.fields.table import AT_ONCE
 from copilot_admin.studio.changes import MarkedChange, marked
 
 MOST_COMPARED = 50  # rows whose fields are shown: comparing texts word by word takes its time
@@ -129,5 +129,4 @@ def _words(key: str, value: Any) -> str:
         text = ngettext("%(count)d question", "%(count)d questions", len(value))
         lines = [text % {"count": len(value)}, *(str(row["question"]) for row in value)]
         return "\n".join(lines) if value else ""
-    row = BY_KEY.get(key)
-    return row.in_words(value) if row and row.in_words else in_words(value)
+    return value_in_words(key, value)

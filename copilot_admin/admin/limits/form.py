@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.limits.words import LABELS
+from copilot_admin.copilots.fields.options import LIMITS
 from copilot_admin.limits.rules import KINDS, Measure
 from copilot_admin.limits.subjects import Subject
 from copilot_admin.models import Scope
@@ -19,7 +19,7 @@ class LimitsForm(forms.Form):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        for key in LABELS:
+        for key in LIMITS:
             self.fields[key] = _field(key)
 
     @property
@@ -45,7 +45,7 @@ def note_on(subject: Subject) -> str:
 
 
 def _field(key: str) -> forms.Field:
-    label = LABELS[key]
+    label = str(LIMITS[key])
     if KINDS[key].measure is Measure.USD:
         return forms.FloatField(
             label=label,

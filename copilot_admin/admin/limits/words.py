@@ -1,33 +1,16 @@
 """Limits and their use in words and bars."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
+from copilot_admin.copilots.fields.options import LIMITS
 from copilot_admin.limits.near_limits import SHARE
 from copilot_admin.limits.rules import NANO, Measure, Rule
 from copilot_admin.limits.use import Use
-
-if TYPE_CHECKING:
-    from django.utils.functional import _StrOrPromise
-
-LABELS: "Mapping[str, _StrOrPromise]" = {
-    "concurrent": gettext_lazy("Answers at once"),
-    "requests_per_minute": gettext_lazy("Requests a minute"),
-    "requests_per_day": gettext_lazy("Requests a day"),
-    "requests_per_month": gettext_lazy("Requests a month"),
-    "tokens_per_minute": gettext_lazy("Tokens a minute"),
-    "tokens_per_day": gettext_lazy("Tokens a day"),
-    "tokens_per_month": gettext_lazy("Tokens a month"),
-    "usd_per_minute": gettext_lazy("Dollars a minute"),
-    "usd_per_day": gettext_lazy("Dollars a day"),
-    "usd_per_month": gettext_lazy("Dollars a month"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +34,7 @@ def bar_of(rule: Rule, use: Use) -> Bar:
     """The bar of a limit."""
     used, most = _amount(rule, use.used), _amount(rule, rule.most)
     return Bar(
-        label=str(LABELS[rule.kind.key]),
+        label=str(LIMITS[rule.kind.key]),
         text=_("%(used)s of %(most)s") % {"used": used, "most": most},
         per_cent=min(100, 100 * use.used // rule.most),
         is_near=SHARE * rule.most <= use.used < rule.most,
@@ -63,7 +46,7 @@ def bar_of(rule: Rule, use: Use) -> Bar:
 def bar_of_each(rule: Rule) -> Bar:
     """What each of several may have."""
     most = _amount(rule, rule.most)
-    return Bar(label=str(LABELS[rule.kind.key]), text=_("%(most)s each") % {"most": most})
+    return Bar(label=str(LIMITS[rule.kind.key]), text=_("%(most)s each") % {"most": most})
 
 
 def _not_counted(answers: int) -> str:

@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
+from copilot_admin.copilots.fields.options import LIMITS
 from copilot_admin.engine.client_functions.registry import labels
 from copilot_admin.models import Copilot
 from protocol.features import FEATURES
@@ -59,7 +61,10 @@ def features_in_words(features: Mapping[str, Any] | None) -> str:
 
 def limits_in_words(limits: Mapping[str, Any] | None) -> str:
     """How much may be asked, a line for each limit."""
-    return "\n".join(f"{key}: {most:,}" for key, most in (limits or {}).items())
+    return "\n".join(
+        f"{LIMITS.get(key, key)}: {number_format(most, use_l10n=True, force_grouping=True)}"
+        for key, most in (limits or {}).items()
+    )
 
 
 def call_limits_in_words(limits: Sequence[Mapping[str, Any]] | None) -> str:

@@ -90,3 +90,16 @@ DATA_MESSAGES = tuple(
     Option(value=name, label=label, help=help, default=getattr(DataMessagePolicy(), name))
     for name, (label, help) in _DATA_MESSAGES.items()
 )
+# Of what may be asked, under the keys of a copilot file.
+LIMITS: Mapping[str, Text] = {
+    "concurrent": _("Answers at once"),
+    "requests_per_minute": _("Requests a minute"),
+    "requests_per_day": _("Requests a day"),
+    "requests_per_month": _("Requests a month"),
+    "tokens_per_minute": _("Tokens a minute"),
+    "tokens_per_day": _("Tokens a day"),
+    "tokens_per_month": _("Tokens a month"),
+    "usd_per_minute": _("Dollars a minute"),
+    "usd_per_day": _("Dollars a day"),
+    "usd_per_month": _("Dollars a month"),
+}

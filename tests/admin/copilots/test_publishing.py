@@ -9,7 +9,8 @@ import pytest
 
 from copilot_admin.admin.copilots import views
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots.drafts import Draft, changes_between, drafts_of, in_words
+from copilot_admin.copilots.drafts import Draft, changes_between, drafts_of
+from copilot_admin.copilots.fields.words import in_words
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.models import Copilot
 from copilot_admin.upkeep.deletion import mark
@@ -252,6 +253,54 @@ def test_changes_name_the_field_and_both_sides() -> None:
         ("Workspace features", "", "Selected widgets"),
         ("unheard-of", "", "1"),
     ]
+
+
+def test_changes_speak_as_the_form_does() -> None:
+    live = {"widget_data": "ask", "citations": "widgets", "data_messages": {}}
+    draft = {
+        "widget_data": "fetch",
+        "citations": "of another release",
+        "data_messages": {"options": True, "merge": False},
+        "custom_features": [
+            {
+                "key": "length",
+                "label": "Length",
+                "type": "select",
+                "options": [
+                    {"label": "Short", "value": "brief"},
+                    {"label": "long", "value": "long"},
+                ],
+                "default": "brief",
+            },
+            {
+                "key": "web",
+                "label": "Web",
+                "type": "toggle",
+                "default": True,
+                "states": {"on": "Look", "off": "Do not"},
+            },
+        ],
+        "steps": [{"at": "end", "type": "INFO", "message": "Done"}],
+        "data": [{"kind": "rule", "data": {"a": 1}, "enabled": False}],
+    }
+    found = {one.label: (one.before, one.after) for one in changes_between(live, draft)}
+    assert found == {
+        "Widget data": ("When the model asks", "Always, before answering"),
+        "Citations": ("Widgets", "of another release"),
+        "Controls of your own": (
+            "",
+            "Key: length, Label: Length, Kind: Choice, Choices: Short = brief; long, "
+            "Value at the start: brief\n"
+            "Key: web, Label: Web, Kind: Switch, On at the start: yes, Text when on: Look, "
+            "Text when off: Do not",
+        ),
+        "Fixed steps": ("", "When: After the answer, Kind: Information, Text: Done"),
+        "Data notes": ("", "kind: rule, data: a: 1, enabled: no"),
+        "Data messages": (
+            "Merge notes of one kind",
+            "Options of the chat",
+        ),
+    }
 
 
 def test_a_first_version_says_what_was_chosen_and_no_default() -> None:
