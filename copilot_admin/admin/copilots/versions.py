@@ -98,9 +98,14 @@ class VersionViews(CopilotViews):
         """Asks before the draft becomes what a version says; a POST makes it so."""
         copilot = self._copilot(request, pk, changing=True)
         version = _version(copilot, number)
-        changes = marked_changes(document_of(copilot), document_today(version))
+        try:
+            check_known(version)
+        except ConfigurationError as error:
+            messages.error(request, error.public)
+            return HttpResponseRedirect(reverse(f"{NAME}_versions", args=[copilot.pk]))
         if request.method == "POST":
             return self._restore(request, copilot, version)
+        changes = marked_changes(document_of(copilot), document_today(version))
         context = {
             "version": version,
             "changes": changes,
@@ -143,11 +148,6 @@ class VersionViews(CopilotViews):
     def _restore(
         self, request: HttpRequest, copilot: Copilot, version: CopilotVersion
     ) -> HttpResponseBase:
-        try:
-            check_known(version)
-        except ConfigurationError as error:
-            messages.error(request, error.public)
-            return HttpResponseRedirect(reverse(f"{NAME}_versions", args=[copilot.pk]))
         with transaction.atomic():
             kept: Copilot | None = None
             if "keep" in request.POST and self.has_add_permission(request):

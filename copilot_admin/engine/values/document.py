@@ -54,7 +54,8 @@ def spec_from_document(
         )
     except (TypeError, ValueError, AttributeError) as error:
         raise ConfigurationError(
-            f"Copilot '{slug}' cannot be read by this release: {error}. Publish it again."
+            f"Copilot '{slug}' cannot be read by this release: another one made it, with something "
+            "that this one does not know. Publish it again."
         ) from error
 
 

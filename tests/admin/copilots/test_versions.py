@@ -7,7 +7,7 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.publishing import publish
-from copilot_admin.models import Copilot
+from copilot_admin.models import Copilot, CopilotVersion
 from tests.admin.pages import messages_of, values_in
 from tests.factories import make_copilot, make_published, make_user
 
@@ -152,6 +152,20 @@ def test_a_version_that_cannot_answer_any_more_is_refused_in_words(builder, copi
     ]
     copilot.refresh_from_db()
     assert copilot.live.number == 2
+
+
+def test_a_version_of_a_newer_release_is_refused_before_anybody_says_yes(builder, copilot):
+    first = copilot.versions.get(number=1)
+    CopilotVersion.objects.filter(pk=first.pk).update(
+        document={**first.document, "telepathy": "on", "citations": "all"}
+    )
+    shown = builder.get(url("restore", copilot.pk, 1), follow=True)
+    assert shown.redirect_chain == [(url("versions", copilot.pk), 302)]
+    sentence = "Version 1 was made by another release. This one does not know: telepathy."
+    assert messages_of(shown) == [f"{sentence} Nothing was changed."]
+    compared = text_of(builder, url("compare", copilot.pk) + "?before=1&after=draft")
+    assert "<h3>telepathy</h3>" in compared
+    assert "<del>all</del>" in compared
 
 
 def test_looking_at_the_address_publishes_nothing(builder, copilot):

@@ -41,6 +41,7 @@ def test_a_choice_that_there_is_not_is_refused(name: str, value: object) -> None
         spec(**{name: value})
     assert "Copilot 'news' cannot be read by this release: " in refused.value.public
     assert refused.value.public.endswith("Publish it again.")
+    assert "Mode" not in refused.value.public  # no name of a class
 
 
 def test_a_truth_value_is_no_number() -> None:
