@@ -3,7 +3,8 @@
 
 function offer(text) {
   const isCut = text.scrollHeight > text.clientHeight + 1 || text.scrollWidth > text.clientWidth + 1;
-  if (!isCut || text.nextElementSibling?.matches("[data-ca-whole]")) {
+  const last = text.closest("a") ?? text; // no button stands in a link
+  if (!isCut || last.nextElementSibling?.matches("[data-ca-whole]")) {
     return;
   }
   const words = document.querySelector("[data-ca-cut-words]").dataset;
@@ -18,7 +19,7 @@ function offer(text) {
     button.setAttribute("aria-expanded", String(isWhole));
     button.textContent = isWhole ? words.less : words.more;
   });
-  text.after(button);
+  last.after(button);
 }
 
 const look = () => document.querySelectorAll("[data-ca-cut]").forEach(offer);
