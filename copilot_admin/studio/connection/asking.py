@@ -1,8 +1,10 @@
 """Asks this server under the address at which people reach it: through its proxy, name and TLS."""
 
+from asyncio import Semaphore
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic
 from urllib.parse import urlsplit
 
@@ -23,6 +25,9 @@ from copilot_admin.studio.connection.values import Answer, Unreached
 
 MOST_BYTES = 4 * 1024 * 1024  # an answer to one question, or a document of some hundred copilots
 _STEP = 64 * 1024
+# Of one test. All of its steps at once would be a crowd that has to wait for itself: with hundreds of
+# copilots a small server then gives up, and the test would tell of nothing but itself.
+_AT_ONCE = 3
 
 
 def may_be_asked(base: str, *, public_url: str, server_port: str) -> bool:
@@ -48,6 +53,7 @@ class Asker:
 
     base: str
     session: ClientSession = field(repr=False)
+    turn: Semaphore = field(default_factory=partial(Semaphore, _AT_ONCE), repr=False)
 
     async def __call__(
         self,
@@ -66,6 +72,17 @@ class Asker:
         if not is_within(address, self.base):
             text = _("%(address)s is not an address of this server, so it is not asked.")
             raise Unreached(text % {"address": address})
+        async with self.turn:
+            return await self._sent(method, address, headers, body, seconds)
+
+    async def _sent(
+        self,
+        method: str,
+        address: str,
+        headers: Mapping[str, str] | None,
+        body: bytes,
+        seconds: float,
+    ) -> Answer:
         began = monotonic()
         try:
             async with self.session.request(

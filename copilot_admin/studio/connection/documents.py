@@ -46,6 +46,7 @@ _ENTRY = {
         },
     },
 }
+MOST_SHOWN = 300  # characters of an answer
 SCHEMA: Mapping[str, Any] = {"type": "object", "additionalProperties": _ENTRY}
 
 
@@ -161,9 +162,18 @@ def conflicts(found: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def seen_in(answer: Answer) -> tuple[str, ...]:
-    """The beginning of an answer's body as text."""
-    text = answer.body[:300].decode("utf-8", "replace").strip()
-    return (text,) if text else ()
+    """What this server says of a refusal, else the beginning of an answer's body as text."""
+    text = _detail(answer) or answer.body.decode("utf-8", "replace").strip()
+    return (text[:MOST_SHOWN],) if text else ()
+
+
+def _detail(answer: Answer) -> str:
+    try:
+        found = loads(answer.body)
+    except MalformedJson:
+        return ""
+    detail = found.get("detail") if isinstance(found, dict) else None
+    return detail if isinstance(detail, str) else ""
 
 
 def _entries(found: Any) -> list[tuple[str, dict[str, Any]]]:

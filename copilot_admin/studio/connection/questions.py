@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.studio.connection.documents import Place, Refused, entry, seen_in
+from copilot_admin.studio.connection.documents import MOST_SHOWN, Place, Refused, entry, seen_in
 from copilot_admin.studio.connection.values import (
     Answer,
     Ask,
@@ -26,7 +26,6 @@ from protocol.strict_json import MalformedJson, loads
 
 QUESTION = "What can you do? Answer in one sentence."
 SECONDS = 60.0  # somebody watches; an answer to so short a question takes a model less
-MOST_SHOWN = 300  # characters of an answer
 # An answer that took longer than this and came in its last tenth was held back on its way.
 SLOW_MS = 2000
 _ONE = frozenset({"copilotMessageChunk", "copilotFunctionCall"})
@@ -105,7 +104,7 @@ def _no_stream(answer: Answer, setup: Setup) -> Result | None:
             or _(
                 "What the server said stands here; if it is not from this server, mend the proxy."
             ),
-            details=(_detail(answer), *seen_in(answer))[:1],
+            details=seen_in(answer),
         )
     if answer.kind != "text/event-stream":
         return _bad(
@@ -207,14 +206,6 @@ def _words(answer: Answer) -> tuple[str, ...]:
 def _field(value: Any, name: str) -> str:
     found = value.get(name) if isinstance(value, dict) else None
     return found if isinstance(found, str) else ""
-
-
-def _detail(answer: Answer) -> str:
-    """What this server says of a refusal."""
-    try:
-        return _field(loads(answer.body), "detail")[:MOST_SHOWN]
-    except MalformedJson:
-        return ""
 
 
 def _bad(sentence: str, *, mend: str, details: tuple[str, ...] = ()) -> Result:

@@ -1,5 +1,6 @@
 """The server asks itself and nobody else, for a bounded time."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,6 +12,7 @@ import pytest
 from copilot_admin.studio.connection import asking as module
 from copilot_admin.studio.connection.asking import asking, is_within, may_be_asked
 from copilot_admin.studio.connection.values import Answer, Unreached
+from tests.waiting import HANGS_SECONDS
 
 Handle = Callable[[BaseHTTPRequestHandler], None]
 
@@ -55,6 +57,26 @@ def says(body: bytes, status: int = 200, **headers: str) -> Handle:
         request.wfile.write(body)
 
     return handle
+
+
+def test_steps_that_ask_together_are_no_crowd():
+    """The server lets nobody go before three are there, and counts how many wait for it."""
+    together, waiting, most = threading.Barrier(3), [], []
+
+    def handle(request: BaseHTTPRequestHandler) -> None:
+        waiting.append(1)
+        most.append(len(waiting))
+        together.wait(HANGS_SECONDS)
+        waiting.pop()
+        says(b"{}")(request)
+
+    async def crowd(base: str) -> None:
+        async with asking(base, is_own=True) as ask:
+            await asyncio.gather(*(ask("GET", f"{base}/x") for _ in range(9)))
+
+    with served(handle) as base:
+        async_to_sync(crowd)(base)
+    assert (max(most), len(most)) == (3, 9)
 
 
 @pytest.mark.parametrize(
