@@ -18,7 +18,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.copilots.views import CopilotViews
+from copilot_admin.admin.common.widgets import DatalistInput
+from copilot_admin.admin.copilots.views import CopilotViews, number_in
 from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.copilot_file.template_needs import needs_of
 from copilot_admin.copilot_file.templates import (
@@ -31,6 +32,7 @@ from copilot_admin.copilot_file.templates import (
     templates,
     usual_provider,
 )
+from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.copilots.slugs import free_slug
 from copilot_admin.models import Access, Copilot, Provider
 from copilot_admin.rendering.charts import Chart, chart_of
@@ -92,6 +94,7 @@ class TemplateForm(forms.Form):
         label=gettext_lazy("Model"),
         max_length=200,
         required=False,
+        widget=DatalistInput,
         help_text=gettext_lazy("Empty: the one model of the rehearsal provider."),
     )
     switched_model = forms.CharField(
@@ -118,6 +121,9 @@ class TemplateForm(forms.Form):
 
     def __init__(self, *args: Any, template: Template, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        widget = self.fields["model"].widget
+        if isinstance(widget, DatalistInput):
+            widget.suggestions = known_models(number_in(str(self["provider"].value())))
         if not template.switched_model:
             del self.fields["switched_model"], self.fields["switched_provider"]
         if not template.model_picker:
@@ -175,11 +181,13 @@ class TemplateViews(CopilotViews):
         template = templates().get(slug)
         if template is None:
             raise Http404
-        form = TemplateForm(
-            request.POST or None,
-            template=template,
-            initial={"slug": free_slug(template.slug), "provider": usual_provider()},
-        )
+        provider = usual_provider()
+        initial = {
+            "slug": free_slug(template.slug),
+            "provider": provider,
+            "model": self._usual_model(request, provider),
+        }
+        form = TemplateForm(request.POST or None, template=template, initial=initial)
         if request.method == "POST" and form.is_valid():
             copilot = self._made(request, template, form)
             if copilot is not None:
@@ -192,6 +200,14 @@ class TemplateViews(CopilotViews):
             shown=shown_template(template),
             form=form,
         )
+
+    def _usual_model(self, request: HttpRequest, provider: Provider) -> str:
+        """What the newest draft of a provider asks; the rehearsal needs no name."""
+        if provider.kind == REHEARSAL:
+            return ""
+        drafts = self.get_queryset(request).filter(provider=provider, archived_at=None)
+        newest = drafts.order_by("-updated_at").values_list("model", flat=True)
+        return newest.first() or ""
 
     def _made(self, request: HttpRequest, template: Template, form: TemplateForm) -> Copilot | None:
         values = form.cleaned_data

@@ -1,13 +1,14 @@
 """New from template: a gallery, a few questions, and a draft."""
 
 from django.test import Client
+from django.utils import timezone
 import pytest
 
 from copilot_admin.admin.copilots import templates as views
 from copilot_admin.config.roles import Role
 from copilot_admin.copilot_file.templates import Template, templates
 from copilot_admin.models import Access, Copilot
-from tests.admin.pages import submit
+from tests.admin.pages import submit, values_in
 from tests.factories import make_copilot, make_provider, make_user
 
 pytestmark = pytest.mark.django_db
@@ -125,3 +126,20 @@ def test_who_may_add_no_copilot_may_copy_none(client: Client) -> None:
     assert client.get(CHARTS).status_code == 403
     assert client.post(CHARTS, {"slug": "a"}).status_code == 403
     assert not Copilot.objects.exists()
+
+
+def test_the_model_of_the_newest_draft_is_proposed_and_those_that_are_known(
+    builder: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vendor = make_provider(kind="openai_compatible", base_url="https://llm.example/v1")
+    monkeypatch.setattr(views, "known_models", lambda pk: ("m-1", "m-2") * (pk == vendor.pk))
+    page = builder.get(CHARTS).content.decode()
+    assert values_in(page, form_id=FORM)["model"] == [""]
+    assert '<option value="m-2"></option>' in page
+    make_copilot(provider=vendor, model="older")
+    make_copilot(provider=vendor, model="m-1")
+    make_copilot(provider=vendor, model="put-away", enabled=False, archived_at=timezone.now())
+    values = values_in(builder.get(CHARTS).content.decode(), form_id=FORM)
+    assert values["model"] == ["m-1"]
+    builder.post(CHARTS, values)
+    assert Copilot.objects.get(slug="charts").model == "m-1"
