@@ -7,6 +7,7 @@ page that is loaded again does not test again.
 from django.http import HttpRequest
 
 _KEY = "published_copilot"
+_BEGUN = "tested_copilot"
 
 
 def tell_published(request: HttpRequest, copilot_id: int) -> None:
@@ -20,5 +21,11 @@ def is_just_published(request: HttpRequest, copilot_id: int) -> bool:
 
 
 def forget_published(request: HttpRequest) -> None:
-    """The test begins: it is not begun by itself a second time."""
-    request.session.pop(_KEY, None)
+    """The test begins: it is not begun by itself a second time, unless a key is made meanwhile."""
+    request.session[_BEGUN] = request.session.pop(_KEY, None)
+
+
+def tell_key_made(request: HttpRequest, copilot_id: int) -> None:
+    """The page with the key takes the place of the one that tests: its test begins anew."""
+    if request.session.pop(_BEGUN, None) == copilot_id:
+        tell_published(request, copilot_id)

@@ -12,7 +12,11 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from copilot_admin.admin.common.published import forget_published, is_just_published
+from copilot_admin.admin.common.published import (
+    forget_published,
+    is_just_published,
+    tell_key_made,
+)
 from copilot_admin.admin.connect.page import (
     CHANGE,
     FOLDER,
@@ -53,6 +57,7 @@ def make_key(request: HttpRequest, pk: int) -> HttpResponse:
         key, text = EndpointKey.issue(name[:LONGEST_NAME])
         key.limit_to([copilot])
         site.get_model_admin(EndpointKey).log_addition(request, key, [{"added": {}}])
+    tell_key_made(request, copilot.pk)
     context = page_context(request, copilot) | {"made": key, "made_text": text}
     return render(request, f"{FOLDER}/page.html", _told(request, context))
 

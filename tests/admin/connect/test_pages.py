@@ -181,3 +181,15 @@ def test_what_was_just_published_is_tested_once_without_being_told_to():
         else:
             assert begins(client.get(url("page", copilot)))
         assert not begins(client.get(url("page", copilot)))
+
+
+def test_a_key_that_is_made_while_the_test_runs_begins_it_anew():
+    make_key()  # opens every copilot, so that the test begins before this one has its own
+    copilot = make_copilot(access=Access.KEY)
+    client = browser(Role.BUILDERS, Role.OPERATORS)
+    page = f"{reverse('admin:copilot_admin_copilot_publish')}?id={copilot.pk}"
+    submit(client, page, {}, form_id="publish-form")
+    begins = "data-ca-test data-now"
+    assert begins in client.get(url("page", copilot)).content.decode()
+    assert begins in client.post(url("key", copilot)).content.decode()
+    assert begins not in client.get(url("page", copilot)).content.decode()
