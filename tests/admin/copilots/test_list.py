@@ -271,3 +271,12 @@ def test_hostile_names_stay_text(builder: Client) -> None:
         page = builder.get(url).content.decode()
         assert hostile not in page
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+
+
+def test_all_are_offered_where_not_all_are_shown(builder: Client) -> None:
+    make_copilot(name="News")
+    make_copilot(enabled=False, archived_at=timezone.now())
+    offer = '<a href="?">Show all</a>'
+    assert offer not in builder.get(LIST).content.decode()
+    assert offer in builder.get(LIST, {"q": "news"}).content.decode()
+    assert offer in builder.get(LIST, {"state": "archived"}).content.decode()
