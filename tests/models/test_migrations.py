@@ -177,8 +177,8 @@ def test_the_index_of_callers_is_there_wherever_it_was_made():
     assert "run_of_caller" not in names_of_indexes()
     with connection.cursor() as cursor:  # as a database has it that 0037 once gave it to
         cursor.execute("CREATE INDEX run_of_caller ON copilot_admin_run (principal, started_at)")
-    migrate("0047_index_of_callers_and_trail")
+    migrate("0045_index_of_callers_and_trail")
     assert "run_of_caller" in names_of_indexes()
     migrate("0043_feedback_once")
-    migrate("0047_index_of_callers_and_trail")
+    migrate("0045_index_of_callers_and_trail")
     assert "run_of_caller" in names_of_indexes()

@@ -69,7 +69,7 @@ class Migration(migrations.Migration):
 
     atomic = False  # PostgreSQL makes no index beside others' work within a transaction
     dependencies = [
-        ('copilot_admin', '0043_feedback_once'),
+        ('copilot_admin', '0044_late_thumbs'),
     ]
 
     operations = [
