@@ -105,7 +105,7 @@ def _fill(turns: int) -> int:
     keys = [f"key:{make_key(f'Desk {one}')[0].pk}" for one in range(20)]
     began = time.monotonic()
     filling = filler(versions, ["anonymous", *keys])
-    filling.fill(turns // TURNS, say=_say)
+    filling.fill(max(0, turns - LONG) // TURNS, say=_say)
     filling.converse(LONG)
     print(f"filled in {time.monotonic() - began:.0f} s")
     with connection.cursor() as cursor:

@@ -92,7 +92,8 @@ class _FullCount:
         if run.error_code:
             _add(self.errors, (hour, run.copilot_id, run.error_code), Counter(number=1))
         if run.principal and run.outcome != Outcome.REFUSED:
-            caller: Key = (hour.date(), run.copilot_id, run.principal)
+            person = f"user:{run.user_id}" if run.user_id else run.principal
+            caller: Key = (hour.date(), run.copilot_id, person)
             first = self.callers.get(caller, {"first_hour": 24})["first_hour"]
             self.callers[caller] = Counter(first_hour=min(first, hour.hour))
 
