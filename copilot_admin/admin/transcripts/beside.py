@@ -1,5 +1,7 @@
 """The conversation before or after one in a filtered list, found by key and not by a list of ids."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.contrib.admin.options import IncorrectLookupParameters
@@ -17,11 +19,25 @@ from copilot_admin.admin.transcripts.list import (
     row_key,
 )
 from copilot_admin.models import Conversation
-from copilot_admin.review.finding import scope_of
+from copilot_admin.review.finding import Scope, scope_of
 from copilot_admin.review.phrases import read_typed
 from copilot_admin.review.searching import search
 
+MOST_WINDOWS = 4  # that one press of a key looks through
 MOST_SEARCHED = 2000  # conversations that are taken along from a search; the newest of them
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """What was found in a direction.
+
+    Attributes:
+        pk: Of the conversation; None: there was none as far as was looked.
+        is_whole: Whether all of the list was looked through in this direction.
+    """
+
+    pk: int | None = None
+    is_whole: bool = True
 
 
 class _OnlyRows(TranscriptList):
@@ -39,8 +55,8 @@ def conversation_beside(
     filters: str,
     direction: str,
     place: str = "",
-) -> int | None:
-    """The next conversation in a direction; None at the end, and where the filters mean nothing.
+) -> Neighbour:
+    """The next conversation in a direction; none at the end, and where the filters mean nothing.
 
     Args:
         page: Of the list.
@@ -53,15 +69,31 @@ def conversation_beside(
     try:
         shown = _list(page, request, filters)
     except (IncorrectLookupParameters, SuspiciousOperation):
-        return None
+        return Neighbour()
     key = row_key(place_of(conversation, place))
-    rows = beside(
-        shown.all_rows.exclude(pk=conversation.pk),
+    for _ in range(MOST_WINDOWS):
+        rows = _from(shown.all_rows.exclude(pk=conversation.pk), key, direction)
+        scope = scope_of(rows, shown.chosen, window=shown.window)
+        found = _first(rows, scope, shown)
+        if found is not None or scope.end is None:
+            return Neighbour(found)
+        key = (scope.end.last_at, scope.end.pk)
+    return Neighbour(is_whole=False)
+
+
+def _from(
+    rows: QuerySet[Conversation], key: tuple[datetime, int] | None, direction: str
+) -> QuerySet[Conversation]:
+    return beside(
+        rows,
         newer=key if direction == NEWER else None,
         older=key if direction == OLDER else None,
     )
+
+
+def _first(rows: QuerySet[Conversation], scope: Scope, shown: _OnlyRows) -> int | None:
+    """The nearest that passes the filters and has the words, as far as the scope goes."""
     phrases = read_typed(shown.query).phrases
-    scope = scope_of(rows, shown.chosen, window=shown.window)
     if not phrases:
         return scope.rows.values_list("pk", flat=True).first()
     passing = rows.filter(shown.chosen.condition)

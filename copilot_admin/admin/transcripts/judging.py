@@ -226,13 +226,14 @@ class JudgingViews(TranscriptViews):
             direction=direction,
             place=way.place,
         )
-        if found is not None:
-            return replace(way, place="").to("change", found)
+        if found.pk is not None:
+            return replace(way, place="").to("change", found.pk)
         at_the_end = {
             OLDER: _("That was the last conversation of the list."),
             NEWER: _("That was the first conversation of the list."),
         }
-        messages.info(request, at_the_end[direction])
+        further = _("There is none nearby. The list goes on looking from here.")
+        messages.info(request, at_the_end[direction] if found.is_whole else further)
         return way.to("change", conversation.pk)
 
 

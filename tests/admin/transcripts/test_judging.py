@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client as Browser
 import pytest
 
+from copilot_admin.admin.transcripts.list import TranscriptList
 from copilot_admin.config.roles import Role
 from copilot_admin.models import (
     Conversation,
@@ -183,6 +184,25 @@ def test_next_and_previous_go_along_the_filtered_list(reviewer: Browser):
     assert reviewer.get(address(mine[0], "beside/odd/")).status_code == 404
     odd = address(mine[0], "beside/older/?_changelist_filters=nothing%3Dlike")
     assert reviewer.get(odd)["Location"].startswith(address(mine[0]))
+
+
+def test_the_next_one_is_looked_for_through_some_windows_and_no_end_is_claimed(
+    reviewer: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TranscriptList, "window", 2)
+    copilot = make_copilot()
+    make_conversations(12, copilot)
+    newest, *others = Conversation.objects.order_by("-last_at", "-id")
+    way = "?_changelist_filters=tokens-from%3D9000"
+    Conversation.objects.update(tokens=10)
+    far = [one.pk for one in others[8:]]  # behind four windows
+    Conversation.objects.filter(pk__in=far).update(tokens=9000)
+    older = address(newest, f"beside/older/{way}")
+    assert messages_of(reviewer.get(older, follow=True)) == [
+        "There is none nearby. The list goes on looking from here."
+    ]
+    Conversation.objects.filter(pk=others[5].pk).update(tokens=9000)
+    assert reviewer.get(older)["Location"] == address(others[5]) + way
 
 
 def test_one_goes_on_from_where_a_conversation_was_opened(reviewer: Browser):
