@@ -83,7 +83,7 @@ class Journal:
         else:
             prepared = await asyncio.to_thread(opening.prepare, run)
         try:
-            return await self._written_of_user(partial(opening.accept, prepared))
+            return await self._written_of_user(opening.acceptance(prepared))
         except JournalDown:
             self._private.discard(run.run_id)
             self._redacted.pop(run.run_id, None)
@@ -111,7 +111,7 @@ class Journal:
             Unavailable: The database cannot take it.
         """
         async with (patience or Patience()).waiting():
-            await self._written_of_user(partial(opening.refuse, refusal))
+            await self._written_of_user(opening.refusing(refusal))
 
     async def refuse_more(self, refusal: Refusal, more: int) -> None:
         """Counts requests that were refused like one that is kept.

@@ -1,8 +1,9 @@
 """Write a run that begins: conversation, messages, turn and run in one transaction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db.models import F
@@ -11,7 +12,7 @@ from copilot_admin.copilots.users import AskingUser
 from copilot_admin.journal.keys import hash_key
 from copilot_admin.journal.recall import recollect
 from copilot_admin.journal.usage import Asked, CountedRun, count
-from copilot_admin.journal.users import row_of
+from copilot_admin.journal.users import after_row_of, row_of
 from copilot_admin.journal.values import BOOT_ID, Accepted, Opening, Refusal
 from copilot_admin.models import (
     Conversation,
@@ -126,9 +127,28 @@ def accept(prepared: Prepared) -> Accepted:
     )
 
 
+def acceptance(prepared: Prepared) -> Callable[[], Accepted]:
+    """The job that stores a run which begins."""
+    opening = prepared.opening
+    user = _user(opening.user, opening.logging)
+    return after_row_of(user, partial(accept, prepared), at=opening.started_at)
+
+
+def refusing(refusal: Refusal) -> Callable[[], None]:
+    """The job that stores a request which was refused."""
+    user = _user(refusal.user, refusal.logging)
+    return after_row_of(user, partial(refuse, refusal), at=refusal.started_at)
+
+
+def _user(user: AskingUser | None, logging: Logging) -> AskingUser | None:
+    """Who asks; None where nobody named him, or nothing is kept."""
+    return None if logging is Logging.NOTHING else user
+
+
 def _user_id(user: AskingUser | None, logging: Logging, *, at: datetime) -> int | None:
-    """Of the row of who asks; None where nobody named him, or nothing is kept."""
-    return None if user is None or logging is Logging.NOTHING else row_of(user, at=at)
+    """Of the row of who asks."""
+    found = _user(user, logging)
+    return None if found is None else row_of(found, at=at)
 
 
 def refuse(refusal: Refusal) -> None:

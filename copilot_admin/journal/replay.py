@@ -9,7 +9,7 @@ from django.db import DataError, IntegrityError, transaction
 
 from copilot_admin.journal.finishing import finish
 from copilot_admin.journal.sealing import from_json
-from copilot_admin.storage.held_back import at_once
+from copilot_admin.storage.held_back import held_apart
 from copilot_admin.storage.spool import SPOOL
 from protocol.json import JsonObject
 
@@ -33,7 +33,7 @@ def replay_spool(*, most: int | None = None) -> int:
 def _replay(path: Path, entry: JsonObject) -> bool:
     try:
         sealed = from_json(entry)
-        with transaction.atomic(), at_once():
+        with transaction.atomic(), held_apart():
             stored = finish(sealed) is not None
     except (KeyError, TypeError, ValueError, DataError, IntegrityError) as error:
         logger.warning("the spooled run %s was set aside: %s", path.stem, type(error).__name__)

@@ -1,21 +1,23 @@
 """The rows of those who ask: made when one is first seen, and known by id from then on."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
+from typing import TypeVar
 
 from django.db import connection, transaction
 
 from copilot_admin.copilots.user_words import hashed
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import EndUser
-from copilot_admin.storage.held_back import hold_back
+from copilot_admin.storage.held_back import FirstThen, hold_back
 from copilot_admin.storage.selects import Select
 from copilot_admin.storage.statements import Insert
 
 _FIND = Select(EndUser, "id", where=("identifier",))
 _INSERT = Insert(EndUser, returning=("id",), or_existing=("identifier",))
 _MOST_KNOWN = 10_000
+T = TypeVar("T")
 _Key = tuple[str, AskingUser, datetime]  # database, user, hour in which he was last written
 _known: dict[_Key, int] = {}  # of this process
 
@@ -27,14 +29,27 @@ def row_of(user: AskingUser, *, at: datetime) -> int:
         user: Who asks.
         at: When.
     """
-    hour = at.replace(minute=0, second=0, microsecond=0)
-    key = (str(connection.settings_dict["NAME"]), user, hour)
+    key = _key(user, at)
     found = _known.get(key)
     if found is not None:
         return found
     row_id = written(user, at=at)
     transaction.on_commit(partial(_remember, key, row_id))
     return row_id
+
+
+def after_row_of(user: AskingUser | None, job: Callable[[], T], *, at: datetime) -> Callable[[], T]:
+    """A job in which the row of a user is made before all else, unless he is known.
+
+    Args:
+        user: Who asks; None: nobody named him.
+        job: Refers to him.
+        at: When he asked.
+    """
+    if user is None or _key(user, at) in _known:
+        return job
+    place = (EndUser._meta.db_table, user.id)
+    return FirstThen(place, partial(written, user, at=at), job)
 
 
 def written(user: AskingUser, *, at: datetime) -> int:
@@ -46,7 +61,7 @@ def written(user: AskingUser, *, at: datetime) -> int:
         user: Who asks.
         at: When.
     """
-    hour = at.replace(minute=0, second=0, microsecond=0)
+    hour = _hour(at)
     told = {"email": user.email, "name": user.name, "source": user.source.value}
     seen = {**told, "digest": hashed(user.id), "last_at": hour}
     row = _FIND(identifier=user.id) or _INSERT(identifier=user.id, **seen, first_at=at)
@@ -61,6 +76,14 @@ def _tell(row_id: int, seen: Mapping[str, object], at: datetime) -> None:
     EndUser.objects.filter(pk=row_id, first_at__lt=at).update(
         **{name: value for name, value in seen.items() if value}
     )
+
+
+def _key(user: AskingUser, at: datetime) -> _Key:
+    return str(connection.settings_dict["NAME"]), user, _hour(at)
+
+
+def _hour(at: datetime) -> datetime:
+    return at.replace(minute=0, second=0, microsecond=0)
 
 
 def forget_users() -> None:

@@ -1,18 +1,20 @@
-"""What transactions do last, in one order for all: so none waits for another that waits for it.
+"""What transactions do first and last, in one order for all: so none waits for another that waits for it.
 
 Jobs that are committed together come in the order of their arrival, in each process another one. Rows
-that many of them change, such as counts, would be locked crosswise: PostgreSQL ends one of the two
-after a second, and questions wait for it meanwhile.
+that many of them make or change, such as users and counts, would be locked crosswise: PostgreSQL ends
+one of the two after a second, and questions wait for it meanwhile.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from operator import itemgetter
+from dataclasses import dataclass
+from operator import attrgetter, itemgetter
 import threading
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 Place: TypeAlias = tuple[Any, ...]  # of a row: first its table, then its key
 Work: TypeAlias = Callable[[], object]
+T = TypeVar("T")
 
 
 class _Held(threading.local):
@@ -52,13 +54,43 @@ def holding_back() -> Iterator[Work]:
 
 
 @contextmanager
-def at_once() -> Iterator[None]:
-    """Holds nothing back: for a savepoint that is undone where something in it fails."""
-    outer, _held.work = _held.work, None
+def held_apart() -> Iterator[None]:
+    """For a savepoint: what it does last is done with the rest, and not at all where it is undone."""
+    outer, _held.work = _held.work, []
     try:
         yield
+        mine = _held.work
     finally:
         _held.work = outer
+    for place, work in mine:
+        hold_back(place, work)
+
+
+@dataclass(frozen=True, slots=True)
+class FirstThen(Generic[T]):
+    """A job that begins with a row which others may be making, too.
+
+    Attributes:
+        place: Of that row.
+        first: Makes it; where jobs are committed together, it is called twice.
+        then: All the rest.
+    """
+
+    place: Place
+    first: Work
+    then: Callable[[], T]
+
+    def __call__(self) -> T:
+        """Does the job."""
+        self.first()
+        return self.then()
+
+
+def do_first(jobs: Iterable[Callable[[], object]]) -> None:
+    """Does what jobs of one transaction begin with, in the order of places."""
+    some = [job for job in jobs if isinstance(job, FirstThen)]
+    for job in sorted(some, key=attrgetter("place")):
+        job.first()
 
 
 def do_held() -> None:

@@ -3,13 +3,14 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from functools import partial
 import time
 from typing import Any, Generic, TypeVar
 
 from django.db import connections, transaction
 
 from copilot_admin.storage.database_thread import OUTAGES, DatabaseThread, JournalDown, Reader
-from copilot_admin.storage.held_back import holding_back
+from copilot_admin.storage.held_back import do_first, holding_back
 
 T = TypeVar("T")
 
@@ -144,6 +145,7 @@ def _settle_alone(waiting: _Waiting[Any]) -> BaseException | None:
 
 def _commit(batch: Sequence[_Waiting[Any]]) -> list[Any]:
     with transaction.atomic(), holding_back() as do_the_rest:
+        _attempt(partial(do_first, [waiting.job for waiting in batch]))
         results = [_attempt(waiting.job) for waiting in batch]
         _attempt(do_the_rest)
         return results

@@ -14,9 +14,10 @@ from copilot_admin.copilots.users import AskingUser, UserSource
 from copilot_admin.journal import JOURNAL
 from copilot_admin.journal.opening import refuse
 from copilot_admin.journal.usage import forget_callers
-from copilot_admin.journal.users import forget_users, row_of
+from copilot_admin.journal.users import after_row_of, forget_users, row_of
 from copilot_admin.journal.values import Refusal
 from copilot_admin.models import CallerDay, Conversation, EndUser, Logging, Run
+from copilot_admin.storage.held_back import FirstThen
 from copilot_admin.threads.chain import PUBLIC_KEY, Chain
 from tests.journal.journaling import START, Client, ai
 
@@ -186,3 +187,15 @@ def test_a_question_is_tried_again_where_another_had_all_users_forgotten():
     forget_users()
     assert asyncio.run(JOURNAL._written_of_user(job)) == 7
     assert JOURNAL.problem == ""
+
+
+def test_the_row_of_who_is_not_known_is_made_before_all_else_of_a_transaction(
+    django_capture_on_commit_callbacks,
+):
+    with django_capture_on_commit_callbacks(execute=True):
+        job = after_row_of(ADA, lambda: EndUser.objects.count(), at=START)
+        assert isinstance(job, FirstThen)
+        assert (job.place, job()) == (("copilot_admin_enduser", "ada"), 1)
+        row_of(ADA, at=START)
+    assert after_row_of(ADA, len, at=START) is len
+    assert after_row_of(None, len, at=START) is len

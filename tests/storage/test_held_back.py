@@ -12,7 +12,14 @@ from copilot_admin.copilots.users import AskingUser
 from copilot_admin.journal.usage import Asked, CountedRun, count
 from copilot_admin.journal.users import written
 from copilot_admin.models import DailyTotal, EndUser, Outcome
-from copilot_admin.storage.held_back import at_once, do_held, hold_back, holding_back
+from copilot_admin.storage.held_back import (
+    FirstThen,
+    do_first,
+    do_held,
+    held_apart,
+    hold_back,
+    holding_back,
+)
 from copilot_admin.storage.writer import Writer
 from tests.factories import make_published
 from tests.waiting import HANGS_SECONDS
@@ -33,10 +40,38 @@ def test_what_is_held_back_is_done_last_in_the_order_of_places():
 def test_where_nothing_is_held_back_it_is_done_at_once():
     done: list[int] = []
     hold_back((0,), lambda: done.append(1))
-    with holding_back(), at_once():
+    do_held()
+    with held_apart():
         hold_back((0,), lambda: done.append(2))
-        do_held()
+        assert done == [1]
     assert done == [1, 2]
+
+
+def test_of_a_savepoint_that_is_undone_nothing_is_done_and_the_rest_at_the_end():
+    done: list[int] = []
+    with holding_back() as do_the_rest:
+        hold_back((3,), lambda: done.append(3))
+        with pytest.raises(ValueError, match="broke"), held_apart():
+            hold_back((1,), lambda: done.append(1))
+            raise ValueError("broke")
+        with held_apart():
+            hold_back((2,), lambda: done.append(2))
+        assert done == []
+        do_the_rest()
+    assert done == [2, 3]
+
+
+def test_what_jobs_begin_with_is_done_in_the_order_of_places_and_again_with_each_job():
+    done: list[str] = []
+    jobs = [
+        FirstThen((place,), partial(done.append, f"first {place}"), partial(done.append, place))
+        for place in "ba"
+    ]
+    do_first([*jobs, lambda: done.append("none")])
+    assert done == ["first a", "first b"]
+    for job in jobs:
+        job()
+    assert done[2:] == ["first b", "b", "first a", "a"]
 
 
 def test_what_was_held_so_far_is_done_once_and_what_comes_later_is_held_again():
