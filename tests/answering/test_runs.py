@@ -3,11 +3,11 @@
 import asyncio
 from dataclasses import replace
 import logging
-import threading
 from typing import Any
 
 import pytest
 
+from copilot_admin.answering import account
 from copilot_admin.answering.asked import older_signing_keys, signing_key
 from copilot_admin.answering.run import RUNNING, TICK_SECONDS
 from copilot_admin.answering.speaker import FIRST_EVENT_SECONDS, PING_SECONDS
@@ -16,8 +16,8 @@ from copilot_admin.config.asking_users import Naming
 from copilot_admin.engine.values.engine_input import Thought
 from copilot_admin.engine.values.model_call import Finish
 from copilot_admin.errors import ProviderBroke
-from copilot_admin.journal import Accepted
-from copilot_admin.journal.recorder import LARGE, Entry, Piece, Recorder
+from copilot_admin.journal import Accepted, Kept
+from copilot_admin.journal.recorder import LARGE, Entry, Piece
 from copilot_admin.journal.unkept import NOT_KEPT
 from copilot_admin.models import EventType, Logging, Outcome
 from copilot_admin.redaction.rules import NO_RULES
@@ -59,9 +59,10 @@ def test_a_step_may_be_the_first_thing_that_a_client_sees(noted, monkeypatch):
 def test_what_comes_at_the_end_leaves_when_the_run_is_kept(noted, monkeypatch):
     finish = noted.finish
 
-    async def late(*arguments: Any) -> bool:
+    async def late(*arguments: Any) -> Kept | None:
         await asyncio.sleep(3)
-        return bool(await finish(*arguments))
+        kept: Kept | None = await finish(*arguments)
+        return kept
 
     monkeypatch.setattr(noted, "finish", late)
     play(monkeypatch, noted, [MessageChunk("Hel"), 1, MessageChunk("lo"), STOP, 1])
@@ -226,19 +227,18 @@ def test_once_a_second_what_is_new_is_kept_and_told(noted, monkeypatch):
 
 
 def test_an_answer_that_takes_long_to_fold_keeps_no_others_waiting(noted, monkeypatch):
-    threads = []
-    folded = Recorder.record
+    beside = []
 
-    def noting(self, ending):
-        threads.append(threading.get_ident())
-        return folded(self, ending)
+    async def noting(is_heavy, work):  # a thread would not know of the clock that jumps
+        beside.append(is_heavy)
+        return work()
 
-    monkeypatch.setattr(Recorder, "record", noting)
+    monkeypatch.setattr(account, "beside_if", noting)
     many = [Thought("x")] * (LARGE + 1)
     for outputs in ([STOP], [*many, STOP]):
         play(monkeypatch, noted, [MessageChunk("a"), *outputs])
         said()
-    assert [one == threading.get_ident() for one in threads] == [True, False]
+    assert beside == [False, True]
 
 
 @pytest.mark.parametrize(

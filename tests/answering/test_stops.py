@@ -13,6 +13,7 @@ from copilot_admin.answering.open_run import end_deleted, end_revoked, interrupt
 from copilot_admin.answering.speaker import Speaker
 from copilot_admin.answering.stops import CRASHED, DELETED, RESTARTING, REVOKED, Stop
 from copilot_admin.engine.values.model_call import Finish
+from copilot_admin.journal import Kept
 from copilot_admin.models import Outcome
 from protocol.events import MessageChunk
 from protocol.sse import encode_chunk
@@ -77,9 +78,10 @@ def test_a_run_that_has_ended_is_not_stopped(noted, monkeypatch):
 def test_a_run_that_is_being_kept_is_not_stopped(noted, monkeypatch, broken):
     finish = noted.finish
 
-    async def late(*arguments: Any) -> bool:
+    async def late(*arguments: Any) -> Kept | None:
         await asyncio.sleep(3)
-        return bool(await finish(*arguments))
+        kept: Kept | None = await finish(*arguments)
+        return kept
 
     def fail(*_: Any) -> None:
         raise KeyError("a bug")

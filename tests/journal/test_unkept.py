@@ -240,7 +240,7 @@ class TestProblem:
     def test_a_row_that_is_wrong_says_nothing_of_the_others(self, journal, disk):
         away(disk, IntegrityError("a bug"))
         disk.spool = None
-        assert finish(journal, uuid4()) is True
+        assert finish(journal, uuid4()) == Kept()
         assert journal.problem == ""
 
     def test_a_checkpoint_that_fails_is_one(self, journal, monkeypatch):

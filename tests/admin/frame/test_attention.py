@@ -73,7 +73,7 @@ class TestAttention:
             "newest",
             f"{ADMIN}/alert/?state=open",
         )
-        assert attention(make_user(Role.BUILDERS)) == []
+        assert attention(make_user(Role.PUBLISHERS)) == []
 
     def test_limits_from_80_per_cent_on_are_named_the_fullest_first(self, used) -> None:
         make_copilot(name="Macro", limits={"requests_per_day": 10})
