@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from aiohttp import ClientError, ClientResponse, ClientSession, DummyCookieJar, TCPConnector
+from aiohttp import ClientError, ClientResponse, ClientSession, DummyCookieJar
 
+from copilot_admin.engine.fetching.connecting import BoundedConnector
 from copilot_admin.engine.fetching.egress import Egress, is_private
 from copilot_admin.errors import CopilotError
 
@@ -77,7 +78,7 @@ async def _post(url: str, body: bytes, headers: Mapping[str, str], egress: Egres
     host = urlsplit(url).hostname
     if host is None:
         raise ValueError(url)
-    connector = TCPConnector(socket_factory=egress.sockets(host))
+    connector = BoundedConnector(socket_factory=egress.sockets(host))
     # What is packed could be more than the head that is wanted: it stays packed.
     async with (
         ClientSession(

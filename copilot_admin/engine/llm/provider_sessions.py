@@ -5,9 +5,10 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 import socket
 
-from aiohttp import AddrInfoType, ClientSession, DummyCookieJar, TCPConnector
+from aiohttp import AddrInfoType, ClientSession, DummyCookieJar
 
 from copilot_admin.engine.fetching.addresses import ForbiddenAddress, forbidden_text, is_forbidden
+from copilot_admin.engine.fetching.connecting import BoundedConnector
 
 _MAX_CONNECTIONS = 1000  # the server's own limits are far below
 # aiohttp takes twice as many bytes of a stream, and a sixteenth of it as chunks, before it waits for
@@ -107,7 +108,7 @@ async def _closing(
 
 
 def _session() -> ClientSession:
-    connector = TCPConnector(limit=_MAX_CONNECTIONS, socket_factory=_permitted_socket)
+    connector = BoundedConnector(limit=_MAX_CONNECTIONS, socket_factory=_permitted_socket)
     return ClientSession(
         connector=connector,
         cookie_jar=DummyCookieJar(),

@@ -1,0 +1,61 @@
+"""The connections of every HTTP client here: none hears more than a few heads in one answer.
+
+aiohttp reads past interim answers (`100 Continue`) without a turn for anybody else, and queues as
+many heads as a server sends: a flood of them would hold the loop for seconds.
+Source: https://www.rfc-editor.org/rfc/rfc9110#section-15.2
+"""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+import socket
+from typing import Any
+
+from aiohttp import AddrInfoType, ClientConnectionError, TCPConnector
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.http import RawResponseMessage
+from aiohttp.streams import StreamReader
+
+MOST_HEADS = 16  # of one answer; a server sends one or two before its own
+
+
+class TooManyHeads(ClientConnectionError):
+    """A server sent one head after another."""
+
+    def __init__(self) -> None:
+        super().__init__("The server sends one interim answer after another.")
+
+
+class BoundedResponses(ResponseHandler):
+    """The stock protocol; what it counts are the heads since it was last asked something."""
+
+    _heads = 0
+
+    def set_response_params(self, **params: Any) -> None:
+        """A request begins."""
+        self._heads = 0
+        super().set_response_params(**params)
+
+    def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
+        """A head has come."""
+        self._heads += 1
+        if self._heads <= MOST_HEADS:
+            super().feed_data(data, size)
+        elif self.transport is not None:
+            self.transport.abort()  # what the kernel holds of the flood is not read any more
+            self.set_exception(TooManyHeads())
+
+
+class BoundedConnector(TCPConnector):
+    """aiohttp's connector, with connections of that protocol."""
+
+    def __init__(
+        self,
+        *,
+        limit: int = 100,
+        socket_factory: Callable[[AddrInfoType], socket.socket] | None = None,
+    ) -> None:
+        super().__init__(limit=limit, socket_factory=socket_factory)
+        # There is no argument for it; a test sees whether it still makes the connections.
+        protocol: type[ResponseHandler] = BoundedResponses
+        self._factory = partial(protocol, loop=asyncio.get_running_loop())
