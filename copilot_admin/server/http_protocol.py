@@ -1,12 +1,14 @@
 """uvicorn's HTTP protocol, which gives up on a head that has no end, and refuses in words.
 
 The application sees a request when its head is complete, and counts it then. A head that never
-ends would be collected for ever: nothing but the protocol can see it.
+ends would be collected for ever, and one that comes in drops be awaited: nothing but the protocol
+can see it. uvicorn itself only ends connections that were answered and have been silent since.
 
 What a client writes behind its body (trailers) is no header: a proxy that replaces the header which
 names a user lets trailers pass.
 """
 
+import asyncio
 import json
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -15,6 +17,9 @@ from copilot_admin.edge.proxy_headers import PEER_KEY
 
 # Above the application's own limit, so that heads which do end are refused with all its headers.
 MOST_HEAD_BYTES = 256 * 1024
+# From the first byte, or from the connection on, to the end of a head; browsers open connections
+# ahead, and open another where one was closed.
+HEAD_SECONDS = 20.0
 # After a refusal, what still comes is thrown away for so long: on a connection that is closed over
 # unread bytes the system takes back the answer as well.
 LINGERING_SECONDS = 5.0
@@ -34,6 +39,12 @@ _ENDLESS = _answer(
     detail="The headers of the request have no end. Send fewer.",
     code="headers-too-large",
 )
+_SLOW = _answer(
+    "408 Request Timeout",
+    detail=f"The headers of the request did not arrive within {HEAD_SECONDS:.0f} seconds. "
+    "Send it again.",
+    code="headers-timeout",
+)
 _MALFORMED = _answer(
     "400 Bad Request",
     detail="What was sent is no HTTP request that this server can read. Check the client.",
@@ -44,10 +55,21 @@ _MALFORMED = _answer(
 class BoundedHeads(HttpToolsProtocol):
     """The stock protocol; what it counts has come while one and the same head or trailer went on."""
 
-    _in_head = True
+    _in_head = True  # also between two requests
     _has_body = False  # in the bytes at hand
     _head_bytes = 0
     _has_refused = False
+    _head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as its base
+        """A client is there; what it asks for has to come."""
+        super().connection_made(transport)
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The client is gone."""
+        self._stop_waiting()
+        super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
         """A head begins."""
@@ -73,8 +95,8 @@ class BoundedHeads(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """A request has ended."""
-        self._has_body = True
+        """A request has ended; what follows is another's head."""
+        self._has_body = self._in_head = True
         super().on_message_complete()
 
     def data_received(self, data: bytes) -> None:
@@ -84,6 +106,10 @@ class BoundedHeads(HttpToolsProtocol):
         was_in_head = self._in_head
         self._has_body = False
         super().data_received(data)
+        if self._in_head and not self._has_body and not self._has_refused:
+            self._await_head()
+        else:
+            self._stop_waiting()
         if self._has_body:
             self._head_bytes = 0
         elif was_in_head == self._in_head:
@@ -95,6 +121,27 @@ class BoundedHeads(HttpToolsProtocol):
         if self._head_bytes > MOST_HEAD_BYTES and not self._has_refused:
             self._refuse(_ENDLESS)
 
+    def _await_head(self) -> None:
+        """Lets the time run within which a head has to end, unless it runs already."""
+        if self._head_timer is None:
+            self._head_timer = self.loop.call_later(HEAD_SECONDS, self._end_waiting)
+
+    def _stop_waiting(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _end_waiting(self) -> None:
+        """The time is over; who has not said a word is told none."""
+        self._head_timer = None
+        is_asked = self.cycle is not None
+        if is_asked and not self.cycle.response_complete:
+            self._await_head()  # a head that came early waits for the answer before it
+        elif self._head_bytes:
+            self._refuse(_SLOW)
+        else:
+            self.transport.close()
+
     def send_400_response(self, msg: str) -> None:
         """Refuses what the parser cannot read."""
         self._refuse(_MALFORMED)
@@ -102,6 +149,7 @@ class BoundedHeads(HttpToolsProtocol):
     def _refuse(self, answer: bytes) -> None:
         """Says why, unless an answer has begun, and ends the connection when the client does."""
         self._has_refused = True
+        self._stop_waiting()
         has_begun = False
         is_asked = self.cycle is not None
         if is_asked and not self.cycle.response_complete:

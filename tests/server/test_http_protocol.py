@@ -10,6 +10,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from copilot_admin.server.http_protocol import (
+    HEAD_SECONDS,
     LINGERING_SECONDS,
     MOST_HEAD_BYTES,
     BoundedHeads,
@@ -116,6 +117,64 @@ def test_a_body_is_no_head():
     body = [b"x" * PIECE] * 8
     length = f"Content-Length: {8 * PIECE}\r\n\r\n".encode()
     assert wire_after([START + length, *body]).written.startswith(b"HTTP/1.1 200 OK")
+
+
+def wire_after_waiting(pieces: Iterable[bytes], *, app: Any = echo) -> Wire:
+    """The wire when each piece has come nearly as late as one head may take, and then nothing."""
+    wire = Wire()
+
+    async def scenario() -> None:
+        state = ServerState()
+        protocol = protocol_of(wire, app=app, state=state)
+        for piece in pieces:
+            protocol.data_received(piece)
+            await asyncio.sleep(HEAD_SECONDS - 1)
+        await asyncio.sleep(LINGERING_SECONDS + 2)
+
+    run_at_once(scenario())
+    return wire
+
+
+def test_a_head_that_comes_in_drops_is_refused_in_words():
+    wire = wire_after_waiting([b"GET /", b" HTTP/1.1\r\n"])
+    head, _, body = wire.written.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+    assert json.loads(body) == {
+        "detail": "The headers of the request did not arrive within 20 seconds. Send it again.",
+        "code": "headers-timeout",
+    }
+    assert (wire.ended, wire.closed) == (True, True)
+
+
+def test_who_connects_and_says_nothing_is_told_nothing():
+    wire = wire_after_waiting([b""])
+    assert (wire.written, wire.closed) == (b"", True)
+
+
+def test_empty_lines_after_an_answer_keep_no_connection():
+    asked = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+    wire = Wire()
+
+    async def scenario() -> None:
+        protocol = protocol_of(wire, app=echo, state=ServerState())
+        protocol.data_received(asked)
+        for _ in range(40):
+            await asyncio.sleep(1)  # uvicorn's own time begins anew with each byte
+            if not wire.ended:
+                protocol.data_received(b"\r\n")
+
+    run_at_once(scenario())
+    assert wire.written.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert wire.closed
+
+
+def test_an_answer_may_take_longer_than_a_head():
+    async def slow(scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.sleep(HEAD_SECONDS + 3)
+        await echo(scope, receive, send)
+
+    wire = wire_after_waiting([b"GET / HTTP/1.1\r\nHost: a\r\n\r\nGET", b""], app=slow)
+    assert wire.written.startswith(b"HTTP/1.1 200 OK\r\n")
 
 
 CHUNKED = START + b"X-User: ann\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n"
