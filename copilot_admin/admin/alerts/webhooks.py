@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -26,6 +27,7 @@ from copilot_admin.alerts.addresses import webhook_url
 from copilot_admin.alerts.deliveries import make
 from copilot_admin.alerts.messages import trial_message
 from copilot_admin.alerts.webhooks import issue_secret
+from copilot_admin.engine.fetching.egress import Egress
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Action, AlertDelivery, AlertDigest, AlertRule, AlertWebhook
 
@@ -55,9 +57,17 @@ class WebhookForm(AlertWebhookModelForm):
     def clean_url(self) -> str:
         """An address that can be posted to."""
         try:
-            return webhook_url(self.cleaned_data["url"])
+            url = webhook_url(self.cleaned_data["url"])
         except ConfigurationError as error:
             raise forms.ValidationError(error.public) from error
+        if Egress(settings.FETCH_ALLOW).refuses(url):
+            raise forms.ValidationError(
+                _(
+                    "This address lies in a private network, to which nothing is sent unless "
+                    "COPILOT_FETCH_ALLOW names it; link-local addresses are never sent to."
+                )
+            )
+        return url
 
 
 @admin.register(AlertWebhook, site=site)

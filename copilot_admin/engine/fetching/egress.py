@@ -150,6 +150,16 @@ class Egress:
         if size > self._most_bytes:
             raise FetchFailed(f"It is larger than {self._most_bytes // 2**20} MB.")
 
+    def refuses(self, url: str) -> bool:
+        """Whether the host of an address may not be reached, as far as is known before it is asked.
+
+        Where a name leads is looked at when it is connected to.
+        """
+        host = _host_of(url) or ""
+        text = "127.0.0.1" if _is_this_machine(host) else host
+        is_literal = address_of(text) is not None
+        return is_literal and not self._may_reach(text, trusted=host.lower() in self._hosts)
+
     def sockets(self, host: str) -> Callable[[AddrInfoType], socket.socket]:
         """Makes the sockets of a request, looking at the very addresses that are connected to."""
         trusted = host.lower() in self._hosts
@@ -184,6 +194,11 @@ def _host_of(url: str) -> str | None:
     except ValueError:
         return None
     return parts.hostname if parts.scheme in ("http", "https") else None
+
+
+def _is_this_machine(host: str) -> bool:
+    """Whether it is a name that resolvers do not look up (RFC 6761, 6.3)."""
+    return ("." + host.lower().rstrip(".")).endswith(".localhost")
 
 
 def _networks(allowed: Sequence[str]) -> list[_Network]:

@@ -258,6 +258,12 @@ class TestWebhooks:
         assert secret_of(webhook) != old
         assert secret_of(webhook) in response.content.decode()
 
+    def test_a_private_address_is_refused_in_the_form(self, operator):
+        posted = {"name": "Chat", "url": "http://169.254.169.254/latest"}
+        page = operator.post(f"{BASE}/alertwebhook/add/", posted).content.decode()
+        assert "This address lies in a private network" in page
+        assert not AlertWebhook.objects.exists()
+
     def test_what_is_no_address_is_said(self, operator):
         posted = {"name": "Chat", "url": "https://me:secret@hooks.example.com/a"}
         errors = errors_of(operator.post(f"{BASE}/alertwebhook/add/", posted))

@@ -82,6 +82,28 @@ def test_private_multicast_and_metadata_addresses_are_refused_in_every_spelling(
     assert "private network" in refused(url=url, allowed=())
 
 
+@pytest.mark.parametrize(
+    ("url", "allowed", "is_refused"),
+    [
+        ("http://169.254.169.254/", (), True),
+        ("http://169.254.169.254/", ("169.254.0.0/16",), True),
+        ("http://0x7f.1:8000/", (), True),
+        ("http://[::ffff:10.0.0.1]/", (), True),
+        ("http://LOCALHOST./", (), True),
+        ("http://app.localhost/", (), True),
+        ("http://app.localhost/", ("127.0.0.0/8",), False),
+        ("http://localhost/", ("localhost",), False),
+        ("http://10.0.0.1/", ("10.0.0.0/8",), False),
+        ("http://192.0.2.1.example/", (), False),
+        ("http://8.8.8.8/", (), False),
+    ],
+)
+def test_of_an_address_that_is_kept_it_is_known_before_whether_it_is_private(
+    url, allowed, is_refused
+):
+    assert Egress(allowed).refuses(url) == is_refused
+
+
 def test_a_metadata_address_is_never_allowed():
     url = "http://169.254.169.254/"
     assert "private network" in refused(url=url, allowed=("169.254.169.254", "169.254.0.0/16"))
