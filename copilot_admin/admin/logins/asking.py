@@ -3,6 +3,8 @@
 It is followed nowhere else: what a request carries is meant for the address that was asked.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 import json
 import time
 from typing import Any
@@ -10,8 +12,10 @@ from typing import Any
 import requests
 from urllib3.exceptions import HTTPError
 
+from copilot_admin.admin.logins.ending import EndingAdapter
+
 TIMEOUT_SECONDS = 5.0  # to connect, and of silence
-MOST_SECONDS = 15.0  # of an answer that comes in drops
+MOST_SECONDS = 15.0  # of all of it: also of a head that comes in drops
 MOST_BYTES = 2_000_000  # twenty thousand groups are one
 PIECE_BYTES = 65_536
 
@@ -32,27 +36,51 @@ def json_of(method: str, address: str, **sent: Any) -> Any:
         requests.RequestException: It does not answer, refuses, or goes on for too long.
         ValueError: What it says is no JSON.
     """
-    with requests.request(
-        method, address, timeout=TIMEOUT_SECONDS, stream=True, allow_redirects=False, **sent
-    ) as answer:
-        if answer.is_redirect:
-            raise requests.TooManyRedirects(response=answer)
-        answer.raise_for_status()
-        text = _all_of(answer)
+    until = time.monotonic() + MOST_SECONDS
+    try:
+        text = _said(method, address, sent, until=until)
+    except requests.RequestException as error:
+        if error.response is None and time.monotonic() > until:
+            raise TooMuch from error
+        raise
     try:
         return json.loads(text)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 
 
-def _all_of(answer: requests.Response) -> bytes:
-    until = time.monotonic() + MOST_SECONDS
+def _said(method: str, address: str, sent: dict[str, Any], *, until: float) -> bytes:
+    with (
+        _session() as session,
+        session.request(
+            method, address, timeout=TIMEOUT_SECONDS, stream=True, allow_redirects=False, **sent
+        ) as answer,
+    ):
+        if answer.is_redirect:
+            raise requests.TooManyRedirects(response=answer)
+        answer.raise_for_status()
+        return _all_of(answer, until=until)
+
+
+@contextmanager
+def _session() -> Iterator[requests.Session]:
+    """A session whose connections end when the time is over, whatever is being read of them."""
+    adapter = EndingAdapter()
+    with requests.Session() as session, adapter.ending_after(MOST_SECONDS):
+        for scheme in ("https://", "http://"):
+            session.mount(scheme, adapter)
+        yield session
+
+
+def _all_of(answer: requests.Response, *, until: float) -> bytes:
     text = bytearray()
     try:
         while piece := answer.raw.read1(PIECE_BYTES, decode_content=True):
             text += piece
-            if len(text) > MOST_BYTES or time.monotonic() > until:
+            if len(text) > MOST_BYTES:
                 raise TooMuch(response=answer)
     except HTTPError as error:
         raise requests.ConnectionError(error) from error
+    if time.monotonic() > until:  # a connection that is ended looks like the end of an answer
+        raise TooMuch(response=answer)
     return bytes(text)

@@ -4,6 +4,7 @@ Source: https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfi
 """
 
 from dataclasses import dataclass
+from threading import Lock
 import time
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +19,8 @@ from copilot_admin.errors import Unavailable
 KEPT_SECONDS = 600.0
 # So long one that does not answer is not asked again: who waits for it holds up the pages of others.
 LEFT_ALONE_SECONDS = 3.0
+# So long the others wait while one asks: each holds a thread, and a provider that answers is faster.
+PATIENCE_SECONDS = 1.0
 DOCUMENT = "/.well-known/openid-configuration"
 
 
@@ -35,6 +38,7 @@ class Endpoints:
 
 _found: dict[str, tuple[float, Endpoints]] = {}
 _silent: dict[str, float] = {}  # issuers, and when they did not answer
+_turn = Lock()  # to ask
 
 
 def endpoints_of(provider: OidcProvider) -> Endpoints:
@@ -43,6 +47,27 @@ def endpoints_of(provider: OidcProvider) -> Endpoints:
     Raises:
         Unavailable: It does not answer, or says something else than it has to.
     """
+    kept = _found.get(provider.issuer)
+    if kept is not None and time.monotonic() - kept[0] < KEPT_SECONDS:
+        return kept[1]
+    if not _turn.acquire(timeout=0 if kept else PATIENCE_SECONDS):
+        if kept is not None:  # somebody asks for a newer one
+            return kept[1]
+        raise _does_not_answer()
+    try:
+        return _asked(provider)
+    finally:
+        _turn.release()
+
+
+def forget() -> None:
+    """Lets the next log-in ask again."""
+    _found.clear()
+    _silent.clear()
+
+
+def _asked(provider: OidcProvider) -> Endpoints:
+    """What the provider says, or said to whoever asked just before."""
     now = time.monotonic()
     kept = _found.get(provider.issuer)
     if kept is not None and now - kept[0] < KEPT_SECONDS:
@@ -52,12 +77,6 @@ def endpoints_of(provider: OidcProvider) -> Endpoints:
     found = _read(provider)
     _found[provider.issuer] = (now, found)
     return found
-
-
-def forget() -> None:
-    """Lets the next log-in ask again."""
-    _found.clear()
-    _silent.clear()
 
 
 def _read(provider: OidcProvider) -> Endpoints:

@@ -1,6 +1,7 @@
 """What a provider may answer: so much, in so long, from where it was asked."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import threading
@@ -13,7 +14,7 @@ import requests
 
 from copilot_admin.admin.logins import asking, discovery, oidc_views
 from copilot_admin.config.firm_log_in import FirmLogIn
-from copilot_admin.errors import Forbidden
+from copilot_admin.errors import Forbidden, Unavailable
 from copilot_admin.people.external import Vouched, account_of
 from tests.admin.logins.provider import MAP, Provider
 from tests.factories import make_user
@@ -82,6 +83,22 @@ def test_one_that_comes_in_drops_is_given_up(monkeypatch):
         asking.json_of("GET", url)
 
 
+def test_a_head_without_an_end_is_given_up_too(monkeypatch):
+    monkeypatch.setattr(asking, "MOST_SECONDS", 0.0)
+    is_over = threading.Event()
+
+    def begin(request: BaseHTTPRequestHandler) -> None:
+        request.wfile.write(b"HTTP/1.1 200 OK\r\nX-A: ")
+        request.wfile.flush()
+        is_over.wait()
+
+    with answering(begin) as url, pytest.raises(asking.TooMuch):
+        try:
+            asking.json_of("GET", url)
+        finally:
+            is_over.set()
+
+
 def test_nobody_is_followed_elsewhere_with_what_is_for_the_provider():
     asked = []
 
@@ -128,6 +145,28 @@ class TestStarting:
             statuses = [Client().get(reverse("firm:start")).status_code for _ in range(3)]
             discovery.forget()
         assert (statuses, len(asked)) == ([503] * 3, 1)
+
+    def test_one_asks_a_provider_that_is_slow_and_the_others_do_not_wait_for_it(
+        self, firm, monkeypatch
+    ):
+        monkeypatch.setattr(discovery, "PATIENCE_SECONDS", 0.0)
+        asked, is_asked, is_over = [], threading.Event(), threading.Event()
+
+        def slow(request: BaseHTTPRequestHandler) -> None:
+            asked.append(request.path)
+            is_asked.set()
+            is_over.wait()
+
+        with answering(slow) as url, ThreadPoolExecutor() as others:
+            provider = firm(url).oidc
+            first = others.submit(discovery.endpoints_of, provider)
+            is_asked.wait()
+            with pytest.raises(Unavailable, match="does not answer"):
+                discovery.endpoints_of(provider)
+            is_over.set()
+            assert isinstance(first.exception(), Unavailable)
+        discovery.forget()
+        assert len(asked) == 1
 
     def test_a_network_begins_so_many_in_a_minute_and_who_is_somebody_goes_on(
         self, firm, monkeypatch
