@@ -16,7 +16,8 @@ from copilot_admin.copilot_file.faults import MOST_TOLD, BadCopilotFile, FileFau
 from copilot_admin.copilot_file.import_changes import ImportedChange
 from copilot_admin.copilot_file.importing import Wish, begun, carry_out
 from copilot_admin.copilot_file.loading import MOST_BYTES, load
-from copilot_admin.copilot_file.validation import validate
+from copilot_admin.copilot_file.validation import TRIAL_SECONDS, validate
+from copilot_admin.redaction.checked import trials_within
 
 SUFFIXES = (".yaml", ".yml", ".json")
 MOST_FILES = 1000
@@ -61,16 +62,17 @@ def read_files(sent: Iterable[NamedFile]) -> list[ReadFile]:
     faults: list[FileFault] = []
     files = list(_unpacked(sent))
     _check_yaml(files)
-    for file in files:
-        try:
-            values = load(file.data)
-            validate(values)
-        except BadCopilotFile as error:
-            faults += [_within(file.name, fault) for fault in error.faults]
-            if len(faults) > MOST_TOLD:
-                break
-        else:
-            found.append(ReadFile(file.name, values))
+    with trials_within(TRIAL_SECONDS):
+        for file in files:
+            try:
+                values = load(file.data)
+                validate(values)
+            except BadCopilotFile as error:
+                faults += [_within(file.name, fault) for fault in error.faults]
+                if len(faults) > MOST_TOLD:
+                    break
+            else:
+                found.append(ReadFile(file.name, values))
     faults += _repeated(found)
     if not files:
         faults.append(FileFault("", _("There is no copilot file in what you sent.")))

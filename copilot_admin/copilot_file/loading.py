@@ -16,6 +16,7 @@ MOST_BYTES = 10 * 1024 * 1024  # a few dozen copilots with an image of 200 kB ea
 # What is longer is refused before each of it is looked at: it is no copilot, and takes seconds.
 MOST_KEYS = 1000
 MOST_ENTRIES = 10_000
+MOST_TOKENS = 500_000  # of JSON: a copilot has about five hundred
 _JSON_START = re.compile(r'\s*\{\s*(?:["}]|\Z)')
 
 
@@ -44,7 +45,7 @@ def load(data: bytes) -> Any:
 
 def _read_json(data: bytes) -> Any:
     try:
-        return loads(data)
+        return loads(data, most_tokens=MOST_TOKENS)
     except MalformedJson as error:
         raise BadCopilotFile([FileFault("", error.public.replace("body", "file"))]) from error
 

@@ -8,9 +8,10 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault, path_of
-from copilot_admin.copilot_file.schema import FORMAT, CopilotFile
+from copilot_admin.copilot_file.faults import MOST_TOLD, BadCopilotFile, FileFault, path_of
+from copilot_admin.copilot_file.schema import FORMAT, CopilotEntry, CopilotFile, ProviderEntry
 from copilot_admin.copilots.fields.shape import Shape
+from copilot_admin.redaction.checked import trials_within
 
 KEY_WORDS = frozenset({"api_key", "key", "secret", "token", "password"})
 _TYPES: Mapping[str, str] = {
@@ -23,7 +24,12 @@ _TYPES: Mapping[str, str] = {
     "model_type": "must be a group of keys and values.",
     "missing": "is missing.",
 }
+TRIAL_SECONDS = 3.0  # of all expressions for redaction that do not end at once
 _SHOWN = 60  # characters of a wrong value
+_ROWS: Mapping[str, type[Shape]] = {"providers": ProviderEntry, "copilots": CopilotEntry}
+# Keys and values of one provider or copilot, which is read in a single step: if each of so many is
+# wrong, that takes 100 ms. A copilot has about two hundred, and some for each saved question.
+MOST_VALUES_OF_ROW = 40_000
 
 
 def validate(value: Any) -> CopilotFile:
@@ -33,9 +39,55 @@ def validate(value: Any) -> CopilotFile:
         BadCopilotFile: With its faults, in the order of the file's keys.
     """
     try:
-        return CopilotFile.model_validate(value)
+        with trials_within(TRIAL_SECONDS):
+            return CopilotFile.model_validate(_in_steps(value))
     except ValidationError as error:
         raise BadCopilotFile(faults_of(error, CopilotFile)) from error
+
+
+def _in_steps(value: Any) -> Any:
+    """The values of a file with its rows already read, each by itself.
+
+    Pydantic reads a value, and tells what is wrong with it, without a turn for other threads.
+
+    Raises:
+        BadCopilotFile: A row is too large to be looked at.
+    """
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: _read_rows(key, item, _ROWS[key]) if key in _ROWS and isinstance(item, list) else item
+        for key, item in value.items()
+    }
+
+
+def _read_rows(key: str, rows: Sequence[Any], shape: type[Shape]) -> list[Any]:
+    """The rows as records; one with faults as it was, and none behind more faults than are told."""
+    read: list[Any] = []
+    faults = 0
+    for index, row in enumerate(rows):
+        if not _has_at_most(row, MOST_VALUES_OF_ROW):
+            sentence = f"has more than {MOST_VALUES_OF_ROW} keys and values."
+            raise BadCopilotFile([FileFault(path_of((key, index)), sentence)])
+        try:
+            read.append(shape.model_validate(row))
+        except ValidationError as error:
+            read.append(row)
+            faults += error.error_count()
+        if faults > MOST_TOLD:
+            break
+    return read
+
+
+def _has_at_most(value: Any, most: int) -> bool:
+    """Whether there are so many keys, entries and values in a value, at all depths."""
+    waiting, count = [value], 0
+    while waiting and count <= most:
+        one = waiting.pop()
+        inner = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+        count += 2 * len(one) if isinstance(one, dict) else len(inner)
+        waiting += inner
+    return count <= most
 
 
 def faults_of(error: ValidationError, whole: type[Shape]) -> Iterator[FileFault]:

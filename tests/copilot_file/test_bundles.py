@@ -3,10 +3,12 @@
 import io
 import json
 from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from django.db import connection
+from pydantic import ValidationError
 import pytest
 
 from copilot_admin.copilot_file import bundles, importing
@@ -15,7 +17,10 @@ from copilot_admin.copilot_file.faults import MOST_TOLD, BadCopilotFile
 from copilot_admin.copilot_file.import_changes import Effect
 from copilot_admin.copilot_file.importing import Wish
 from copilot_admin.copilot_file.loading import MOST_BYTES, as_json
+from copilot_admin.copilot_file.validation import MOST_VALUES_OF_ROW, validate
 from copilot_admin.models import Copilot, Provider
+from copilot_admin.redaction import checked
+from copilot_admin.redaction.own import NotFound
 from tests.factories import make_provider
 
 
@@ -209,6 +214,49 @@ def test_of_very_many_faults_the_first_are_told():
     *told, last = faults_of(sent, sent)
     assert len(told) == MOST_TOLD
     assert last == "There are more faults than these. Mend these first."
+
+
+def test_behind_more_faults_than_are_told_no_row_is_looked_at():
+    """What is wrong is told in one step of the library, in which no other thread has a turn."""
+    with pytest.raises(BadCopilotFile) as refused:
+        validate({"format": 1, "copilots": [{"a": 1}] * 5 * MOST_TOLD})
+    cause = refused.value.__cause__
+    assert isinstance(cause, ValidationError)
+    assert cause.error_count() < 2 * MOST_TOLD
+
+
+def test_a_copilot_with_more_values_than_anybody_writes_is_not_looked_at():
+    rows = [[]] * (MOST_VALUES_OF_ROW + 1)
+    with pytest.raises(BadCopilotFile) as refused:
+        validate({"format": 1, "copilots": [{"questions": rows}]})
+    assert str(refused.value) == "copilots[0]: has more than 40000 keys and values."
+
+
+def test_a_file_of_json_has_so_many_values():
+    rows = b"[" + b",".join([b"[" + b"1," * 500 + b"1]"] * 1000) + b"]"
+    assert faults_of(NamedFile("a.json", b'{"format": 1, "copilots": ' + rows + b"}")) == [
+        "a.json: The file has more than 500,000 JSON values. Send less data."
+    ]
+
+
+def test_expressions_are_tried_for_so_long_in_all_files_together(monkeypatch: pytest.MonkeyPatch):
+    tried: list[str] = []
+
+    def never(expression: str) -> bool:
+        tried.append(expression)
+        raise NotFound
+
+    clock = SimpleNamespace(monotonic=lambda: float(len(tried)))
+    monkeypatch.setattr(checked, "finds_nothing_as_well", never)
+    monkeypatch.setattr(checked, "time", clock)
+    files = [
+        file_of(name, name=name, redacted_expressions=[f"{name}{n}" for n in range(9)])
+        for name in "ab"
+    ]
+    told = faults_of(*files)
+    assert tried == ["a0", "a1", "a2"]
+    untried = [one for one in told if "It was not tried: those before it" in one]
+    assert len(untried) == 15
 
 
 def test_what_has_more_parts_than_anybody_writes_is_refused_before_they_are_looked_at():
