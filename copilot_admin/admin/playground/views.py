@@ -7,6 +7,7 @@ it is asynchronous, as nothing else in the admin is.
 from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from datetime import datetime
 from functools import partial
 
 from asgiref.sync import sync_to_async
@@ -77,16 +78,18 @@ def answer(request: HttpRequest, pk: int) -> HttpResponse:
         "answer": parts[0].answers[-1],
         "figures": figures_of(parts[0].answers[-1]),
         "turn": turn,
-        "judged": _judged(turn),
+        "judged": _judged(turn, since=parts[0].answers[-1].legs[0].run.started_at),
         "html_frames": f"{reverse('playground:html', args=[pk])}?{urlencode({'chat': conversation.trace_id})}",
         "may_read": request.user.has_perm("copilot_admin.view_conversation"),
     }
     return render(request, "admin/copilot_admin/playground/answer.html", context)
 
 
-def _judged(turn: int | None) -> int | None:
-    """The thumb that an answer has: 1, -1, or None."""
-    given = Feedback.objects.filter(turn=turn, source=FeedbackSource.END_USER)
+def _judged(turn: int | None, *, since: datetime) -> int | None:
+    """The thumb of the answer that began then, 1 or -1; an older one was for an earlier answer."""
+    given = Feedback.objects.filter(
+        turn=turn, source=FeedbackSource.END_USER, created_at__gte=since
+    )
     return given.values_list("value", flat=True).first()
 
 

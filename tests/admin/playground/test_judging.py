@@ -56,6 +56,19 @@ def test_a_thumb_is_kept_changed_and_shown_with_the_answer(builder, copilot):
     assert 'aria-pressed="false" data-vote="thumbs_up"' in page
 
 
+def test_an_answer_that_is_asked_for_again_has_no_thumb_yet(monkeypatch, builder, ada, copilot):
+    turn = str(Turn.objects.get().pk)
+    judge(builder, copilot.pk, turn=turn, vote="thumbs_up")
+    script(monkeypatch, text("Hello."))
+    ask(ada, copilot.pk, form_of(builder, copilot))
+    url = reverse("playground:answer", args=[copilot.pk]) + "?chat=t-1"
+    page = builder.get(url).content.decode()
+    assert ("Hello." in page, str(Turn.objects.get().pk)) == (True, turn)
+    assert 'aria-pressed="true"' not in page
+    judge(builder, copilot.pk, turn=turn, vote="thumbs_down")
+    assert 'aria-pressed="true" data-vote="thumbs_down"' in builder.get(url).content.decode()
+
+
 def test_the_figures_say_what_is_known_of_the_cost(builder, copilot):
     url = reverse("playground:answer", args=[copilot.pk]) + "?chat=t-1"
     assert "$0.00</span>" in builder.get(url).content.decode()  # the rehearsal
