@@ -18,6 +18,7 @@ class FileFault:
         return f"{self.path}: {self.sentence}" if self.path else self.sentence
 
 
+MISSING = "is missing."  # the sentence of a key that must be there
 MOST_TOLD = 1000
 _AND_MORE = FileFault("", "There are more faults than these. Mend these first.")
 

@@ -27,9 +27,8 @@ def load(data: bytes) -> Any:
         BadCopilotFile: It is too big, or cannot be read; the text says where.
     """
     if len(data) > MOST_BYTES:
-        raise BadCopilotFile(
-            [FileFault("", f"The file has {len(data)} bytes; {MOST_BYTES} are the most.")]
-        )
+        sentence = f"The file is too big: {MOST_BYTES // 1024**2} MB are the most."
+        raise BadCopilotFile([FileFault("", sentence)])
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Count, Max
 from pydantic import ValidationError
 
-from copilot_admin.copilot_file.faults import BadCopilotFile
+from copilot_admin.copilot_file.fault_places import BadQuestion
 from copilot_admin.copilot_file.validation import faults_of
 from copilot_admin.copilots.questions.digest import digest_of_question
 from copilot_admin.copilots.questions.entry import MOST_QUESTIONS, QuestionEntry
@@ -23,24 +23,24 @@ def read_question(row: object) -> QuestionEntry:
     """A question of plain values.
 
     Raises:
-        BadCopilotFile: With every fault.
+        BadQuestion: With every fault.
     """
     try:
         return QuestionEntry.model_validate(row)
     except ValidationError as error:
-        raise BadCopilotFile(faults_of(error, QuestionEntry)) from error
+        raise BadQuestion(faults_of(error, QuestionEntry)) from error
 
 
 def read_expectation(row: Mapping[str, Any]) -> Expectation | None:
     """What a row says of the answer; None where nothing is expected.
 
     Raises:
-        BadCopilotFile: With every fault.
+        BadQuestion: With every fault.
     """
     try:
         return expectation_in(row)
     except ValidationError as error:
-        raise BadCopilotFile(faults_of(error, ExpectationEntry)) from error
+        raise BadQuestion(faults_of(error, ExpectationEntry)) from error
 
 
 def row_of(saved: SavedQuestion) -> dict[str, Any]:

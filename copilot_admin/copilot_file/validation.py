@@ -8,7 +8,13 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from copilot_admin.copilot_file.faults import MOST_TOLD, BadCopilotFile, FileFault, path_of
+from copilot_admin.copilot_file.faults import (
+    MISSING,
+    MOST_TOLD,
+    BadCopilotFile,
+    FileFault,
+    path_of,
+)
 from copilot_admin.copilot_file.schema import FORMAT, CopilotEntry, CopilotFile, ProviderEntry
 from copilot_admin.copilots.fields.shape import Shape
 from copilot_admin.redaction.checked import trials_within
@@ -22,7 +28,7 @@ _TYPES: Mapping[str, str] = {
     "list_type": "must be a list.",
     "dict_type": "must be a group of keys and values.",
     "model_type": "must be a group of keys and values.",
-    "missing": "is missing.",
+    "missing": MISSING,
 }
 TRIAL_SECONDS = 3.0  # of all expressions for redaction that do not end at once
 _SHOWN = 60  # characters of a wrong value

@@ -25,6 +25,7 @@ from copilot_admin.copilot_file.bundles import (
     import_files,
     read_files,
 )
+from copilot_admin.copilot_file.fault_places import in_words
 from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
 from copilot_admin.copilot_file.import_changes import Effect
 from copilot_admin.copilot_file.import_trail import record_import
@@ -204,7 +205,8 @@ def _plan_url(token: str) -> str:
 
 
 def _told(faults: tuple[FileFault, ...]) -> dict[str, Any]:
-    return {"faults": faults[:MOST_FAULTS], "more_faults": max(len(faults) - MOST_FAULTS, 0)}
+    rows = [{"words": in_words(one), "path": one.path} for one in faults[:MOST_FAULTS]]
+    return {"faults": rows, "more_faults": max(len(faults) - MOST_FAULTS, 0)}
 
 
 def _copilots_of(changes: tuple[FileChange, ...]) -> list[Copilot]:

@@ -123,6 +123,7 @@ def test_faults_are_told_in_words_and_nothing_is_kept(builder: Client) -> None:
     assert "which a newer release wrote" in page
     assert "there is no such key. Did you mean &#x27;model&#x27;?" in page
     assert "file-2.yaml: copilots[0].slug" in page
+    assert "file-2.yaml, the first copilot has no slug." in page
     assert "<b>x" not in page
     assert not PendingImport.objects.exists()
 

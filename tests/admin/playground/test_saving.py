@@ -66,6 +66,10 @@ def test_it_stands_behind_the_others_and_its_page_is_named(builder):
         ([], "The question is not saved. "),
         ({"question": ""}, "The question is not saved. question: must not be empty."),
         (
+            {**SAID, "widgets": [{"text": "5"}]},
+            "The question is not saved. The first widget has no id.",
+        ),
+        (
             {**SAID, "widgets": [{"id": "w", "text": "x" * 10 * 1024 * 1024}]},
             "The question is not saved. has 10.0 MB with all that it brings; 4 MB are the most.",
         ),
