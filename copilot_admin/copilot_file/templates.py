@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.copilot_file.importing import import_values
 from copilot_admin.copilot_file.loading import load
+from copilot_admin.copilots.providers import has_key
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, Provider
 
@@ -193,12 +194,19 @@ def _numbered(start: str, taken: set[str]) -> str:
 
 
 def usual_provider() -> Provider:
-    """The only provider there is, else the one that rehearses, which is made if need be."""
+    """The only provider there is, else one that rehearses, which is made if need be."""
     providers = list(Provider.objects.order_by("pk"))
     if len(providers) == 1:
         return providers[0]
-    rehearsal = next((one for one in providers if one.kind == REHEARSAL), None)
-    return rehearsal or Provider.objects.create(name="Rehearsal", kind=REHEARSAL)
+    rehearsing = (one for one in providers if one.kind == REHEARSAL and has_key(one))
+    return next(rehearsing, None) or _rehearsal(taken={one.name for one in providers})
+
+
+def _rehearsal(*, taken: set[str]) -> Provider:
+    """A new provider that rehearses; nothing about it can be broken."""
+    wanted = "Rehearsal"
+    name = wanted if wanted not in taken else _numbered(f"{wanted} ", set(map(str.lower, taken)))
+    return Provider.objects.create(name=name, kind=REHEARSAL)
 
 
 def _usual_model(provider: Provider) -> str:
