@@ -1,12 +1,16 @@
 """How published copilots present themselves to Workspace."""
 
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+
 from copilot_admin.copilots.callers import identify
 from copilot_admin.copilots.remote_images import copy_of, is_address
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.engine.values.document import spec_from_document
-from copilot_admin.engine.values.spec import CopilotSpec, ProviderSpec
+from copilot_admin.engine.values.spec import ProviderSpec
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Copilot
+from copilot_admin.models import Copilot, CopilotVersion
 from protocol.manifest import CopilotCard, ModelChoice
 
 
@@ -24,40 +28,68 @@ def visible_cards(
         Unauthorized: The key is unknown, expired or revoked.
     """
     caller = identify(key, user)
-    cards = (
-        card_of(copilot, base_url=base_url)
-        for copilot in Copilot.objects.published().order_by("slug")
-        if caller.may_ask(copilot.pk, access=copilot.access)
-    )
-    return tuple(card for card in cards if card is not None)
+    rows = Copilot.objects.published().order_by("slug").values_list("pk", "access", *_STAMP)
+    faces = (_face(*stamp) for pk, access, *stamp in rows if caller.may_ask(pk, access=access))
+    return tuple(_card(face, base_url=base_url) for face in faces if face is not None)
 
 
-def card_of(copilot: Copilot, *, base_url: str) -> CopilotCard | None:
-    """The card of a published copilot; None when its live version cannot be shown.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Face:
+    """What a version shows of itself wherever it is reached.
+
+    Attributes:
+        card: With addresses that begin with a slash.
+        image: As the document has it, which names a file or an address.
+    """
+
+    card: CopilotCard
+    image: str
+
+
+# Of what a face depends on; a version never changes, so this is read without the documents.
+_STAMP = (
+    "slug",
+    "live_id",
+    "live__published_at",
+    "live__provider__name",
+    "live__provider__kind",
+)
+
+
+@lru_cache(maxsize=2048)
+def _face(
+    slug: str, version_id: int, published_at: datetime, provider: str, kind: str
+) -> _Face | None:
+    """The face of a published version, read once per process; None when it cannot be shown.
 
     Its provider may be unusable today: the copilot is shown all the same, and says so when asked.
     """
-    if copilot.live is None:
-        return None
-    provider = ProviderSpec(name=copilot.live.provider.name, kind=copilot.live.provider.kind)
+    document = CopilotVersion.objects.values_list("document", flat=True).get(pk=version_id)
     try:
-        spec = spec_from_document(copilot.slug, copilot.live.document, provider)
+        spec = spec_from_document(slug, document, ProviderSpec(name=provider, kind=kind))
     except ConfigurationError:
         return None
-    return _card(spec, image=str(copilot.live.document.get("image", "")), base_url=base_url)
-
-
-def _card(spec: CopilotSpec, *, image: str, base_url: str) -> CopilotCard:
-    endpoint = f"{base_url}/v1/copilots/{spec.slug}"
-    only_linked = is_address(image) and not copy_of(image)
-    return CopilotCard(
-        slug=spec.slug,
+    endpoint = f"/v1/copilots/{slug}"
+    card = CopilotCard(
+        slug=slug,
         name=spec.name,
         description=spec.description,
         query_url=f"{endpoint}/query",
         feedback_url=f"{endpoint}/feedback",
-        image_url=(image if only_linked else f"{endpoint}/image") if image else None,
         models=tuple(ModelChoice(id, name) for id, name in spec.models),
         features=spec.features,
         custom_features=spec.custom_features,
+    )
+    return _Face(card=card, image=str(document.get("image", "")))
+
+
+def _card(face: _Face, *, base_url: str) -> CopilotCard:
+    image = face.image
+    own_image = f"{base_url}/v1/copilots/{face.card.slug}/image"
+    only_linked = is_address(image) and not copy_of(image)
+    return replace(
+        face.card,
+        query_url=f"{base_url}{face.card.query_url}",
+        feedback_url=f"{base_url}{face.card.feedback_url}",
+        image_url=(image if only_linked else own_image) if image else None,
     )
