@@ -11,6 +11,7 @@ from django.forms.renderers import DjangoTemplates
 from django.template.backends.base import BaseEngine
 from django.utils.functional import Promise, cached_property
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 Text = str | Promise
 
@@ -74,6 +75,15 @@ class DescribedRadio(PageWidget, forms.RadioSelect):
 
 class Switches(DescribedRadio, forms.CheckboxSelectMultiple):
     """Things that are on or off, each explained."""
+
+
+class BoundedText(forms.Textarea):
+    """A text area in which each paragraph has its own direction, and that says what it does not take."""
+
+    def __init__(self, *, rows: int, most: int) -> None:
+        words = _("Not put in: the text would have {length} characters; {most} are the most.")
+        bound = {"data-ca-most": most, "data-ca-too-long": words}
+        super().__init__({"rows": rows, "class": "ca-plaintext", **bound})
 
 
 class DatalistInput(PageWidget, forms.TextInput):

@@ -11,6 +11,7 @@ from copilot_admin.admin.copilots.preview import preview_of, preview_of_form
 from copilot_admin.admin.copilots.prompt import PromptWidget, option_placeholders
 from copilot_admin.admin.copilots.tabs import tabs_of
 from copilot_admin.copilots.drafts import by_input, changes_between
+from copilot_admin.copilots.fields.lengths import LONGEST_PROMPT
 from copilot_admin.copilots.publishing import checklist, document_of
 from copilot_admin.models import Copilot
 
@@ -37,6 +38,7 @@ def page_context(
     _mark(form, marked)
     _offer_options(form)
     return context | {
+        "longest_question": LONGEST_PROMPT,
         "warnings": checklist_of(findings).warnings,
         "tabs": tabs_of(adminform, form.instance, marked),
         "open_problems": sum(map(len, open_problems.values())),

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.newlines import with_plain_newlines
 from copilot_admin.admin.common.unturned import check_unturned
+from copilot_admin.admin.common.widgets import BoundedText
 from copilot_admin.copilot_file.questions import fill, read_question, row_of
 from copilot_admin.copilots.questions.entry import LONGEST_QUESTION, QuestionEntry
 from copilot_admin.copilots.questions.expectation import LONGEST_EXPECTED, ExpectationKind
@@ -35,7 +36,7 @@ class QuestionForm(forms.Form):
     question = forms.CharField(
         label=gettext_lazy("Question"),
         max_length=LONGEST_QUESTION,
-        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
+        widget=BoundedText(rows=3, most=LONGEST_QUESTION),
     )
     kind = forms.ChoiceField(
         label=gettext_lazy("What the answer shall be"), choices=KINDS, required=False
@@ -44,7 +45,7 @@ class QuestionForm(forms.Form):
         label=gettext_lazy("Words, number, widget, function or sentence"),
         max_length=LONGEST_EXPECTED,
         required=False,
-        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
+        widget=BoundedText(rows=2, most=LONGEST_EXPECTED),
     )
     tolerance = forms.FloatField(
         label=gettext_lazy("Tolerance of a number"), min_value=0, required=False

@@ -1,6 +1,7 @@
 """The pages of saved questions: read side by side, asked, stopped, edited."""
 
 from datetime import timedelta
+import re
 from typing import Any
 
 from django.db import connection
@@ -379,3 +380,11 @@ def test_the_page_of_a_copilot_leads_there(builder):
     assert isinstance(copilot, Copilot)
     change = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
     assert url("s", copilot.pk) in text_of(builder, change)
+
+
+def test_the_texts_of_a_question_have_a_bound_that_is_told(builder):
+    saved = make_saved(make_copilot())
+    page = text_of(builder, url("", saved.copilot_id, saved.pk))
+    assert re.findall(r'<textarea[^>]*dir="auto"', page) == []
+    assert 'data-ca-most="20000"' in page and 'data-ca-most="2000"' in page
+    assert "js/length-check.js" in page

@@ -2,6 +2,8 @@
 // builder's own controls as they are typed, and says at once which names mean nothing and which
 // placeholder has no end.
 
+import { checkLength } from "./length-check.js";
+
 for (const box of document.querySelectorAll("[data-ca-prompt]")) {
   const text = box.querySelector("textarea");
   const palette = box.querySelector("[data-ca-palette]");
@@ -17,31 +19,11 @@ for (const box of document.querySelectorAll("[data-ca-prompt]")) {
   });
   // The note below says the same, and goes away while it is mended.
   box.parentElement.querySelectorAll(".ca-open-problem").forEach((line) => line.remove());
-  text.addEventListener("paste", (event) => {
-    refuse(event, event.clipboardData?.getData("text/plain"));
-  });
-  text.addEventListener("beforeinput", (event) => refuse(event, event.data)); // dropped, dictated
+  const { most, tooLong: sentence } = box.dataset;
+  checkLength(text, { most: Number(most), sentence, say: (words) => (note.textContent = words) });
   text.form.addEventListener("input", refresh);
   text.form.addEventListener("change", refresh);
   refresh();
-
-  function refuse(event, put) {
-    const sentence = tooLong(put ?? "");
-    if (sentence) {
-      event.preventDefault();
-      note.textContent = sentence;
-    }
-  }
-
-  // Why a text is not put in; browsers stand still for minutes while they take in one of megabytes.
-  function tooLong(pasted) {
-    const most = Number(box.dataset.most);
-    const length = text.value.length - (text.selectionEnd - text.selectionStart) + pasted.length;
-    const { format } = new Intl.NumberFormat(document.documentElement.lang || "en");
-    return length <= most || !pasted
-      ? ""
-      : box.dataset.tooLong.replace("{length}", format(length)).replace("{most}", format(most));
-  }
 
   function refresh() {
     offerOptions();
