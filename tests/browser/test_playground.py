@@ -80,6 +80,32 @@ def test_a_draft_is_tried_with_a_widget_before_anything_is_saved(builder: Visit)
     assert builder.mishaps == []
 
 
+def test_a_question_that_is_not_asked_yet_outlives_its_tab_and_none_is_cut(builder: Visit) -> None:
+    question = builder.page.get_by_label("Question", exact=True)
+    question.fill("Half a")
+    question.evaluate(
+        """(text) => {
+            const clipboardData = new DataTransfer();
+            clipboardData.setData("text/plain", "x".repeat(1_000_000));
+            const sent = { clipboardData, bubbles: true, cancelable: true };
+            text.dataset.isTaken = text.dispatchEvent(new ClipboardEvent("paste", sent));
+        }"""
+    )
+    expect(question).to_have_attribute("data-is-taken", "false")
+    expect(builder.page.locator(".ca-too-long:not(:empty)")).to_have_text(
+        "Not put in: the question would have 1,000,006 characters; 1,000,000 are the most."
+    )
+    other = builder.page.context.new_page()
+    builder.page.close(run_before_unload=False)
+    other.goto(builder.page.url)
+    expect(other.get_by_label("Question", exact=True)).to_have_value("Half a")
+    expect(other.get_by_text("Typed here and not asked yet: this minute")).to_be_visible()
+    other.get_by_role("button", name="Ask", exact=True).click()
+    answered(other, 1)
+    other.reload()
+    expect(other.get_by_label("Question", exact=True)).to_have_value("")
+
+
 def test_an_answer_has_citations_that_open_and_questions_to_ask_next(
     browser: Browser, base_url: str, copilot: Copilot, model: ModelServer
 ) -> None:

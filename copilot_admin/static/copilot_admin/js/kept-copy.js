@@ -1,5 +1,7 @@
 // Keeps a copy of what is typed in this browser, so that a crash or a closed tab loses nothing.
 
+import { ageOf } from "./age.js";
+
 const START = "copilot-admin-copy:";
 const QUIET_MS = 400; // after the last key
 const OLDEST_MS = 30 * 24 * 3600 * 1000;
@@ -64,14 +66,7 @@ function stamp() {
 }
 
 function show(copy) {
-  const age = (copy.at - Date.now()) / 60000;
-  const words = new Intl.RelativeTimeFormat(document.documentElement.lang || "en");
-  offer.querySelector("[data-age]").textContent =
-    age > -60
-      ? words.format(Math.ceil(age), "minute")
-      : age > -2880
-        ? words.format(Math.ceil(age / 60), "hour")
-        : words.format(Math.ceil(age / 1440), "day");
+  offer.querySelector("[data-age]").textContent = ageOf(copy.at);
   offer.querySelector("[data-bring]").addEventListener("click", () => bring(copy));
   offer.querySelector("[data-drop]").addEventListener("click", () => {
     localStorage.removeItem(key);

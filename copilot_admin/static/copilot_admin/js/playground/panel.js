@@ -1,9 +1,11 @@
 // The playground beside the form: one question box, and the one or two columns that it asks.
 
+import { ageOf } from "../age.js";
 import { post } from "../post.js";
 import { askedAgain } from "./again.js";
 import { Column } from "./column.js";
 import { element } from "./elements.js";
+import { keepQuestion } from "./kept-question.js";
 import { keepOptions, simulate } from "./simulation.js";
 import { take } from "./taking.js";
 import { Workspace } from "./workspace.js";
@@ -36,6 +38,9 @@ async function open(panel) {
   keepOptions(document.getElementById("preview"), { workspace, ask });
   if (again) {
     fill(again);
+  } else {
+    const typedAt = keepQuestion(question);
+    part("note").textContent = typedAt ? `${words.kept} ${ageOf(typedAt)}` : "";
   }
 
   part("send").addEventListener("click", () => ask(question.value));
@@ -78,6 +83,8 @@ async function open(panel) {
     await opening;
     if (text.trim() && !isRunning()) {
       question.value = "";
+      question.dispatchEvent(new Event("input"));
+      part("note").replaceChildren();
       run(text);
     }
   }
