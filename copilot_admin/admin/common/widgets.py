@@ -107,3 +107,9 @@ class Searched(PageWidget, forms.SelectMultiple):
     """Several of many: found by typing; without JavaScript, the browser's own list."""
 
     template_name = "admin/widgets/searched.html"
+
+
+class SearchedOne(PageWidget, forms.Select):
+    """One of many, found in the same way; the first of its choices is none."""
+
+    template_name = "admin/widgets/searched.html"

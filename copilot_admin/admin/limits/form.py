@@ -1,14 +1,16 @@
 """The form with the limits of one subject."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, cast
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.admin.common.widgets import SearchedOne
 from copilot_admin.copilots.fields.options import LIMITS
 from copilot_admin.limits.rules import KINDS, Measure
 from copilot_admin.limits.subjects import Subject
-from copilot_admin.models import Scope
+from copilot_admin.models import EndpointKey, Scope
 from copilot_admin.models.limits import MOST_DOLLARS, MOST_OF_A_LIMIT
 
 _LEAST_DOLLARS = 0.000001
@@ -27,6 +29,21 @@ class LimitsForm(forms.Form):
         """What was given, as a row has it."""
         given = {key: self.cleaned_data[key] for key in KINDS}
         return {key: value for key, value in given.items() if value is not None}
+
+
+class WhomForm(forms.Form):
+    """Which copilot or endpoint key is to be limited."""
+
+    whom = forms.ChoiceField(label=_("Copilot or key"), widget=SearchedOne)
+
+    def __init__(self, copilots: Iterable[tuple[int, str]], keys: Iterable[EndpointKey]) -> None:
+        super().__init__(auto_id="limit-%s")
+        field = cast("forms.ChoiceField", self.fields["whom"])
+        field.choices = [
+            ("", ""),
+            (_("Copilots"), [(f"copilot:{pk}", name) for pk, name in copilots]),
+            (_("Endpoint keys"), [(f"key:{key.pk}", str(key)) for key in keys]),
+        ]
 
 
 def note_on(subject: Subject) -> str:

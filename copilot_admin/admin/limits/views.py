@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from copilot_admin.admin.components.catalogue import ComponentViews
-from copilot_admin.admin.limits.form import LimitsForm, note_on
+from copilot_admin.admin.limits.form import LimitsForm, WhomForm, note_on
 from copilot_admin.admin.limits.words import Bar, bar_of, bar_of_each
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
@@ -89,8 +89,10 @@ class LimitsViews(ComponentViews):
             "hidden": max(0, len(known) - MOST_SHOWN),
             "problem": COUNTING.problem,
             "may_change": request.user.has_perm(CHANGE),
-            "copilots": Copilot.objects.order_by("name").values_list("pk", "name")[:MOST_CHOICES],
-            "keys": EndpointKey.objects.filter(revoked_at=None)[:MOST_CHOICES],
+            "choice": WhomForm(
+                Copilot.objects.order_by("name").values_list("pk", "name")[:MOST_CHOICES],
+                EndpointKey.objects.filter(revoked_at=None)[:MOST_CHOICES],
+            ),
         }
         return render(request, f"{FOLDER}/page.html", context)
 

@@ -111,6 +111,19 @@ def test_a_copilot_or_key_that_is_gone_has_no_page_and_no_row(operator):
     assert not any("99" in name for name in rows(operator))
 
 
+def test_a_copilot_or_key_is_found_by_typing(operator):
+    copilot, key = make_copilot(name=HOSTILE), make_key("Desk")[0]
+    page = operator.get(PAGE)
+    assert page.context["choice"].fields["whom"].choices[1:] == [
+        ("Copilots", [(f"copilot:{copilot.pk}", HOSTILE)]),
+        ("Endpoint keys", [(f"key:{key.pk}", str(key))]),
+    ]
+    markup = page.content.decode()
+    assert "copilot_admin/js/picker.js" in markup
+    box = markup.partition("data-ca-picker")[2].partition("</form>")[0]
+    assert '<select name="whom" required id="limit-whom">' in box
+
+
 def test_a_key_is_called_by_its_name(operator):
     key, _ = make_key("Trading desk")
     save(operator, f"key:{key.pk}", concurrent="1")

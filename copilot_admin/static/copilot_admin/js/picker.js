@@ -1,5 +1,5 @@
-// A choice of several among many: what is chosen as chips, the others found by typing. The list that
-// the page came with stays what is sent.
+// A choice among many, of one or of several: what is chosen as chips, the others found by typing. The
+// list that the page came with stays what is sent; an empty value in it is that nothing is chosen.
 
 import { plain } from "./plain-text.js";
 
@@ -18,6 +18,8 @@ document.querySelectorAll("[data-ca-picker]").forEach((box, number) => {
   input.id = select.id;
   select.removeAttribute("id");
   select.hidden = true;
+  const isRequired = select.required;
+  select.required = false; // nobody could be led to what is hidden
   input.autocomplete = "off";
   input.placeholder = box.dataset.search;
   input.setAttribute("role", "combobox");
@@ -58,19 +60,26 @@ document.querySelectorAll("[data-ca-picker]").forEach((box, number) => {
       event.stopPropagation();
       close();
     } else if (event.key === "Backspace" && !input.value) {
-      take([...select.selectedOptions].at(-1), false);
+      take(picked().at(-1), false);
     }
   });
 
+  function picked() {
+    return [...select.selectedOptions].filter((one) => one.value);
+  }
+
   function find() {
     const wanted = plain(input.value);
-    const all = [...select.options].filter((one) => !one.selected && plain(one.label).includes(wanted));
+    const all = [...select.options].filter(
+      (one) => one.value && !one.selected && plain(one.label).includes(wanted),
+    );
     list.replaceChildren(
       ...all.slice(0, MOST_SHOWN).map((option, place) => {
         const item = document.createElement("li");
         item.id = `${list.id}-${place}`;
         item.setAttribute("role", "option");
         item.textContent = option.label;
+        item.dir = "auto";
         item.addEventListener("mousedown", (event) => event.preventDefault()); // keeps the focus
         item.addEventListener("click", () => take(option, true));
         item.addEventListener("choose", () => take(option, true));
@@ -116,8 +125,9 @@ document.querySelectorAll("[data-ca-picker]").forEach((box, number) => {
   }
 
   function drawChosen() {
+    input.setCustomValidity(isRequired && !picked().length ? box.dataset.choose : "");
     chosen.replaceChildren(
-      ...[...select.selectedOptions].map((option) => {
+      ...picked().map((option) => {
         const chip = document.createElement("li");
         chip.textContent = option.label;
         const button = document.createElement("button");
