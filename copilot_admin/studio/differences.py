@@ -14,6 +14,7 @@ import re
 EFFORT = 200_000  # steps, about 0.1 s; two prompts of 20,000 words with 200 edits need half
 CONTEXT = 240  # characters that stay on either side of a difference
 LONGEST = 6_000  # characters of a change, some three pages; nobody reads more of it in a list
+MOST_FOLDED = 100_000  # characters of a part that is left out; of more only the length is told
 
 # Scripts without spaces between words are compared character by character.
 _WORD = re.compile(r"\s+|[぀-ヿ㐀-鿿가-힯豈-﫿]|[^\W぀-ヿ㐀-鿿가-힯豈-﫿]+|[^\w\s]")
@@ -30,10 +31,20 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of text, and what became of it."""
+    """A piece of text, and what became of it.
+
+    Attributes:
+        within: Of a part that is not shown, what became of it.
+    """
 
     kind: Kind
     text: str
+    within: Kind = Kind.SAME
+
+    @property
+    def can_be_shown(self) -> bool:
+        """Whether a page may bring a part that is left out, for whoever unfolds it."""
+        return len(self.text) <= MOST_FOLDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +122,7 @@ def _without_middle(part: Part, *, head: int, tail: int, room: int) -> Iterator[
         yield part
         return
     yield from _part(part.kind, part.text[:head])
-    yield Part(Kind.LEFT_OUT, part.text[head:end])
+    yield Part(Kind.LEFT_OUT, part.text[head:end], within=part.kind)
     yield from _part(part.kind, part.text[end:])
 
 

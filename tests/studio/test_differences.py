@@ -69,4 +69,4 @@ def test_a_long_text_between_two_differences_is_left_out_in_its_middle():
 def test_of_what_came_or_went_beginning_and_end_are_shown():
     [head, middle, tail] = shortened((Part(Kind.NEW, "x" * 5_000),), longest=1_000)
     assert (head, tail) == (Part(Kind.NEW, "x" * 500), Part(Kind.NEW, "x" * 500))
-    assert middle == Part(Kind.LEFT_OUT, "x" * 4_000)
+    assert middle == Part(Kind.LEFT_OUT, "x" * 4_000, within=Kind.NEW)

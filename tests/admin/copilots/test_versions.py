@@ -1,5 +1,8 @@
 """The pages of versions: read, compared, brought back into the draft, published again."""
 
+from html import unescape
+import re
+
 from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
@@ -70,6 +73,20 @@ def test_the_draft_is_compared_with_what_is_live_unless_others_are_chosen(builde
     assert "<del>One</del><ins>Two</ins>" in page
     page = text_of(builder, url("compare", copilot.pk) + "?before=2&after=2")
     assert "“Version 2” and “Version 2” say the same." in page
+
+
+def test_what_is_left_out_between_two_changes_can_be_unfolded(builder, copilot):
+    same = "<b>" * 400
+    Copilot.objects.update(description=f"Three {same} end")
+    copilot.refresh_from_db()
+    publish(copilot, user=None)
+    Copilot.objects.update(description=f"Four {same} finish")
+    page = text_of(builder, url("compare", copilot.pk))
+    [(count, left_out)] = re.findall(
+        r"<summary>… (\d+) more characters …</summary>(.*?)</details>", page
+    )
+    assert int(count) == len(unescape(left_out)) > 700
+    assert unescape(left_out) in same
 
 
 def test_a_draft_without_a_live_version_is_compared_with_itself(builder):
