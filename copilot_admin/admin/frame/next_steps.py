@@ -9,7 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.frame.cards import Overview
-from copilot_admin.copilots.standing import WORDS, CopilotState, Standing
+from copilot_admin.copilots.standing import CopilotState, Standing
 from copilot_admin.models import Copilot, Provider
 
 
@@ -29,20 +29,28 @@ class _Words:
 
     one: str | Promise
     several: str | Promise
+    sentence: str | Promise  # of several
     button: str | Promise
 
 
 _UNFINISHED: Mapping[CopilotState, _Words] = {
     CopilotState.BROKEN: _Words(
-        _("%(name)s is broken"), _("%(count)d copilots are broken"), _("Mend it")
+        _("%(name)s is broken"),
+        _("%(count)d copilots are broken"),
+        _("Published, but they cannot answer as they are configured."),
+        _("Mend it"),
     ),
     CopilotState.CHANGED: _Words(
         _("%(name)s has unpublished changes"),
         _("%(count)d copilots have unpublished changes"),
+        _("Live, and their drafts differ from what is live."),
         _("Look at them"),
     ),
     CopilotState.DRAFT: _Words(
-        _("%(name)s is only a draft"), _("%(count)d copilots are only drafts"), _("Finish it")
+        _("%(name)s is only a draft"),
+        _("%(count)d copilots are only drafts"),
+        _("Never published: nobody sees them yet."),
+        _("Finish it"),
     ),
 }
 
@@ -82,7 +90,7 @@ def _step(
         )
     return NextStep(
         title=words.several % {"count": len(found)},
-        sentence=WORDS[state].sentence,
+        sentence=words.sentence,
         url=f"{reverse('admin:copilot_admin_copilot_changelist')}?state={state.value}",
         button=_("Show them"),
     )

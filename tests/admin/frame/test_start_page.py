@@ -91,8 +91,9 @@ def test_several_that_need_the_same_are_one_step(client: Client) -> None:
     make_copilot()
     make_copilot()
     [step] = client.get(START).context["steps"]
-    assert (str(step.title), step.url) == (
+    assert (str(step.title), str(step.sentence), step.url) == (
         "2 copilots are only drafts",
+        "Never published: nobody sees them yet.",
         "/admin/copilot_admin/copilot/?state=draft",
     )
 
