@@ -1,5 +1,6 @@
 """A test that fails among the others is tried by itself, unless that says nothing."""
 
+import os
 from pathlib import Path
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 from tests.side_by_side import Command
 from tests.unsteady import MOST, Pass, once_more
 
+WITHOUT_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # to import them all takes longest
 SETTLED = "def test_settled(): pass\n"
 FAILS_ONCE = """
 from pathlib import Path
@@ -27,11 +29,12 @@ def run_of(tmp_path):
     def make(tests: str) -> Pass:
         (tmp_path / "pytest.ini").write_text("[pytest]")
         (tmp_path / "test_them.py").write_text(tests)
-        options = ("-p", "no:django", "-p", "no:slipcover", "-p", "no:randomly", "-q")
+        options = ("-p", "xdist.plugin", "-q")
         cache = ("-o", f"cache_dir={tmp_path / 'cache'}", f"--rootdir={tmp_path}")
         command = [sys.executable, "-m", "pytest", *options, *cache, str(tmp_path)]
-        assert subprocess.run(command, capture_output=True).returncode != 0
-        return Pass(Command("some tests", command), Path(tmp_path / "cache"))
+        ran = subprocess.run(command, capture_output=True, env={**os.environ, **WITHOUT_PLUGINS})
+        assert ran.returncode != 0
+        return Pass(Command("some tests", command, WITHOUT_PLUGINS), Path(tmp_path / "cache"))
 
     return make
 

@@ -1,5 +1,6 @@
 """What the settings accept, and the one line with which they refuse."""
 
+import json
 import os
 from pathlib import Path
 import stat
@@ -36,53 +37,95 @@ def test_production_starts_with_the_smallest_environment(tmp_path):
     assert _start(production_environment(str(tmp_path))).returncode == 0
 
 
+def test_a_refusal_ends_the_process_with_its_line_alone(tmp_path):
+    finished = _start({**production_environment(str(tmp_path)), "SECRET_KEY": ""})
+    assert (finished.returncode, finished.stderr) == (1, f"{REFUSED[0][1]}\n")
+
+
+# Each of several environments, one after the other: what an import that it refuses ends with.
+STARTS = """
+import json, os, sys
+ends = []
+for environment in json.load(sys.stdin):
+    os.environ.clear()
+    os.environ.update(environment)
+    try:
+        import copilot_admin.settings
+        ends.append(None)
+    except SystemExit as end:
+        ends.append(str(end))
+    sys.modules.pop("copilot_admin.settings", None)
+print(json.dumps(ends))
+"""
+REFUSED = [
+    ({"SECRET_KEY": ""}, "SECRET_KEY is missing. Set 50 random characters or more."),
+    ({"SECRET_KEY": "short"}, "SECRET_KEY is weak. Set 50 random characters or more."),
+    ({"SECRET_KEY": "ab" * 40}, "SECRET_KEY is weak. Set 50 random characters or more."),
+    (
+        {"SECRET_KEY_FALLBACKS": "short"},
+        "SECRET_KEY_FALLBACKS holds a weak key. Keep those that were SECRET_KEY, separated by "
+        "commas, or none.",
+    ),
+    (
+        {"COPILOT_ENCRYPTION_KEYS": ""},
+        "COPILOT_ENCRYPTION_KEYS is missing. Set 32 random bytes in URL-safe base64.",
+    ),
+    (
+        {"COPILOT_ENCRYPTION_KEYS": "AAAA"},
+        "COPILOT_ENCRYPTION_KEYS is wrong: "
+        "an encryption key is 32 random bytes in URL-safe base64.",
+    ),
+    (
+        {"ALLOWED_HOSTS": ""},
+        "ALLOWED_HOSTS is missing. Name the hosts of this service: a.com,b.com",
+    ),
+    (
+        {"ALLOWED_HOSTS": "*"},
+        "ALLOWED_HOSTS may not hold a wildcard in production. Name each host.",
+    ),
+    (
+        {"COPILOT_DEBUG": "1"},
+        "COPILOT_DEBUG is on. It shows settings to strangers: production refuses it.",
+    ),
+    (
+        {"PUBLIC_URL": "http://copilots.example.com"},
+        "PUBLIC_URL is 'http://copilots.example.com'. Production needs https.",
+    ),
+    ({"COPILOT_ENV": "prod"}, "COPILOT_ENV is 'prod'. Use development or production."),
+    (
+        {"DATABASE_URL": "mongodb://here"},
+        "DATABASE_URL is not understood. Use postgres://user:password@host:port/name "
+        "or sqlite:///path/to/file.",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def ends(tmp_path_factory: pytest.TempPathFactory) -> list[str | None]:
+    """What starts end with, in one process: to begin one takes longer than to read the settings."""
+    smallest = production_environment(str(tmp_path_factory.mktemp("data")))
+    starts = [smallest, *({**smallest, **changes} for changes, _ in REFUSED)]
+    done = subprocess.run(
+        [sys.executable, "-c", STARTS],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"]},
+        input=json.dumps(starts),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: list[str | None] = json.loads(done.stdout)
+    assert len(found) == len(starts)
+    assert found.pop(0) is None
+    return found
+
+
 @pytest.mark.parametrize(
-    ("changes", "line"),
-    [
-        ({"SECRET_KEY": ""}, "SECRET_KEY is missing. Set 50 random characters or more."),
-        ({"SECRET_KEY": "short"}, "SECRET_KEY is weak. Set 50 random characters or more."),
-        ({"SECRET_KEY": "ab" * 40}, "SECRET_KEY is weak. Set 50 random characters or more."),
-        (
-            {"SECRET_KEY_FALLBACKS": "short"},
-            "SECRET_KEY_FALLBACKS holds a weak key. Keep those that were SECRET_KEY, separated by "
-            "commas, or none.",
-        ),
-        (
-            {"COPILOT_ENCRYPTION_KEYS": ""},
-            "COPILOT_ENCRYPTION_KEYS is missing. Set 32 random bytes in URL-safe base64.",
-        ),
-        (
-            {"COPILOT_ENCRYPTION_KEYS": "AAAA"},
-            "COPILOT_ENCRYPTION_KEYS is wrong: "
-            "an encryption key is 32 random bytes in URL-safe base64.",
-        ),
-        (
-            {"ALLOWED_HOSTS": ""},
-            "ALLOWED_HOSTS is missing. Name the hosts of this service: a.com,b.com",
-        ),
-        (
-            {"ALLOWED_HOSTS": "*"},
-            "ALLOWED_HOSTS may not hold a wildcard in production. Name each host.",
-        ),
-        (
-            {"COPILOT_DEBUG": "1"},
-            "COPILOT_DEBUG is on. It shows settings to strangers: production refuses it.",
-        ),
-        (
-            {"PUBLIC_URL": "http://copilots.example.com"},
-            "PUBLIC_URL is 'http://copilots.example.com'. Production needs https.",
-        ),
-        ({"COPILOT_ENV": "prod"}, "COPILOT_ENV is 'prod'. Use development or production."),
-        (
-            {"DATABASE_URL": "mongodb://here"},
-            "DATABASE_URL is not understood. Use postgres://user:password@host:port/name "
-            "or sqlite:///path/to/file.",
-        ),
-    ],
+    ("number", "line"),
+    [pytest.param(number, line, id=line) for number, (_, line) in enumerate(REFUSED)],
 )
-def test_production_refuses_in_one_line_that_names_the_variable(tmp_path, changes, line):
-    finished = _start({**production_environment(str(tmp_path)), **changes})
-    assert (finished.returncode, finished.stderr) == (1, line + "\n")
+def test_production_refuses_in_one_line_that_names_the_variable(ends, number, line):
+    assert ends[number] == line
 
 
 def test_development_makes_its_keys_once_for_the_owner_alone(tmp_path):
