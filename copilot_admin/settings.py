@@ -251,6 +251,7 @@ TEMPLATES = [
         },
     }
 ]
+FORM_RENDERER = "copilot_admin.rendering.inputs.InputsWritten"
 STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
 LANGUAGE_CODE = "en"

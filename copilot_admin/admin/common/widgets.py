@@ -13,6 +13,8 @@ from django.utils.functional import Promise, cached_property
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.rendering.inputs import input_html
+
 Text = str | Promise
 
 
@@ -70,6 +72,7 @@ class DescribedRadio(PageWidget, forms.RadioSelect):
         option["description"] = self.descriptions.get(str(value), "")
         if option["description"]:
             option["attrs"]["aria-describedby"] = f"{option['attrs'].get('id', name)}_help"
+        option["input"] = input_html(option)
         return option
 
 
