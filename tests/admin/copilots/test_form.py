@@ -84,41 +84,47 @@ def test_without_a_name_there_is_no_slug(builder: Client) -> None:
     assert errors_of(response) == {"name": ["This field is required."]}
 
 
-@pytest.mark.parametrize("field", ["name", "description", "system_prompt"])
 @pytest.mark.parametrize("sign", ["\u202e", "\u2066"])
-def test_a_text_that_hides_its_own_order_is_refused(builder: Client, field: str, sign: str) -> None:
-    response = save(builder, make_copilot(), **{field: f"gnp{sign}.exe"})
-    assert errors_of(response) == {
-        field: [
-            f"The invisible sign U+{ord(sign):04X} turns the direction of the text. Take it out: "
-            "what follows it would be shown in another order than it has."
-        ]
-    }
+def test_a_text_that_hides_its_own_order_is_refused(builder: Client, sign: str) -> None:
+    fields = ("name", "description", "system_prompt")
+    response = save(builder, make_copilot(), **dict.fromkeys(fields, f"gnp{sign}.exe"))
+    sentence = (
+        f"The invisible sign U+{ord(sign):04X} turns the direction of the text. Take it out: "
+        "what follows it would be shown in another order than it has."
+    )
+    assert errors_of(response) == {field: [sentence] for field in fields}
 
 
-@pytest.mark.parametrize(
-    "field",
-    [
-        "starters-0-text",
-        "steps-0-message",
-        "model_choices-0-name",
-        "custom_features-0-label",
-        "custom_features-1-description",
-        "custom_features-1-options",
-    ],
-)
-def test_no_row_of_a_list_hides_its_own_order(builder: Client, field: str) -> None:
+def test_no_row_of_a_list_hides_its_own_order(builder: Client) -> None:
     copilot = make_copilot(
         starters=["One?"],
         steps=[{"when": "start", "message": "One."}],
         model_choices=[{"id": "m-1", "name": "One"}],
         custom_features=CUSTOM_FEATURES,
     )
-    typed = "gnp\u202e.exe"
-    response = save(builder, copilot, **{field: typed})
+    places = {
+        "starters": (0, "text"),
+        "steps": (0, "message"),
+        "model_choices": (0, "name"),
+        "custom_features": (1, "description"),
+    }
+    typed = {f"{name}-{row}-{field}": f"{name}\u202e" for name, (row, field) in places.items()}
+    others = {"custom_features-0-label": "label\u202e", "custom_features-1-options": "one\u202e"}
+    response = save(builder, copilot, **typed, **others)
     page = response.content.decode()
-    assert page.count("The invisible sign U+202E turns the direction of the text.") == 1
-    assert typed in page
+    assert all(text in page for text in (*typed.values(), *others.values()))
+    found = {name: row_errors(response, name)[row] for name, (row, _) in places.items()}
+    sentence = (
+        "The invisible sign U+202E turns the direction of the text. Take it out: what follows it "
+        "would be shown in another order than it has."
+    )
+    assert found == {
+        "starters": {"text": [sentence]},
+        "steps": {"message": [sentence]},
+        "model_choices": {"name": [sentence]},
+        "custom_features": {"description": [sentence], "options": [sentence]},
+    }
+    assert row_errors(response, "custom_features")[0] == {"label": [sentence]}
 
 
 def test_closing_leads_back_to_the_list(builder: Client) -> None:
@@ -259,90 +265,66 @@ def test_an_emptied_row_is_one_less(builder: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "field", "sentence"),
+    "wrong",
     [
-        ({"name": ""}, "name", "This field is required."),
-        (
-            {"slug": "News Reader"},
-            "slug",
-            "Use lower-case letters and digits, with single hyphens between them: news-reader.",
-        ),
-        (
-            {"image_url": "javascript:alert(1)"},
-            "image_url",
-            "Write the whole address, beginning with https:// — or upload the image.",
-        ),
-        ({"temperature": "3"}, "temperature", "Ensure this value is less than or equal to 2."),
-        ({"temperature": "warm"}, "temperature", "Enter a number."),
-        ({"max_tokens": "0"}, "max_tokens", "Ensure this value is greater than or equal to 1."),
-        (
-            {"more_parameters-0-name": "temperature", "more_parameters-0-value": "1"},
-            "more_parameters",
-            "“temperature” has a field of its own above.",
-        ),
-        (
-            {"more_parameters-0-name": "stream", "more_parameters-0-value": "1"},
-            "more_parameters",
-            "“stream” is set by the server. Take it out.",
-        ),
+        {
+            "name": ("", "This field is required."),
+            "slug": (
+                "News Reader",
+                "Use lower-case letters and digits, with single hyphens between them: news-reader.",
+            ),
+            "image_url": (
+                "javascript:alert(1)",
+                "Write the whole address, beginning with https:// — or upload the image.",
+            ),
+            "temperature": ("3", "Ensure this value is less than or equal to 2."),
+            "max_tokens": ("0", "Ensure this value is greater than or equal to 1."),
+        },
+        {"temperature": ("warm", "Enter a number.")},
     ],
 )
 def test_what_is_wrong_is_said_next_to_the_field(
-    builder: Client, changes: dict[str, str], field: str, sentence: str
+    builder: Client, wrong: dict[str, tuple[str, str]]
 ) -> None:
-    response = save(builder, make_copilot(), **changes)
-    assert errors_of(response) == {field: [sentence]}
+    typed = {field: value for field, (value, _) in wrong.items()}
+    response = save(builder, make_copilot(), **typed)
+    assert errors_of(response) == {field: [sentence] for field, (_, sentence) in wrong.items()}
 
 
-@pytest.mark.parametrize(
-    ("changes", "errors"),
-    [
-        (
-            {"more_parameters-0-name": "seed", "more_parameters-0-value": "many"},
-            {"value": ["This is no number. Write 0.5 or 200."]},
-        ),
-        (
-            {"more_parameters-0-name": "seed", "more_parameters-0-value": "1e999"},
-            {"value": ["This number has no end. Write 0.5 or 200."]},
-        ),
-        (
-            {
-                "more_parameters-0-name": "a",
-                "more_parameters-0-kind": "switch",
-                "more_parameters-0-value": "maybe",
-            },
-            {"value": ["Write yes or no."]},
-        ),
-        (
-            {
-                "more_parameters-0-name": "a",
-                "more_parameters-0-kind": "structure",
-                "more_parameters-0-value": "[" * 4000,
-            },
-            {
-                "value": [
-                    "This list or group cannot be read. Take it over as it was, or choose another "
-                    "kind."
-                ]
-            },
-        ),
-        (
-            {"more_parameters-0-name": "a b", "more_parameters-0-value": "1"},
-            {
-                "name": [
-                    "Use letters, digits and underscores, as the provider's manual does: "
-                    "frequency_penalty."
-                ]
-            },
-        ),
-    ],
-)
-def test_a_wrong_parameter_is_marked_in_its_row(
-    builder: Client, changes: dict[str, str], errors: dict[str, list[str]]
-) -> None:
-    response = save(builder, make_copilot(), **changes)
+def test_a_parameter_that_has_another_place_is_refused_where_it_stands(builder: Client) -> None:
+    copilot = make_copilot(parameters={"a": 1, "b": 1})
+    names = {"more_parameters-0-name": "temperature", "more_parameters-1-name": "stream"}
+    assert errors_of(save(builder, copilot, **names)) == {
+        "more_parameters": [
+            "“temperature” has a field of its own above.",
+            "“stream” is set by the server. Take it out.",
+        ]
+    }
+
+
+def test_a_wrong_parameter_is_marked_in_its_row(builder: Client) -> None:
+    unreadable = (
+        "This list or group cannot be read. Take it over as it was, or choose another kind."
+    )
+    no_name = (
+        "Use letters, digits and underscores, as the provider's manual does: frequency_penalty."
+    )
+    wrong = [
+        ({"value": "many"}, {"value": ["This is no number. Write 0.5 or 200."]}),
+        ({"value": "1e999"}, {"value": ["This number has no end. Write 0.5 or 200."]}),
+        ({"kind": "switch", "value": "maybe"}, {"value": ["Write yes or no."]}),
+        ({"kind": "structure", "value": "[" * 4000}, {"value": [unreadable]}),
+        ({"name": "a b"}, {"name": [no_name]}),
+    ]
+    typed = {
+        f"more_parameters-{row}-{name}": value
+        for row, (changes, _) in enumerate(wrong)
+        for name, value in changes.items()
+    }
+    copilot = make_copilot(parameters={f"p{row}": 1 for row in range(len(wrong))})
+    response = save(builder, copilot, **typed)
     assert errors_of(response) == {"more_parameters": ["See the marked rows below."]}
-    assert row_errors(response, "more_parameters")[0] == errors
+    assert row_errors(response, "more_parameters")[: len(wrong)] == [errors for _, errors in wrong]
 
 
 @pytest.mark.parametrize(
@@ -431,12 +413,12 @@ def test_a_step_with_a_line_that_is_no_pair_is_marked(builder: Client) -> None:
     }
 
 
-@pytest.mark.parametrize("details", ['a: "\\u0000"', "a: 1e999", 'a: "\\ud800"', "a: NaN"])
-def test_details_that_no_database_stores_stay_text(builder: Client, details: str) -> None:
-    copilot = make_copilot()
-    save(builder, copilot, **{"steps-0-message": "Hi", "steps-0-details": details})
+def test_details_that_no_database_stores_stay_text(builder: Client) -> None:
+    texts = ['"\\u0000"', "1e999", '"\\ud800"', "NaN"]
+    copilot = make_copilot(steps=[{"when": "start", "message": "Hi"} for _ in texts])
+    save(builder, copilot, **{f"steps-{row}-details": f"a: {it}" for row, it in enumerate(texts)})
     copilot.refresh_from_db()
-    assert copilot.steps[0]["details"] == {"a": details.removeprefix("a: ")}
+    assert [step["details"] for step in copilot.steps] == [{"a": text} for text in texts]
 
 
 def test_a_name_that_differs_in_case_only_is_refused_next_to_the_name(builder: Client) -> None:
