@@ -2,5 +2,5 @@
 
 In comes YAML or JSON; out go drafts, or every fault with its path. The built-in templates are such
 files. Doors: `importing`, `import_trail`, `import_changes`, `exporting`, `loading`, `bundles`, `questions`,
-`templates`, `template_needs`, `faults`, `yaml_reading`, `yaml_writing`.
+`templates`, `template_needs`, `faults`, `fault_places`, `yaml_reading`, `yaml_writing`.
 """
