@@ -14,6 +14,7 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.admin.access.person_deletion import obstacles_of
 from copilot_admin.admin.access.powers import (
     Powers,
     groups_within,
@@ -148,6 +149,12 @@ class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """Who may do more is out of reach here too."""
         return super().has_delete_permission(request, obj) and _reaches(request, obj)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Also says why an account has to stay, on its own page and for those of the list."""
+        shown, counts, missing, obstacles = super().get_deleted_objects(objs, request)
+        own = obstacles_of(list(objs), by=request.user.pk)
+        return shown, counts, missing, [*obstacles, *own]
 
 
 @admin.register(Group, site=site)

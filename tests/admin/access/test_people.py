@@ -216,3 +216,35 @@ def test_the_page_of_who_may_do_more_can_be_read_and_has_no_form() -> None:
 )
 def test_powers_cover_what_is_no_more_than_they_are(own, theirs, covered):
     assert own.cover(theirs) is covered
+
+
+class TestWhoHasToStay:
+    """Nobody deletes his own account, and nobody the last one that may do everything."""
+
+    OWN = "“lee” is your own account."
+    LAST = "Nobody who may do everything would be left."
+
+    @pytest.mark.parametrize("is_superuser", [False, True])
+    @pytest.mark.parametrize("page", ["its own", "the list"])
+    def test_ones_own_account_is_kept_and_the_page_says_why(self, client, is_superuser, page):
+        make_user(username="another", is_superuser=True)
+        lee = make_user(Role.OPERATORS, username="lee", is_superuser=is_superuser)
+        client.force_login(lee)
+        if page == "its own":
+            address, chosen = reverse("admin:auth_user_delete", args=[lee.pk]), {}
+        else:
+            address = reverse("admin:auth_user_changelist")
+            chosen = {"action": "delete_selected", "_selected_action": [lee.pk]}
+        answer = client.post(address, {**chosen, "post": "yes"})
+        assert self.OWN in answer.text
+        assert self.LAST not in answer.text
+        assert User.objects.filter(pk=lee.pk).exists()
+
+    def test_the_last_superuser_is_kept_also_where_others_are_inactive(self, client):
+        make_user(username="gone", is_superuser=True, is_active=False)
+        lee = make_user(username="lee", is_superuser=True)
+        client.force_login(lee)
+        answer = client.post(reverse("admin:auth_user_delete", args=[lee.pk]), {"post": "yes"})
+        assert self.OWN in answer.text
+        assert self.LAST in answer.text
+        assert User.objects.filter(pk=lee.pk).exists()
