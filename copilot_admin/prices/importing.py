@@ -50,7 +50,7 @@ class PricePlan:
 
 
 def chosen(
-    file: PriceFile, *, listed: Collection[str] | None, vendor: str = ""
+    file: PriceFile, *, listed: Collection[str] | None, vendor: str = "", free: bool = False
 ) -> tuple[Mapping[str, Price], tuple[Skipped, ...]]:
     """The prices by model that are taken from a file, and what is not.
 
@@ -58,11 +58,17 @@ def chosen(
         file: What was read.
         listed: The models that the provider lists, which alone are taken; None: all.
         vendor: Only of this seller, as LiteLLM names it; empty: of all.
+        free: Also what is said to cost nothing. LiteLLM says so, too, where it knows no price.
     """
     taken: dict[str, FileEntry] = {}
     skipped = list(file.skipped)
     for entry in file.entries:
         name, reason = _name_for(entry, listed=listed, vendor=vendor)
+        if not reason and entry.price.is_nothing and not free:
+            reason = _(
+                "It is said to cost nothing, which is also written where nobody knows. If it is "
+                "free, add a price of 0."
+            )
         other = taken.get(name)
         if not reason and other is not None and other.price != entry.price:
             reason = _("Another entry of the file is called %(name)s too.") % {"name": name}

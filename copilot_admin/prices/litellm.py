@@ -18,7 +18,7 @@ from copilot_admin.models.prices import HIGHEST, PRICE_PLACES, PRICED_TOKENS
 from copilot_admin.prices.cost import Price
 from protocol.storable import clean_text
 
-MOST_BYTES = 20 * 1024 * 1024  # the published file has 1.5
+MOST_BYTES = 20 * 1024 * 1024  # the published file has 3
 MOST_MODELS = 20_000
 LONGEST_MODEL = 200
 LONGEST_LIMIT = 6  # digits; a million thousand tokens are more than any model reads
@@ -30,6 +30,9 @@ _KINDS = {
     "output": "output_cost_per_token",
     "reasoning": "output_cost_per_reasoning_token",
 }
+_OTHER_KEYS = {"cached": "input_cost_per_token_cache_hit"}  # where the usual one is not given
+# What is paid besides tokens, or of other tokens at other times: a cost by tokens alone is a guess.
+_BESIDES = ("input_cost_per_request", "off_peak_pricing")
 _EXAMPLE = "sample_spec"
 _STEP = Decimal(1).scaleb(-PRICE_PLACES)
 
@@ -52,9 +55,15 @@ class FileEntry:
 
     @property
     def name(self) -> str:
-        """The model without the name of its vendor, which some keys begin with."""
-        start = f"{self.vendor}/"
-        return self.key.removeprefix(start) if self.vendor else self.key
+        """The model without the name of its vendor, which some keys begin with.
+
+        Some vendors sell in parts: `vertex_ai/codestral-2` is of `vertex_ai-mistral_models`.
+        """
+        start, _slash, rest = self.key.partition("/")
+        is_vendor = (
+            bool(start and rest) and self.vendor.partition("-")[0] == start.partition("-")[0]
+        )
+        return rest if is_vendor and self.vendor.startswith(start) else self.key
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -109,7 +118,7 @@ def read_prices(data: bytes) -> PriceFile:
 
 def _models(data: bytes) -> Mapping[str, Any]:
     if len(data) > MOST_BYTES:
-        raise BadPriceFile(_("The file is larger than 20 MB. LiteLLM's has less than 2."))
+        raise BadPriceFile(_("The file is larger than 20 MB. LiteLLM's has some 3."))
     try:
         # Numbers stay the texts that they are until it is known that they are prices.
         models = json.loads(
@@ -152,6 +161,9 @@ def _entry(key: str, value: object) -> FileEntry:
 def _price(entry: Mapping[str, Any]) -> Price:
     value = _without_tiers(entry)
     found = {kind: _dollars(value.get(key), key) for kind, key in _KINDS.items()}
+    for kind, key in _OTHER_KEYS.items():
+        if found[kind] is None:
+            found[kind] = _dollars(value.get(key), key)
     given, made = found["input"], found["output"]
     if given is None or made is None:
         raise _BadEntry(_("It has no prices per token of input and output."))
@@ -219,6 +231,8 @@ def _number(value: object) -> Decimal | None:
 
 def _limits(value: Mapping[str, Any]) -> Iterator[int]:
     """Above how many tokens other prices begin."""
+    if any(value.get(key) and _number(value[key]) != 0 for key in _BESIDES):
+        yield 0
     for key, price in value.items():
         limit = _limit(key)
         if limit is not None and price is not None:

@@ -64,6 +64,24 @@ def test_of_two_entries_of_one_name_and_price_none_is_in_the_way():
     assert (taken, len(skipped)) == ({"gpt": ONE}, 1)
 
 
+def test_what_is_said_to_cost_nothing_is_taken_only_when_asked_for():
+    free = price("0", "0.0", cached="0")
+    found = file(
+        entry("gemini/exp", free, "gemini"), entry("exp", ONE), entry("half", price("0", "1"))
+    )
+    taken, skipped = chosen(found, listed=None)
+    assert taken == {"exp": ONE, "half": price("0", "1")}
+    assert skipped[1:] == (
+        Skipped(
+            "gemini/exp",
+            "It is said to cost nothing, which is also written where nobody knows. If it is free, "
+            "add a price of 0.",
+        ),
+    )
+    alone = file(entry("gemini/exp", free, "gemini"))
+    assert chosen(alone, listed=None, free=True)[0] == {"exp": free}
+
+
 def test_reasons_are_told_the_commonest_first():
     skipped = [Skipped("a", "One."), Skipped("b", "Two."), Skipped("c", "Two.")]
     assert list(reasons(skipped)) == [("Two.", ("b", "c")), ("One.", ("a",))]

@@ -263,3 +263,55 @@ def test_what_is_written_is_read_again():
     found = read_prices(written(prices).encode())
     assert {entry.key: entry.price for entry in found.entries} == prices
     assert found.skipped == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "vendor", "name"),
+    [
+        ("vertex_ai/codestral-2", "vertex_ai-mistral_models", "codestral-2"),
+        ("openrouter/openai/gpt", "openrouter", "openai/gpt"),
+        ("openai/gpt-oss", "groq", "openai/gpt-oss"),
+        ("azure/gpt", "azure_text", "azure/gpt"),
+        ("gpt", "openai", "gpt"),
+        ("openai/", "openai", "openai/"),
+        ("/gpt", "", "/gpt"),
+    ],
+)
+def test_a_model_is_called_without_its_vendor(key, vendor, name):
+    assert read(**{key: {**GOOD, "litellm_provider": vendor}}).entries[1].name == name
+
+
+def test_cached_tokens_have_their_price_under_either_key():
+    assert the_price(input_cost_per_token_cache_hit=5e-07) == price("2", "8", cached="0.5")
+    both = {"input_cost_per_token_cache_hit": 5e-07, "cache_read_input_token_cost": 1e-07}
+    assert the_price(**both) == price("2", "8", cached="0.1")
+
+
+@pytest.mark.parametrize(
+    "besides",
+    [
+        {"input_cost_per_request": 0.005},
+        {"off_peak_pricing": {"input_cost_per_token": 1e-06, "windows": []}},
+    ],
+)
+def test_where_more_than_tokens_is_paid_no_cost_is_exact(besides):
+    found = the_price(**besides)
+    assert found == price("2", "8", exact_up_to=0)
+    assert read_prices(written({"m": found}).encode()).entries[0].price == found
+
+
+@pytest.mark.parametrize("nothing", [0, 0.0, "0", None])
+def test_a_request_that_costs_nothing_leaves_costs_exact(nothing):
+    assert the_price(input_cost_per_request=nothing) == price("2", "8")
+
+
+def test_prices_of_batches_and_of_priority_are_not_taken():
+    others = {
+        "input_cost_per_token_batches": 1e-06,
+        "output_cost_per_token_batches": 4e-06,
+        "input_cost_per_token_priority": 4e-06,
+        "input_cost_per_token_above_200k_tokens_batches": 2e-06,
+        "cache_creation_input_token_cost_above_1hr": 9e-06,
+        "search_context_cost_per_query": {"search_context_size_low": 0.01},
+    }
+    assert the_price(**others) == price("2", "8")
