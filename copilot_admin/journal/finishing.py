@@ -28,7 +28,7 @@ from copilot_admin.models import (
     TurnState,
 )
 from copilot_admin.prices.bill import Bill, bill_of
-from copilot_admin.prices.cost import Cost, Price
+from copilot_admin.prices.cost import Cost
 from copilot_admin.storage import blobs
 from copilot_admin.storage.blobs import BIG, Packed, dumped, pack
 from copilot_admin.storage.selects import Select
@@ -259,12 +259,6 @@ def _added(cost: Cost, *, was_unpriced: bool) -> _Added:
     }
 
 
-def _prices(price: Price | None) -> Mapping[str, Decimal | None]:
-    """The copy of a price that a run keeps, so that no later change of it changes the past."""
-    kinds = ("input", "cached", "output", "reasoning")
-    return {f"{kind}_price": getattr(price, kind) if price else None for kind in kinds}
-
-
 def _write_run(run: _Open, sealed: Sealed, written: _Written, bill: Bill) -> None:
     _END_RUN(
         id=run.id,
@@ -283,7 +277,7 @@ def _write_run(run: _Open, sealed: Sealed, written: _Written, bill: Bill) -> Non
         cost_confidence=bill.cost.confidence,
         is_counted=True,
         **sealed.tokens,
-        **_prices(bill.price),
+        **bill.prices,
     )
 
 

@@ -79,6 +79,10 @@ _DAILY_RUN = _Rollup(DailyUsage, where=_DAY, add=_ADD_TO_RUN)
 _DAILY_VOTES = _Rollup(DailyUsage, where=_DAY, add=_VOTES)
 _HOURLY_RUN = _Rollup(HourlyUsage, where=_HOUR, add=_ADD_TO_RUN)
 _HOURLY_VOTES = _Rollup(HourlyUsage, where=_HOUR, add=_VOTES)
+_COST = ("cost", "unpriced")
+_TOTAL_COST = _Rollup(DailyTotal, where=_TOTAL, add=_COST)
+_DAILY_COST = _Rollup(DailyUsage, where=_DAY, add=_COST)
+_HOURLY_COST = _Rollup(HourlyUsage, where=_HOUR, add=_COST)
 _ERRORS_OF_HOUR = _Rollup(ErrorUsage, where=("hour", "copilot_id", "code"), add=("number",))
 _CRITERIA_OF_HOUR = _Rollup(
     CriterionUsage, where=("hour", "copilot_id", "criterion_id"), add=("number", "total")
@@ -166,6 +170,15 @@ def count(asked: Asked, run: CountedRun, *, times: int = 1) -> None:
 def uncount(asked: Asked, run: CountedRun) -> None:
     """Takes a run out again that was counted with an end that was only guessed."""
     _count(asked, run, sign=-1)
+
+
+def count_cost(asked: Asked, cost: Decimal) -> None:
+    """Adds the cost of a run that was counted as one of unknown cost."""
+    if asked.is_use:
+        more: Mapping[str, Number] = {"cost": cost, "unpriced": -1}
+        _TOTAL_COST(_total(asked), more)
+        _DAILY_COST({"day": asked.hour.date(), **_row(asked)}, more)
+        _HOURLY_COST({"hour": asked.hour, **_row(asked)}, more)
 
 
 def count_votes(asked: Asked, votes: Mapping[str, int]) -> None:

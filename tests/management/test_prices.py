@@ -1,6 +1,7 @@
-"""`manage.py prices import`."""
+"""`manage.py prices`."""
 
 from datetime import UTC, date, datetime
+from decimal import Decimal
 import io
 import json
 from pathlib import Path
@@ -12,8 +13,10 @@ from django.core.management import CommandError, call_command
 import pytest
 
 from copilot_admin.copilots.model_lists import keep_models
-from copilot_admin.models import ModelPrice, Provider
+from copilot_admin.models import AuditEntry, ModelPrice, Outcome, Provider, Run
 from tests.factories import make_provider
+from tests.journal.journaling import Client as Journaling
+from tests.journal.journaling import ending
 from tests.prices.pricing import make_price
 
 pytestmark = pytest.mark.django_db
@@ -119,3 +122,52 @@ def test_a_file_that_is_none_is_refused(cloud: Provider, tmp_path: Path):
         run(path, "--provider", "Cloud", "--all")
     with pytest.raises(CommandError, match="No such file"):
         run(tmp_path / "none.json", "--provider", "Cloud", "--all")
+
+
+class TestFill:
+    """Requests that had no price when they ended."""
+
+    @pytest.fixture(autouse=True)
+    def _asked(self) -> None:
+        row = make_provider(name="Provider", kind="openai_compatible")
+        for _ in range(2):
+            Journaling().ask("Hi").answer("Hello")  # of ten tokens read and five written
+        Journaling().ask("Hi").answer("Hello", ended=ending(Outcome.CANCELLED))
+        make_price(row, model="small-1")
+
+    def fill(self, *options: str) -> list[str]:
+        out = io.StringIO()
+        call_command("prices", "fill", *options, stdout=out)
+        return out.getvalue().splitlines()
+
+    TOLD = (
+        "Provider small-1: 2 exact, 1 estimated, 0.00018 dollars; unknown: 0 without a price for "
+        "their day, 0 whose tokens nobody counted or divided"
+    )
+
+    def test_it_tells_first_and_changes_nothing(self):
+        assert self.fill() == [self.TOLD, "Nothing was changed. Say --yes to do it."]
+        assert not Run.objects.exclude(cost=None).exists()
+        assert not AuditEntry.objects.exists()
+
+    def test_it_fills_them_when_told_and_the_trail_says_so(self):
+        assert self.fill("--provider", "provider", "--yes") == [self.TOLD]
+        assert sorted(Run.objects.values_list("cost", flat=True)) == [Decimal("0.00006")] * 3
+        entry = AuditEntry.objects.get()
+        assert (entry.action, entry.subject_name, json.loads(entry.after)) == (
+            "changed",
+            "Provider",
+            {"costs filled": "small-1", "exact": 2, "estimated": 1, "dollars": "0.00018"},
+        )
+        assert self.fill("--yes") == ["The cost of every request is known."]
+
+    def test_what_has_no_price_stays_unknown_and_is_told(self):
+        ModelPrice.objects.update(valid_from=date(2999, 1, 1))
+        assert self.fill("--yes") == [
+            "Provider small-1: 0 exact, 0 estimated, 0 dollars; unknown: 3 without a price for "
+            "their day, 0 whose tokens nobody counted or divided"
+        ]
+
+    def test_a_provider_that_there_is_not_is_told(self):
+        with pytest.raises(CommandError, match="There is no provider 'Else'"):
+            self.fill("--provider", "Else")

@@ -1,8 +1,11 @@
-"""`manage.py prices import`: prices of models, out of a file of LiteLLM's form."""
+"""`manage.py prices`: imports prices of models, and gives old requests their cost by them."""
 
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Collection, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 import sys
 from typing import Any
@@ -11,9 +14,11 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
 from copilot_admin.copilots.model_lists import fetch_models, known_models
 from copilot_admin.errors import ConfigurationError, RunError
-from copilot_admin.models import Provider
+from copilot_admin.models import Action, CostConfidence, Provider
 from copilot_admin.prices.cost import Price
 from copilot_admin.prices.importing import (
     PriceEffect,
@@ -27,6 +32,7 @@ from copilot_admin.prices.importing import (
 )
 from copilot_admin.prices.litellm import MOST_BYTES, read_prices
 from copilot_admin.prices.money import plain
+from copilot_admin.upkeep.costs import PricedRun, fill_cost, unknown_costs
 
 NAMED = 5  # entries that are named for each reason to skip them
 
@@ -43,30 +49,72 @@ def day(text: str) -> date:
         raise ArgumentTypeError(f"{text!r} is no date. Write 2030-12-31.") from None
 
 
-class Command(BaseCommand):
-    """Imports prices."""
+@dataclass(slots=True)
+class Tally:
+    """What became of the requests of one model.
 
-    help = "Imports the prices of models from a file in the form that LiteLLM publishes."
+    Attributes:
+        exact: Requests whose cost is known to the last digit.
+        estimated: Requests whose cost is a guess.
+        amount: What those cost, in US dollars.
+        priceless: Requests that stay unknown, as no price was valid when they started.
+        uncounted: Requests that stay unknown for another reason.
+    """
+
+    exact: int = 0
+    estimated: int = 0
+    amount: Decimal = Decimal(0)
+    priceless: int = 0
+    uncounted: int = 0
+
+    def add(self, found: PricedRun) -> None:
+        """Counts a request."""
+        cost = found.bill.cost
+        if cost.amount is None and found.bill.price is None:
+            self.priceless += 1
+        elif cost.amount is None:
+            self.uncounted += 1
+        else:
+            self.amount += cost.amount
+            self.exact += cost.confidence is CostConfidence.EXACT
+            self.estimated += cost.confidence is CostConfidence.ESTIMATED
+
+
+class Command(BaseCommand):
+    """Imports prices, and fills costs."""
+
+    help = "Imports the prices of models, and gives requests a cost that had none when they ended."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declares `import`."""
-        imports = parser.add_subparsers(dest="action", required=True).add_parser(
-            "import", help="new prices begin on a day; those before it stay"
-        )
-        imports.add_argument("file", type=Path, metavar="FILE", help="- for standard input")
-        imports.add_argument("--provider", required=True, metavar="NAME", help="whose prices")
-        imports.add_argument(
-            "--all", action="store_true", help="also models that the provider does not list"
-        )
-        imports.add_argument(
-            "--vendor", default="", metavar="NAME", help="only entries with this litellm_provider"
-        )
-        imports.add_argument(
-            "--from", dest="day", type=day, metavar="DATE", help="first day (UTC); default: today"
-        )
-        imports.add_argument("--dry-run", action="store_true", help="tell, and change nothing")
+        """Declares `import` and `fill`."""
+        actions = parser.add_subparsers(dest="action", required=True)
+        _declare_import(actions.add_parser("import", help="new prices begin on a day"))
+        fills = actions.add_parser("fill", help="requests of unknown cost get one")
+        fills.add_argument("--provider", default="", metavar="NAME", help="only its requests")
+        fills.add_argument("--yes", action="store_true", help="do it; without it, tell alone")
 
-    def handle(
+    def handle(self, *, action: str, **options: Any) -> None:
+        """Does one of them."""
+        if action == "fill":
+            self._fill(**options)
+        else:
+            self._import(**options)
+
+    def _fill(self, *, provider: str, yes: bool, **_: Any) -> None:
+        """Says of each model what its requests cost, and writes it where that is wanted."""
+        name = _row_of(provider).name if provider else ""
+        tallies: defaultdict[tuple[str, str], Tally] = defaultdict(Tally)
+        try:
+            for found in _filled(name) if yes else unknown_costs(provider=name):
+                tallies[found.run.provider, found.run.model].add(found)
+        finally:  # what was broken off was done as far as it went
+            if yes:
+                _record_fill(tallies)
+            self.stdout.write("\n".join(_told(tallies)))
+        if not yes:
+            self.stdout.write("Nothing was changed. Say --yes to do it.")
+
+    def _import(
         self,
         *,
         file: Path,
@@ -77,14 +125,12 @@ class Command(BaseCommand):
         **options: Any,
     ) -> None:
         """Imports a file, and says what became of each model."""
-        row = Provider.objects.filter(name__iexact=provider).first()
-        if row is None:
-            raise CommandError(f"There is no provider '{provider}'. Add it in the admin first.")
+        row = _row_of(provider)
         begins = day or datetime.now(UTC).date()
         try:
             read = read_prices(_bytes_of(file))
             listed = None if options["all"] else _listed(row)
-            prices, skipped = chosen(read, listed=listed, vendor=vendor)
+            prices, skipped = chosen(read, listed=listed, vendor=vendor, free=options["free"])
         except (ConfigurationError, RunError) as error:
             raise CommandError(error.public) from error
         except OSError as error:
@@ -97,6 +143,69 @@ class Command(BaseCommand):
         self.stdout.write("\n".join(_lines(plan)))
         if dry_run:
             self.stdout.write("Nothing was changed (--dry-run).")
+
+
+def _declare_import(imports: ArgumentParser) -> None:
+    imports.add_argument("file", type=Path, metavar="FILE", help="- for standard input")
+    imports.add_argument("--provider", required=True, metavar="NAME", help="whose prices")
+    imports.add_argument(
+        "--all", action="store_true", help="also models that the provider does not list"
+    )
+    imports.add_argument(
+        "--free", action="store_true", help="also entries that are said to cost nothing"
+    )
+    imports.add_argument(
+        "--vendor", default="", metavar="NAME", help="only entries with this litellm_provider"
+    )
+    imports.add_argument(
+        "--from", dest="day", type=day, metavar="DATE", help="first day (UTC); default: today"
+    )
+    imports.add_argument("--dry-run", action="store_true", help="tell, and change nothing")
+
+
+def _row_of(name: str) -> Provider:
+    """The provider of a name.
+
+    Raises:
+        CommandError: There is none.
+    """
+    row = Provider.objects.filter(name__iexact=name).first()
+    if row is None:
+        raise CommandError(f"There is no provider '{name}'. Add it in the admin first.")
+    return row
+
+
+def _filled(provider: str) -> Iterator[PricedRun]:
+    """The requests of unknown cost, each after it got one if there is one."""
+    for found in unknown_costs(provider=provider):
+        known = found.bill.cost.is_known
+        done = fill_cost(found.run.pk) if known else found
+        if done is not None:
+            yield done
+
+
+def _record_fill(tallies: Mapping[tuple[str, str], Tally]) -> None:
+    """Says in the audit trail how many requests of each provider and model got a cost."""
+    rows = {row.name: row for row in Provider.objects.all()}
+    for (provider, model), tally in sorted(tallies.items()):
+        filled = {"exact": tally.exact, "estimated": tally.estimated}
+        if any(filled.values()) and provider in rows:
+            told = {"costs filled": model, **filled, "dollars": plain(tally.amount)}
+            with transaction.atomic():
+                record(
+                    Action.CHANGED, by=Actor.command(), on=Subject.of(rows[provider]), after=told
+                )
+
+
+def _told(tallies: Mapping[tuple[str, str], Tally]) -> Iterable[str]:
+    if not tallies:
+        yield "The cost of every request is known."
+    for (provider, model), tally in sorted(tallies.items()):
+        yield (
+            f"{provider or '-'} {model or '-'}: {tally.exact} exact, {tally.estimated} estimated, "
+            f"{plain(tally.amount)} dollars; unknown: {tally.priceless} without a price for their "
+            f"day, {tally.uncounted} whose tokens nobody counted or divided"
+        )
 
 
 def _bytes_of(file: Path) -> bytes:

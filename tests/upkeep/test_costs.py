@@ -1,0 +1,183 @@
+"""Runs that were answered before their model had a price get their cost when it has one."""
+
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from copilot_admin.engine.values.engine_input import ComponentCalled
+from copilot_admin.engine.values.model_call import Finish, Usage, UsageSource
+from copilot_admin.models import (
+    Conversation,
+    CostConfidence,
+    DailyUsage,
+    Logging,
+    ModelPrice,
+    Outcome,
+    Run,
+    Turn,
+)
+from copilot_admin.upkeep.costs import fill_cost, unknown_costs
+from tests.factories import make_provider
+from tests.journal.full_count import full_count, rollups
+from tests.journal.journaling import Asked, Client, call_echo, call_event, ending, result
+from tests.prices.pricing import make_price
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+
+TOLD = Usage(input_tokens=1000, cached_tokens=400, output_tokens=100)
+GUESSED = Usage(input_tokens=1000, output_tokens=100, source=UsageSource.ESTIMATED)
+TINY = Usage(input_tokens=100, output_tokens=10, model="tiny")
+SUM = Decimal("0.0022")
+TINY_SUM = Decimal("0.000012")
+EXACT, ESTIMATED, UNKNOWN = CostConfidence
+
+
+def set_price(**changes: Any) -> ModelPrice:
+    provider = make_provider(name="Provider", kind="openai_compatible")
+    return make_price(provider, **{"model": "small-1", "cached": Decimal("0.5"), **changes})
+
+
+def ended(asked: Asked, *outputs: Any, outcome: Outcome = Outcome.COMPLETED) -> Asked:
+    said = ("Hello", *outputs, Finish("stop"))
+    return asked.answer(*said, ended=ending(outcome), counted=False)
+
+
+def called(*usages: Usage, result: str = "") -> ComponentCalled:
+    told = tuple(
+        {
+            "name": one.model,
+            "prompt_tokens": one.input_tokens,
+            "completion_tokens": one.output_tokens,
+        }
+        for one in usages
+    )
+    return ComponentCalled(
+        name="c", version="1", arguments={}, result=result, outputs=1, ms=1, usage=told
+    )
+
+
+def fill() -> None:
+    for found in list(unknown_costs()):
+        fill_cost(found.run.pk)
+
+
+def cost(asked: Asked) -> tuple[Decimal | None, str]:
+    return asked.run.cost, asked.run.cost_confidence
+
+
+def written() -> list[Any]:
+    """All that is written of costs."""
+    names = ("cost", "n_unpriced", "cost_is_estimated")
+    counted = [
+        rows.order_by("pk").values_list(*names) for rows in (Turn.objects, Conversation.objects)
+    ]
+    price = ("input_price", "cached_price", "output_price", "reasoning_price")
+    runs = Run.objects.order_by("pk").values_list("cost", "cost_confidence", *price)
+    return [*map(list, counted), list(runs), rollups()]
+
+
+def test_what_was_answered_before_there_was_a_price_costs_what_it_had_cost_with_it():
+    talk = Client(trace_id="chat-1")
+    talk.ask("Prices?").answer("Fetching.", call_event(), counted=False)
+    ended(talk.ask("Prices?", call_echo(), result()), TOLD)
+    estimated = ended(Client().ask("Hi"), GUESSED)
+    cut = ended(Client().ask("Hi"), TOLD, outcome=Outcome.CANCELLED)
+    tried = ended(Client(principal="playground:1").ask("Hi"), TOLD)
+    no_tokens = ended(Client().ask("Hi"), outcome=Outcome.FAILED)
+    running = Client().ask("Hi")
+    set_price()
+    fill()
+    assert [cost(one) for one in (estimated, cut, tried, no_tokens, running)] == [
+        (Decimal("0.0028"), ESTIMATED),
+        (SUM, ESTIMATED),
+        (SUM, EXACT),
+        (None, UNKNOWN),
+        (None, UNKNOWN),
+    ]
+    conversation = Conversation.objects.get(trace_id="chat-1")
+    assert (conversation.cost, conversation.n_unpriced, conversation.cost_is_estimated) == (
+        SUM, 0, False,
+    )  # fmt: skip
+    assert rollups() == full_count()
+    so_far = written()
+    fill()
+    assert written() == so_far
+
+
+def test_a_fill_that_broke_off_goes_on_with_what_is_left():
+    runs = [ended(Client().ask("Hi"), TOLD) for _ in range(3)]
+    set_price()
+    fill_cost(runs[1].run_id)
+    assert [one.run.pk for one in unknown_costs()] != []
+    fill()
+    assert [cost(one) for one in runs] == [(SUM, EXACT)] * 3
+    assert fill_cost(runs[0].run_id) is None
+    assert rollups() == full_count()
+
+
+def test_a_look_changes_nothing():
+    ended(Client().ask("Hi"), TOLD)
+    set_price()
+    so_far = written()
+    (found,) = unknown_costs()
+    assert (found.bill.cost.amount, found.bill.cost.confidence) == (SUM, EXACT)
+    assert list(unknown_costs(provider="Another")) == []
+    assert written() == so_far
+
+
+def test_the_price_of_its_day_counts():
+    asked = ended(Client().ask("Hi"), TOLD)
+    late = set_price(valid_from=date(2999, 1, 1))
+    fill()
+    assert cost(asked) == (None, UNKNOWN)
+    make_price(late.provider, model="small-1", cached=Decimal("0.5"))
+    fill()
+    assert (cost(asked), asked.run.input_price) == ((SUM, EXACT), 2)
+
+
+@pytest.mark.parametrize("text", ["", "x" * 20_000], ids=["in the row", "in a blob"])
+def test_models_of_components_have_prices_of_their_own(text):
+    asked = ended(Client().ask("Hi"), called(TINY, result=text), TINY, TOLD)
+    row = set_price()
+    fill()
+    assert cost(asked) == (None, UNKNOWN)
+    make_price(row.provider, model="tiny", input=Decimal("0.1"), output=Decimal("0.2"))
+    fill()
+    assert cost(asked) == (SUM + TINY_SUM, ESTIMATED)
+    assert rollups() == full_count()
+
+
+def test_a_price_that_a_run_keeps_counts_before_that_of_now():
+    row = set_price()
+    asked = ended(Client().ask("Hi"), called(TINY), TINY, TOLD)
+    assert cost(asked) == (None, UNKNOWN)
+    ModelPrice.objects.update(input=Decimal(99))
+    make_price(row.provider, model="tiny", input=Decimal("0.1"), output=Decimal("0.2"))
+    fill()
+    assert cost(asked) == (SUM + TINY_SUM, ESTIMATED)
+    assert asked.run.input_price == 2
+
+
+def test_where_no_content_is_kept_a_cost_is_no_surer_than_what_is_known_of_components():
+    plain = ended(Client(logging=Logging.METADATA).ask("Hi"), TOLD)
+    divided = ended(Client(logging=Logging.METADATA).ask("Hi"), called(TINY), TINY, TOLD)
+    bare = ended(Client(logging=Logging.NOTHING).ask("Hi"), TOLD)
+    set_price()
+    fill()
+    assert [cost(one) for one in (plain, divided, bare)] == [
+        (SUM, EXACT),
+        (None, UNKNOWN),
+        (SUM, ESTIMATED),
+    ]
+
+
+def test_a_run_that_is_not_counted_yet_is_counted_later_with_its_cost():
+    ended(Client().ask("Hi"), TOLD)
+    before = DailyUsage.objects.values("cost", "unpriced").get()
+    Run.objects.update(is_counted=False)
+    set_price()
+    fill()
+    assert DailyUsage.objects.values("cost", "unpriced").get() == before
+    assert Run.objects.get().cost == SUM
