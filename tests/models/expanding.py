@@ -1,14 +1,17 @@
 """Which operations of a migration an older release cannot live with that serves beside the new one.
 
 Old code goes on inserting rows without new columns, and reading columns that it knows. So a release
-only adds; what nothing uses any more goes with a later one.
+only adds; what nothing uses any more goes with a later one. And it goes on answering: an index or a
+constraint of a table that grows with questions would hold up all of them while it is made.
 """
 
 from collections.abc import Iterator, Sequence
 
 from django.db.migrations import Migration, RunPython
 from django.db.migrations.operations import (
+    AddConstraint,
     AddField,
+    AddIndex,
     AlterField,
     AlterModelTable,
     CreateModel,
@@ -31,6 +34,18 @@ CONTRACTING = {
     RemoveField: "removes {0.model_name}.{0.name}",
     RenameField: "renames {0.model_name}.{0.old_name}",
 }
+# Tables with rows of each question: PostgreSQL reads all of them while it makes a plain index, and
+# lets nobody write meanwhile.
+GROWING = frozenset(
+    {
+        "blob", "blobpart", "callerday", "checkpoint", "componentcall", "conversation", "event",
+        "feedback", "node", "run", "turn", "turntext",
+    }
+)  # fmt: skip
+# Older than this rule; docs/operations.md says what they cost.
+BEFORE_THE_RULE = frozenset(
+    {"0036_users", "0042_erased_users", "0043_feedback_once", "0044_late_thumbs"}
+)
 HARMLESS_SQL = "reason"  # attribute of a migration: why its RunSQL does old code no harm
 CONTRACT = "contract"  # attribute of a migration: the release whose code stopped using what goes
 
@@ -72,12 +87,34 @@ def _fault(operation: Operation, migration: Migration, state: ProjectState) -> I
         case AlterField():
             model = state.models[migration.app_label, operation.model_name_lower]
             yield from _altered(model.fields[operation.name], operation)
+        case AddIndex() | AddConstraint() if _holds_up(operation.model_name_lower, migration):
+            made = operation.index if isinstance(operation, AddIndex) else operation.constraint
+            yield _held_up(f"{operation.model_name}: {made.name}")
+        case AddField() if _is_indexed(operation.field) and _holds_up(
+            operation.model_name_lower, migration
+        ):
+            yield _held_up(f"{operation.model_name}: that of {operation.name}")
         case RunSQL() | RunPython():
             return
         case _:
             for kind, words in CONTRACTING.items():
                 if isinstance(operation, kind):
                     yield words.format(operation)
+
+
+def _holds_up(model: str, migration: Migration) -> bool:
+    return model in GROWING and migration.name not in BEFORE_THE_RULE
+
+
+def _held_up(index: str) -> str:
+    return (
+        f"makes an index of {index}, and no question is answered meanwhile: make it CONCURRENTLY, "
+        "as 0045 does, and state it in `state_operations`"
+    )
+
+
+def _is_indexed(field: Field) -> bool:
+    return bool(getattr(field, "db_index", False) or field.unique)
 
 
 def _breaks_inserts(field: Field) -> bool:
@@ -99,3 +136,5 @@ def _altered(before: Field, operation: AlterField) -> Iterator[str]:
         yield f"takes the db_default of {name} away: old code leaves it out"
     if not before.unique and after.unique:
         yield f"makes {name} unique"
+    elif _is_indexed(after) and not _is_indexed(before) and operation.model_name_lower in GROWING:
+        yield _held_up(f"{operation.model_name}: that of {operation.name}")

@@ -45,6 +45,7 @@ def before() -> ProjectState:
     ]
     state = ProjectState()
     state.add_model(ModelState(APP, "Row", fields))
+    state.add_model(ModelState(APP, "Run", list(fields)))
     return state
 
 
@@ -96,6 +97,46 @@ class TestWhatOldCodeCannotLiveWith:
         self, operation, sentence
     ):
         assert said(operation, contract="0.2") == []
+
+
+BY_NAME = models.Index(fields=["name"], name="by_name")
+HELD_UP = (
+    "makes an index of run: {}, and no question is answered meanwhile: make it CONCURRENTLY, "
+    "as 0045 does, and state it in `state_operations`"
+)
+
+
+@pytest.mark.parametrize(
+    ("operation", "index"),
+    [
+        (migrations.AddIndex("run", BY_NAME), "by_name"),
+        (
+            migrations.AddConstraint(
+                "run", models.UniqueConstraint(fields=["name"], name="name_once")
+            ),
+            "name_once",
+        ),
+        (
+            migrations.AddField("run", "more", models.IntegerField(null=True, db_index=True)),
+            "that of more",
+        ),
+        (
+            migrations.AlterField("run", "note", models.TextField(null=True, db_index=True)),
+            "that of note",
+        ),
+    ],
+    ids=["index", "constraint", "indexed column", "column that gets one"],
+)
+def test_a_table_that_grows_with_questions_gets_no_index_that_holds_them_up(operation, index):
+    assert said(operation) == [HELD_UP.format(index)]
+
+
+def test_an_index_that_is_made_beside_questions_is_only_stated():
+    made = migrations.SeparateDatabaseAndState(
+        database_operations=[migrations.RunPython(migrations.RunPython.noop)],
+        state_operations=[migrations.AddIndex("run", BY_NAME)],
+    )
+    assert said(made) == []
 
 
 def test_it_is_found_where_state_and_database_are_changed_apart():
