@@ -12,11 +12,13 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import urllib.error
 from urllib.parse import urlsplit
 import urllib.request
 import uuid
+import weakref
 
 import psycopg
 
@@ -26,6 +28,7 @@ from tests.production_check import production_environment
 from tests.waiting import HANGS_SECONDS, eventually
 
 NOBODY = "nobody"
+TOLD = 8000  # bytes of what a server said
 COPILOT = """
 format: 1
 providers: [{{name: Model, kind: openai_compatible, base_url: "{url}"}}]
@@ -92,31 +95,44 @@ def manage(environment: Mapping[str, str], *arguments: str, code: Path = BASE_DI
 
 
 class Server:
-    """A server that is started and stopped within a test, from a folder with code."""
+    """A server that is started and stopped within a test, from a folder with code.
+
+    What it says is kept, and told where it does not do what it should.
+    """
 
     def __init__(
         self, environment: Mapping[str, str], port: int, *, code: Path = BASE_DIR, workers: int = 1
     ) -> None:
         self.port = port
         command = [sys.executable, "manage.py", "serve", "--port", str(port)]
+        self._said, name = tempfile.mkstemp()
+        Path(name).unlink()
+        weakref.finalize(self, os.close, self._said)
         self.process = subprocess.Popen(
             [*command, "--workers", str(workers)],
-            cwd=code, env=environment, stderr=subprocess.DEVNULL,
+            cwd=code, env=environment, stdout=self._said, stderr=self._said,
         )  # fmt: skip
 
     def wait_until_ready(self) -> None:
         def is_ready() -> bool:
             return asked(f"http://127.0.0.1:{self.port}/readyz")[0] == 200
 
-        assert eventually(lambda: is_ready() or self.process.poll() is not None)
-        assert self.process.poll() is None, "the server ended"
+        ended = eventually(lambda: is_ready() or self.process.poll() is not None)
+        assert ended, f"the server is not ready: {self.said()}"
+        assert self.process.poll() is None, f"the server ended: {self.said()}"
+
+    def said(self) -> str:
+        """The end of what it printed and logged."""
+        size = os.fstat(self._said).st_size
+        return os.pread(self._said, TOLD, max(0, size - TOLD)).decode(errors="replace")
 
     def stop(self) -> None:
         """Ends it as an operator does, and waits until it has drained."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         # uvicorn ends with the signal that it was sent, its parent of several workers with 0.
-        assert self.process.wait(2 * HANGS_SECONDS) in (0, -signal.SIGTERM)
+        status = self.process.wait(2 * HANGS_SECONDS)
+        assert status in (0, -signal.SIGTERM), f"the server ended with {status}: {self.said()}"
 
 
 @contextmanager
