@@ -283,6 +283,9 @@ def test_a_reader_who_was_logged_out_gets_no_more_news(eve: Visit):
     eve.page.clock.run_for(60_000)
     assert len(asks) == 1
     expect(eve.page.get_by_text("The answer is being written.")).to_be_visible()
+    news = eve.page.locator("#news")
+    expect(news).to_contain_text("You are logged out")
+    assert "/admin/login/?next=" in str(news.get_by_role("link").get_attribute("href"))
 
 
 def test_an_old_conversation_opens_no_socket(eve: Visit):

@@ -617,3 +617,12 @@ def test_the_page_says_what_everything_cost_and_what_is_unknown(reviewer: Browse
     assert ">at least $0.000042<" in page
     assert page.count(">cost unknown<") == 2
     assert "The cost of 1 more requests is unknown." in page
+
+
+def test_a_page_that_follows_knows_where_its_reader_logs_in_again(reviewer: Browser):
+    asked = Client().ask("Hi").answer("Hello")
+    text = text_of(reviewer.get(address(asked.conversation) + "?turn=1&q=a%26b"))
+    path = f"/admin/copilot_admin/conversation/{asked.conversation.pk}/change/"
+    assert f'data-log-in-url="/admin/login/?next={path.replace("/", "%2F")}' in text
+    assert "%3Fturn%3D1%26q%3Da%2526b" in text
+    assert "You are logged out, or may not read this any more" in text

@@ -113,15 +113,24 @@ class LivePage {
       if (answer.ok) {
         return answer;
       }
-      // Logged out or no longer allowed: there will be no more news.
-      this.ended = answer.type === "opaqueredirect" || answer.status === 403;
-      if (this.ended) {
-        this.stopPolling();
+      if (answer.type === "opaqueredirect" || answer.status === 403) {
+        this.end();
       }
     } catch {
       // The server is away: the socket or the next poll tries again.
     }
     return null;
+  }
+
+  // Logged out or no longer allowed: there will be no more news, and the reader is told so once.
+  end() {
+    this.stopPolling();
+    if (this.ended) {
+      return;
+    }
+    this.ended = true;
+    const { saidEnded, saidLogIn, logInUrl } = this.transcript.dataset;
+    this.tell(saidEnded, saidLogIn, logInUrl);
   }
 
   show(turn, html) {
@@ -151,15 +160,21 @@ class LivePage {
   }
 
   offer(turn) {
-    const news = document.getElementById("news");
-    const link = document.createElement("a");
     const query = new URLSearchParams(location.search);
     query.set("turn", turn);
-    link.href = `?${query}#turn-${turn}`;
-    link.textContent = this.transcript.dataset.saidShow;
-    news.replaceChildren(`${this.transcript.dataset.saidBranch} `, link);
+    const { saidBranch, saidShow } = this.transcript.dataset;
+    this.tell(saidBranch, saidShow, `?${query}#turn-${turn}`);
+  }
+
+  // A sentence that stays on the page, with where to go from it.
+  tell(sentence, words, address) {
+    const news = document.getElementById("news");
+    const link = document.createElement("a");
+    link.href = address;
+    link.textContent = words;
+    news.replaceChildren(`${sentence} `, link);
     news.hidden = false;
-    this.say(this.transcript.dataset.saidBranch);
+    this.say(sentence);
   }
 
   say(text) {
