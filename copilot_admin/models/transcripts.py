@@ -506,6 +506,12 @@ class Run(models.Model):
                 condition=Q(outcome="running"),
                 name="run_still_running",
             ),
+            # What is behind a figure of requests that seldom end so.
+            models.Index(
+                fields=["outcome", "started_at", "conversation"],
+                condition=Q(~Q(outcome="completed"), ~Q(outcome="running")),
+                name="run_not_completed",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -97,6 +97,7 @@ class HourlyUsage(Usage):
                 fields=["hour", "copilot", "version", "model"], name="hourly_usage_row"
             )
         ]
+        indexes = [models.Index(fields=["copilot", "hour"], name="hourly_usage_of_copilot")]
 
     def __str__(self) -> str:
         return f"{self.hour} {self.copilot_id}"

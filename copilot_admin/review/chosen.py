@@ -32,15 +32,25 @@ class Chosen:
 
     Attributes:
         values: What was asked of each, by name.
-        condition: What a conversation has to be.
+        always: What a conversation has to be whatever is asked.
         unknown: Filters that were asked for what they do not know; they leave nothing.
         parts: The others.
     """
 
     values: Mapping[str, str]
-    condition: Q
+    always: Q
     unknown: Sequence[Filter] = ()
     parts: Sequence[Part] = ()
+
+    @property
+    def condition(self) -> Q:
+        """What a conversation has to be."""
+        return self.besides(None)
+
+    def besides(self, left_out: Q | None) -> Q:
+        """What a conversation has to be besides one of the conditions."""
+        asked = (part.condition for part in self.parts if part.condition is not left_out)
+        return _all((*asked, self.always))
 
     @property
     def is_cheap(self) -> bool:
@@ -79,12 +89,10 @@ def read_filters(given: Mapping[str, str]) -> Chosen:
             parts.append(Part(filter=one, text=text, condition=one.condition(text)))
         except NoSuchValue:
             unknown.append(one)
-    condition = _all(part.condition for part in parts)
-    if unknown:
-        condition &= Q(pk__in=())
+    always = Q(pk__in=()) if unknown else Q()
     if "playground" not in values:
-        condition &= ~Q(principal__startswith=PLAYGROUND)
-    return Chosen(values=values, condition=condition, unknown=tuple(unknown), parts=tuple(parts))
+        always &= ~Q(principal__startswith=PLAYGROUND)
+    return Chosen(values=values, always=always, unknown=tuple(unknown), parts=tuple(parts))
 
 
 def _all(conditions: Iterable[Q]) -> Q:

@@ -40,6 +40,8 @@ _FORM = re.compile(
 _COMMON = frozenset(
     {"requests", "questions", "conversations", "completed", "slower", "priced", "unpriced"}
 )
+# How few requests end, and which the conversation itself does not tell.
+_FEW = frozenset({Outcome.CANCELLED.value, Outcome.TRUNCATED.value, Outcome.REFUSED.value})
 _FIRST_OF_TURN = Q(started_at=F("turn__started_at"))
 _FIRST_OF_TALK = Q(started_at=F("conversation__first_at"))
 _VOTES = {"up": 1, "down": -1}
@@ -82,18 +84,9 @@ class Counted:
         """
         if self.what == "complaints":
             return self._complaints()
-        runs = Run.objects.filter(
-            _of(self.what, self.detail),
-            conversation=OuterRef("pk"),
-            started_at__gte=self.span.first,
-            started_at__lt=self.span.end,
-        ).exclude(outcome=Outcome.RUNNING)
-        if self.version == 0:
-            runs = runs.filter(copilot_version=None)
-        elif self.version is not None:
-            runs = runs.filter(copilot_version__number=self.version)
-        if self.model is not None:
-            runs = runs.filter(model=self.model)
+        if self.what in _FEW:
+            return Q(pk__in=self._runs().order_by().values("conversation"))
+        runs = self._runs().filter(conversation=OuterRef("pk"))
         if self.what in _COMMON:
             runs = _one_by_one(runs)
         # What an index finds: nothing is asked in a conversation before it began or after its end.
@@ -101,6 +94,20 @@ class Counted:
         if self.model is not None and connection.vendor == "postgresql":  # it may be a rare one
             near &= Q(pk__in=Run.objects.filter(model=self.model).order_by().values("conversation"))
         return near & _hint(self.what) & Q(Exists(runs))
+
+    def _runs(self) -> QuerySet[Run]:
+        runs = Run.objects.filter(
+            _of(self.what, self.detail),
+            started_at__gte=self.span.first,
+            started_at__lt=self.span.end,
+        ).exclude(outcome=Outcome.RUNNING)
+        if self.what in _FEW:
+            runs = runs.exclude(outcome=Outcome.COMPLETED)  # in SQLite's index, its condition too
+        if self.version == 0:
+            runs = runs.filter(copilot_version=None)
+        elif self.version is not None:
+            runs = runs.filter(copilot_version__number=self.version)
+        return runs if self.model is None else runs.filter(model=self.model)
 
     def _complaints(self) -> Q:
         if self.detail or self.version is not None or self.model is not None:

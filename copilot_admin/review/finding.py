@@ -2,7 +2,8 @@
 
 One filter whose index has its conversations in the order of the list needs no bound. Of several, and of
 those that no index serves, a filter that leaves few is asked first; else the newest conversations are
-looked through, as many as a window has, and the list says so and goes on behind them.
+looked through, as many as a window has. What they do not have is looked up by an index of ids, where that
+has not too many; else the list says how far it looked, and goes on behind that.
 """
 
 from collections.abc import Sequence
@@ -14,6 +15,8 @@ from copilot_admin.models import Conversation
 from copilot_admin.review.chosen import Chosen
 
 FIRST_WINDOW, WINDOW = 1_000, 5_000
+# Entries of an index, read from it alone, to find conversations wherever they are.
+MOST_IDS = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +64,16 @@ def first_rows(ordered: QuerySet[Conversation], chosen: Chosen, *, size: int) ->
             return []
         passing = passing.filter(_until(_nearest(known, ordered), ordered))
     return list(passing[: size + 1])
+
+
+def rows_anywhere(ordered: QuerySet[Conversation], chosen: Chosen) -> QuerySet[Conversation] | None:
+    """What filters leave however far away it is; None where indexes have too many entries of each."""
+    for one in chosen.indexed:
+        if not (one.is_in_order or one.ids[MOST_IDS : MOST_IDS + 1]):
+            # A bound within the statement has PostgreSQL read them once, and not look for each conversation's.
+            ids = one.ids.distinct()[:MOST_IDS]
+            return ordered.filter(chosen.besides(one.condition), pk__in=ids)
+    return None
 
 
 def _ends(

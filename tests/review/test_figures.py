@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
+from copilot_admin.admin.figures.running import running_now
 from copilot_admin.answering.feedback import Judgement, keep
 from copilot_admin.models import (
     CallerDay,
@@ -253,3 +254,29 @@ class TestBehindFigures:
             name = index if IS_POSTGRESQL else f"sqlite_autoindex_{table}"
             assert name in plan or f"INDEX {index}" in plan, plan
             assert "SCAN " not in plan.replace("Index Scan", "")
+
+    def test_hours_of_one_copilot_are_found_by_both(self):
+        hours = HourlyUsage.objects.filter(
+            copilot__in=[1], hour__gte=START, hour__lt=START + DAY
+        ).order_by()
+        assert "hourly_usage_of_copilot" in indexed_plan(hours)
+
+    @pytest.mark.parametrize("of", [{"copilots": (1,)}, {"copilots": None, "users": (1,)}])
+    def test_what_runs_is_found_among_what_runs(self, of, django_assert_num_queries):
+        with django_assert_num_queries(1) as asked:
+            running_now(**of, at=NOW)
+        sql = asked.captured_queries[0]["sql"]
+        with connection.cursor() as cursor:
+            prefix = "EXPLAIN" if IS_POSTGRESQL else "EXPLAIN QUERY PLAN"
+            if IS_POSTGRESQL:
+                cursor.execute("SET LOCAL enable_seqscan = off")
+            cursor.execute(f"{prefix} {sql}")
+            assert "run_still_running" in str(cursor.fetchall())
+
+
+def indexed_plan(rows):
+    """The plan where a table is too small for its index."""
+    if IS_POSTGRESQL:
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+    return rows.explain()

@@ -120,6 +120,13 @@ def test_thumbs_and_their_reasons():
     assert found(reason="Too") == set()
 
 
+@pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite has no index of what is in a list")
+def test_a_reason_is_found_by_the_index_of_all_reasons():
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    assert "feedback_reasons" in Feedback.objects.filter(tags__contains=["Slow"]).explain()
+
+
 def test_figures_lie_between_bounds():
     Client().ask("asked").answer("-")  # 15 tokens, the first after 300 ms
     for given, expected in (

@@ -9,14 +9,14 @@ import pytest
 
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.journal.users import row_of
-from copilot_admin.models import Conversation, Copilot, Run
+from copilot_admin.models import Conversation, Copilot, Outcome, Run
 from copilot_admin.review import finding
 from copilot_admin.review.chosen import Chosen, read_filters
 from copilot_admin.review.filter import Index
 from copilot_admin.review.filters import BY_NAME
-from copilot_admin.review.finding import Scope, first_rows, scope_of
+from copilot_admin.review.finding import Scope, first_rows, rows_anywhere, scope_of
 from tests.databases import IS_POSTGRESQL
-from tests.factories import make_copilot
+from tests.factories import make_copilot, make_version
 from tests.review.test_filters import INDEXES
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
@@ -98,6 +98,46 @@ def test_requests_are_looked_up_where_they_are_few():
     assert (nothing, scope.end) == ([], None)
 
 
+def runs(title: str, number: int = 1, *, days_ago: int = 0, **of: Any) -> None:
+    """Requests of each conversation with a title."""
+    at = NOON - timedelta(days=days_ago)
+    for asked in Conversation.objects.filter(title=title):
+        for _ in range(number):
+            given = {"conversation": asked, "copilot": asked.copilot, "heartbeat_at": at, **of}
+            Run.objects.create(started_at=at, **given)
+
+
+def test_what_was_often_asked_long_ago_is_found_behind_the_window(monkeypatch):
+    version = make_version()
+    talks(2, title="old", days_ago=9, copilot=version.copilot)
+    runs("old", 3, copilot_version=version)
+    talks(9, title="new", copilot=version.copilot)
+    chosen = read_filters({"version": "1"})
+    found, scope = looked(version="1")
+    assert (found, scope.end is None) == ([], False)
+    monkeypatch.setattr(finding, "MOST_IDS", 6)
+    anywhere = rows_anywhere(NEWEST, chosen)
+    assert anywhere is not None
+    assert [row.title for row in anywhere] == ["old", "old"]
+    both = rows_anywhere(NEWEST, read_filters({"version": "1", "tokens-from": "5"}))
+    assert both is not None
+    assert not both
+    monkeypatch.setattr(finding, "MOST_IDS", 5)
+    assert rows_anywhere(NEWEST, chosen) is None
+
+
+@pytest.mark.parametrize("what", ["cancelled", "truncated", "refused"])
+def test_requests_that_seldom_end_so_are_found_by_an_index(what: str):
+    talks(2, title="asked")
+    talks(3, title="other")
+    runs("asked", outcome=what)
+    runs("other", outcome=Outcome.COMPLETED)
+    chosen = read_filters({"counted": f"{what} 2026-11-20 2026-11-20"})
+    rows = scope_of(NEWEST, chosen).rows
+    assert [row.title for row in rows] == ["asked", "asked"]
+    assert "run_not_completed" in _plan_of(rows, is_sorted=False)
+
+
 def test_what_a_filter_does_not_know_leaves_nothing():
     talks(4)
     found, _scope = looked(copilot="nonsense", tokens_from="0")
@@ -143,12 +183,13 @@ def _plan(chosen: Chosen) -> str:
     return _plan_of(NEWEST.filter(chosen.condition))
 
 
-def _plan_of(rows: QuerySet[Conversation]) -> str:
+def _plan_of(rows: QuerySet[Conversation], *, is_sorted: bool = True) -> str:
     if IS_POSTGRESQL:
         with connection.cursor() as cursor:
             for way in ("seqscan", "bitmapscan", "sort"):
                 cursor.execute(f"SET LOCAL enable_{way} = off")
-    plan = rows[:51].explain()
-    assert "Sort" not in plan
-    assert "TEMP B-TREE" not in plan
-    return str(plan)
+    plan = str(rows.all()[:51].explain())
+    if is_sorted:
+        assert "Sort" not in plan
+        assert "TEMP B-TREE" not in plan
+    return plan

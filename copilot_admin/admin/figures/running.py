@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import F, Q
 from django.urls import reverse
 
 from copilot_admin.journal import SILENCE
@@ -35,10 +35,12 @@ def running_now(
     copilots: tuple[int, ...] | None, users: tuple[int, ...] | None = None, *, at: datetime
 ) -> Running:
     """What runs, of processes that are alive; one query."""
-    of = Q() if copilots is None else Q(copilot__in=copilots)
+    of = Q() if copilots is None else Q(of_copilot__in=copilots)
     if users is not None:
-        of &= Q(user__in=users)
-    alive = Run.objects.filter(of, outcome=Outcome.RUNNING, heartbeat_at__gte=at - SILENCE)
+        of &= Q(of_user__in=users)
+    # Few run at a time. By its columns SQLite would read all that a copilot or a user ever asked.
+    named = Run.objects.alias(of_copilot=F("copilot_id") + 0, of_user=F("user_id") + 0)
+    alive = named.filter(of, outcome=Outcome.RUNNING, heartbeat_at__gte=at - SILENCE)
     rows = alive.exclude(principal__startswith=PLAYGROUND).select_related("copilot")
     found = list(rows.order_by("started_at")[: MOST_SHOWN + 1])
     return Running(

@@ -16,7 +16,7 @@ from copilot_admin.models import Conversation
 from copilot_admin.review.chosen import Chosen, read_filters
 from copilot_admin.review.excerpts import excerpts
 from copilot_admin.review.filters import BY_NAME
-from copilot_admin.review.finding import WINDOW, first_rows, scope_of
+from copilot_admin.review.finding import WINDOW, first_rows, rows_anywhere, scope_of
 from copilot_admin.review.phrases import Typed, read_typed
 from copilot_admin.review.row_notes import errors_of, reasons_of
 from copilot_admin.review.searching import (
@@ -149,6 +149,9 @@ class TranscriptList(ChangeList):
         if len(found) > size or not self.chosen.needs_bound:
             return found
         scope = scope_of(rows, self.chosen, window=self.window)
+        anywhere = rows_anywhere(rows, self.chosen) if scope.end else None
+        if anywhere is not None:
+            return list(anywhere[: size + 1])
         self.looked_to = scope.end
         return list(scope.rows[: size + 1])
 
@@ -168,7 +171,8 @@ class TranscriptList(ChangeList):
             scope = scope_of(newest, self.chosen, window=self.window)
             counted = max(scope.rows.order_by()[: COUNTED + 1].count(), len(rows))
             self.is_bounded = counted > COUNTED
-            self.is_least = scope.end is not None
+            is_whole = not (self.older_query or self.newer_query or self.looked_to)
+            self.is_least = scope.end is not None and not is_whole
         self.result_count = self.full_result_count = min(counted, COUNTED)
 
     def _point_at_hits(self, typed: Typed, named: Mapping[int, int | None]) -> None:
