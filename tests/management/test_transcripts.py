@@ -34,7 +34,7 @@ def test_a_file_has_what_the_filters_leave(tmp_path: Path):
     file = tmp_path / "out.csv"
     arguments = ("--format", "csv", "--output", str(file), "--copilot", "desk")
     assert export(*arguments, "--filter", "outcome=completed", "--search", "rates") == (
-        "1 conversations, 1 questions.\n"
+        "1 conversation, 1 question.\n"
     )
     rows = list(csv.DictReader(StringIO(file.read_text(encoding="utf-8-sig"), newline="")))
     assert [(row["copilot"], row["question"]) for row in rows] == [("desk", "Rates?")]

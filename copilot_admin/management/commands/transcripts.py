@@ -98,7 +98,9 @@ class Command(BaseCommand):
                 conversations, turns = _write(file, walk, about)
         except OSError as error:
             raise CommandError(f"{error.filename or output}: {error.strerror}.") from error
-        self.stderr.write(f"{conversations} conversations, {turns} questions.")
+        talks = "conversation" if conversations == 1 else "conversations"
+        asked = "question" if turns == 1 else "questions"
+        self.stderr.write(f"{conversations} {talks}, {turns} {asked}.")
 
 
 def _selection(query: str) -> Selection:
