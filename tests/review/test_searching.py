@@ -192,6 +192,19 @@ def test_what_takes_too_long_to_read_is_looked_for_among_the_newest(monkeypatch)
     assert page.bound is Bound.MANY
 
 
+def test_after_the_index_took_its_time_the_walk_is_short(monkeypatch):
+    monkeypatch.setattr(searching, "STEPS", (1,))
+    monkeypatch.setattr(searching, "MORE_STEPS", (1, 8))
+    for number in range(4):
+        said(f"Bonds {number}")
+    rows = Conversation.objects.order_by("-last_at", "-id")
+    monkeypatch.setattr(searching, "conversations_found", lambda phrases, served: None)
+    page = search(rows, ("bonds",), size=50)
+    assert [row.title for row in page.rows] == ["Bonds 3", "Bonds 2"]
+    assert page.bound is Bound.MANY
+    assert len(search(rows, ("bo",), size=50).rows) == 4
+
+
 @pytest.mark.skipif(IS_POSTGRESQL, reason="PostgreSQL is bounded by time")
 def test_sqlite_reads_a_number_of_texts_and_says_so(monkeypatch):
     for number in range(3):
