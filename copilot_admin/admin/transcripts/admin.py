@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.loader import render_to_string
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
@@ -18,7 +19,8 @@ from copilot_admin.admin.transcripts.saving import SavedViews
 from copilot_admin.admin.transcripts.views import VIEW
 from copilot_admin.admin.transcripts.words import outcome_words
 from copilot_admin.models import Conversation, EndUser
-from copilot_admin.rendering.text import duration
+from copilot_admin.prices.money import sum_in_words
+from copilot_admin.rendering.text import duration, number_text
 
 FOLDER = "admin/copilot_admin/conversation"
 
@@ -98,12 +100,13 @@ class ConversationAdmin(GuardedLookups, SavedViews, LearningViews, AskingAgainVi
     @admin.display(description=_("Tokens"))
     def n_tokens(self, conversation: Conversation) -> SafeString:
         """How many tokens all answers of the conversation took together."""
-        return _cell("number", number=conversation.tokens)
+        return format_html('<span class="ca-nums">{}</span>', number_text(conversation.tokens))
 
     @admin.display(description=_("Cost"))
     def n_dollars(self, conversation: Conversation) -> SafeString:
         """What all answers of the conversation cost together, as far as it is known."""
-        return _cell("cost", conversation=conversation)
+        cost = sum_in_words(conversation)
+        return format_html('<span class="ca-nums" title="{}">{}</span>', cost.sentence, cost.text)
 
     @admin.display(description=_("First token"))
     def ttft(self, conversation: Conversation) -> str:
