@@ -7,10 +7,10 @@ from django.db import OperationalError, connection, connections, transaction
 from django.db.models import Q, QuerySet, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import StrIndex
-from psycopg.errors import QueryCanceled
 
 from copilot_admin.models import TurnText
 from copilot_admin.review.phrases import has_trigram
+from copilot_admin.storage.database_thread import was_cut
 
 SQLITE_INDEX = "copilot_admin_turntext_trigrams"
 POSTGRESQL_INDEX = "turn_text_trigrams"
@@ -101,7 +101,7 @@ def conversations_found(
             ids = list(rows.values_list("conversation_id", flat=True)[: MOST_FOUND + 1])
             return ids[:MOST_FOUND], len(ids) <= MOST_FOUND and not _sqlite_left_out(served)
     except OperationalError as error:
-        if isinstance(error.__cause__, QueryCanceled):
+        if was_cut(error):
             return None
         raise
 

@@ -5,7 +5,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, TypeAlias
 
 from django.db import connections
-from django.db.backends.postgresql.base import DatabaseWrapper as PostgresqlConnection
 
 from copilot_admin.answering.run import RUNNING
 from copilot_admin.component_calls.call import CALLS, MOST_CALLS
@@ -87,10 +86,7 @@ def _readings() -> Iterator[tuple[str, Reading]]:
 
 
 def _pool() -> Iterator[tuple[str, Reading]]:
-    database = connections["default"]
-    pool: ConnectionPool | None = (
-        database.pool if isinstance(database, PostgresqlConnection) else None
-    )
+    pool: ConnectionPool | None = getattr(connections["default"], "pool", None)
     if pool is None:
         return
     stats = pool.get_stats()

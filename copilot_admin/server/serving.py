@@ -5,7 +5,6 @@ import socket
 
 from django.conf import settings
 from django.db import connections
-from django.db.backends.postgresql.base import DatabaseWrapper as PostgresqlConnection
 import uvicorn
 
 from copilot_admin.config.databases import SQLITE
@@ -126,8 +125,8 @@ def _leave_database() -> None:
     """Closes what the checks have opened: the process that keeps workers needs no connections."""
     database = connections["default"]
     database.close()
-    if isinstance(database, PostgresqlConnection):
-        database.close_pool()
+    if database.vendor == "postgresql":
+        database.close_pool()  # type: ignore[attr-defined]  # it has
 
 
 def serve(listener: socket.socket, *, workers: int = 1) -> None:

@@ -30,6 +30,7 @@ T = TypeVar("T")
 # file raises neither (see `damage`): trying again does not mend it, and the question was right.
 OUTAGES = (OperationalError, InterfaceError)
 MISTAKES = (DataError, IntegrityError, ProgrammingError)
+QUERY_CANCELED = "57014"  # PostgreSQL's code of a statement that took too long
 
 
 class JournalDown(Unavailable):
@@ -56,6 +57,14 @@ class JournalBroken(JournalDown):
 def is_outage(error: BaseException) -> bool:
     """Whether the database is to blame, and not whoever asked."""
     return isinstance(error, OUTAGES) or is_damage(error)
+
+
+def was_cut(error: BaseException) -> bool:
+    """Whether PostgreSQL ended a statement that took too long.
+
+    Its driver is asked by the code, not by the class: SQLite is served without loading it.
+    """
+    return getattr(error.__cause__, "sqlstate", None) == QUERY_CANCELED
 
 
 class Patience:

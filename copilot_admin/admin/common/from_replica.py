@@ -7,10 +7,9 @@ from typing import Any, TypeVar, cast
 from django import db
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.template.response import SimpleTemplateResponse
-from psycopg.errors import QueryCanceled
 
 from copilot_admin.edge.fresh_pages import reads_primary
-from copilot_admin.storage.database_thread import is_outage
+from copilot_admin.storage.database_thread import is_outage, was_cut
 from copilot_admin.storage.replica import REPLICA, reading_replica
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
@@ -37,7 +36,7 @@ def from_replica(view: View) -> View:
                 pass
             except db.Error as error:
                 # What takes too long there does so here.
-                if not is_outage(error) or isinstance(error.__cause__, QueryCanceled):
+                if not is_outage(error) or was_cut(error):
                     raise
                 REPLICA.leave_alone(type(error).__name__)
         return view(self, request, *args, **options)

@@ -8,7 +8,6 @@ from typing import IO
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections
-from django.db.backends.postgresql.base import DatabaseWrapper
 
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.upkeep.backups.archive import Reader
@@ -128,8 +127,8 @@ def _check_alone() -> None:
     """
     database = connections[DEFAULT_DB_ALIAS]
     database.close()
-    if isinstance(database, DatabaseWrapper):
-        database.close_pool()
+    if database.vendor == "postgresql":
+        database.close_pool()  # type: ignore[attr-defined]  # it has
     until = time.monotonic() + LEAVING_SECONDS
     while others := _others():
         if time.monotonic() > until:
