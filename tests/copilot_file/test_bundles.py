@@ -77,12 +77,15 @@ def test_every_fault_is_told_with_its_file() -> None:
     [
         (NamedFile("a.yaml", "format: 1".encode("utf-16")), "a.yaml: The file is not UTF-8"),
         (NamedFile("a.yaml", b"format: 0\n"), "a.yaml: format: 0 is not possible. Write format: 1"),
-        (NamedFile("a.yaml", b"x" * (MOST_BYTES + 1)), "a.yaml: The file has 10485761 bytes"),
+        (NamedFile("a.yaml", b"x" * (MOST_BYTES + 1)), "a.yaml: The file is too big: 10 MB"),
         (NamedFile("a.yaml", b"p: " + b"x" * 5_000_000), "a.yaml: YAML may have 5000000 char"),
         (NamedFile("a.zip", b"PK\x03\x04 and nothing"), "a.zip: This ZIP file is damaged"),
         (zipped(NamedFile("run.exe", b"x")), "all.zip: run.exe: is no copilot file"),
         (zipped(), "all.zip: The file is|There is no copilot file in what you sent."),
-        (zipped(NamedFile("x.yaml", b" " * 11_000_000)), "all.zip: x.yaml: The file has 10485761"),
+        (
+            zipped(NamedFile("x.yaml", b" " * 11_000_000)),
+            "all.zip: x.yaml: The file is too big: 10 MB",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_said(file: NamedFile, sentence: str) -> None:

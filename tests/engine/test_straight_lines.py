@@ -30,7 +30,7 @@ import pytest
 
 from copilot_admin.admin.blocks import contents
 import copilot_admin.config.logs
-from copilot_admin.copilot_file import loading
+from copilot_admin.copilot_file import fault_places, loading
 from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.edge import route_names
 from copilot_admin.engine import artifact_names, citations
@@ -245,6 +245,18 @@ DOORS = (
         (("", "4111 1111 1111 1111 ", ""), ("", "a@b.cd ", ""), ("", "QUJD", ""), ("", "A\n", "")),
     ),
     Door(redactor, every_place, (("", "a@b.cd ", ""),)),
+    Door(
+        fault_places,
+        lambda text: fault_places.place_of(f"widgets[0].{text}"),
+        (
+            ("", "a", ""),
+            ("", "a.", ""),
+            ("a", "[1]", ""),
+            ("", "a[1].", "!"),
+            ("", "[", ""),
+            ("", ": ", ""),
+        ),
+    ),
     Door(
         rehearsal_script,
         lambda text: list(rehearsal_script._given(text)),

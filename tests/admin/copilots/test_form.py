@@ -48,7 +48,7 @@ def test_lines_end_as_they_were_typed_and_not_as_a_browser_sends_them(builder: C
     copilot.refresh_from_db()
     assert copilot.system_prompt == "One.\nTwo.\nThree."
     response = builder.get(f"{reverse('admin:copilot_admin_copilot_publish')}?id={copilot.pk}")
-    assert '<p dir="auto">One.\nTwo.<ins>\nThree.</ins></p>' in response.content.decode()
+    assert 'dir="auto">One.\nTwo.<ins>\nThree.</ins></div>' in response.content.decode()
 
 
 def test_copilot_is_made_from_a_name_a_provider_and_a_model(builder: Client) -> None:

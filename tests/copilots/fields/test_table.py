@@ -194,6 +194,7 @@ BEHAVIOUR = {
         "admin/copilots/preview.py",
         "admin/copilots/prompt.py",
         "copilot_file/exporting.py",  # the providers that controls name
+        "copilot_file/fault_places.py",  # what one of them is called
         "copilot_file/importing.py",
         "copilot_file/template_needs.py",  # what a template asks of who uses it
         "copilot_file/templates.py",
@@ -222,7 +223,11 @@ BEHAVIOUR = {
         "privacy/retention.py",
     },
     "show_steps": {"admin/components/trial.py"},  # of the engine's events, not of a draft
-    "starters": {"admin/copilots/preview.py", "copilot_file/templates.py"},
+    "starters": {
+        "admin/copilots/preview.py",
+        "copilot_file/fault_places.py",
+        "copilot_file/templates.py",
+    },
     "stream_all_text": {"admin/components/trial.py"},  # as above
     "system_prompt": {
         "admin/copilots/form.py",
