@@ -217,6 +217,7 @@ def test_what_a_closed_tab_held_is_offered_again(ada: Visit) -> None:
     page.get_by_label("Description").first.fill("Half a thought")
     ada.tab("Steps and starters")
     page.get_by_role("button", name="Add a question").click()
+    expect(page.locator("input:focus, textarea:focus")).to_have_value("")  # the new row's
     page.keyboard.type("Two?")
     kept(page)
     page.on("dialog", lambda dialog: dialog.accept())
