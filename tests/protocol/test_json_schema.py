@@ -166,3 +166,30 @@ def test_an_example_fits_its_own_schema(example: Any) -> None:
 
     assert schema_fault(schema) == ""
     assert data_faults(example, schema) == ()
+
+
+class Counted(list[Any]):
+    """A list that knows how many of its elements were asked for."""
+
+    asked = 0
+
+    def __getitem__(self, place: Any) -> Any:
+        self.asked += 1
+        return super().__getitem__(place)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"items": {"type": "object"}},
+        {"anyOf": [{"type": "array", "items": {"type": "object"}}, {"type": "string"}]},
+        {"type": "array", "items": {"oneOf": [{"type": "object"}, {"type": "string"}]}},
+    ],
+)
+def test_of_many_faults_no_more_are_looked_for_than_are_told(schema: Any) -> None:
+    data = Counted(range(100_000))
+
+    faults = data_faults(data, schema)
+
+    assert 1 <= len(faults) <= 10
+    assert data.asked <= 20

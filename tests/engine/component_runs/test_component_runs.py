@@ -489,3 +489,21 @@ def test_as_a_program_it_keeps_the_tokens_of_the_models_it_asked():
             "total_tokens": 6,
         },
     )
+
+
+@pytest.mark.parametrize(("number", "is_beside"), [(3, False), (5_000, True)])
+def test_many_arguments_are_compared_beside_the_event_loop(number: int, is_beside: bool) -> None:
+    threads: list[threading.Thread] = []
+
+    class Looks(Echo):
+        name = "looks"
+
+        @classmethod
+        def parameters(cls) -> dict[str, Any]:
+            threads.append(threading.current_thread())
+            return {"properties": {"rows": {"items": {"type": "integer"}}}}
+
+    wrong = ComponentRun(Looks, {"rows": ["x"] * number})
+    sentence = failure(wrong, BadArguments)
+    assert sentence.startswith("Wrong arguments for looks: rows[0]: 'x' is not of type 'integer'")
+    assert [one is not threading.main_thread() for one in threads] == [is_beside]

@@ -195,6 +195,12 @@ class TestReading:
             ("a\n" + "x" * 200_000, "are no CSV: field larger than"),
             ("x" * (MAX_TEXT + 1), "longer than 5,000,000 characters"),
             ([{"a": 1}] * (MAX_ROWS + 1), "20,001 rows; at most 20,000"),
+            ("a,b\n" * 1_000_000, "There are 999,999 rows; at most 20,000"),
+            ("," * MAX_COLUMNS + "\n1", "201 columns in 1 rows. At most 200"),
+            (
+                "," * 49 + "\n1" * (MAX_CELLS // 50 + 1),
+                "50 columns in 6,001 rows. At most 200 columns and 300,000 values",
+            ),
             ([{str(n): 1 for n in range(MAX_COLUMNS + 1)}], "201 columns in 1 rows. At most 200"),
             (
                 [{str(n): 1 for n in range(50)}] * (MAX_CELLS // 50 + 1),
