@@ -5,6 +5,7 @@ from functools import partial
 from django.db import connection, transaction
 
 from copilot_admin.models import SeenKind, SeenValue
+from copilot_admin.storage.held_back import hold_back
 from copilot_admin.storage.statements import Insert
 
 FILTERS_FILLING = "filters"  # the row of `Filling` for turns that are older than this
@@ -19,7 +20,12 @@ def note_seen(kind: SeenKind, value: str) -> None:
     key = (str(connection.settings_dict["NAME"]), kind, cut)
     if not cut or key in _noted:
         return
-    _INSERT(kind=kind, value=cut)
+    hold_back((SeenValue._meta.db_table, kind.value, cut), partial(_note, key))
+
+
+def _note(key: tuple[str, SeenKind, str]) -> None:
+    _, kind, value = key
+    _INSERT(kind=kind, value=value)
     transaction.on_commit(partial(_noted.add, key))
 
 

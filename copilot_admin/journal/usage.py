@@ -26,7 +26,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.models.transcripts import PLAYGROUND
 from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
-from copilot_admin.storage.held_back import hold_back
+from copilot_admin.storage.held_back import Number, hold_back, hold_sum
 from copilot_admin.storage.statements import Insert, Update
 
 USAGE_FILLING = "usage"  # the row of `Filling` for what was there before the rollups
@@ -42,8 +42,6 @@ _ADD_TO_RUN = tuple(name for name in COUNTED if name not in _VOTES)
 _known_callers: dict[tuple[str, date, int, str], int] = {}  # first hours that this process wrote
 _MOST_KNOWN = 10_000
 
-Number = int | Decimal
-
 
 class _Rollup:
     """The statements of one table of counts.
@@ -55,13 +53,17 @@ class _Rollup:
     """
 
     def __init__(self, model: type[Model], *, where: Sequence[str], add: Sequence[str]) -> None:
-        self._table = model._meta.db_table
+        self._place = (model._meta.db_table,)
+        self._columns = add[0]  # no two ways to change one table begin with the same
         self._insert = Insert(model, returning=("id",), or_ignore=True)
         self._add = Update(model, where=where, add=add)
 
     def __call__(self, row: Mapping[str, object], more: Mapping[str, Number]) -> None:
         """Adds to a row, and makes it with the first; where there is none, nothing is taken away."""
-        hold_back((self._table, *row.values()), partial(self._change, row, more))
+        # Apart from what is added: where a row is gone, that still makes it.
+        is_taken = min(more.values()) < 0
+        place = (*self._place, *row.values(), self._columns, is_taken)
+        hold_sum(place, more, partial(self._change, row))
 
     def _change(self, row: Mapping[str, object], more: Mapping[str, Number]) -> None:
         if self._add(**row, **more) or min(more.values()) < 0:

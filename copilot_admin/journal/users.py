@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 
 from copilot_admin.copilots.user_words import hashed
 from copilot_admin.copilots.users import AskingUser
@@ -15,7 +15,8 @@ from copilot_admin.storage.selects import Select
 from copilot_admin.storage.statements import Insert
 
 _FIND = Select(EndUser, "id", where=("identifier",))
-_INSERT = Insert(EndUser, returning=("id",), or_existing=("identifier",))
+# Another process may be faster. Its row is read, not taken: a lock on it would last until the commit.
+_INSERT = Insert(EndUser, returning=("id",), or_ignore=True)
 _MOST_KNOWN = 10_000
 T = TypeVar("T")
 _Key = tuple[str, AskingUser, datetime]  # database, user, hour in which he was last written
@@ -49,7 +50,7 @@ def after_row_of(user: AskingUser | None, job: Callable[[], T], *, at: datetime)
     if user is None or _key(user, at) in _known:
         return job
     place = (EndUser._meta.db_table, user.id)
-    return FirstThen(place, partial(written, user, at=at), job)
+    return FirstThen(place, partial(row_of, user, at=at), job)
 
 
 def written(user: AskingUser, *, at: datetime) -> int:
@@ -65,7 +66,10 @@ def written(user: AskingUser, *, at: datetime) -> int:
     told = {"email": user.email, "name": user.name, "source": user.source.value}
     seen = {**told, "digest": hashed(user.id), "last_at": hour}
     row = _FIND(identifier=user.id) or _INSERT(identifier=user.id, **seen, first_at=at)
-    assert row is not None  # noqa: S101  # the statement returns one
+    if row is None:
+        row = _FIND(identifier=user.id)
+    if row is None:
+        raise IntegrityError("The user was erased while he was looked up.")
     row_id = int(row[0])
     hold_back((EndUser._meta.db_table, row_id), partial(_tell, row_id, seen, at))
     return row_id

@@ -1,26 +1,62 @@
-"""What transactions do first and last, in one order for all: so none waits for another that waits for it.
+"""What jobs do first and transactions last, in one order for all: none waits for another that waits for it.
 
 Jobs that are committed together come in the order of their arrival, in each process another one. Rows
 that many of them make or change, such as users and counts, would be locked crosswise: PostgreSQL ends
 one of the two after a second, and questions wait for it meanwhile.
+
+Rows that two processes may be making are made before, in a transaction of their own: whoever makes the
+same one waits for its commit, and a batch takes up to a second. What many jobs add to one row is added
+up and written once: each statement that holds such a row keeps all other processes from theirs.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from decimal import Decimal
 from operator import attrgetter, itemgetter
 import threading
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from django.db import transaction
+
 Place: TypeAlias = tuple[Any, ...]  # of a row: first its table, then its key
 Work: TypeAlias = Callable[[], object]
+Number: TypeAlias = int | Decimal
+Change: TypeAlias = Callable[[Mapping[str, Number]], object]
 T = TypeVar("T")
 
 
-class _Held(threading.local):
-    """The work of the transaction of this thread; None: nothing is held back."""
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """What is added to the columns of one row in the end."""
 
-    work: list[tuple[Place, Work]] | None = None
+    change: Change
+    numbers: Counter[str] = field(default_factory=Counter)
+
+    def __call__(self) -> None:
+        self.change(self.numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """What a transaction does last; each sum stands once in its work, too."""
+
+    work: list[tuple[Place, Work]] = field(default_factory=list)
+    sums: dict[Place, _Sum] = field(default_factory=dict)
+
+    def add(self, place: Place, numbers: Mapping[str, Number], change: Change) -> None:
+        if place not in self.sums:
+            self.sums[place] = _Sum(change)
+            self.work.append((place, self.sums[place]))
+        # Its numbers may be Decimals: a Counter adds whatever can be added.
+        self.sums[place].numbers.update(numbers)  # type: ignore[arg-type]
+
+
+class _Held(threading.local):
+    """What the transaction of this thread does last; None: nothing is held back."""
+
+    last: _Last | None = None
 
 
 _held = _Held()
@@ -33,10 +69,24 @@ def hold_back(place: Place, work: Work) -> None:
         place: Of the row that it changes: what is done is done in the order of places.
         work: Changes it.
     """
-    if _held.work is None:
+    if _held.last is None:
         work()
     else:
-        _held.work.append((place, work))
+        _held.last.work.append((place, work))
+
+
+def hold_sum(place: Place, numbers: Mapping[str, Number], change: Change) -> None:
+    """Adds to a row at the end of the transaction, with all that others add; else at once.
+
+    Args:
+        place: Of the row and of the way in which it is changed, which is one for each place.
+        numbers: By the names of its columns.
+        change: Takes the sums.
+    """
+    if _held.last is None:
+        change(numbers)
+    else:
+        _held.last.add(place, numbers, change)
 
 
 @contextmanager
@@ -46,24 +96,27 @@ def holding_back() -> Iterator[Work]:
     Yields:
         Does it; to be called at the end of the block, or it is dropped.
     """
-    outer, _held.work = _held.work, []
+    outer, _held.last = _held.last, _Last()
     try:
         yield do_held
     finally:
-        _held.work = outer
+        _held.last = outer
 
 
 @contextmanager
 def held_apart() -> Iterator[None]:
     """For a savepoint: what it does last is done with the rest, and not at all where it is undone."""
-    outer, _held.work = _held.work, []
+    outer, mine = _held.last, _Last()
+    _held.last = mine
     try:
         yield
-        mine = _held.work
     finally:
-        _held.work = outer
-    for place, work in mine:
-        hold_back(place, work)
+        _held.last = outer
+    for place, work in mine.work:
+        if isinstance(work, _Sum):
+            hold_sum(place, work.numbers, work.change)
+        else:
+            hold_back(place, work)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +140,20 @@ class FirstThen(Generic[T]):
 
 
 def do_first(jobs: Iterable[Callable[[], object]]) -> None:
-    """Does what jobs of one transaction begin with, in the order of places."""
+    """Does and commits what jobs of one transaction begin with, in the order of places."""
     some = [job for job in jobs if isinstance(job, FirstThen)]
-    for job in sorted(some, key=attrgetter("place")):
-        job.first()
+    if not some:
+        return
+    with transaction.atomic(), holding_back() as do_the_rest:
+        for job in sorted(some, key=attrgetter("place")):
+            job.first()
+        do_the_rest()
 
 
 def do_held() -> None:
     """Does what was held back so far: for whoever deletes rows that it would make anew."""
-    held, _held.work = _held.work, None
-    for _, work in sorted(held or (), key=itemgetter(0)):
+    last, _held.last = _held.last, None
+    for _, work in sorted(last.work if last else (), key=itemgetter(0)):
         work()
-    if held is not None:
-        _held.work = []
+    if last is not None:
+        _held.last = _Last()

@@ -144,8 +144,8 @@ def _settle_alone(waiting: _Waiting[Any]) -> BaseException | None:
 
 
 def _commit(batch: Sequence[_Waiting[Any]]) -> list[Any]:
+    _attempt(partial(do_first, [waiting.job for waiting in batch]))
     with transaction.atomic(), holding_back() as do_the_rest:
-        _attempt(partial(do_first, [waiting.job for waiting in batch]))
         results = [_attempt(waiting.job) for waiting in batch]
         _attempt(do_the_rest)
         return results

@@ -1,7 +1,8 @@
 """What transactions do last is done in one order."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import partial
 import threading
 
@@ -14,10 +15,12 @@ from copilot_admin.journal.users import written
 from copilot_admin.models import DailyTotal, EndUser, Outcome
 from copilot_admin.storage.held_back import (
     FirstThen,
+    Number,
     do_first,
     do_held,
     held_apart,
     hold_back,
+    hold_sum,
     holding_back,
 )
 from copilot_admin.storage.writer import Writer
@@ -35,6 +38,28 @@ def test_what_is_held_back_is_done_last_in_the_order_of_places():
         done.append("job")
         do_the_rest()
     assert done == ["job", "0z", "1a", "1b, first", "1b, second"]
+
+
+def test_what_many_add_to_one_row_is_written_once():
+    done: list[object] = []
+
+    def change(numbers: Mapping[str, Number]) -> None:
+        done.append(dict(numbers))
+
+    with holding_back() as do_the_rest:
+        hold_sum((1,), {"runs": 1, "cost": Decimal("0.5")}, change)
+        hold_back((0,), lambda: done.append("before"))
+        hold_sum((2,), {"runs": 5}, change)
+        with held_apart():
+            hold_sum((1,), {"runs": 2, "cost": 0}, change)
+        with pytest.raises(ValueError, match="broke"), held_apart():
+            hold_sum((1,), {"runs": 100, "cost": 0}, change)
+            raise ValueError("broke")
+        hold_sum((1,), {"runs": -1, "cost": Decimal("0.25")}, change)
+        do_the_rest()
+    assert done == ["before", {"runs": 2, "cost": Decimal("0.75")}, {"runs": 5}]
+    hold_sum((1,), {"runs": 1}, change)
+    assert done[3:] == [{"runs": 1}]
 
 
 def test_where_nothing_is_held_back_it_is_done_at_once():
@@ -61,6 +86,7 @@ def test_of_a_savepoint_that_is_undone_nothing_is_done_and_the_rest_at_the_end()
     assert done == [2, 3]
 
 
+@pytest.mark.django_db
 def test_what_jobs_begin_with_is_done_in_the_order_of_places_and_again_with_each_job():
     done: list[str] = []
     jobs = [
@@ -112,8 +138,34 @@ class TestTwoWriters:
         for user in (ada, eve):
             written(user, at=first)
         in_both_orders(lambda: written(ada, at=again), lambda: written(eve, at=again))
-        rows = EndUser.objects.order_by("identifier").values_list("identifier", "last_at")
-        assert list(rows) == [("ada", again), ("eve", again)]
+        assert_known(again)
+
+    def test_wait_for_no_user_whom_the_other_has_made_in_its_batch(self):
+        """Each makes one before its batch, and asks for that of the other within it."""
+        made = threading.Barrier(2)
+
+        def job(mine: AskingUser, theirs: AskingUser) -> FirstThen[None]:
+            def meet() -> None:
+                made.wait(HANGS_SECONDS)
+                written(theirs, at=AT)
+                made.wait(HANGS_SECONDS)  # within a transaction that has not ended
+
+            return FirstThen((mine.id,), partial(written, mine, at=AT), meet)
+
+        ada, eve = AskingUser(id="ada"), AskingUser(id="eve")
+        writers = Writer("one"), Writer("other")
+        jobs = job(ada, eve), job(eve, ada)
+        futures = [writer.submit(one) for writer, one in zip(writers, jobs, strict=True)]
+        for future in futures:
+            future.result(HANGS_SECONDS)
+        assert all(writer.stop(timeout=HANGS_SECONDS) for writer in writers)
+        assert_known(AT)
+
+
+def assert_known(at: datetime) -> None:
+    """Both were seen within this hour."""
+    rows = EndUser.objects.order_by("identifier").values_list("identifier", "last_at")
+    assert list(rows) == [("ada", at), ("eve", at)]
 
 
 AT = datetime(2026, 3, 2, 10, tzinfo=UTC)
