@@ -158,7 +158,8 @@ def finish(sealed: Sealed) -> Cost | None:
     if run.turn_id is not None:
         _write_turn(run.turn_id, sealed, costs)
     if run.turn_id is not None and run.conversation_id is not None and sealed.keep_content:
-        index_answer(run.turn_id, run.conversation_id, sealed.text)
+        is_first = _beginnings(run)["begins_turn"]
+        index_answer(run.turn_id, run.conversation_id, sealed.text, is_first=is_first)
     if run.conversation_id is not None:
         _write_conversation(run.conversation_id, sealed, costs)
     note_seen(SeenKind.MODEL, run.model)

@@ -35,6 +35,7 @@ from protocol.json import Json
 from protocol.storable import clean_text
 
 _INSERT_RUN = Insert(Run)
+_INSERT_REFUSED = Insert(Run, returning=("ms",), or_ignore=True)
 _COUNT = Update(
     Conversation,
     where=("id",),
@@ -152,32 +153,29 @@ def _user_id(user: AskingUser | None, logging: Logging, *, at: datetime) -> int 
 
 
 def refuse(refusal: Refusal) -> None:
-    """Stores a request that was refused: a run without a turn."""
+    """Stores a request that was refused: a run without a turn; nothing a second time."""
     keep = refusal.logging is Logging.EVERYTHING
-    user_id = _user_id(refusal.user, refusal.logging, at=refusal.started_at)
-    _, is_new = Run.objects.get_or_create(
+    row = _INSERT_REFUSED(
         id=refusal.run_id,
-        defaults={
-            "copilot_id": refusal.copilot_id,
-            "copilot_version_id": refusal.version_id,
-            "principal": "" if refusal.logging is Logging.NOTHING else refusal.principal,
-            "user_id": user_id,
-            "provider": refusal.provider[:100],
-            "model": refusal.model[:200],
-            "generation": refusal.generation,
-            "started_at": refusal.started_at,
-            "ms": refusal.ms,
-            "outcome": Outcome.REFUSED,
-            "cost": 0,  # nobody was asked
-            "cost_confidence": CostConfidence.EXACT,
-            "error": refusal.error if keep else "",
-            "error_code": refusal.error_code[:50],
-            "boot_id": BOOT_ID,
-            "heartbeat_at": refusal.started_at,
-            "is_counted": True,
-        },
+        copilot_id=refusal.copilot_id,
+        copilot_version_id=refusal.version_id,
+        principal="" if refusal.logging is Logging.NOTHING else refusal.principal,
+        user_id=_user_id(refusal.user, refusal.logging, at=refusal.started_at),
+        provider=refusal.provider[:100],
+        model=refusal.model[:200],
+        generation=refusal.generation,
+        started_at=refusal.started_at,
+        ms=refusal.ms,
+        outcome=Outcome.REFUSED,
+        cost=0,  # nobody was asked
+        cost_confidence=CostConfidence.EXACT,
+        error=refusal.error if keep else "",
+        error_code=refusal.error_code[:50],
+        boot_id=BOOT_ID,
+        heartbeat_at=refusal.started_at,
+        is_counted=True,
     )
-    if is_new:
+    if row is not None:
         _count_refused(refusal, 1)
 
 

@@ -20,17 +20,24 @@ _INSERT = Insert(TurnText, returning=("turn_id",), or_ignore=True)
 _QUESTION = Select(Turn, "human_node__text", where=("id",))
 
 
-def index_answer(turn_id: int, conversation_id: int, answer: str) -> None:
-    """Adds an answer to what is searched of its turn, which begins with the question."""
+def index_answer(turn_id: int, conversation_id: int, answer: str, *, is_first: bool) -> None:
+    """Adds an answer to what is searched of its turn, which begins with the question.
+
+    Args:
+        turn_id: Of the turn.
+        conversation_id: Of its conversation.
+        answer: Its text.
+        is_first: The turn has no other yet, so that nothing of it is there.
+    """
     added = searched_text(answer)
-    if added and _ADD(turn_id=turn_id, text=f"\n{added}"):
+    if added and not is_first and _ADD(turn_id=turn_id, text=f"\n{added}"):
         return
     row = _QUESTION(id=turn_id)
     text = joined((row and row[0]) or "", answer)
     if not text or _INSERT(turn_id=turn_id, conversation_id=conversation_id, text=text):
         return
     if added:
-        _ADD(turn_id=turn_id, text=f"\n{added}")  # another process was faster
+        _ADD(turn_id=turn_id, text=f"\n{added}")  # it was there, or another process was faster
 
 
 def joined(*texts: str) -> str:

@@ -10,7 +10,7 @@ from copilot_admin.errors import TooManyRequests
 from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.closed_rates import CLOSED_RATES
 from copilot_admin.limits.counting import COUNTING
-from copilot_admin.limits.demand import Budget, Charge, Demand, Entry, demand_of
+from copilot_admin.limits.demand import Charge, Demand, Entry, demand_of
 from copilot_admin.limits.near_limits import NEAR_LIMITS
 from copilot_admin.limits.rules import Measure, Rule
 from copilot_admin.limits.sentences import refusal, seconds_until
@@ -134,13 +134,9 @@ async def _entered(demand: Demand, patience: Patience) -> Entry:
         entry = await COUNTING.enter(demand)
         if not entry.missing:
             break
-        used = await READER.run(partial(_spent, entry.missing), patience)
+        used = await READER.run(partial(spent, entry.missing), patience)
         await COUNTING.begin(used)
     return entry
-
-
-def _spent(budgets: tuple[Budget, ...]) -> Mapping[Budget, tuple[int, int]]:
-    return {budget: spent(budget) for budget in budgets}
 
 
 async def _take_rates(demand: Demand, now: datetime) -> None:

@@ -4,41 +4,78 @@ Of the server and of copilots it stands in the rollups, of keys and users in the
 asked is kept nowhere, so a budget of an address begins anew with its counter.
 """
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.db.models import QuerySet, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
 
 from copilot_admin.limits.demand import Budget
 from copilot_admin.limits.rules import Measure, nano
 from copilot_admin.limits.subjects import Subject
+from copilot_admin.limits.windows import Window
 from copilot_admin.models import DailyTotal, HourlyUsage, Outcome, Run
 from copilot_admin.models.limits import Scope
 from copilot_admin.models.transcripts import PLAYGROUND
 
+_IN_ROLLUPS = frozenset({Scope.SERVER, Scope.COPILOT})
 
-def spent(budget: Budget) -> tuple[int, int]:
-    """What was used, and how many answers nobody knows the cost of; reads the database."""
-    if not budget.is_lasting:
-        return 0, 0
-    subject = budget.rule.subject
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What somebody took within a window."""
+
+    tokens: int = 0
+    cost: Decimal = Decimal(0)
+    unpriced: int = 0
+    runs: int = 0
+
+    def __add__(self, other: "_Found") -> "_Found":
+        return _Found(
+            self.tokens + other.tokens,
+            self.cost + other.cost,
+            self.unpriced + other.unpriced,
+            self.runs + other.runs,
+        )
+
+
+def spent(budgets: Iterable[Budget]) -> Mapping[Budget, tuple[int, int]]:
+    """What was used of each, and how many answers nobody knows the cost of; reads the database.
+
+    Budgets of one subject and window are told of by the same rows, which are read once.
+    """
+    found_in = cache(_found_in)
+    used = {}
+    for budget in budgets:
+        if not budget.is_lasting:
+            used[budget] = (0, 0)
+            continue
+        rule = budget.rule
+        # A trial is a run of its builder already; only rollups have none, and it is no request.
+        with_trials = rule.subject.scope in _IN_ROLLUPS and not rule.counts_requests
+        found = found_in(rule.subject, budget.window, with_trials=with_trials)
+        used[budget] = (_number(rule.kind.measure, found), found.unpriced)
+    return used
+
+
+def _found_in(subject: Subject, window: Window, *, with_trials: bool) -> _Found:
     match subject.scope:
-        case Scope.SERVER | Scope.COPILOT:
-            found = _sum_of_rollups(budget, subject)
-            if not budget.rule.counts_requests:
-                found = _added(found, _sum_of_runs(_trials(budget, subject)))
+        case scope if scope in _IN_ROLLUPS:
+            found = _sum_of_rollups(window, subject)
+            return found + _sum_of_runs(_trials(window, subject)) if with_trials else found
         case Scope.KEY:
-            found = _sum_of_runs(_runs(budget).filter(principal=f"key:{subject.id}"))
+            return _sum_of_runs(_runs(window).filter(principal=f"key:{subject.id}"))
         case Scope.USER:
-            found = _sum_of_runs(_runs(budget).filter(user__identifier=subject.id))
+            return _sum_of_runs(_runs(window).filter(user__identifier=subject.id))
         case _:
-            return 0, 0
-    return _number(budget, found), found["unpriced"]
+            return _Found()
 
 
-def _sum_of_rollups(budget: Budget, subject: Subject) -> dict[str, Any]:
-    begins, ends = budget.window.begins, budget.window.ends
+def _sum_of_rollups(window: Window, subject: Subject) -> _Found:
+    begins, ends = window.begins, window.ends
     rows: QuerySet[Any]
     if begins.hour or begins.minute or ends.hour or ends.minute:
         first = begins.replace(minute=0)  # of zones with half hours a little more than the day
@@ -48,47 +85,41 @@ def _sum_of_rollups(budget: Budget, subject: Subject) -> dict[str, Any]:
     if subject.scope is Scope.COPILOT:
         rows = rows.filter(copilot_id=int(subject.id))
     found = rows.aggregate(
-        tokens=Sum("tokens"), cost=Sum("cost"), unpriced=Sum("unpriced"),
-        runs=Sum("runs"), refused=Sum("refused"),
-    )  # fmt: skip
-    found = {name: value or 0 for name, value in found.items()}
-    return {**found, "runs": found["runs"] - found["refused"]}
+        tokens=Sum("tokens", default=0),
+        cost=Sum("cost", default=Decimal(0)),
+        unpriced=Sum("unpriced", default=0),
+        runs=Sum(F("runs") - F("refused"), default=0),
+    )
+    return _Found(**found)
 
 
-def _runs(budget: Budget) -> QuerySet[Run]:
-    window = budget.window
+def _runs(window: Window) -> QuerySet[Run]:
     return Run.objects.filter(started_at__gte=window.begins, started_at__lt=window.ends)
 
 
-def _trials(budget: Budget, subject: Subject) -> QuerySet[Run]:
+def _trials(window: Window, subject: Subject) -> QuerySet[Run]:
     """Runs of builders, which are in no rollup; found by their names, of which there is an index."""
     builders = get_user_model().objects.values_list("pk", flat=True)
-    runs = _runs(budget).filter(principal__in=[f"{PLAYGROUND}{pk}" for pk in builders])
+    runs = _runs(window).filter(principal__in=[f"{PLAYGROUND}{pk}" for pk in builders])
     return runs.filter(copilot_id=int(subject.id)) if subject.scope is Scope.COPILOT else runs
 
 
-def _sum_of_runs(runs: QuerySet[Run]) -> dict[str, Any]:
-    asked = runs.exclude(outcome=Outcome.REFUSED)
-    found = asked.aggregate(
-        input=Sum("input_tokens"), output=Sum("output_tokens"), cost=Sum("cost")
+def _sum_of_runs(runs: QuerySet[Run]) -> _Found:
+    has_no_cost = Q(cost=None) & ~Q(outcome=Outcome.RUNNING)
+    found = runs.exclude(outcome=Outcome.REFUSED).aggregate(
+        tokens=Sum(F("input_tokens") + F("output_tokens"), default=0),
+        unpriced=Count("pk", filter=has_no_cost),
+        runs=Count("pk"),
+        cost=Sum("cost", default=Decimal(0)),  # last: it hides the column of its name
     )
-    return {
-        "tokens": (found["input"] or 0) + (found["output"] or 0),
-        "cost": found["cost"] or Decimal(0),
-        "unpriced": asked.exclude(outcome=Outcome.RUNNING).filter(cost=None).count(),
-        "runs": asked.count(),
-    }
+    return _Found(**found)
 
 
-def _added(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    return {name: first[name] + second[name] for name in ("tokens", "cost", "unpriced", "runs")}
-
-
-def _number(budget: Budget, found: dict[str, Any]) -> int:
-    match budget.rule.kind.measure:
+def _number(measure: Measure, found: _Found) -> int:
+    match measure:
         case Measure.TOKENS:
-            return int(found["tokens"])
+            return found.tokens
         case Measure.USD:
-            return nano(Decimal(found["cost"]))
+            return nano(found.cost)
         case _:
-            return int(found["runs"])
+            return found.runs

@@ -44,11 +44,12 @@ def use_of(rules: Collection[Rule]) -> Mapping[Rule, Use]:
 
 def _of(demand: Demand, known: Mapping[str, int], others: Mapping[Rule, int]) -> Mapping[Rule, Use]:
     found = {rule: Use(number) for rule, number in others.items()}
+    forgotten = spent(budget for budget in demand.budgets if budget.key not in known)
     for budget in demand.budgets:
-        if budget.key in known:
-            found[budget.rule] = Use(known[budget.key], known.get(budget.unpriced_key, 0))
+        if budget in forgotten:
+            found[budget.rule] = Use(*forgotten[budget])
         else:
-            found[budget.rule] = Use(*spent(budget))
+            found[budget.rule] = Use(known[budget.key], known.get(budget.unpriced_key, 0))
     return found
 
 

@@ -31,6 +31,7 @@ LONGEST_RUN = 64
 MOST_RUNS = 16
 QUICK = 3  # zlib level: twice as fast as the default, a tenth larger
 MOST_FOLLOWED = 64  # parts of one level of a value whose beginning is wanted
+FEW = 50  # parts that are asked for and held in one statement
 ASKED_AT_ONCE = 500  # hashes in one query; SQLite takes 32,766 parameters
 
 Sha: TypeAlias = str
@@ -222,8 +223,11 @@ def _missing(
     """The parts that are to be stored.
 
     On PostgreSQL a sweep may be about to delete one that is there. So those to which what is stored
-    here will refer are held; their own parts cannot go before them.
+    here will refer are held; their own parts cannot go before them. Of few parts all are held, which
+    tells as well which of them are there.
     """
+    if connection.vendor == "postgresql" and len(parts) <= FEW:
+        return parts.keys() - _held(parts)
     missing = parts.keys() - {sha for (sha,) in _STORED.all(parts)}
     while connection.vendor == "postgresql":
         needed = {*roots, *(ref for sha in missing for ref in parts[sha][1])} - missing

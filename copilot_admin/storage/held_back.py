@@ -49,8 +49,7 @@ class _Last:
         if place not in self.sums:
             self.sums[place] = _Sum(change)
             self.work.append((place, self.sums[place]))
-        # Its numbers may be Decimals: a Counter adds whatever can be added.
-        self.sums[place].numbers.update(numbers)  # type: ignore[arg-type]
+        self.sums[place].numbers.update(numbers)  # also Decimals: it adds what can be added
 
 
 class _Held(threading.local):

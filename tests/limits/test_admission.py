@@ -167,6 +167,20 @@ def run_of(copilot: Copilot, principal: str, at: datetime, **changes: object) ->
 
 
 @pytest.mark.database
+def spent_of(budget: Budget) -> tuple[int, int]:
+    return spent([budget])[budget]
+
+
+@pytest.mark.django_db
+def test_what_budgets_of_one_user_have_in_common_is_read_once(django_assert_num_queries):
+    day = datetime(2026, 3, 10, 9, tzinfo=UTC)
+    anna = Subject(Scope.USER, "anna")
+    kinds = ("tokens_per_day", "usd_per_day", "requests_per_day", "tokens_per_minute")
+    budgets = [budget_of(anna, day, **{kind: 1}) for kind in kinds]
+    with django_assert_num_queries(1):
+        assert spent(budgets) == dict.fromkeys(budgets, (0, 0))
+
+
 @pytest.mark.django_db
 def test_what_was_used_is_found_in_the_figures_and_the_runs():
     day, first, second = datetime(2026, 3, 10, 9, tzinfo=UTC), make_copilot(), make_copilot()
@@ -190,7 +204,7 @@ def test_what_was_used_is_found_in_the_figures_and_the_runs():
     run_of(second, "anonymous", day, output_tokens=1, cost=Decimal(1), user=anna)
     run_of(second, "anonymous", day - timedelta(days=1), output_tokens=2, user=anna)
     users = {
-        key: spent(budget_of(Subject(Scope.USER, "anna"), day, **{key: 1}))
+        key: spent_of(budget_of(Subject(Scope.USER, "anna"), day, **{key: 1}))
         for key in ("tokens_per_day", "usd_per_day", "requests_per_day")
     }
     assert users == {
@@ -198,10 +212,10 @@ def test_what_was_used_is_found_in_the_figures_and_the_runs():
         "usd_per_day": (6 * NANO, 0),
         "requests_per_day": (2, 0),
     }
-    assert spent(budget_of(Subject(Scope.USER, "an"), day, tokens_per_day=1)) == (0, 0)
+    assert spent_of(budget_of(Subject(Scope.USER, "an"), day, tokens_per_day=1)) == (0, 0)
 
     found = {
-        (subject.name.split(":")[0], key): spent(budget_of(subject, day, **{key: 1}))
+        (subject.name.split(":")[0], key): spent_of(budget_of(subject, day, **{key: 1}))
         for subject in (of_first, SERVER, KEY)
         for key in ("tokens_per_day", "usd_per_day", "requests_per_day")
     }
@@ -216,14 +230,14 @@ def test_what_was_used_is_found_in_the_figures_and_the_runs():
         ("key", "usd_per_day"): (2 * NANO, 1),
         ("key", "requests_per_day"): (3, 1),
     }
-    assert spent(budget_of(of_first, day, tokens_per_month=1)) == (117, 1)
+    assert spent_of(budget_of(of_first, day, tokens_per_month=1)) == (117, 1)
     # Midnight is at another hour: what was asked at 23:00 UTC is of the next day there.
     berlin = ZoneInfo("Europe/Berlin")
-    assert spent(budget_of(of_first, day, berlin, requests_per_day=1)) == (1, 0)
+    assert spent_of(budget_of(of_first, day, berlin, requests_per_day=1)) == (1, 0)
     following = day + timedelta(days=1)
-    assert spent(budget_of(of_first, following, berlin, requests_per_day=1)) == (1, 1)
-    assert spent(budget_of(of_first, day, tokens_per_minute=1)) == (0, 0)
-    assert spent(budget_of(Subject(Scope.ADDRESS, "::1"), day, tokens_per_day=1)) == (0, 0)
+    assert spent_of(budget_of(of_first, following, berlin, requests_per_day=1)) == (1, 1)
+    assert spent_of(budget_of(of_first, day, tokens_per_minute=1)) == (0, 0)
+    assert spent_of(budget_of(Subject(Scope.ADDRESS, "::1"), day, tokens_per_day=1)) == (0, 0)
 
 
 @pytest.mark.django_db
