@@ -10,7 +10,7 @@ from django.utils.datastructures import MultiValueDict
 from copilot_admin.copilots.tags import tagged
 from copilot_admin.models import Copilot
 from copilot_admin.review.counted import Counted
-from copilot_admin.review.filters import users_called
+from copilot_admin.review.filtering.askers import users_called
 from copilot_admin.review.periods import OWN, Period, Span, read_period
 
 MOST_CHOSEN = 50  # copilots of one address

@@ -25,7 +25,7 @@ from copilot_admin.audit.subject import Subject
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot
 from copilot_admin.review.figures import Figures, figures_of
-from copilot_admin.review.filters import PERIODS
+from copilot_admin.review.filtering.days import PERIODS
 from copilot_admin.review.user_figures import figures_of_users
 
 VIEW = "copilot_admin.view_conversation"

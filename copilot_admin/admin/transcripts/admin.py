@@ -30,7 +30,7 @@ class ConversationAdmin(GuardedLookups, SavedViews, LearningViews, AskingAgainVi
     """Transcripts are read and judged here; what was said is changed nowhere.
 
     A column more is a method with `@admin.display` and its name in `list_display`; a filter more is an
-    entry in `review/filters.py`.
+    entry in `review/filtering/`.
     """
 
     change_list_template = f"{FOLDER}/change_list.html"

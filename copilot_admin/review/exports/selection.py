@@ -14,7 +14,8 @@ from django.utils import timezone
 
 from copilot_admin.models import Conversation, TurnText
 from copilot_admin.review.chosen import Chosen, read_filters
-from copilot_admin.review.filters import FILTERS, PERIODS
+from copilot_admin.review.filtering.days import PERIODS
+from copilot_admin.review.filters import FILTERS
 from copilot_admin.review.phrases import read_typed
 from copilot_admin.review.saved_views import SEARCHED, kept_query
 from copilot_admin.review.searching import found_by_id

@@ -1,0 +1,71 @@
+"""Filters by how much it was: tokens, costs, and seconds to the first token."""
+
+from decimal import Decimal, InvalidOperation
+
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.review.filter import Filter, NoSuchValue, Widget
+from copilot_admin.review.filtering.choices import LARGEST, whole_number
+
+MS_PER_SECOND = 1000
+
+
+def _seconds(text: str) -> int:
+    try:
+        ms = int(float(text.replace(",", ".")) * MS_PER_SECOND)
+    except (ValueError, OverflowError) as error:
+        raise NoSuchValue(text) from error
+    if not 0 <= ms <= LARGEST:
+        raise NoSuchValue(text)
+    return ms
+
+
+def _dollars(text: str) -> Decimal:
+    try:
+        amount = Decimal(text.removeprefix("$").replace(",", "."))
+    except InvalidOperation as error:
+        raise NoSuchValue(text) from error
+    if not (amount.is_finite() and 0 <= amount <= LARGEST and len(text) <= 20):
+        raise NoSuchValue(text)
+    return amount
+
+
+AMOUNTS: tuple[Filter, ...] = (
+    Filter(
+        name="tokens-from",
+        label=_("Tokens from"),
+        widget=Widget.NUMBER,
+        condition=lambda text: Q(tokens__gte=whole_number(text)),
+    ),
+    Filter(
+        name="tokens-to",
+        label=_("Tokens to"),
+        widget=Widget.NUMBER,
+        condition=lambda text: Q(tokens__lte=whole_number(text)),
+    ),
+    Filter(
+        name="cost-from",
+        label=_("Cost from ($)"),
+        widget=Widget.NUMBER,
+        condition=lambda text: Q(cost__gte=_dollars(text)),
+    ),
+    Filter(
+        name="cost-to",
+        label=_("Cost to ($)"),
+        widget=Widget.NUMBER,
+        condition=lambda text: Q(cost__lte=_dollars(text)),
+    ),
+    Filter(
+        name="ttft-from",
+        label=_("First token from (s)"),
+        widget=Widget.NUMBER,
+        condition=lambda text: Q(ttft_ms__gte=_seconds(text)),
+    ),
+    Filter(
+        name="ttft-to",
+        label=_("First token to (s)"),
+        widget=Widget.NUMBER,
+        condition=lambda text: Q(ttft_ms__lte=_seconds(text)),
+    ),
+)

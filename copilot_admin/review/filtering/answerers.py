@@ -1,0 +1,106 @@
+"""Filters by what answered: a copilot, its version, a model and its provider."""
+
+from django.db.models import Exists, F, OuterRef, Q
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.copilots.tags import known_tags, tagged
+from copilot_admin.models import Copilot, Provider, Run, SeenKind
+from copilot_admin.review.filter import Choices, Filter, Index, NoSuchValue, Widget
+from copilot_admin.review.filtering.choices import MOST_CHOICES, seen, whole_number
+
+
+def _copilot(text: str) -> Q:
+    """By its slug, its number, or its name; several by slugs between commas."""
+    named = Q(slug=text) | Q(name__iexact=text)
+    if text.isascii() and text.isdecimal() and len(text) <= 10:
+        named |= Q(pk=int(text))
+    found = list(Copilot.objects.filter(named).values_list("pk", flat=True)[:10])
+    if not found and "," in text:
+        slugs = text.split(",")[:MOST_CHOICES]
+        found = list(Copilot.objects.filter(slug__in=slugs).values_list("pk", flat=True))
+    if not found:
+        raise NoSuchValue(text)
+    return Q(copilot_id=found[0]) if len(found) == 1 else Q(copilot_id__in=found)
+
+
+def _tag(text: str) -> Q:
+    """By a tag of the copilot."""
+    return Q(copilot__in=[one.pk for one in tagged(Copilot.objects.all(), text).only("pk")])
+
+
+def _tags() -> Choices:
+    return [(one.tag, one.tag) for one in known_tags(Copilot.objects.all())[:MOST_CHOICES]]
+
+
+def _copilots() -> Choices:
+    """The archive last."""
+    rows = Copilot.objects.order_by(F("archived_at").asc(nulls_first=True), "name")
+    archived = gettext("%(name)s (archived)")
+    return [
+        (slug, archived % {"name": name} if archived_at else name)
+        for slug, name, archived_at in rows.values_list("slug", "name", "archived_at")[
+            :MOST_CHOICES
+        ]
+    ]
+
+
+def _run(**of_run: object) -> Q:
+    return Q(Exists(Run.objects.filter(conversation=OuterRef("pk"), **of_run)))
+
+
+def _providers() -> Choices:
+    names = Provider.objects.order_by("name").values_list("name", flat=True)[:MOST_CHOICES]
+    return [(name, name) for name in names]
+
+
+ANSWERERS: tuple[Filter, ...] = (
+    Filter(
+        name="copilot",
+        label=_("Copilot"),
+        widget=Widget.TYPED,
+        condition=_copilot,
+        choices=_copilots,
+        hint=_("Any; type a name"),
+        index=Index.ORDER,
+        is_cheap=True,
+    ),
+    Filter(
+        name="tag",
+        label=_("Tag"),
+        widget=Widget.TYPED,
+        condition=_tag,
+        choices=_tags,
+        hint=_("Any"),
+        index=Index.ORDER,
+    ),
+    Filter(
+        name="version",
+        label=_("Version"),
+        widget=Widget.NUMBER,
+        condition=lambda text: _run(copilot_version__number=whole_number(text)),
+        hint=_("Any"),
+        index=Index.IDS,
+        entries=lambda text: Run.objects.filter(copilot_version__number=whole_number(text)),
+    ),
+    Filter(
+        name="model",
+        label=_("Model"),
+        widget=Widget.TYPED,
+        condition=lambda text: _run(model=text),
+        choices=seen(SeenKind.MODEL),
+        hint=_("Any"),
+        index=Index.IDS,
+        entries=lambda text: Run.objects.filter(model=text),
+    ),
+    Filter(
+        name="provider",
+        label=_("Provider"),
+        widget=Widget.TYPED,
+        condition=lambda text: _run(provider=text),
+        choices=_providers,
+        hint=_("Any"),
+        index=Index.IDS,
+        entries=lambda text: Run.objects.filter(provider=text),
+    ),
+)

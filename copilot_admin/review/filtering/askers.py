@@ -1,0 +1,71 @@
+"""Filters by who asked: with which key, which user, or a builder who tried."""
+
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.models import EndpointKey, EndUser
+from copilot_admin.models.transcripts import PLAYGROUND
+from copilot_admin.privacy.finding import called
+from copilot_admin.review.filter import Choices, Filter, Index, NoSuchValue, Widget
+from copilot_admin.review.filtering.choices import MOST_CHOICES, one_of, whole_number
+
+MOST_USERS = 100  # of one name
+
+
+def _caller(text: str) -> Q:
+    if text == "anonymous":
+        return Q(principal=text)
+    return Q(principal=f"key:{whole_number(text.removeprefix('key:'))}")
+
+
+def _callers() -> Choices:
+    keys = EndpointKey.objects.order_by("name").values_list("pk", "name")[:MOST_CHOICES]
+    return [("anonymous", _("Without a key")), *((f"key:{pk}", name) for pk, name in keys)]
+
+
+def _user(text: str) -> Q:
+    found = users_called(text)
+    if not found:
+        raise NoSuchValue(text)
+    return Q(user_id=found[0]) if len(found) == 1 else Q(user_id__in=found)
+
+
+def users_called(text: str) -> list[int]:
+    """The users whom a filter means: by id, address or name, or by what providers are told of them."""
+    return list(EndUser.objects.filter(called(text)).values_list("pk", flat=True)[:MOST_USERS])
+
+
+def _users() -> Choices:
+    rows = EndUser.objects.order_by("-last_at")[:MOST_CHOICES]
+    return [(user.identifier, str(user)) for user in rows]
+
+
+ASKERS: tuple[Filter, ...] = (
+    Filter(
+        name="caller",
+        label=_("Key"),
+        widget=Widget.CHOICE,
+        condition=_caller,
+        choices=_callers,
+        index=Index.ORDER,
+        is_cheap=True,
+    ),
+    Filter(
+        name="user",
+        label=_("User"),
+        widget=Widget.TYPED,
+        condition=_user,
+        choices=_users,
+        hint=_("Any; an id, address or name"),
+        index=Index.ORDER,
+        is_cheap=True,
+    ),
+)
+TRIALS = Filter(
+    name="playground",
+    label=_("Playground"),
+    widget=Widget.CHOICE,
+    condition=one_of(**{"with": Q(), "only": Q(principal__startswith=PLAYGROUND)}),
+    choices=lambda: [("with", _("Shown as well")), ("only", _("Alone"))],
+    is_cheap=True,
+)

@@ -1,0 +1,61 @@
+"""Filters by when it was asked."""
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, time, timedelta
+
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.review.filter import Filter, Index, Label, NoSuchValue, Widget
+
+PERIODS: Mapping[str, Label] = {
+    "1": _("Today"),
+    "7": _("Last 7 days"),
+    "30": _("Last 30 days"),
+    "90": _("Last 90 days"),
+}
+
+
+def _days(text: str) -> Q:
+    if text not in PERIODS:
+        raise NoSuchValue(text)
+    today = datetime.combine(timezone.now().date(), time.min, UTC)
+    return Q(last_at__gte=today - timedelta(days=int(text) - 1))
+
+
+def _midnight(text: str, *, after: int = 0) -> datetime:
+    try:
+        day = date.fromisoformat(text) + timedelta(days=after)
+    except (ValueError, OverflowError) as error:
+        raise NoSuchValue(text) from error
+    return datetime.combine(day, time.min, UTC)
+
+
+DAYS: tuple[Filter, ...] = (
+    Filter(
+        name="days",
+        label=_("Period"),
+        widget=Widget.CHOICE,
+        condition=_days,
+        choices=PERIODS.items,
+        index=Index.SPAN,
+        is_cheap=True,
+    ),
+    Filter(
+        name="since",
+        label=_("From"),
+        widget=Widget.DATE,
+        condition=lambda text: Q(last_at__gte=_midnight(text)),
+        index=Index.SPAN,
+        is_cheap=True,
+    ),
+    Filter(
+        name="until",
+        label=_("To"),
+        widget=Widget.DATE,
+        condition=lambda text: Q(last_at__lt=_midnight(text, after=1)),
+        index=Index.SPAN,
+        is_cheap=True,
+    ),
+)

@@ -1,0 +1,38 @@
+"""Filters by how answers ended."""
+
+from django.db.models import Exists, OuterRef, Q
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.models import Outcome, Run, SeenKind
+from copilot_admin.review.filter import Filter, Index, Widget
+from copilot_admin.review.filtering.choices import one_of, seen
+
+ENDS: tuple[Filter, ...] = (
+    Filter(
+        name="outcome",
+        label=_("Outcome"),
+        widget=Widget.CHOICE,
+        condition=one_of(
+            **{one.value: Q(last_outcome=one.value) for one in Outcome},
+            **{"any-failed": Q(has_error=True)},
+        ),
+        choices=lambda: [*Outcome.choices, ("any-failed", _("Any answer failed"))],
+        index=Index.ORDER,
+        common=frozenset({Outcome.COMPLETED.value}),
+        is_cheap=True,
+    ),
+    Filter(
+        name="error",
+        label=_("Kind of error"),
+        widget=Widget.TYPED,
+        condition=lambda text: Q(
+            Exists(
+                Run.objects.filter(~Q(error_code=""), conversation=OuterRef("pk"), error_code=text)
+            )
+        ),
+        choices=seen(SeenKind.ERROR),
+        hint=_("Any"),
+        index=Index.IDS,
+        entries=lambda text: Run.objects.filter(~Q(error_code=""), error_code=text),
+    ),
+)

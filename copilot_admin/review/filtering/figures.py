@@ -1,0 +1,26 @@
+"""The filter that a figure links to: what it has counted."""
+
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.review.counted import counted_condition
+from copilot_admin.review.counted_words import counted_words
+from copilot_admin.review.filter import Filter, Index, NoSuchValue, Widget
+
+
+def _counted(text: str) -> Q:
+    """By what a figure counted."""
+    try:
+        return counted_condition(text)
+    except ValueError as error:
+        raise NoSuchValue(text) from error
+
+
+COUNTED = Filter(
+    name="counted",
+    label=_("Counted"),
+    widget=Widget.LINKED,
+    condition=_counted,
+    in_words=counted_words,
+    index=Index.OWN,
+)
