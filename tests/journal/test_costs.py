@@ -2,52 +2,39 @@
 
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any
 from uuid import uuid4
 
 from django.utils import timezone
 import pytest
 
-from copilot_admin.engine.values.model_call import Finish, Usage, UsageSource
+from copilot_admin.engine.values.model_call import Usage
 from copilot_admin.journal import Refusal
 from copilot_admin.journal.opening import refuse
 from copilot_admin.journal.reaping import reap
 from copilot_admin.models import (
     Conversation,
-    CostConfidence,
     DailyUsage,
     Logging,
-    ModelPrice,
     Outcome,
     Run,
     Turn,
 )
-from tests.factories import make_provider, make_version
-from tests.journal.journaling import START, Asked, Client, call_echo, call_event, ending, result
+from tests.factories import make_version
+from tests.journal.journaling import START, Client, call_echo, call_event, result
+from tests.journal.priced import (
+    ESTIMATED,
+    EXACT,
+    GUESSED,
+    SUM,
+    TOLD,
+    UNKNOWN,
+    cost,
+    ended,
+    set_price,
+)
 from tests.prices.pricing import make_price
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
-
-TOLD = Usage(input_tokens=1000, cached_tokens=400, output_tokens=100)
-GUESSED = Usage(input_tokens=1000, output_tokens=100, source=UsageSource.ESTIMATED)
-STOP = Finish("stop")
-SUM = Decimal("0.0022")
-EXACT, ESTIMATED, UNKNOWN = CostConfidence
-
-
-def set_price(**changes: Any) -> ModelPrice:
-    """A price of the model that all runs of these tests name."""
-    provider = make_provider(name="Provider", kind="openai_compatible")
-    return make_price(provider, **{"model": "small-1", "cached": Decimal("0.5"), **changes})
-
-
-def ended(asked: Asked, *outputs: Any, outcome: Outcome = Outcome.COMPLETED) -> Asked:
-    return asked.answer("Hello", *outputs, STOP, ended=ending(outcome), counted=False)
-
-
-def cost(asked: Asked) -> tuple[Decimal | None, str]:
-    run = asked.run
-    return run.cost, run.cost_confidence
 
 
 def counters() -> list[tuple[Decimal, int, bool]]:

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from copilot_admin.engine.values.engine_input import ComponentCalled
-from copilot_admin.engine.values.model_call import Finish, Usage, UsageSource
+from copilot_admin.engine.values.model_call import Usage
 from copilot_admin.models import (
     Conversation,
-    CostConfidence,
     DailyUsage,
     Logging,
     ModelPrice,
@@ -19,29 +18,25 @@ from copilot_admin.models import (
     Turn,
 )
 from copilot_admin.upkeep.costs import fill_cost, unknown_costs
-from tests.factories import make_provider
 from tests.journal.full_count import full_count, rollups
-from tests.journal.journaling import Asked, Client, call_echo, call_event, ending, result
+from tests.journal.journaling import Client, call_echo, call_event, result
+from tests.journal.priced import (
+    ESTIMATED,
+    EXACT,
+    GUESSED,
+    SUM,
+    TOLD,
+    UNKNOWN,
+    cost,
+    ended,
+    set_price,
+)
 from tests.prices.pricing import make_price
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
-TOLD = Usage(input_tokens=1000, cached_tokens=400, output_tokens=100)
-GUESSED = Usage(input_tokens=1000, output_tokens=100, source=UsageSource.ESTIMATED)
 TINY = Usage(input_tokens=100, output_tokens=10, model="tiny")
-SUM = Decimal("0.0022")
 TINY_SUM = Decimal("0.000012")
-EXACT, ESTIMATED, UNKNOWN = CostConfidence
-
-
-def set_price(**changes: Any) -> ModelPrice:
-    provider = make_provider(name="Provider", kind="openai_compatible")
-    return make_price(provider, **{"model": "small-1", "cached": Decimal("0.5"), **changes})
-
-
-def ended(asked: Asked, *outputs: Any, outcome: Outcome = Outcome.COMPLETED) -> Asked:
-    said = ("Hello", *outputs, Finish("stop"))
-    return asked.answer(*said, ended=ending(outcome), counted=False)
 
 
 def called(*usages: Usage, result: str = "") -> ComponentCalled:
@@ -61,10 +56,6 @@ def called(*usages: Usage, result: str = "") -> ComponentCalled:
 def fill() -> None:
     for found in list(unknown_costs()):
         fill_cost(found.run.pk)
-
-
-def cost(asked: Asked) -> tuple[Decimal | None, str]:
-    return asked.run.cost, asked.run.cost_confidence
 
 
 def written() -> list[Any]:
