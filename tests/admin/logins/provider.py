@@ -16,6 +16,7 @@ import requests
 from copilot_admin.admin.logins import discovery
 from copilot_admin.config.firm_log_in import FirmLogIn, OidcProvider, Passwords, RoleMap
 from copilot_admin.config.role_names import Role
+from tests.waiting import HANGS_SECONDS
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of the library that it is made with
@@ -48,7 +49,7 @@ class Provider:
 
     def knows(self, subject: str, **claims: Any) -> None:
         """Tells it who somebody is."""
-        answer = requests.put(f"{self.url}/users/{subject}", json=claims, timeout=5)
+        answer = requests.put(f"{self.url}/users/{subject}", json=claims, timeout=HANGS_SECONDS)
         answer.raise_for_status()
 
     def answer(self, address: str, subject: str) -> str:
@@ -57,7 +58,8 @@ class Provider:
         It keeps no sessions, so `prompt=none` would always be told that it has to ask.
         """
         asked = address.replace("&prompt=none", "")
-        answer = requests.post(asked, data={"sub": subject}, allow_redirects=False, timeout=5)
+        sent = {"sub": subject}
+        answer = requests.post(asked, data=sent, allow_redirects=False, timeout=HANGS_SECONDS)
         assert answer.status_code == 302, answer.text
         return answer.headers["Location"]
 
