@@ -5,6 +5,8 @@ PORT ?= 7777
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes
+UV := $(VENV)/bin/uv
+UV_INSTALL := $(UV) pip install --quiet --python $(PY) --require-hashes --compile-bytecode
 
 # Where it is set, each of the processes that tests start compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -53,10 +55,15 @@ $(VENV)/run.stamp: requirements/run.txt | $(PY)
 	@$(PIP_INSTALL) -r $<
 	@touch $@
 
-$(VENV)/dev.stamp: requirements/dev.txt | $(PY)
+$(VENV)/dev.stamp: requirements/dev.txt | $(UV)
 	@echo "Installing what the tests need ..."
-	@$(PIP_INSTALL) -r $<
+	@$(UV_INSTALL) -r $< || $(PIP_INSTALL) -r $<  # uv knows no settings of pip, such as a mirror
 	@touch $@ $(VENV)/run.stamp
+
+# It installs in half of the time that pip takes. Its own version is that of the lock too.
+$(UV): | $(PY)
+	@awk '/^uv==/ { on = 1 } on { print } on && !/\\$$/ { exit }' requirements/dev.txt > $(VENV)/uv.txt
+	@$(PIP_INSTALL) -r $(VENV)/uv.txt
 
 # The newest Python that will do; looked for only when there is no environment yet.
 PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
