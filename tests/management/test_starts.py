@@ -101,10 +101,10 @@ REFUSES, BREAKS, IS_NOT_THERE = (
 @pytest.mark.parametrize(
     ("application", "workers"),
     [
-        (REFUSES, "1"),
         (REFUSES, "2"),
         (BREAKS, "1"),
-        (IS_NOT_THERE, "2"),
+        pytest.param(REFUSES, "1", marks=pytest.mark.nightly),
+        pytest.param(IS_NOT_THERE, "2", marks=pytest.mark.nightly),
         pytest.param(BREAKS, "2", marks=pytest.mark.nightly),
         pytest.param(IS_NOT_THERE, "1", marks=pytest.mark.nightly),
     ],
