@@ -27,7 +27,7 @@ check: $(VENV)/dev.stamp  ## what CI runs: format, lint, types, imports, migrati
 	@$(PY) -m tests.side_by_side \
 		"$(VENV)/bin/ruff format --check ." \
 		"$(VENV)/bin/ruff check ." \
-		"$(VENV)/bin/mypy" \
+		"nice $(VENV)/bin/mypy" \
 		"$(VENV)/bin/lint-imports" \
 		"$(PY) manage.py makemigrations --check --dry-run" \
 		"$(PY) manage.py check --fail-level WARNING" \

@@ -5,10 +5,9 @@ longest, so its output is shown as it comes. All of them run to their ends, what
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 import os
-from queue import SimpleQueue
 import shlex
 import shutil
 import subprocess
@@ -37,41 +36,33 @@ class Ended:
 
 def main(lines: list[str]) -> int:
     """Runs commands, each a line of a shell; returns the status of the process."""
-    failed = run([[Command(line, shlex.split(line))] for line in lines])
+    failed = run([Command(line, shlex.split(line)) for line in lines])
     print(f"FAILED: {', '.join(failed)}" if failed else "All checks passed.", flush=True)
     return int(bool(failed))
 
 
-def run(lanes: Sequence[Sequence[Command]]) -> list[str]:
-    """Runs lanes beside each other, and the commands of each one after the other, all of them.
+def run(commands: Sequence[Command]) -> list[str]:
+    """Runs commands beside each other, all of them.
 
     Returns:
-        The names of those that failed, in the order of the lanes.
+        The names of those that failed, in the order of the commands.
     """
     failed = set()
-    for ended in _in_the_order_of_their_ends(lanes):
+    for ended in _in_the_order_of_their_ends(commands):
         verdict = f"failed ({ended.status})" if ended.status else "passed"
         print(f"\n== {ended.name}: {verdict}\n{ended.output}", end="", flush=True)
         if ended.status:
             failed.add(ended.name)
-    return [command.name for lane in lanes for command in lane if command.name in failed]
+    return [command.name for command in commands if command.name in failed]
 
 
-def _in_the_order_of_their_ends(lanes: Sequence[Sequence[Command]]) -> Iterator[Ended]:
-    ended: SimpleQueue[Ended] = SimpleQueue()
-    with ThreadPoolExecutor(max_workers=len(lanes)) as threads:
-        drives = [
-            threads.submit(_drive, lane, ended, last_is_shown=lane is lanes[-1]) for lane in lanes
+def _in_the_order_of_their_ends(commands: Sequence[Command]) -> Iterator[Ended]:
+    with ThreadPoolExecutor(max_workers=len(commands)) as threads:
+        started = [
+            threads.submit(_run, command, shown=command is commands[-1]) for command in commands
         ]
-        for _command in range(sum(map(len, lanes))):
-            yield ended.get()
-    for drive in drives:
-        drive.result()
-
-
-def _drive(lane: Sequence[Command], ended: "SimpleQueue[Ended]", *, last_is_shown: bool) -> None:
-    for command in lane:
-        ended.put(_run(command, shown=last_is_shown and command is lane[-1]))
+        for ended in as_completed(started):
+            yield ended.result()
 
 
 def _run(command: Command, *, shown: bool) -> Ended:

@@ -4,8 +4,7 @@ from pathlib import Path
 import subprocess
 import sys
 
-from tests.side_by_side import Command, main
-from tests.side_by_side import run as run_lanes
+from tests.side_by_side import main
 from tests.waiting import HANGS_SECONDS
 
 PYTHON = f"{sys.executable} -I -S -c"
@@ -57,15 +56,3 @@ def test_the_last_one_may_fail_too():
     status, printed = run(f'{PYTHON} ""', fails)
     assert status == 1
     assert printed.endswith(f"\nFAILED: {fails}\n")
-
-
-def test_the_commands_of_a_lane_run_one_after_the_other_also_when_one_fails(tmp_path, capfd):
-    marker = tmp_path / "made"
-    makes = f"open({str(marker)!r}, 'w').close(); raise SystemExit(2)"
-    needs = f"import os; assert os.path.exists({str(marker)!r})"
-    lane = [
-        Command(name, [*PYTHON.split(), code]) for name, code in (("first", makes), ("then", needs))
-    ]
-    assert run_lanes([[Command("beside", [*PYTHON.split(), ""])], lane]) == ["first"]
-    printed = capfd.readouterr().out
-    assert printed.index("== first: failed (2)") < printed.index("== then: passed")

@@ -31,7 +31,7 @@ def once_more(failed: Pass) -> bool:
         return False
     name = f"{failed.command.name}, by themselves"
     alone = replace(failed.command, name=name, arguments=[*failed.command.arguments, *ALONE])
-    if run([[alone]]):
+    if run([alone]):
         return False
     print("UNSTEADY, to be mended:", *tests, sep="\n  ", flush=True)
     return True
