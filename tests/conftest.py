@@ -36,9 +36,9 @@ pytest_plugins = ["tests.fixtures"]
 SERVICES = ("browser", "nginx", "pgbouncer", "postgres", "redis")
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "", None})
 
-# The same examples in every run: what half as many do not find, the nightly run looks for.
+# Few examples, the same in every run; what they do not find, the nightly run looks for.
 hypothesis_settings.register_profile(
-    "reproducible", derandomize=True, deadline=None, max_examples=50
+    "reproducible", derandomize=True, deadline=None, max_examples=30
 )
 hypothesis_settings.register_profile(
     "nightly", parent=hypothesis_settings.get_profile("reproducible"), max_examples=500
