@@ -155,9 +155,9 @@ def test_what_is_not_for_everybody_is_not_public(address):
     assert not is_public(address)
 
 
+# Of 6to4 addresses Pythons differ: since 3.11.10, and with Debian's fixes, none is for everybody.
 @pytest.mark.parametrize(
-    "address",
-    ["8.8.8.8", "2001:4860:4860::8888", "::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1"],
+    "address", ["8.8.8.8", "2001:4860:4860::8888", "::ffff:8.8.8.8", "64:ff9b::808:808"]
 )
 def test_what_is_for_everybody_is_public(address):
     assert is_public(address)
