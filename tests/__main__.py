@@ -25,7 +25,10 @@ WITHOUT_DATABASE = ("protocol", "engine", "browser", "benchmarks", "deploy", "mu
 # other processes.
 NOT_MEASURED = tuple(
     f"tests/{name}"
-    for name in ("browser", "docs", "benchmarks", "mutants", "engine/test_straight_lines.py")
+    for name in (
+        *("browser", "conformance", "docs", "benchmarks", "mutants"),
+        "engine/test_straight_lines.py",
+    )
 )
 FLOORS = {"protocol/": 95, "copilot_admin/engine/": 95, "": 90}  # per cent, with branches
 ALL_OF_IT = ("--hypothesis-profile", "nightly")
