@@ -24,6 +24,7 @@ from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import Action
 from copilot_admin.privacy.leftovers import empty_log, forget_reasons, merge_search_index, vacuum
+from copilot_admin.storage.database_thread import leave_connections
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.upkeep import filling, removing
 from copilot_admin.upkeep.background import pause
@@ -94,6 +95,7 @@ def _clear_files(removal_id: int) -> None:
             WRITER.submit(partial(removing.finish, removal_id)).result()
     except (db.Error, Unavailable) as error:
         logger.warning("removal %d is not finished yet: %s", removal_id, type(error).__name__)
+        leave_connections()
         return
     sweep_blobs.enqueue()
 
@@ -166,6 +168,7 @@ def in_turns(batch: Callable[[], T], is_last: Callable[[T], bool]) -> T | None:
             result = batch()
         except (db.Error, Unavailable) as error:
             logger.warning("background work stops for now: %s", type(error).__name__)
+            leave_connections()
             return None
         now = time.monotonic()
         if is_last(result):

@@ -1,5 +1,7 @@
 """An export is written in batches, by one at a time, and goes on where it stopped."""
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 import csv
 from datetime import timedelta
 import io
@@ -20,6 +22,7 @@ from copilot_admin.review.exports.writing import Step, Writing
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.upkeep import background
 from copilot_admin.upkeep.background import BACKGROUND
+from tests.databases import on_postgresql
 from tests.factories import make_user, make_version
 from tests.journal.journaling import Client
 from tests.review.exports.exporting import begun, parts_of, text_of, written
@@ -311,3 +314,44 @@ def test_what_waits_for_a_worker_is_left_to_it(settings):
     TranscriptExport.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
     resume_exports()
     assert DBTaskResult.objects.ready().count() == 1
+
+
+@on_postgresql
+def test_it_goes_on_when_the_database_is_back_after_it_has_lost_its_connections(monkeypatch):
+    ids = conversations(3)
+    one_by_one(monkeypatch)
+    export = begun()
+    moved: Callable[[Writing], Step] = Writing.batch
+
+    def batch(writing: Writing) -> Step:
+        step = moved(writing)
+        lose_connections()  # as when the server of the database begins anew
+        return step
+
+    with monkeypatch.context() as away:
+        away.setattr(Writing, "batch", batch)
+        tasks.write_export.enqueue(export.pk, export.claim)
+        assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    db.connections.close_all()  # of this thread
+    export.refresh_from_db()
+    assert (export.state, export.n_conversations) == (ExportState.RUNNING, 1)
+    TranscriptExport.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
+    resume_exports()
+    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    export.refresh_from_db()
+    assert (export.state, ids_in(export)) == (ExportState.DONE, ids[::-1])
+
+
+def lose_connections() -> None:
+    """Ends every connection to the database, of whatever thread."""
+    with ThreadPoolExecutor(1) as elsewhere:
+        elsewhere.submit(_end_all_others).result(HANGS_SECONDS)
+
+
+def _end_all_others() -> None:
+    with db.connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    db.connections.close_all()
