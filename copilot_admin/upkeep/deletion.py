@@ -7,14 +7,20 @@ batch, so that deleting goes on after a restart where it stopped.
 from collections.abc import Collection, Iterable
 from datetime import timedelta
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
 from copilot_admin.models import (
+    Action,
     Alert,
     AlertDelivery,
+    AuditHead,
     CallerDay,
     ComponentCall,
     Conversation,
@@ -37,7 +43,7 @@ from copilot_admin.models import (
 from copilot_admin.privacy.holds import holds_on_copilot
 from copilot_admin.privacy.rows import delete_first, of_conversations, of_runs, without_running
 from copilot_admin.privacy.users import forget_silent, users_of
-from copilot_admin.storage.held_back import do_held
+from copilot_admin.storage.held_back import do_held, hold_back
 
 CONVERSATIONS = 20  # looked at in one batch; one with more rows than a batch takes several
 STALLED = timedelta(seconds=30)  # without a batch: whoever deleted has stopped
@@ -103,7 +109,15 @@ def delete_batch(copilot_id: int) -> Step:
     if Run.objects.filter(copilot_id=copilot_id).exists():
         return Step.WAITING
     copilot.delete()
+    _tell_ended(copilot_id)
     return Step.GONE
+
+
+def _tell_ended(copilot_id: int) -> None:
+    """Has it stand in the trail with the same commit; a process that dies then has told it."""
+    on = Subject("copilot", str(copilot_id))
+    entry = partial(record, Action.DELETION_ENDED, by=Actor.server(), on=on)
+    hold_back((AuditHead._meta.db_table, AuditHead.THE_ONE), entry)
 
 
 def _deleted(in_order: Iterable[QuerySet[Any]], theirs: Collection[int]) -> bool:

@@ -18,11 +18,7 @@ from django_tasks.base import Task
 from django_tasks_db import DatabaseBackend
 from django_tasks_db.models import DBTaskResult
 
-from copilot_admin.audit.actor import Actor
-from copilot_admin.audit.recording import record
-from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import Unavailable
-from copilot_admin.models import Action
 from copilot_admin.privacy.leftovers import empty_log, forget_reasons, merge_search_index, vacuum
 from copilot_admin.storage.database_thread import leave_connections
 from copilot_admin.storage.writer import WRITER
@@ -47,8 +43,6 @@ def delete_copilot(copilot_id: int) -> None:
     if last is Step.MOVED:
         delete_copilot.enqueue(copilot_id)
     elif last is Step.GONE:
-        on = Subject("copilot", str(copilot_id))
-        record(Action.DELETION_ENDED, by=Actor.server(), on=on)
         sweep_images()
         sweep_blobs.enqueue()
 

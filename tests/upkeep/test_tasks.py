@@ -7,7 +7,7 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 import pytest
 
-from copilot_admin.models import Copilot
+from copilot_admin.models import Action, AuditEntry, Copilot
 from copilot_admin.storage.database_thread import JournalDown
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.upkeep import background, tasks
@@ -65,6 +65,24 @@ def test_a_process_that_stops_leaves_the_rest_for_the_next(monkeypatch):
     assert background.pause(0) is False
     background.start()
     assert background.pause(0) is True
+
+
+def test_the_trail_says_once_that_a_copilot_is_gone_whatever_dies_then(monkeypatch, caplog):
+    copilot = make_published()
+    pk = copilot.pk
+    mark([pk])
+
+    def dies() -> None:
+        raise KeyError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tasks, "sweep_images", dies)
+        tasks.delete_copilot.enqueue(pk)
+        assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    tasks.delete_copilot.enqueue(pk)  # another process had taken it up, too
+    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+    ended = AuditEntry.objects.filter(action=Action.DELETION_ENDED)
+    assert list(ended.values_list("subject_id", flat=True)) == [str(pk)]
 
 
 def test_a_long_task_gives_way_to_others_and_goes_on(monkeypatch):
