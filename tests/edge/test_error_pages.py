@@ -1,5 +1,6 @@
 """The pages for what is refused, missing or broken, in the look of the admin."""
 
+import errno
 import logging
 
 from django import db
@@ -50,6 +51,9 @@ def test_an_address_that_leads_nowhere_says_so(builder):
         (db.OperationalError("gone"), 503, "Not available now"),
         (db.InterfaceError("gone"), 503, "Not available now"),
         (Unavailable("Busy."), 503, "Not available now"),
+        (OSError(errno.ENOSPC, "full"), 503, "it is full, or can only be read"),
+        (OSError(errno.EROFS, "read-only"), 503, "it is full, or can only be read"),
+        (OSError(errno.EIO, "broken"), 500, "Something broke"),
         (ZeroDivisionError(), 500, "Something broke"),
     ],
 )
@@ -70,6 +74,7 @@ def test_what_works_again_in_a_moment_is_told_apart_from_a_fault(
     [
         (db.OperationalError("gone"), 503, "5"),
         (db.InterfaceError("gone"), 503, "5"),
+        (OSError(errno.ENOSPC, "full"), 503, "5"),
         (ZeroDivisionError(), 500, None),
     ],
 )
