@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing, contextmanager
 from functools import partial
 import json
@@ -21,11 +22,11 @@ from django.db import (
     connection,
 )
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.test import AsyncClient, Client
+from django.test import AsyncClient, Client, RequestFactory
 import pytest
 
 from copilot_admin.answering.run import RUNNING
-from copilot_admin.api import component_requests, feedback, query
+from copilot_admin.api import component_requests, feedback, health, query
 from copilot_admin.api.health import DAMAGED
 from copilot_admin.asgi import application
 from copilot_admin.journal import JOURNAL, opening
@@ -329,6 +330,29 @@ class TestReady:
     def test_a_full_disk_is_told(self, monkeypatch, tmp_path):
         monkeypatch.setattr("copilot_admin.api.health.full_folder", lambda: tmp_path)
         assert ready() == (503, f"the disk of {tmp_path} is full")
+
+    def test_a_folder_that_turned_read_only_is_told_before_anybody_asks(
+        self, monkeypatch, tmp_path
+    ):
+        monkeypatch.setattr("copilot_admin.api.health.read_only_folder", lambda: tmp_path)
+        assert ready() == (503, f"{tmp_path} cannot be written to")
+
+    def test_large_bodies_that_others_send_do_not_make_it_late(self):
+        """They are read in the threads of the loop, which are few."""
+        go_on = threading.Event()
+
+        async def asked() -> int:
+            loop = asyncio.get_running_loop()
+            with ThreadPoolExecutor(1) as threads:
+                loop.set_default_executor(threads)
+                reading = loop.run_in_executor(None, go_on.wait, HANGS_SECONDS)
+                try:
+                    return (await health.ready(RequestFactory().get("/readyz"))).status_code
+                finally:
+                    go_on.set()
+                    assert await reading
+
+        assert asyncio.run(asked()) == 200
 
     def test_a_database_that_is_away_is_told(self, away):
         assert ready() == (503, "the database does not answer")

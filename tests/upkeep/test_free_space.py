@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.upkeep.free_space import LEAST_BYTES, full_folder
+from copilot_admin.storage import full_disk
+from copilot_admin.upkeep.free_space import LEAST_BYTES, full_folder, read_only_folder
 
 GB = 1024**3
 
@@ -52,3 +53,13 @@ def test_the_folder_of_the_database_counts_too(settings, tmp_path, monkeypatch):
     assert full_folder() == tmp_path / "gone"
     monkeypatch.setitem(database, "ENGINE", "django.db.backends.postgresql")
     assert full_folder() is None
+
+
+def test_a_folder_in_which_no_files_may_be_made_is_named(settings, tmp_path, monkeypatch):
+    settings.DATA_DIR = tmp_path
+    database = settings.DATABASES["default"]
+    monkeypatch.setitem(database, "ENGINE", "django.db.backends.postgresql")
+    assert read_only_folder() is None
+    # Whoever runs the tests may write everywhere: only the system's answer can be another one.
+    monkeypatch.setattr(full_disk.os, "access", lambda folder, mode: folder != tmp_path)
+    assert read_only_folder() == tmp_path
