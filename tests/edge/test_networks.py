@@ -15,6 +15,7 @@ from copilot_admin.edge.networks import network_of
         ("::ffff:203.0.113.9", "203.0.113.9"),
         ("", ""),
         ("testclient", "testclient"),
+        ("x" * 60_000, "x" * 64),
     ],
 )
 def test_an_address_is_counted_with_its_network(address, network):

@@ -1,22 +1,21 @@
 """Where a request comes from, as failures are counted by it."""
 
-from ipaddress import IPv6Address, ip_address, ip_network
+from ipaddress import ip_address
 
 from django.http import HttpRequest
 
-NETWORK_BITS = 64  # one line of one household has all addresses of such a network
+from copilot_admin.edge.networks import network_of
 
 
 def client_address(request: HttpRequest) -> str | None:
     """Where a log-in comes from; uvicorn has looked through the proxies that it trusts.
 
-    Addresses of IPv6 count by their network, else one machine has as many as it likes.
+    Addresses of IPv6 count by their network, else one machine has as many as it likes. One of IPv4
+    that is written as IPv6, as on a socket for both, is itself: all of them are one such network.
     """
-    text = request.META.get("REMOTE_ADDR")
+    text = request.META.get("REMOTE_ADDR") or ""
     try:
-        address = ip_address(text or "")
+        ip_address(text)
     except ValueError:  # a socket of this machine, or Django's test client
         return None
-    if isinstance(address, IPv6Address):
-        return str(ip_network((int(address), NETWORK_BITS), strict=False).network_address)
-    return str(address)
+    return network_of(text)

@@ -98,6 +98,7 @@ def test_a_success_forgets_the_failures_of_the_account(person):
         ("192.0.2.1", "192.0.2.1"),
         ("2001:db8:1:2:aaaa::1", "2001:db8:1:2::"),
         ("2001:db8:1:2:bbbb::2", "2001:db8:1:2::"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
         ("", None),
         ("testclient", None),
     ],
