@@ -16,6 +16,8 @@ from aiohttp.client_proto import ResponseHandler
 from aiohttp.http import RawResponseMessage
 from aiohttp.streams import StreamReader
 
+from copilot_admin.engine.fetching.names import Names
+
 MOST_HEADS = 16  # of one answer; a server sends one or two before its own
 
 
@@ -47,15 +49,22 @@ class BoundedResponses(ResponseHandler):
 
 
 class BoundedConnector(TCPConnector):
-    """aiohttp's connector, with connections of that protocol."""
+    """aiohttp's connector, with connections of that protocol.
+
+    Args:
+        names: Looks up the names of hosts.
+        limit: Connections at the most.
+        socket_factory: Makes the socket of a connection.
+    """
 
     def __init__(
         self,
+        names: Names,
         *,
         limit: int = 100,
         socket_factory: Callable[[AddrInfoType], socket.socket] | None = None,
     ) -> None:
-        super().__init__(limit=limit, socket_factory=socket_factory)
+        super().__init__(limit=limit, socket_factory=socket_factory, resolver=names)
         # There is no argument for it; a test sees whether it still makes the connections.
         protocol: type[ResponseHandler] = BoundedResponses
         self._factory = partial(protocol, loop=asyncio.get_running_loop())

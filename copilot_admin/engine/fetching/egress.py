@@ -25,6 +25,7 @@ from aiohttp import (
 
 from copilot_admin.engine.fetching.addresses import address_of, is_forbidden, is_public
 from copilot_admin.engine.fetching.connecting import BoundedConnector
+from copilot_admin.engine.fetching.names import OF_LINKS
 from copilot_admin.engine.fetching.room import Held, NoRoom, Room
 from copilot_admin.engine.fetching.sizes import MOST_BYTES
 from copilot_admin.errors import CopilotError
@@ -122,7 +123,7 @@ class Egress:
         host = _host_of(url)
         if host is None:
             raise FetchFailed("The link is no http or https address.")
-        connector = BoundedConnector(socket_factory=self.sockets(host))
+        connector = BoundedConnector(OF_LINKS, socket_factory=self.sockets(host))
         jar = DummyCookieJar()
         async with ClientSession(connector=connector, cookie_jar=jar, trust_env=False) as session:
             limits = ClientTimeout(total=self._seconds)

@@ -9,6 +9,7 @@ from aiohttp import ClientError, ClientResponse, ClientSession, DummyCookieJar
 
 from copilot_admin.engine.fetching.connecting import BoundedConnector
 from copilot_admin.engine.fetching.egress import Egress, is_private
+from copilot_admin.engine.fetching.names import OF_RECEIVERS
 from copilot_admin.errors import CopilotError
 
 SECONDS = 10.0  # for all of it; a receiver puts what takes longer off until it has answered
@@ -78,7 +79,7 @@ async def _post(url: str, body: bytes, headers: Mapping[str, str], egress: Egres
     host = urlsplit(url).hostname
     if host is None:
         raise ValueError(url)
-    connector = BoundedConnector(socket_factory=egress.sockets(host))
+    connector = BoundedConnector(OF_RECEIVERS, socket_factory=egress.sockets(host))
     # What is packed could be more than the head that is wanted: it stays packed.
     async with (
         ClientSession(

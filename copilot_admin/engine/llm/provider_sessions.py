@@ -9,6 +9,7 @@ from aiohttp import AddrInfoType, ClientSession, DummyCookieJar
 
 from copilot_admin.engine.fetching.addresses import ForbiddenAddress, forbidden_text, is_forbidden
 from copilot_admin.engine.fetching.connecting import BoundedConnector
+from copilot_admin.engine.fetching.names import OF_PROVIDERS
 
 _MAX_CONNECTIONS = 1000  # the server's own limits are far below
 # aiohttp takes twice as many bytes of a stream, and a sixteenth of it as chunks, before it waits for
@@ -108,7 +109,9 @@ async def _closing(
 
 
 def _session() -> ClientSession:
-    connector = BoundedConnector(limit=_MAX_CONNECTIONS, socket_factory=_permitted_socket)
+    connector = BoundedConnector(
+        OF_PROVIDERS, limit=_MAX_CONNECTIONS, socket_factory=_permitted_socket
+    )
     return ClientSession(
         connector=connector,
         cookie_jar=DummyCookieJar(),

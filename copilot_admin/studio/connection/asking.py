@@ -22,6 +22,7 @@ from aiohttp import (
 from django.utils.translation import gettext as _
 
 from copilot_admin.engine.fetching.connecting import BoundedConnector
+from copilot_admin.engine.fetching.names import OF_RECEIVERS
 from copilot_admin.studio.connection.values import Answer, Unreached
 
 MOST_BYTES = 4 * 1024 * 1024  # an answer to one question, or a document of some hundred copilots
@@ -111,7 +112,7 @@ async def asking(base: str, *, is_own: bool) -> AsyncGenerator[Asker, None]:
         is_own: What `may_be_asked` says of it; if not, every request is refused.
     """
     async with ClientSession(
-        connector=BoundedConnector(), cookie_jar=DummyCookieJar(), trust_env=False
+        connector=BoundedConnector(OF_RECEIVERS), cookie_jar=DummyCookieJar(), trust_env=False
     ) as session:
         yield Asker(base if is_own else "", session)
 

@@ -6,6 +6,7 @@ from aiohttp import ClientSession
 import pytest
 
 from copilot_admin.engine.fetching.connecting import MOST_HEADS, BoundedConnector, TooManyHeads
+from copilot_admin.engine.fetching.names import OF_RECEIVERS
 from tests.engine.providers.upstream import serving
 
 INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -23,7 +24,10 @@ def answers(*sent, times=1):
             return await response.read()
 
     async def run():
-        async with serving(handler) as server, ClientSession(connector=BoundedConnector()) as own:
+        async with (
+            serving(handler) as server,
+            ClientSession(connector=BoundedConnector(OF_RECEIVERS)) as own,
+        ):
             return [await ask(own, server.url) for _ in range(times)]
 
     return asyncio.run(run())

@@ -382,7 +382,7 @@ def test_host_name_that_leads_to_a_metadata_address_is_not_connected_to(monkeypa
             }
         ]
 
-    monkeypatch.setattr("aiohttp.resolver.ThreadedResolver.resolve", resolved)
+    monkeypatch.setattr("copilot_admin.engine.fetching.names.Names.resolve", resolved)
 
     async def run():
         provider = OpenAICompatible(
