@@ -109,6 +109,12 @@ def _model_calls(name: str, size: int) -> tuple[str, Mapping[str, Any]]:
     return "wild", {"messages": [_human(question)], "workspace_options": ["generative-ui"]}
 
 
+def _for_the_oldest(name: str, size: int) -> tuple[str, Mapping[str, Any]]:
+    """What a model calls, for a client to which all of it is said as text."""
+    question = f"Please {Order(name, size, seed=1)}"
+    return "wild", {"messages": [_human(question)], "widgets": [WIDGET]}
+
+
 QUESTIONS: Mapping[str, Make] = MappingProxyType(
     {
         "15 MB, 2,000 messages": lambda: ("bench", {"messages": _history(15 * MB, each=7_600)}),
@@ -143,6 +149,8 @@ QUESTIONS: Mapping[str, Make] = MappingProxyType(
         "a widget of 199 kB": lambda: _model_calls("new_widget", 199_000),
         "a widget of 300 kB": lambda: _model_calls("new_widget", 300_000),
         "a table of 900 kB": lambda: _model_calls("table", 900_000),
+        "a table of 900 kB as text": lambda: _for_the_oldest("table", 900_000),
+        "html of 199 kB as text": lambda: _for_the_oldest("artifact", 199_000),
     }
 )
 

@@ -39,8 +39,18 @@ class Account:
         self._started = self._loop.time()
         self._ttft_ms: int | None = None
 
-    def take(self, output: Output) -> None:
-        """Says and records what the engine puts out."""
+    async def take_beside(self, output: Event) -> None:
+        """Says and records an event of which a frame is made beside the event loop."""
+        making = partial(frames_of, output, self._generation)
+        self.take(output, await beside_if(heavy=True, work=making))
+
+    def take(self, output: Output, frame: bytes | None = None) -> None:
+        """Says and records what the engine puts out.
+
+        Args:
+            output: Of the engine.
+            frame: What the client gets of it, if that was made already.
+        """
         if isinstance(output, MessageChunk):
             self.recorder.add(output, at_ms=0)
             self.speaker.text(output.delta)
@@ -54,9 +64,9 @@ class Account:
             case FunctionCall():
                 self._watch.client_called(output.function, output.input_arguments)
                 self.speaker.hold()
-                self._say(output)
+                self._say(output, frame)
             case Event():
-                self._say(output)
+                self._say(output, frame)
             case _:
                 pass  # for the transcript only
         # After it was said: what cannot be said does not spoil the record of what was.
@@ -103,10 +113,10 @@ class Account:
         self.speaker.close()
         return await beside_if(self.recorder.is_large, partial(self.recorder.record, ending))
 
-    def _say(self, event: Event) -> None:
+    def _say(self, event: Event, frame: bytes | None) -> None:
         if self._ttft_ms is None:
             self._ttft_ms = self._elapsed_ms()
-        self.speaker.event(event)
+        self.speaker.event(event, frame)
 
     def _words_of(self, sentence: str) -> tuple[Event, ...]:
         """A failure in words, in a paragraph of its own behind the text there is."""

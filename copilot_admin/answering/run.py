@@ -30,6 +30,7 @@ from copilot_admin.limits.admission import Admission
 from copilot_admin.models import Logging, Outcome
 from copilot_admin.prices.bill import bill_of
 from copilot_admin.prices.cost import Cost
+from protocol.weights import is_heavy
 
 logger = logging.getLogger(__name__)
 
@@ -207,7 +208,10 @@ class ActiveRun:
         )
         async with aclosing(answer(engine_input)) as outputs:
             async for output in outputs:
-                account.take(output)
+                if is_heavy(output):
+                    await account.take_beside(output)
+                else:
+                    account.take(output)
                 if account.outbox.full:
                     await account.wait_for_client()
 

@@ -325,10 +325,9 @@ class Leg:
 
     def end_round(self, results: Sequence[ToolResult]) -> Iterator[Event]:
         """Tells the model the results, and the user what went wrong for good."""
+        calls = tuple(map(repeatable, self.calls))
         said = ModelMessage(
-            role=ModelRole.ASSISTANT,
-            text="".join(self.reply.round_text),
-            tool_calls=tuple(map(repeatable, self.calls)),
+            role=ModelRole.ASSISTANT, text="".join(self.reply.round_text), tool_calls=calls
         )
         answers = (
             ModelMessage(role=ModelRole.TOOL, text=result.text, tool_call_id=call.id)
@@ -336,8 +335,8 @@ class Leg:
         )
         self._messages = (*self._messages, said, *answers)
         self._exchanges += (
-            Exchange(call.name, repeatable(call).arguments, result.text)
-            for call, result in zip(self.calls, results, strict=True)
+            Exchange(call.name, repeated.arguments, result.text)
+            for call, repeated, result in zip(self.calls, calls, results, strict=True)
             if call.name in self._tools.names
         )
         yield from self._explanations()

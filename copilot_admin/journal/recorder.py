@@ -17,6 +17,7 @@ from protocol.json import Json, JsonObject
 from protocol.messages import CallMessage
 from protocol.storable import clean_text, storable
 from protocol.walk import Scalar, rebuild, weighs_more
+from protocol.weights import values_of
 
 CLEANED = "Characters that cannot be stored were replaced with U+FFFD in the answer."
 
@@ -174,7 +175,7 @@ class Recorder:
     def is_large(self) -> bool:
         """Whether `record` takes so long that others would wait for it."""
         return len(self._items) > LARGE or are_large(
-            content_of(item.output)[1] for item in self._items
+            value for item in self._items for value in _values_of(item.output)
         )
 
     def record(self, ending: Ending) -> Record:
@@ -263,6 +264,11 @@ def without_content(record: Record) -> Record:
         finish_reason=clean_text(record.finish_reason),
         keep_content=False,
     )
+
+
+def _values_of(output: Output) -> Iterable[Json]:
+    """What there is of an output; of an event not its payload, which takes long to make."""
+    return values_of(output) if isinstance(output, Event) else (content_of(output)[1],)
 
 
 def _entries(items: Iterable[_Item]) -> Iterable[Entry]:

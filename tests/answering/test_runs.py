@@ -1,16 +1,17 @@
 """A run from its first moment to its last: what is said, kept and told, and when."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 import logging
 from typing import Any
 
 import pytest
 
-from copilot_admin.answering import account
+from copilot_admin.answering import account, speaker
 from copilot_admin.answering.asked import older_signing_keys, signing_key
 from copilot_admin.answering.run import RUNNING, TICK_SECONDS
-from copilot_admin.answering.speaker import FIRST_EVENT_SECONDS, PING_SECONDS
+from copilot_admin.answering.speaker import FIRST_EVENT_SECONDS, PING_SECONDS, frames_of
 from copilot_admin.answering.stops import CRASHED
 from copilot_admin.config.asking_users import Naming
 from copilot_admin.engine.values.engine_input import Thought
@@ -21,8 +22,17 @@ from copilot_admin.journal.recorder import LARGE, Entry, Piece
 from copilot_admin.journal.unkept import NOT_KEPT
 from copilot_admin.models import EventType, Logging, Outcome
 from copilot_admin.redaction.rules import NO_RULES
-from protocol.events import FunctionCall, MessageChunk, StatusUpdate
+from protocol.events import (
+    ArtifactType,
+    Event,
+    FunctionCall,
+    MessageArtifact,
+    MessageChunk,
+    StatusUpdate,
+)
+from protocol.generations import Generation
 from protocol.sse import PING, decode, encode_chunk
+from protocol.weights import HEAVY
 from tests.answering.running import ANSWERER, LIVE, RUN, ending, play, question, said
 from tests.issuer import ADA
 
@@ -54,6 +64,34 @@ def test_a_step_may_be_the_first_thing_that_a_client_sees(noted, monkeypatch):
     play(monkeypatch, noted, [0.5, STEP, 0.5, STEP, MessageChunk("Hello"), STOP])
     said()
     assert noted.records[0].ending == ending(Outcome.COMPLETED, ms=1000, ttft_ms=500)
+
+
+def test_what_takes_long_to_say_is_put_into_words_beside_the_loop_in_its_place(noted, monkeypatch):
+    rows = [{"day": day, "close": day / 7} for day in range(HEAVY)]
+    table = MessageArtifact(
+        type=ArtifactType.TABLE, uuid="u", artifact_name="Prices", description="", content=rows
+    )
+    in_loop: list[str] = []
+    beside: list[Any] = []  # at last the record, which is large too
+
+    async def noting(heavy: bool, work: Callable[[], Any]) -> Any:
+        made = work()  # a thread would not know of the clock that jumps
+        beside.extend([made] if heavy else [])
+        return made
+
+    def words(event: Event, generation: Generation) -> bytes:
+        in_loop.append(event.name)
+        return frames_of(event, generation)
+
+    monkeypatch.setattr(account, "beside_if", noting)
+    monkeypatch.setattr(speaker, "frames_of", words)
+    play(monkeypatch, noted, [MessageChunk("a"), STEP, table, MessageChunk("b"), STOP])
+    whole = b"".join(piece for _, piece in said())
+    assert (in_loop, len(beside)) == ([StatusUpdate.name], 2)
+    names = [name for name, _ in decode(whole)]
+    assert names == [MessageChunk.name, StatusUpdate.name, MessageArtifact.name, MessageChunk.name]
+    assert beside[0] == frames_of(table, Generation.THREE)
+    assert beside[0] in whole
 
 
 def test_what_comes_at_the_end_leaves_when_the_run_is_kept(noted, monkeypatch):

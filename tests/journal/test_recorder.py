@@ -9,6 +9,7 @@ import pytest
 
 from copilot_admin.engine.values.engine_input import DataSeen, FileRead, ServerTool, Thought
 from copilot_admin.engine.values.model_call import Alive, Finish, Usage, UsageSource
+from copilot_admin.journal import recorder as recording
 from copilot_admin.journal.recorder import (
     CLEANED,
     LARGE,
@@ -25,6 +26,7 @@ from protocol.events import (
     ArtifactType,
     Citation,
     CitationCollection,
+    FunctionCall,
     MessageArtifact,
     MessageChunk,
     PromptSuggestions,
@@ -237,6 +239,14 @@ def test_what_keeps_others_waiting_is_known(outputs, is_large):
     for output in outputs:
         recorder.add(output, at_ms=0)
     assert recorder.is_large == is_large
+
+
+def test_what_keeps_others_waiting_is_known_of_an_event_without_its_payload(monkeypatch):
+    monkeypatch.setattr(recording, "content_of", lambda output: pytest.fail("it was made"))
+    recorder = Recorder()
+    arguments = {"rows": [{"n": number} for number in range(LARGE)]}
+    recorder.add(FunctionCall(function="f", input_arguments=arguments), at_ms=0)
+    assert recorder.is_large
 
 
 def test_counting_what_is_large_ends_where_it_is_too_much():

@@ -203,3 +203,9 @@ CALLED = ComponentCalled(name="sum", version="v1", arguments={"a": 1}, result="3
 )  # fmt: skip
 def test_an_output_is_kept_with_what_there_is_of_it(output, kind, payload):
     assert content_of(output) == (kind, payload)
+
+
+def test_what_a_model_wrote_to_a_component_is_not_copied_in_the_event_loop():
+    arguments = {"rows": [1, 2]}
+    _, payload = content_of(replace(CALLED, arguments=arguments))
+    assert payload["arguments"] is arguments
