@@ -18,6 +18,9 @@ from protocol.query import Query
 
 # In `extra_state`: a client brings it back with the result of a call, and asks no more of it.
 CARRIED = "artifact_names"
+# Beyond so many of a name, numbers are left out in ever larger steps: a client that says that a
+# million are taken would have each of them tried amid the event loop.
+_COUNTED = 100
 
 
 class ArtifactNames:
@@ -37,7 +40,7 @@ class ArtifactNames:
         name = _readable(name)
         free, number = name, self._numbers.get(name, 1)
         while free in self._taken:
-            number += 1
+            number += 1 if number < _COUNTED else number
             suffix = f" {number}"
             free = f"{name[: LONGEST_ID - len(suffix)]}{suffix}"
         self._numbers[name] = number

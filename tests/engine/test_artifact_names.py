@@ -28,6 +28,21 @@ def test_a_free_name_stays_and_a_taken_one_gets_the_next_free_number():
     assert given == ["News", "Prices 2", "Prices 4", "prices", "Prices 2 2"]
 
 
+def test_of_very_many_names_that_a_client_says_are_taken_few_are_tried():
+    tried: list[object] = []
+
+    class Taken(set[str]):
+        def __contains__(self, name: object) -> bool:
+            tried.append(name)
+            return super().__contains__(name)
+
+    names = ArtifactNames([])
+    names._taken = Taken(["Prices", *(f"Prices {number}" for number in range(2, 100_000))])
+    assert names.free("Prices") == "Prices 102400"
+    assert names.free("Prices") == "Prices 204800"
+    assert len(tried) < 120
+
+
 def test_a_name_is_one_that_the_client_finds_again():
     names = ArtifactNames([])
     long = "x" * 300
