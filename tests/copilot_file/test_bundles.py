@@ -212,7 +212,8 @@ def test_two_imports_of_the_same_slug_at_once_leave_one_whole_copilot() -> None:
 
 
 def test_of_very_many_faults_the_first_are_told():
-    values = {"format": 1, "copilots": [5] * 2 * MOST_TOLD}
+    wrong = dict.fromkeys("abcdefgh", 1)  # keys that there are not
+    values = {"format": 1, "copilots": [wrong] * (bundles.MOST_COPILOTS // 2)}
     sent = NamedFile("many.json", json.dumps(values).encode())
     *told, last = faults_of(sent, sent)
     assert len(told) == MOST_TOLD
@@ -270,3 +271,27 @@ def test_what_has_more_parts_than_anybody_writes_is_refused_before_they_are_look
     ]
     long = NamedFile("long.json", json.dumps({"format": 1, "copilots": [5] * 10_001}).encode())
     assert faults_of(long) == ["long.json: copilots: has 10001 entries; 10000 are the most."]
+
+
+def test_no_more_copilots_are_read_than_are_imported_in_a_moment(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bundles, "MOST_COPILOTS", 3)
+    some, more = file_of("a", "b"), file_of("c", name="c.json")
+    assert [file.name for file in read_files([some, more])] == ["a.json", "c.json"]
+    assert faults_of(some, more, file_of("d", name="d.json")) == [
+        "There are more than 3 copilots in what you sent. Send some of them, then the others, or "
+        "use `manage.py copilots import`."
+    ]
+    five = NamedFile("odd.json", json.dumps({"format": 1, "copilots": 5}).encode())
+    assert faults_of(five) == ["odd.json: copilots: must be a list."]
+
+
+def test_a_zip_file_with_very_many_entries_is_not_opened(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bundles, "MOST_ENTRIES", 3)
+    folders = [NamedFile(f"{name}/", b"") for name in "ab"]
+    assert [file.name for file in read_files([zipped(*folders, file_of("a"))])] == [
+        "all.zip: a.json"
+    ]
+    folders.append(NamedFile("c/", b""))
+    monkeypatch.setattr(bundles, "ZipFile", None)
+    many = zipped(*folders, file_of("a"))
+    assert faults_of(many) == ["all.zip: has more than 3 entries. Pack fewer files."]

@@ -25,6 +25,9 @@ MOST_CHARACTERS = 2_000_000
 MOST_WORDS = 150_000  # whose places are known; 300 pages have about as many
 MOST_UNPACKED = 200 * 1024 * 1024  # bytes, of a format that is an archive
 MOST_MEMBERS = 10_000  # of such an archive; a document with many pictures has hundreds
+# What each member begins with in an archive's list of them, of which the library makes an object
+# each: 60,000 take 0.2 s, to count them a thousandth of that.
+_MEMBER = b"PK\x01\x02"
 
 
 class UnreadableFile(CopilotError):
@@ -165,13 +168,13 @@ def check_archive(data: bytes) -> None:
         UnreadableFile: It does.
         ValueError: It is no archive.
     """
+    if data.count(_MEMBER) > MOST_MEMBERS:
+        raise UnreadableFile(f"The file has more than {MOST_MEMBERS:,} parts. Save it anew.")
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             entries = archive.infolist()
     except zipfile.BadZipFile as error:
         raise ValueError("no archive") from error
-    if len(entries) > MOST_MEMBERS:
-        raise UnreadableFile(f"The file has more than {MOST_MEMBERS:,} parts. Save it anew.")
     if sum(entry.file_size for entry in entries) > MOST_UNPACKED:
         raise UnreadableFile("The file unpacks to more than 200 MB. Attach a smaller one.")
 
