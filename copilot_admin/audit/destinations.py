@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 import socket
 import sys
+import time
 
 from copilot_admin.audit.lines import json_line, syslog_frame, syslog_line
 from copilot_admin.config.audit_log import Destination, SyslogServer
@@ -36,7 +37,9 @@ def _send_over_tcp(frames: Sequence[bytes], to: SyslogServer) -> None:
         connection.settimeout(SEND_SECONDS)
         connection.sendall(b"".join(frames))
         connection.shutdown(socket.SHUT_WR)
-        connection.settimeout(LAST_WORD_SECONDS)
+        end = time.monotonic() + LAST_WORD_SECONDS
         with suppress(TimeoutError):
-            while connection.recv(1024):
-                pass
+            while (left := end - time.monotonic()) > 0:  # one may talk without an end
+                connection.settimeout(left)
+                if not connection.recv(1024):
+                    break

@@ -64,6 +64,7 @@ from copilot_admin.upkeep.tasks import (
 )
 
 STOP_SECONDS = 5.0
+PATIENCE_SECONDS = 60.0  # then the other duties go on beside one that hangs
 
 REPLAYED_AT_ONCE = 50  # spooled runs of one job, behind which questions wait
 
@@ -232,7 +233,7 @@ async def replay() -> None:
     await WRITER.run(partial(replay_spool, most=REPLAYED_AT_ONCE))
 
 
-# One after the other, so that none piles up; a revoked key's stream goes on for a round at most.
+# One after the other, so that none piles up, unless one hangs; a revoked key's stream goes on for a round at most.
 DUTIES: tuple[Duty, ...] = (
     end_revoked,
     end_deleted,
@@ -260,15 +261,20 @@ LIMIT_DUTIES: tuple[Duty, ...] = (COUNTING.look_after, BOOK.look_after, REFUSED.
 
 
 async def _again_and_again(*duties: Duty) -> None:
-    """Does duties every few seconds; one that breaks keeps neither the others nor itself."""
-    while True:
-        await asyncio.sleep(HEARTBEAT_SECONDS)
-        for duty in duties:
-            task = spawn(_forgiving(duty), name=f"duty {getattr(duty, '__name__', duty)}")
-            try:
-                await asyncio.wait({task})  # what it raises is logged by its task
-            finally:
-                task.cancel()
+    """Does duties every few seconds; one that breaks or hangs keeps neither the others nor itself."""
+    under_way: dict[Duty, asyncio.Task[None]] = {}
+    try:
+        while True:
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+            for duty in duties:
+                if duty not in under_way or under_way[duty].done():
+                    name = f"duty {getattr(duty, '__name__', duty)}"
+                    under_way[duty] = spawn(_forgiving(duty), name=name)
+                    # What it raises is logged by its task.
+                    await asyncio.wait({under_way[duty]}, timeout=PATIENCE_SECONDS)
+    finally:
+        for task in under_way.values():
+            task.cancel()
 
 
 async def _forgiving(duty: Duty) -> None:

@@ -1,7 +1,7 @@
 """Entries go to where the setting says, each at least once and in order; what is away loses nothing."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import StringIO
 import json
 import logging
@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 import pytest
 
-from copilot_admin.audit import anchors, cursors, forwarding
+from copilot_admin.audit import anchors, cursors, destinations, forwarding
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.forwarding import Forwarding
 from copilot_admin.audit.lines import json_line, syslog_frame, syslog_line
@@ -107,6 +107,28 @@ def test_new_entries_go_to_a_server_of_syslog_and_none_goes_twice(settings: Any)
         lines = [syslog_line(one, host=host) for one in entries]
         assert received() == b"".join(map(syslog_frame, lines))
     assert going.go_on() == 0  # the server is gone, and is not asked
+
+
+@pytest.mark.django_db
+def test_a_destination_that_talks_without_an_end_is_listened_to_for_a_moment(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(destinations, "LAST_WORD_SECONDS", 0.05)
+    add()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def talk() -> None:
+            connection, _ = server.accept()
+            with connection, suppress(OSError):  # until nobody listens
+                while True:
+                    connection.sendall(b"x" * 1000)
+
+        talking = Thread(target=talk)
+        talking.start()
+        settings.AUDIT_LOG = SyslogServer(*server.getsockname())
+        assert Forwarding().go_on() == 1
+        talking.join(HANGS_SECONDS)
+        assert not talking.is_alive()
 
 
 @pytest.mark.django_db

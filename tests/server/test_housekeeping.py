@@ -104,6 +104,28 @@ def test_a_duty_that_breaks_keeps_neither_the_others_nor_itself(monkeypatch, cap
     assert ("duty breaks ended with an error" in caplog.text) is told
 
 
+def test_a_duty_that_hangs_keeps_the_others_waiting_once_and_is_not_begun_again(monkeypatch):
+    monkeypatch.setattr(housekeeping, "HEARTBEAT_SECONDS", 0.0)
+    monkeypatch.setattr(housekeeping, "PATIENCE_SECONDS", 0.01)
+    done, thrice, for_ever = [], asyncio.Event(), asyncio.Event()
+
+    async def hangs() -> None:
+        done.append("hangs")
+        try:
+            await for_ever.wait()
+        finally:
+            done.append("cancelled")
+
+    async def works() -> None:
+        done.append("works")
+        if len(done) == 4:
+            thrice.set()
+
+    rounds(hangs, works, until=thrice)
+    assert done[:4] == ["hangs", "works", "works", "works"]
+    assert (done.count("hangs"), done[-1]) == (1, "cancelled")
+
+
 def test_hearts_beat_although_other_duties_wait(monkeypatch):
     """The heartbeat has rounds of its own."""
     monkeypatch.setattr(housekeeping, "HEARTBEAT_SECONDS", 0.0)
