@@ -1,11 +1,13 @@
 """What is said of a database with which no server can start, in one line."""
 
+from collections.abc import Sequence
+
 from django import db
 from django.conf import settings
 
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.storage.database_thread import OUTAGES
+from copilot_admin.storage.database_thread import OUTAGES, is_outage
 from copilot_admin.storage.schema import is_current
 
 MIGRATE = "Run `manage.py migrate`."
@@ -27,10 +29,26 @@ def check_database() -> None:
         raise ConfigurationError(f"The tables of the database are missing or old. {MIGRATE}")
 
 
+def sentence_for_command(error: db.Error, argv: Sequence[str]) -> str | None:
+    """What a command says of an error that nobody has caught; None: it is a fault of ours.
+
+    Args:
+        error: That ended the command.
+        argv: As in `sys.argv`.
+    """
+    is_ours = not is_outage(error) or (is_missing_table(error) and argv[1:2] == ["migrate"])
+    return None if is_ours or "--traceback" in argv else sentence_of(error)
+
+
+def is_missing_table(error: db.Error) -> bool:
+    """Whether a table or a column is not there."""
+    return isinstance(error, db.ProgrammingError) or "no such " in str(error)
+
+
 def sentence_of(error: db.Error) -> str:
     """What happened, and what to do; of PostgreSQL no words, which may quote the address."""
     database = settings.DATABASES["default"]
-    if isinstance(error, db.ProgrammingError) or "no such " in str(error):
+    if is_missing_table(error):
         return f"The tables of the database are missing or old. {MIGRATE}"
     if database["ENGINE"] == SQLITE:
         return (

@@ -10,7 +10,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, Programmi
 import pytest
 
 from copilot_admin.config.databases import SQLITE
-from copilot_admin.server.database_faults import MIGRATE, sentence_of
+from copilot_admin.server.database_faults import MIGRATE, sentence_for_command, sentence_of
 from tests.waiting import HANGS_SECONDS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -93,6 +93,37 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
     assert done.returncode != 0
     (line,) = done.stderr.splitlines()
     assert "COPILOT_DATA_DIR" in line
+
+
+@pytest.mark.parametrize("command", ["migrate", "sweep"])
+def test_a_command_that_cannot_open_the_database_says_so_in_one_line(tmp_path, command):
+    file = tmp_path / "copilot.sqlite3"
+    file.mkdir()  # as little a file that can be opened as one on a disk that is read-only
+    (line,) = [
+        line
+        for line in run(tmp_path, command).stderr.splitlines()
+        if not line.startswith("/")  # where a warning stands
+    ]
+    assert line == (
+        f"CommandError: The SQLite database {file} cannot be used: unable to open database file. "
+        "Free what keeps it, or put a backup in its place."
+    )
+    assert "Traceback" in run(tmp_path, command, "--traceback").stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "arguments", "is_told"),
+    [
+        (OperationalError("no such column: x"), ["sweep"], True),
+        (OperationalError("no such column: x"), ["migrate"], False),
+        (OperationalError("database is locked"), ["migrate"], True),
+        (DatabaseError("a fault of ours"), ["sweep"], False),
+    ],
+)
+def test_a_fault_of_ours_keeps_its_traceback(settings, monkeypatch, error, arguments, is_told):
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", SQLITE)
+    told = sentence_for_command(error, ["manage.py", *arguments])
+    assert (told is not None) is is_told
 
 
 def test_a_postgresql_that_does_not_answer_is_one_line(tmp_path):
