@@ -129,6 +129,7 @@ class SavedAnswer(models.Model):
     judgement = models.CharField(max_length=15, choices=Judgement.choices, blank=True)
     reason = models.TextField(blank=True)
     text = models.TextField(blank=True)
+    failed = models.BooleanField(default=False, db_default=False)  # there is no whole answer
     trace_id = models.CharField(max_length=128, blank=True)
     ttft_ms = models.PositiveIntegerField(null=True)
     ms = models.PositiveIntegerField(default=0)

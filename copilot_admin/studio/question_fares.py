@@ -1,4 +1,4 @@
-"""How the saved questions of copilots fare: how many answer differently, and as expected.
+"""How the saved questions of copilots fare: how many answer differently, as expected, or not at all.
 
 Answers are compared in the database, so that a page of many copilots reads none of their texts.
 """
@@ -44,12 +44,14 @@ class QuestionFare:
 
     Attributes:
         to_ask: The sides whose answer is missing or old.
-        judgement: What became of the draft's new answer; empty without one.
+        failed: The sides that were asked as they stand, and gave no whole answer.
+        judgement: What became of the draft's new answer; empty without one, or where it failed.
         differs: Whether both sides have a new answer, and they differ; None: one is missing.
     """
 
     question_id: int
     to_ask: tuple[Side, ...]
+    failed: tuple[Side, ...]
     judgement: str
     differs: bool | None
     is_unfinished: bool
@@ -89,8 +91,23 @@ class Fares:
 
     @property
     def undecided(self) -> int:
-        """Questions of which could not be found out what the draft answers."""
+        """Answers of the draft of which a model could not say whether they are as expected."""
         return self._judged(Judgement.UNDECIDED)
+
+    @property
+    def failed_in_draft(self) -> int:
+        """Questions that the draft could not answer, as it stands."""
+        return sum(Side.DRAFT in one.failed for one in self.questions)
+
+    @property
+    def failed_in_live(self) -> int:
+        """Questions that what is live could not answer, as it stands."""
+        return sum(Side.LIVE in one.failed for one in self.questions)
+
+    @property
+    def failed(self) -> int:
+        """Questions that at least one side could not answer."""
+        return sum(bool(one.failed) for one in self.questions)
 
     @property
     def to_ask(self) -> int:
@@ -108,8 +125,10 @@ class Fares:
         return self.total - self.unfinished
 
     def lacking(self, side: Side) -> tuple[int, ...]:
-        """The questions of which a side has no new answer."""
-        return tuple(one.question_id for one in self.questions if side in one.to_ask)
+        """The questions of which a side has no new answer, or none at all."""
+        return tuple(
+            one.question_id for one in self.questions if side in (*one.to_ask, *one.failed)
+        )
 
     def _judged(self, judgement: Judgement) -> int:
         return sum(one.judgement == judgement for one in self.questions)
@@ -134,9 +153,13 @@ def fares_of(copilots: Sequence[Copilot]) -> Mapping[int, Fares]:
 
 
 def that_differ(copilot_id: int) -> frozenset[int]:
-    """The questions that both sides have answered, and not with the same words."""
+    """The questions that both sides have answered whole, and not with the same words."""
     rows = _rows([copilot_id]).filter(
-        is_same=False, draft__answered_at__isnull=False, live__answered_at__isnull=False
+        is_same=False,
+        draft__answered_at__isnull=False,
+        live__answered_at__isnull=False,
+        draft__failed=False,
+        live__failed=False,
     )
     return frozenset(rows.values_list("pk", flat=True))
 
@@ -158,9 +181,11 @@ def _rows(copilot_ids: Iterable[int]) -> QuerySet[Any, Any]:
             "draft__state",
             "draft__digest",
             "draft__judgement",
+            "draft__failed",
             "draft__answered_at",
             "live__state",
             "live__version_number",
+            "live__failed",
             "live__answered_at",
         )
     )
@@ -169,12 +194,15 @@ def _rows(copilot_ids: Iterable[int]) -> QuerySet[Any, Any]:
 def _fare(row: Mapping[str, Any], sources: Sources) -> QuestionFare:
     new = {side: _is_new(row, side, sources) for side in Side}
     wanted = [Side.DRAFT, *([Side.LIVE] if sources.live_number else [])]
+    failed = tuple(side for side in Side if new[side] and row[f"{side}__failed"])
     states = {row["draft__state"], row["live__state"]}
+    is_judged = new[Side.DRAFT] and Side.DRAFT not in failed
     return QuestionFare(
         question_id=row["pk"],
         to_ask=tuple(side for side in wanted if not new[side]),
-        judgement=row["draft__judgement"] if new[Side.DRAFT] else "",
-        differs=not row["is_same"] if all(new.values()) else None,
+        failed=failed,
+        judgement=row["draft__judgement"] if is_judged else "",
+        differs=not row["is_same"] if all(new.values()) and not failed else None,
         is_unfinished=bool(states & {AnswerState.WAITING, AnswerState.ASKING}),
     )
 

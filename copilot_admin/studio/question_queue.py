@@ -126,6 +126,7 @@ def keep(claimed: Claimed, asked: Asked, verdict: Verdict, source: Source) -> bo
             judgement=verdict.judgement,
             reason=verdict.reason,
             text=asked.answer.text,
+            failed=bool(asked.failure),
             trace_id=asked.trace_id,
             ttft_ms=figures.ttft_ms,
             ms=figures.ms,

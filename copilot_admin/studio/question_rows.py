@@ -47,7 +47,7 @@ class QuestionRow:
 
     Attributes:
         fault: Why its answers cannot be judged; empty when they can.
-        differs: Whether the draft says otherwise than what is live; both have answered.
+        differs: Whether the draft says otherwise than what is live; both have answered whole.
     """
 
     question: SavedQuestion
@@ -94,8 +94,8 @@ def question_rows(
 
 
 def answer_differences(saved: SavedQuestion) -> tuple[Part, ...]:
-    """What the draft says otherwise than what is live; nothing unless both have answered."""
-    answers = SavedAnswer.objects.filter(question=saved, answered_at__isnull=False)
+    """What the draft says otherwise than what is live; nothing unless both have answered whole."""
+    answers = SavedAnswer.objects.filter(question=saved, answered_at__isnull=False, failed=False)
     texts = dict(answers.values_list("side", "text"))
     if len(texts) < len(Side):
         return ()

@@ -59,13 +59,15 @@ def trying(user_id: int | None) -> Caller:
 def target_of(copilot: Copilot, side: Side) -> Target:
     """The draft as it is saved, or what is live; reads the database."""
     if side is Side.DRAFT:
+        source = Source(digest=digest_of_draft(copilot))
         if problem := problem_of_draft(copilot):
-            return Target(problem=problem)
-        live = draft_in_trial(copilot, tell=lambda call: None)
-        return Target(source=Source(digest=digest_of_draft(copilot)), live=live)
+            return Target(source=source, problem=problem)
+        return Target(source=source, live=draft_in_trial(copilot, tell=lambda call: None))
     found = live_copilots([copilot.pk])
     if not found:
-        return Target(problem=_("Nothing is live: publish the copilot and switch it on."))
+        source = Source(version_number=copilot.live.number if copilot.live else 0)
+        problem = _("Nothing is live: publish the copilot and switch it on.")
+        return Target(source=source, problem=problem)
     return Target(source=Source(version_number=found[0].version_number), live=found[0])
 
 

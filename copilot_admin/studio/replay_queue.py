@@ -201,7 +201,7 @@ def before_of(question: SavedQuestion) -> Before:
     live = SavedAnswer.objects.filter(
         question=question, side=Side.LIVE, answered_at__isnull=False
     ).first()
-    if live is None or (live.judgement == Judgement.UNDECIDED and not live.text):
+    if live is None or live.failed or (live.judgement == Judgement.UNDECIDED and not live.text):
         return Before()
     return Before(
         baseline=Baseline.LIVE,

@@ -1,6 +1,7 @@
 """The pages of saved questions: read side by side, asked, stopped, edited."""
 
 from datetime import timedelta
+from html import unescape
 import re
 from typing import Any
 
@@ -77,6 +78,69 @@ def test_draft_and_live_stand_side_by_side_with_marked_differences(builder):
     assert address in page
     for marked in (text_of(builder, address), text_of(builder, f"{address}?part=1")):
         assert "It is <del>four</del><ins>&lt;5&gt;</ins>." in marked
+
+
+def failed(saved: SavedQuestion, side: Side, **source: object) -> SavedAnswer:
+    """An answer that broke off, with what it said until then."""
+    why = "The key is wrong."
+    return answer(
+        saved,
+        side,
+        f"It is. {why}",
+        failed=True,
+        judgement=Judgement.UNDECIDED,
+        reason=why,
+        **source,
+    )
+
+
+def test_what_got_no_whole_answer_is_no_different_answer_and_is_said_in_words(builder):
+    copilot = make_published()
+    draft, live = {"digest": digest_of_draft(copilot)}, {"version_number": 1}
+    here, there, everywhere = (make_saved(copilot, f"{number}?") for number in range(3))
+    answer(here, Side.LIVE, "It is four.", **live)
+    failed(here, Side.DRAFT, **draft)
+    failed(there, Side.LIVE, **live)
+    answer(there, Side.DRAFT, "It is four.", **draft)
+    failed(everywhere, Side.LIVE, **live)
+    failed(everywhere, Side.DRAFT, **draft)
+    rows = text_of(builder, url("s", copilot.pk))
+    assert "What the draft says otherwise" not in rows
+    assert rows.count(">No whole answer</span>") == 4
+    marked = text_of(builder, url("_differences", copilot.pk, here.pk))
+    assert "The draft and what is live have not both answered." in marked
+    page = publish_page(builder, copilot)
+    assert "answered differently" not in page
+    assert "could not be found out" not in page
+    assert "were not asked" not in page
+    assert "2 questions got no whole answer from the draft" in page
+    assert "2 questions got no whole answer from what is live" in page
+    assert "Ask again what failed" in page
+
+
+def test_a_draft_that_cannot_be_asked_is_told_apart_and_asked_again_at_a_push(builder):
+    feature = {"key": "deep", "label": "Deep", "type": "toggle", "provider": "Gone", "model": "m"}
+    copilot = make_published()
+    make_saved(copilot)
+    Copilot.objects.filter(pk=copilot.pk).update(custom_features=[feature])
+    for awaited in ("2 answers are awaited.", "1 answer is awaited."):
+        response = builder.post(url("_ask", copilot.pk), {"side": "old"}, follow=True)
+        assert messages_of(response) == [awaited]
+        assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
+        page = publish_page(builder, copilot)
+        assert "1 question got no whole answer from the draft" in page
+        assert "answered differently" not in page
+
+
+def test_what_is_left_out_of_long_answers_can_be_unfolded(builder):
+    copilot = make_published()
+    saved, same = make_saved(copilot), "<b>" * 400
+    answer(saved, Side.LIVE, f"One {same} end")
+    answer(saved, Side.DRAFT, f"Two {same} finish")
+    marked = text_of(builder, f"{url('_differences', copilot.pk, saved.pk)}?part=1")
+    [left_out] = re.findall(r"<summary>… \d+ more characters …</summary>(.*?)</details>", marked)
+    assert len(unescape(left_out)) > 700
+    assert unescape(left_out) in same
 
 
 def test_what_is_the_same_or_not_answered_by_both_has_no_differences(builder):
