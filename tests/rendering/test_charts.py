@@ -222,6 +222,21 @@ def test_ticks_are_round_and_enclose_the_values(low, high, ticks):
         assert found == pytest.approx(ticks)
 
 
+@pytest.mark.parametrize(
+    ("counts", "labels"),
+    [
+        ([0, 1, 1], ["0", "1"]),
+        ([1, "2"], ["0", "1", "2"]),
+        ([11, 3], ["0", "3", "6", "9", "12"]),
+        ([7], ["0", "2", "4", "6", "8"]),
+        ([0.5, 1], ["0", "0.2", "0.4", "0.6", "0.8", "1"]),
+    ],
+)
+def test_beside_counts_there_are_no_fractions(counts, labels):
+    chart = drawn("bar", [{"day": str(count), "close": count} for count in counts])
+    assert [tick.label for tick in chart.y_ticks] == labels
+
+
 def test_a_scale_places_its_ends():
     scale = Scale(low=-5, high=5, start=100, end=0)
     assert [scale.place(value) for value in (-5, 0, 5)] == [100, 50, 0]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from copilot_admin.rendering.charts.plot import X_LABELS, Plot, plot_of, point_text
-from copilot_admin.rendering.charts.scales import Scale, extent, number_of, round_ticks
+from copilot_admin.rendering.charts.scales import Scale, are_whole, extent, number_of, round_ticks
 from copilot_admin.rendering.charts.scene import (
     Chart,
     Shape,
@@ -82,7 +82,7 @@ def _along_numbers(plot: Plot) -> tuple[list[float], tuple[Tick, ...]] | None:
     if len(numbers) < len(plot.labels):
         return None
     frame = plot.frame
-    rounds = round_ticks(*extent(numbers), wanted=X_LABELS - 2)
+    rounds = round_ticks(*extent(numbers), wanted=X_LABELS - 2, whole=are_whole(numbers))
     scale = Scale(low=rounds[0], high=rounds[-1], start=frame.left, end=frame.right)
     ticks = tuple(Tick(at=scale.place(n), label=number_text(n)) for n in rounds)
     return [scale.place(number) for number in numbers], ticks

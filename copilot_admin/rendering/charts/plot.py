@@ -6,7 +6,14 @@ from unicodedata import east_asian_width
 
 from django.utils.translation import gettext
 
-from copilot_admin.rendering.charts.scales import Scale, extent, number_of, round_ticks, thinned
+from copilot_admin.rendering.charts.scales import (
+    Scale,
+    are_whole,
+    extent,
+    number_of,
+    round_ticks,
+    thinned,
+)
 from copilot_admin.rendering.charts.scene import (
     HEIGHT,
     WIDTH,
@@ -144,7 +151,8 @@ def plot_of(
     numbers = [value for one in series for value in one.values if value is not None]
     if not numbers:
         return None
-    rounds = round_ticks(*extent([*numbers, 0.0] if from_zero else numbers))
+    enclosed = extent([*numbers, 0.0] if from_zero else numbers)
+    rounds = round_ticks(*enclosed, whole=are_whole(numbers))
     scale = Scale(low=rounds[0], high=rounds[-1], start=BOTTOM, end=TOP)
     return Plot(
         x_key=x_key,

@@ -1,6 +1,6 @@
 """From values to places in a picture, and the round numbers beside an axis."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 
@@ -36,12 +36,23 @@ def number_of(value: object) -> float | None:
     return number if isfinite(number) and abs(number) < 1e300 else None
 
 
-def round_ticks(low: float, high: float, *, wanted: int = WANTED_TICKS) -> list[float]:
-    """Round numbers that enclose a range: the first is at most `low`, the last at least `high`."""
+def round_ticks(
+    low: float, high: float, *, wanted: int = WANTED_TICKS, whole: bool = False
+) -> list[float]:
+    """Round numbers that enclose a range: the first is at most `low`, the last at least `high`.
+
+    Args:
+        low: The smallest value.
+        high: The largest value.
+        wanted: About how many.
+        whole: Whether only whole numbers mean something, as in counts.
+    """
     if low == high:
         margin = abs(low) / 10 or 1.0
         low, high = low - margin, high + margin
     step = _round_step((high - low) / wanted)
+    if whole and not step.is_integer():
+        step = float(ceil(step))
     first, last = floor(low / step), ceil(high / step)
     return [number * step for number in range(first, last + 1)]
 
@@ -50,6 +61,11 @@ def thinned(count: int, *, most: int) -> list[int]:
     """Which of `count` things to show when there is place for `most`, evenly from the first on."""
     step = max(1, ceil(count / most))
     return list(range(0, count, step))
+
+
+def are_whole(values: Iterable[float]) -> bool:
+    """Whether values are counts, as far as that can be seen."""
+    return all(float(value).is_integer() for value in values)
 
 
 def extent(values: Sequence[float]) -> tuple[float, float]:
