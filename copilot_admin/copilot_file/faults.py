@@ -4,6 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
 from copilot_admin.errors import ConfigurationError
 
 
@@ -18,9 +22,8 @@ class FileFault:
         return f"{self.path}: {self.sentence}" if self.path else self.sentence
 
 
-MISSING = "is missing."  # the sentence of a key that must be there
+MISSING: str | Promise = gettext_lazy("is missing.")  # the sentence of a key that must be there
 MOST_TOLD = 1000
-_AND_MORE = FileFault("", "There are more faults than these. Mend these first.")
 
 
 class BadCopilotFile(ConfigurationError):
@@ -28,8 +31,12 @@ class BadCopilotFile(ConfigurationError):
 
     def __init__(self, faults: Iterable[FileFault]) -> None:
         first = tuple(islice(faults, MOST_TOLD + 1))
-        self.faults = first if len(first) <= MOST_TOLD else (*first[:MOST_TOLD], _AND_MORE)
+        self.faults = first if len(first) <= MOST_TOLD else (*first[:MOST_TOLD], _and_more())
         super().__init__("\n".join(map(str, self.faults)))
+
+
+def _and_more() -> FileFault:
+    return FileFault("", _("There are more faults than these. Mend these first."))
 
 
 def path_of(keys: Iterable[str | int]) -> str:

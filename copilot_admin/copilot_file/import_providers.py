@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from copilot_admin.copilot_file.exporting import provider_entry
 from copilot_admin.copilot_file.faults import FileFault
 from copilot_admin.copilot_file.import_changes import ImportedChange, compared
@@ -17,7 +19,7 @@ def fault_of_stranger(entry: ProviderEntry, known: Known, *, index: int) -> list
     is_here = row is not None and provider_entry(row) == _as_written(entry)
     if is_here:
         return []
-    sentence = (
+    sentence = _(
         "you may not add or change providers, and it is not here like this. Leave it out of the "
         "file to use the one that is here, or ask an operator to import it."
     )

@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from copilot_admin.copilot_file import images
 from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault
@@ -142,8 +143,8 @@ def _why_refused(file: CopilotFile) -> str:
     here = Copilot.objects.filter(slug__in=names).values_list("slug", "name")
     holders = {name.lower(): slug for slug, name in here}
     if any(holders.get(name, slug) != slug for slug, name in names.items()):
-        return "Two copilots exchange their names. Import them one after the other."
-    return "Somebody else made one of them at the same moment. Import once more."
+        return _("Two copilots exchange their names. Import them one after the other.")
+    return _("Somebody else made one of them at the same moment. Import once more.")
 
 
 def _carried_out(file: CopilotFile, work: Import) -> tuple[ImportedChange, ...]:
@@ -172,25 +173,25 @@ def _faults(entry: CopilotEntry, work: Import, *, index: int) -> list[FileFault]
     path = f"copilots[{index}]"
     faults = []
     if work.known.provider(entry.provider) is None:
-        sentence = f"there is no provider '{entry.provider}', neither in the file nor here."
-        faults.append(FileFault(f"{path}.provider", sentence))
+        faults.append(FileFault(f"{path}.provider", _no_provider(entry.provider)))
     for number, feature in enumerate(entry.custom_features):
         if feature.provider and work.known.provider(feature.provider) is None:
-            sentence = f"there is no provider '{feature.provider}', neither in the file nor here."
-            faults.append(FileFault(f"{path}.custom_features[{number}].provider", sentence))
+            where = f"{path}.custom_features[{number}].provider"
+            faults.append(FileFault(where, _no_provider(feature.provider)))
     faults += turned_texts(entry, path=path)
     here = work.known.copilots.get(entry.slug)
+    slug = {"slug": entry.slug}
     if here is not None and here.is_being_deleted:
-        sentence = f"the copilot '{entry.slug}' is being deleted. Import it when it is gone."
+        sentence = _("the copilot '%(slug)s' is being deleted. Import it when it is gone.") % slug
         faults.append(FileFault(f"{path}.slug", sentence))
     if here is not None and here.is_archived:
-        sentence = f"the copilot '{entry.slug}' is in the archive. Restore it first."
+        sentence = _("the copilot '%(slug)s' is in the archive. Restore it first.") % slug
         faults.append(FileFault(f"{path}.slug", sentence))
     if here is not None:
         faults += _faults_of_rights(entry, here, work.wish, path=path)
     namesake = work.known.namesake(entry.name)
     if namesake is not None:
-        sentence = f"the copilot '{namesake}' has this name. Choose another."
+        sentence = _("the copilot '%(slug)s' has this name. Choose another.") % {"slug": namesake}
         faults.append(FileFault(f"{path}.name", sentence))
     if entry.image.startswith(IMAGE_DATA_START):
         try:
@@ -200,15 +201,20 @@ def _faults(entry: CopilotEntry, work: Import, *, index: int) -> list[FileFault]
     return faults
 
 
+def _no_provider(name: str) -> str:
+    sentence = _("there is no provider '%(name)s', neither in the file nor here.")
+    return sentence % {"name": name}
+
+
 def _faults_of_rights(
     entry: CopilotEntry, here: Copilot, wish: Wish, *, path: str
 ) -> list[FileFault]:
     """What whoever imports may not do to a copilot that is here."""
     if not wish.reaches(here):
-        sentence = f"'{entry.slug}' is the slug of a copilot of others. Choose another."
-        return [FileFault(f"{path}.slug", sentence)]
+        sentence = _("'%(slug)s' is the slug of a copilot of others. Choose another.")
+        return [FileFault(f"{path}.slug", sentence % {"slug": entry.slug})]
     if _switches_on(entry, here) and not wish.may_publish:
-        sentence = "you may not switch copilots on. Ask somebody who publishes."
+        sentence = _("you may not switch copilots on. Ask somebody who publishes.")
         return [FileFault(f"{path}.enabled", sentence)]
     return []
 

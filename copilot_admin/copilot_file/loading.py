@@ -7,6 +7,9 @@ import math
 import re
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault, path_of
 from copilot_admin.copilot_file.yaml_reading import read_yaml
 from protocol.storable import storable
@@ -27,12 +30,14 @@ def load(data: bytes) -> Any:
         BadCopilotFile: It is too big, or cannot be read; the text says where.
     """
     if len(data) > MOST_BYTES:
-        sentence = f"The file is too big: {MOST_BYTES // 1024**2} MB are the most."
+        sentence = _("The file is too big: %(most)d MB are the most.")
+        sentence %= {"most": MOST_BYTES // 1024**2}
         raise BadCopilotFile([FileFault("", sentence)])
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        sentence = f"The file is not UTF-8 (byte {error.start}). Save it as UTF-8."
+        sentence = _("The file is not UTF-8 (byte %(place)d). Save it as UTF-8.")
+        sentence %= {"place": error.start}
         raise BadCopilotFile([FileFault("", sentence)]) from error
     value = _read_json(data) if _JSON_START.match(text) else read_yaml(text)
     faults = _unstorable(value)
@@ -53,11 +58,9 @@ def _unstorable(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[FileFa
     """What no database or JSON document can hold, or nobody writes, at any depth (which is bounded)."""
     match value:
         case dict() if len(value) > MOST_KEYS:
-            sentence = f"has {len(value)} keys; {MOST_KEYS} are the most."
-            yield FileFault(path_of(path), sentence)
+            yield FileFault(path_of(path), _too_many_keys(len(value)))
         case list() if len(value) > MOST_ENTRIES:
-            sentence = f"has {len(value)} entries; {MOST_ENTRIES} are the most."
-            yield FileFault(path_of(path), sentence)
+            yield FileFault(path_of(path), _too_many_entries(len(value)))
         case dict():
             for key in value:
                 yield from _unstorable(key, path)
@@ -67,9 +70,27 @@ def _unstorable(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[FileFa
             for index, item in enumerate(value):
                 yield from _unstorable(item, (*path, index))
         case str() if storable(value)[1]:
-            yield FileFault(path_of(path), "holds characters that cannot be stored.")
+            yield FileFault(path_of(path), _("holds characters that cannot be stored."))
         case float() if not math.isfinite(value):
-            yield FileFault(path_of(path), "is a number without an end.")
+            yield FileFault(path_of(path), _("is a number without an end."))
+
+
+def _too_many_keys(count: int) -> str:
+    sentence = ngettext(
+        "has %(count)d key; %(most)d are the most.",
+        "has %(count)d keys; %(most)d are the most.",
+        count,
+    )
+    return sentence % {"count": count, "most": MOST_KEYS}
+
+
+def _too_many_entries(count: int) -> str:
+    sentence = ngettext(
+        "has %(count)d entry; %(most)d are the most.",
+        "has %(count)d entries; %(most)d are the most.",
+        count,
+    )
+    return sentence % {"count": count, "most": MOST_ENTRIES}
 
 
 def as_json(value: Any) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db.models import Count, Max
+from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from copilot_admin.copilot_file.fault_places import BadQuestion
@@ -93,8 +94,8 @@ def put_last(saved: SavedQuestion) -> SavedQuestion:
     rows = SavedQuestion.objects.filter(copilot=saved.copilot_id)
     there = rows.order_by().aggregate(Count("pk"), Max("position"))
     if there["pk__count"] >= MOST_QUESTIONS:
-        sentence = f"A copilot has {MOST_QUESTIONS} saved questions at most. Delete one first."
-        raise ConfigurationError(sentence)
+        sentence = _("A copilot has %(most)d saved questions at most. Delete one first.")
+        raise ConfigurationError(sentence % {"most": MOST_QUESTIONS})
     last = there["position__max"]
     saved.position = 0 if last is None else last + 1
     saved.save()

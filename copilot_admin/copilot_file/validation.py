@@ -4,6 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, get_args
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
@@ -20,14 +23,14 @@ from copilot_admin.copilots.fields.shape import Shape
 from copilot_admin.redaction.checked import trials_within
 
 KEY_WORDS = frozenset({"api_key", "key", "secret", "token", "password"})
-_TYPES: Mapping[str, str] = {
-    "string_type": "must be text. Put it in quotes.",
-    "bool_type": "must be true or false.",
-    "int_type": "must be a whole number.",
-    "float_type": "must be a number.",
-    "list_type": "must be a list.",
-    "dict_type": "must be a group of keys and values.",
-    "model_type": "must be a group of keys and values.",
+_TYPES: Mapping[str, str | Promise] = {
+    "string_type": gettext_lazy("must be text. Put it in quotes."),
+    "bool_type": gettext_lazy("must be true or false."),
+    "int_type": gettext_lazy("must be a whole number."),
+    "float_type": gettext_lazy("must be a number."),
+    "list_type": gettext_lazy("must be a list."),
+    "dict_type": gettext_lazy("must be a group of keys and values."),
+    "model_type": gettext_lazy("must be a group of keys and values."),
     "missing": MISSING,
 }
 TRIAL_SECONDS = 3.0  # of all expressions for redaction that do not end at once
@@ -73,7 +76,7 @@ def _read_rows(key: str, rows: Sequence[Any], shape: type[Shape]) -> list[Any]:
     faults = 0
     for index, row in enumerate(rows):
         if not _has_at_most(row, MOST_VALUES_OF_ROW):
-            sentence = f"has more than {MOST_VALUES_OF_ROW} keys and values."
+            sentence = _("has more than %(most)d keys and values.") % {"most": MOST_VALUES_OF_ROW}
             raise BadCopilotFile([FileFault(path_of((key, index)), sentence)])
         try:
             read.append(shape.model_validate(row))
@@ -112,6 +115,7 @@ def _fault(error: ErrorDetails, whole: type[Shape]) -> FileFault:
 
 
 def _sentence(error: ErrorDetails, path: tuple[int | str, ...], whole: type[Shape]) -> str:
+    shown = {"value": _shown(error["input"])}
     context = error.get("ctx", {})
     match error["type"]:
         case "fault":
@@ -121,36 +125,48 @@ def _sentence(error: ErrorDetails, path: tuple[int | str, ...], whole: type[Shap
         case "literal_error" if path == ("format",):
             return _other_format(error["input"])
         case "literal_error":
-            return f"{_shown(error['input'])} is not possible. Use {context['expected']}."
+            return _("%(value)s is not possible. Use %(expected)s.") % {**shown, **context}
         case "string_pattern_mismatch":
-            return f"{_shown(error['input'])} does not fit. {_pattern_words(path)}"
+            return _("%(value)s does not fit. %(hint)s") % {**shown, "hint": _pattern_words(path)}
         case "string_too_short":
-            return "must not be empty."
+            return _("must not be empty.")
         case "string_too_long":
-            return f"is too long: {context['max_length']} characters are the most."
+            return _too_long(context["max_length"])
         case kind if kind in _TYPES:
-            return _TYPES[kind]
-        case _:
-            return f"{_shown(error['input'])} does not fit. {error['msg']}."
+            return str(_TYPES[kind])
+        case _other:
+            return _("%(value)s does not fit. %(why)s.") % {**shown, "why": error["msg"]}
+
+
+def _too_long(most: int) -> str:
+    sentence = ngettext(
+        "is too long: %(most)d character is the most.",
+        "is too long: %(most)d characters are the most.",
+        most,
+    )
+    return sentence % {"most": most}
 
 
 def _other_format(found: object) -> str:
     if isinstance(found, int) and found > FORMAT:
-        return (
-            f"the file is of format {found}, which a newer release wrote; this one reads format "
-            f"{FORMAT}. Upgrade this server, or export the copilots from one as old as it."
+        sentence = _(
+            "the file is of format %(found)d, which a newer release wrote; this one reads format "
+            "%(known)d. Upgrade this server, or export the copilots from one as old as it."
         )
-    return f"{_shown(found)} is not possible. Write format: {FORMAT}."
+        return sentence % {"found": found, "known": FORMAT}
+    sentence = _("%(value)s is not possible. Write format: %(known)d.")
+    return sentence % {"value": _shown(found), "known": FORMAT}
 
 
 def _unknown_key(path: tuple[int | str, ...], whole: type[Shape]) -> str:
     key = str(path[-1])
     if key in KEY_WORDS:
-        return "a file never holds a secret. Name a variable with api_key_env."
+        return _("a file never holds a secret. Name a variable with api_key_env.")
     known = list(_fields(_shape_at(path[:-1], whole)))
     close = get_close_matches(key, known, n=1)
-    hint = f" Did you mean '{close[0]}'?" if close else f" The keys are: {', '.join(known)}."
-    return f"there is no such key.{hint}"
+    if close:
+        return _("there is no such key. Did you mean '%(key)s'?") % {"key": close[0]}
+    return _("there is no such key. The keys are: %(keys)s.") % {"keys": ", ".join(known)}
 
 
 def _shape_at(path: Sequence[int | str], whole: type[Shape]) -> type[Shape]:
@@ -177,19 +193,21 @@ def _shape_in(annotation: Any) -> type[Shape] | None:
 def _pattern_words(path: tuple[int | str, ...]) -> str:
     match path[-1]:
         case "kind":
-            return "Begin with a letter, then letters, digits, '.', '-' and '_': house-rules."
+            return _("Begin with a letter, then letters, digits, '.', '-' and '_': house-rules.")
         case "instance":
-            return "Write it on one line."
+            return _("Write it on one line.")
         case "slug":
-            return "Use lower-case letters and digits, with single hyphens between: news-reader."
+            return _("Use lower-case letters and digits, with single hyphens between: news-reader.")
         case "key":
-            return "Use lower-case letters and digits, with single hyphens between: deep-research."
+            return _(
+                "Use lower-case letters and digits, with single hyphens between: deep-research."
+            )
         case "api_key_env":
-            return "Use the name of an environment variable: COPILOT_KEY_LOCAL."
+            return _("Use the name of an environment variable: COPILOT_KEY_LOCAL.")
         case "name" | "provider" | "model":
-            return "It must not be blank."
-        case _:
-            return "Use letters, digits and underscores: max_tokens."
+            return _("It must not be blank.")
+        case _other:
+            return _("Use letters, digits and underscores: max_tokens.")
 
 
 def _shown(value: object) -> str:

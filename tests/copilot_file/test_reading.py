@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.utils.translation import _trans
 import pytest
 import yaml
 
@@ -280,6 +281,33 @@ def test_all_faults_are_told_not_only_the_first():
         "copilots[0].provider: is missing.",
         "copilots[0].model: is missing.",
     ]
+
+
+def test_every_fault_is_said_in_the_language_of_the_page(monkeypatch):
+    """As if there were another language, in which every sentence has marks around it."""
+    monkeypatch.setattr(_trans, "gettext", lambda text: f"«{text}»", raising=False)
+    monkeypatch.setattr(
+        _trans, "ngettext", lambda one, many, n: f"«{many if n - 1 else one}»", raising=False
+    )
+    faults = [
+        *_faults_of(
+            slug="A B",
+            name="x" * 101,
+            enabled="yes",
+            starters={},
+            widget_data="fech",
+            api_key="sk",
+            nmae="x",
+            zzzzzz=1,
+            parameters={"max-tokens": 3},
+        ),
+        *_provider_faults(timeout_s={"total": 0}),
+    ]
+    assert len(faults) == 10
+    assert [one for one in faults if not one.partition(": ")[2].startswith("«")] == []
+    with pytest.raises(BadCopilotFile) as refused:
+        validate({"format": 2, "copilots": [{}]})
+    assert {one.sentence[0] for one in refused.value.faults} == {"«"}
 
 
 @pytest.mark.parametrize("value", [None, [], "text", 3])
