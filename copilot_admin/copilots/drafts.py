@@ -35,6 +35,7 @@ class Draft:
 
     Attributes:
         findings: What there is to say of it, the gravest first.
+        unasked: Names of its providers of which is not known which models they have.
         digest: Of the draft's document, to notice that it changed after it was shown.
     """
 
@@ -42,6 +43,7 @@ class Draft:
     is_first: bool
     changes: tuple[FieldChange, ...]
     findings: tuple[Finding, ...]
+    unasked: tuple[str, ...]
     digest: str
 
     @property
@@ -77,6 +79,7 @@ def _draft_of(copilot: Copilot, facts: Facts) -> Draft:
             else _chosen(document, document_of(Copilot(provider=copilot.provider)))
         ),
         findings=checklist(copilot, facts),
+        unasked=facts.unasked,
         digest=hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest(),
     )
 

@@ -1,15 +1,19 @@
-"""The models that a provider offers, asked when somebody presses a button, and kept for a while."""
+"""The models that a provider offers, asked when somebody wants to know, and kept for a while."""
 
+import asyncio
 from collections.abc import Iterable, Mapping
 
 from asgiref.sync import async_to_sync
 from django.core.cache import cache
+from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.engine.values.spec import ProviderSpec
+from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Provider
 
+PATIENCE_S = 10.0  # of a page that asks by itself; lists come within a second
 KEPT_S = 3600  # a provider's list changes once in weeks; the button asks again at any time
 
 
@@ -36,6 +40,37 @@ def fetch_models(provider: Provider) -> tuple[str, ...]:
     found = models_of(provider_spec(provider))
     keep_models(provider.pk, found)
     return found
+
+
+def ask_all(rows: Mapping[str, Provider]) -> Mapping[str, str]:
+    """Asks several providers at once, with little patience, and keeps what they say.
+
+    Args:
+        rows: The providers, under names.
+
+    Returns:
+        Why those that did not say it did not, under the same names.
+    """
+    answers = async_to_sync(_ask_all)(rows)
+    for name, answer in answers.items():
+        if not isinstance(answer, str):
+            keep_models(rows[name].pk, answer)
+    return {name: answer for name, answer in answers.items() if isinstance(answer, str)}
+
+
+async def _ask_all(rows: Mapping[str, Provider]) -> Mapping[str, tuple[str, ...] | str]:
+    answers = await asyncio.gather(*map(_models_or_why_not, rows.values()))
+    return dict(zip(rows, answers, strict=True))
+
+
+async def _models_or_why_not(row: Provider) -> tuple[str, ...] | str:
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            return await make_provider(provider_spec(row)).models()
+    except TimeoutError:
+        return _("It did not answer within %(seconds)d seconds.") % {"seconds": PATIENCE_S}
+    except (RunError, ConfigurationError) as error:
+        return error.public
 
 
 def models_of(provider: ProviderSpec) -> tuple[str, ...]:

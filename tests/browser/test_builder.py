@@ -53,7 +53,7 @@ def test_a_copilot_is_made_previewed_and_published(ada: Visit) -> None:
         label="Rehearsal"
     )
     page.get_by_role("button", name="Load the provider").click()
-    expect(page.get_by_text("models. Type to find one.")).to_be_visible()
+    expect(page.get_by_text("1 model.", exact=True)).to_be_visible()
     page.locator("#id_model").fill("rehearsal")
 
     ada.tab("Features")

@@ -29,6 +29,7 @@ from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.imports import ImportViews
 from copilot_admin.admin.copilots.kept_copy import forget_copy
 from copilot_admin.admin.copilots.members import MemberViews
+from copilot_admin.admin.copilots.model_views import ModelViews
 from copilot_admin.admin.copilots.page import page_context
 from copilot_admin.admin.copilots.replays import ReplayViews
 from copilot_admin.admin.copilots.tags import TagViews
@@ -67,6 +68,7 @@ class CopilotAdmin(
     ImportViews,
     ExportViews,
     TemplateViews,
+    ModelViews,
     ReplayViews,
     VersionInForm,
     VersionViews,
@@ -135,14 +137,14 @@ class CopilotAdmin(
         own = [
             path("publish/", wrap(self.publish_view), name="copilot_admin_copilot_publish"),
             path("preview/", wrap(self.preview_view), name="copilot_admin_copilot_preview"),
-            path("models/", wrap(self.models_view), name="copilot_admin_copilot_models"),
             path("<int:pk>/image/", wrap(self.image_view), name="copilot_admin_copilot_image"),
         ]
         pages = (
             self.template_urls() + self.version_urls() + self.question_urls() + self.replay_urls()
         )
         ours = pages + self.at_once_urls() + self.archive_urls() + self.tag_urls()
-        ours += self.import_urls() + self.export_urls() + self.member_urls() + own
+        ours += self.import_urls() + self.export_urls() + self.member_urls() + self.model_urls()
+        ours += own
         return behind_the_wall(ours + super().get_urls())
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Copilot]:

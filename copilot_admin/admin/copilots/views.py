@@ -1,4 +1,4 @@
-"""The pages of copilots that Django's admin does not have: publishing, preview, images, models."""
+"""The pages of copilots that Django's admin does not have: publishing, preview, images."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import PermissionDenied
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import (
     Http404,
     HttpRequest,
     HttpResponse,
     HttpResponseNotAllowed,
     HttpResponseRedirect,
-    JsonResponse,
 )
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
@@ -33,11 +33,9 @@ from copilot_admin.admin.copilots.preview import preview_of_form
 from copilot_admin.copilots.drafts import Draft, drafts_of
 from copilot_admin.copilots.fields.codecs import image_of
 from copilot_admin.copilots.fields.directions import without_turning_signs
-from copilot_admin.copilots.model_lists import fetch_models, known_models
 from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.remote_images import fetch_copies, stored_image
-from copilot_admin.errors import ConfigurationError, RunError
-from copilot_admin.models import Action, Copilot, CopilotVersion, Provider
+from copilot_admin.models import Action, Copilot, CopilotVersion
 from copilot_admin.people.members import belongs_to, may_publish
 from copilot_admin.studio.changes import MarkedChange, marked, proposed_note
 from copilot_admin.studio.question_fares import Fares, fares_of
@@ -51,6 +49,11 @@ class PublishCard:
 
     draft: Draft
     fares: Fares
+
+    @property
+    def unasked(self) -> tuple[str, ...]:
+        """Providers of which is not known which models they have."""
+        return self.draft.unasked
 
     @property
     def checklist(self) -> Checklist:
@@ -138,28 +141,6 @@ class CopilotViews(CopilotModelAdmin):
         preview = preview_of_form(form, image=self.image_of(copilot) if copilot else "")
         return render(request, "admin/copilot_admin/copilot/preview.html", {"preview": preview})
 
-    def models_view(self, request: HttpRequest) -> HttpResponseBase:
-        """A provider's models: a GET gives those that are known, a POST asks the provider.
-
-        Only what an operator set up is ever called.
-        """
-        if request.method not in ("GET", "POST"):
-            return HttpResponseNotAllowed(["GET", "POST"])
-        if not (self.has_add_permission(request) or self.has_change_permission(request)):
-            raise PermissionDenied
-        if request.method == "GET":
-            known = known_models(number_in(request.GET.get("provider")))
-            return JsonResponse({"models": known, "sentence": ""})
-        provider = Provider.objects.filter(pk=number_in(request.POST.get("provider"))).first()
-        if provider is None:
-            return JsonResponse({"models": [], "sentence": _("Choose a provider first.")})
-        try:
-            found = fetch_models(provider)
-        except (RunError, ConfigurationError) as error:
-            return JsonResponse({"models": [], "sentence": error.public})
-        sentence = _("%(count)d models. Type to find one.") % {"count": len(found)}
-        return JsonResponse({"models": found, "sentence": sentence})
-
     def image_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """The image of a draft, uploaded or fetched: a PNG that this server wrote itself."""
         if not self.has_view_permission(request):
@@ -185,14 +166,23 @@ class CopilotViews(CopilotModelAdmin):
             Http404: There is none.
         """
         ids = [number_in(value) for value in request.GET.getlist("id")]
-        rows = self.get_queryset(request).filter(
-            pk__in=ids, archived_at=None, deletion_requested_at=None
-        )
-        rows = rows.select_related("provider", "live")
-        found = list(rows.order_by("name"))
+        found = list(self._in_use(request).filter(pk__in=ids).order_by("name"))
         if not found:
             raise Http404
         return found
+
+    def one_in_use(self, request: HttpRequest, pk: int) -> Copilot:
+        """A copilot that can be published, with what is compared then.
+
+        Raises:
+            Http404: There is none.
+        """
+        copilot: Copilot = get_object_or_404(self._in_use(request), pk=pk)
+        return copilot
+
+    def _in_use(self, request: HttpRequest) -> QuerySet[Copilot]:
+        rows = self.get_queryset(request).filter(archived_at=None, deletion_requested_at=None)
+        return rows.select_related("provider", "live")
 
     def _publish(self, request: HttpRequest, drafts: list[Draft]) -> HttpResponse:
         seen = {value.partition(":")[0]: value for value in request.POST.getlist("draft")}

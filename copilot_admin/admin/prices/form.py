@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.generics import PriceModelForm
 from copilot_admin.admin.common.uploads import UploadField
-from copilot_admin.copilots.model_lists import known_models
+from copilot_admin.copilots.model_lists import ask_all, known_models
 from copilot_admin.models import ModelPrice, Provider
 from copilot_admin.prices.litellm import MOST_BYTES
 from copilot_admin.prices.money import plain
@@ -94,7 +94,9 @@ class PriceFileForm(forms.Form):
         label=gettext_lazy("Only models that the provider lists"),
         required=False,
         initial=True,
-        help_text=gettext_lazy("As they were when its models were last fetched."),
+        help_text=gettext_lazy(
+            "As they were when its models were last fetched; else it is asked now."
+        ),
     )
     vendor = forms.CharField(
         label=gettext_lazy("Only entries of"),
@@ -114,20 +116,27 @@ class PriceFileForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Refuses to look for models in a list that nobody has fetched, and a huge file."""
+        """Refuses to look for models in a list that cannot be had, and a huge file."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
         provider, file = values.get("provider"), values.get("file")
-        if provider and values.get("only_listed") and not known_models(provider.pk):
-            self.add_error(
-                "only_listed",
-                _(
-                    "Nobody has fetched the models of this provider lately. Fetch them on its page, "
-                    "or take all models of the file."
-                ),
-            )
+        if provider and values.get("only_listed") and (why := _why_unlisted(provider)):
+            self.add_error("only_listed", why)
         if file and file.size > MOST_BYTES:
             self.add_error("file", _("The file is larger than 20 MB. LiteLLM's has less than 2."))
         return values
+
+
+def _why_unlisted(provider: Provider) -> str:
+    """Why there is no list of a provider's models, though it was asked if nobody did lately."""
+    if known_models(provider.pk):
+        return ""
+    why = ask_all({provider.name: provider}).get(provider.name, "")
+    if known_models(provider.pk):
+        return ""
+    sentence = _(
+        "The provider did not say which models it has. Take all models of the file instead."
+    )
+    return f"{sentence} {why}".strip()
 
 
 class ChosenPricesForm(forms.Form):

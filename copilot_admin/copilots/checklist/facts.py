@@ -24,11 +24,18 @@ def facts_of(copilots: Sequence[Copilot]) -> list[Facts]:
             access=Access(copilot.access),
             keys=keys.get(copilot.pk, 0),
             models=models,
+            unasked=tuple(name for name in _asked_of(copilot, others) if name not in models),
             missing_providers=frozenset(named_in(copilot.custom_features)) - others.keys(),
             has_image=is_kept(image_of(copilot)),
         )
         for copilot in copilots
     ]
+
+
+def _asked_of(copilot: Copilot, others: Mapping[str, Provider]) -> tuple[str, ...]:
+    """The providers that there are of those that a draft names, each once."""
+    named = (name for name in named_in(copilot.custom_features) if name in others)
+    return tuple(dict.fromkeys([copilot.provider.name, *named]))
 
 
 def _models_of(providers: Mapping[str, Provider]) -> Mapping[str, tuple[str, ...]]:

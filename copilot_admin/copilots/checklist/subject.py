@@ -26,6 +26,7 @@ class Facts:
         keys: How many valid endpoint keys open it.
         models: What providers listed when they were last asked, under their names; those that
             nobody asked lately are absent.
+        unasked: Names of its providers that are absent from `models`: nobody asked them lately.
         missing_providers: Names in its controls that no provider has.
         has_image: This server has the file of its image.
     """
@@ -34,5 +35,6 @@ class Facts:
     access: Access = Access.OPEN
     keys: int = 0
     models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unasked: tuple[str, ...] = ()
     missing_providers: frozenset[str] = frozenset()
     has_image: bool = True

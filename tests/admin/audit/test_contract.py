@@ -70,6 +70,7 @@ WITHOUT: dict[str, str] = {
     "admin:running_rows": "as above",
     "admin:copilot_admin_copilot_preview": "draws a form; nothing is stored",
     "admin:copilot_admin_copilot_models": "asks for a list of models, which is kept as it is found",
+    "admin:copilot_admin_copilot_checklist": "as above, and shows what is found then",
     "admin:copilot_admin_copilot_image": "a picture that Workspace shows to everybody",
     "admin:copilot_admin_copilot_templates": "lists templates",
     "admin:copilot_admin_copilot_versions": "shows copilots to their builders",

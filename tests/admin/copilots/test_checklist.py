@@ -7,6 +7,7 @@ from typing import Any
 from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 import pytest
 
 from copilot_admin.admin.copilots.checklist import Checklist, Item, checklist_of
@@ -74,7 +75,7 @@ def test_errors_stop_and_warnings_stand_below_them(builder: Client) -> None:
 def test_nothing_to_say_is_said(builder: Client) -> None:
     page = page_of(builder, make_copilot(**CLEAN))
     assert "The checklist found nothing." in page
-    assert "ca-checklist" not in page
+    assert 'class="ca-checklist"' not in page
 
 
 def test_of_several_those_with_errors_stay_as_they_are(builder: Client) -> None:
@@ -150,6 +151,49 @@ def test_a_page_asks_nobody(builder: Client, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("socket.getaddrinfo", asked)
     copilot = make_copilot(**CLEAN, image_url="https://10.0.0.1/a.png")
     assert "The image is at a private address" in page_of(builder, copilot)
+
+
+def checklist_url(copilot: Copilot) -> str:
+    return reverse("admin:copilot_admin_copilot_checklist", args=[copilot.pk])
+
+
+def test_a_provider_that_nobody_asked_lately_is_asked_beside_the_page(builder: Client) -> None:
+    copilot = make_copilot(**CLEAN, provider=make_provider(name="Ours"), model="rehersal")
+    unknown = "Which models “Ours” has was not asked lately"
+    page = page_of(builder, copilot)
+    assert unknown in page
+    assert f'data-ca-checklist="{checklist_url(copilot)}?part=1"' in page
+    part = unescape(builder.post(f"{checklist_url(copilot)}?part=1").content.decode())
+    told = "The provider “Ours” does not list the model “rehersal”."
+    assert told in part
+    assert unknown not in part
+    assert "<button" not in part
+    page = page_of(builder, copilot)
+    assert told in page
+    assert unknown not in page
+
+
+def test_a_provider_that_does_not_answer_is_named_and_can_be_asked_again(builder: Client) -> None:
+    dead = make_provider(name="Dead", kind="openai_compatible", base_url="http://127.0.0.1:9/v1")
+    copilot = make_copilot(**CLEAN, provider=dead)
+    told = "The provider “Dead” did not say which models it has"
+    part = unescape(builder.post(f"{checklist_url(copilot)}?part=1").content.decode())
+    assert told in part
+    assert "Ask the provider again" in part
+    response = builder.post(checklist_url(copilot), follow=True)
+    [message] = messages_of(response)
+    assert message.startswith(told)
+    assert "Ask the provider for its models" in response.content.decode()
+
+
+def test_only_who_may_look_at_the_page_asks_providers(client: Client) -> None:
+    copilot = make_copilot(**CLEAN)
+    client.force_login(make_user(Role.REVIEWERS))
+    assert client.post(checklist_url(copilot)).status_code == 403
+    client.force_login(make_user(Role.BUILDERS))
+    assert client.get(checklist_url(copilot)).status_code == 405
+    Copilot.objects.update(archived_at=timezone.now(), enabled=False)
+    assert client.post(checklist_url(copilot)).status_code == 404
 
 
 @pytest.mark.database

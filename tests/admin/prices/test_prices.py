@@ -222,11 +222,17 @@ def test_only_what_the_provider_lists_is_imported(operator: Client, cloud: Provi
     assert "The provider does not list it. (1)" in page.content.decode()
 
 
-def test_a_list_that_nobody_fetched_is_not_taken_for_an_empty_one(
-    operator: Client, cloud: Provider
-):
-    page = upload(operator, cloud, {"gpt": GOOD}, only_listed="on")
-    assert list(page.context["form"].errors) == ["only_listed"]
+def test_a_list_that_cannot_be_had_is_not_taken_for_an_empty_one(operator: Client):
+    dead = make_provider(kind="openai_compatible", base_url="http://127.0.0.1:9/v1")
+    page = upload(operator, dead, {"gpt": GOOD}, only_listed="on")
+    [why] = page.context["form"].errors["only_listed"]
+    assert why.startswith("The provider did not say which models it has.")
+
+
+def test_a_list_that_nobody_fetched_is_fetched(operator: Client):
+    here = make_provider()
+    page = upload(operator, here, {"rehearsal": GOOD, "other": GOOD}, only_listed="on")
+    assert [line.model for line in page.context["lines"]] == ["rehearsal"]
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff", b"[" * 100_000, b'{"m": {}}'])

@@ -52,6 +52,7 @@ def test_what_is_known_of_a_draft():
             access=Access.OPEN,
             keys=0,
             models={"Ours": ("rehearsal",)},
+            unasked=("theirs",),
             missing_providers=frozenset({"Nobody's"}),
             has_image=False,
         )
