@@ -66,7 +66,8 @@ function stamp() {
 }
 
 function show(copy) {
-  offer.querySelector("[data-age]").textContent = ageOf(copy.at);
+  const age = offer.querySelector("[data-age]");
+  age.textContent = ageOf(copy.at, age.dataset.justNow);
   offer.querySelector("[data-bring]").addEventListener("click", () => bring(copy));
   offer.querySelector("[data-drop]").addEventListener("click", () => {
     localStorage.removeItem(key);
