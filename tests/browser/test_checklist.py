@@ -8,7 +8,7 @@ import pytest
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Access, Copilot
 from tests.browser.visits import LOOKS, Visit, visit
-from tests.factories import make_published, make_user
+from tests.factories import make_copilot, make_provider, make_published, make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -72,4 +72,27 @@ def test_the_checklist_is_read_and_leads_to_the_field(
     page.get_by_role("button", name="Publish").click()
     expect(page.get_by_text("is live: version 2")).to_be_visible()
     page.context.close()
+    assert ada.mishaps == []
+
+
+def test_providers_are_asked_for_their_models_beside_whoever_reads(
+    browser: Browser, base_url: str
+) -> None:
+    make_user(Role.BUILDERS, username="ada")
+    ada = visit(browser, base_url)
+    ada.log_in("ada")
+    publishing(ada, make_copilot(model="rehersal"))
+    told = ada.page.get_by_text("does not list the model “rehersal”. Check how it is written.")
+    expect(told).to_be_visible()
+    dead = make_provider(kind="openai_compatible", base_url="http://127.0.0.1:9/v1")
+    publishing(ada, make_copilot(provider=dead))
+    again = ada.page.get_by_role("button", name="Ask the provider again")
+    expect(again).to_be_visible()
+    again.focus()
+    ada.page.keyboard.press("Enter")
+    expect(again).to_be_focused()
+    expect(again).not_to_have_attribute("aria-disabled", "true")
+    assert ada.grave_findings_on_tour() == []
+    assert ada.overflow_on_tour() <= 0
+    ada.page.context.close()
     assert ada.mishaps == []

@@ -80,7 +80,7 @@ class ModelViews(CopilotViews):
 
 def _silence(name: str, why: str) -> str:
     sentence = _(
-        "The provider “%(name)s” did not say which models it has, so the checklist cannot know "
-        "whether they are written right. %(why)s"
+        "The provider “%(name)s” did not say which models it has, so the checklist cannot tell "
+        "whether their names are right. %(why)s"
     )
     return sentence % {"name": name, "why": why}

@@ -159,7 +159,7 @@ def checklist_url(copilot: Copilot) -> str:
 
 def test_a_provider_that_nobody_asked_lately_is_asked_beside_the_page(builder: Client) -> None:
     copilot = make_copilot(**CLEAN, provider=make_provider(name="Ours"), model="rehersal")
-    unknown = "Which models “Ours” has was not asked lately"
+    unknown = "Nobody has asked “Ours” lately which models it has"
     page = page_of(builder, copilot)
     assert unknown in page
     assert f'data-ca-checklist="{checklist_url(copilot)}?part=1"' in page

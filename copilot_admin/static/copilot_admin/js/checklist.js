@@ -1,10 +1,11 @@
 // Asks for what the checklist before publishing does not know yet, beside whoever reads it.
 
+import { post } from "./post.js";
 import { whileBusy } from "./pressed.js";
 
 for (const list of document.querySelectorAll("[data-ca-checklist]")) {
   if (list.querySelector("[data-unasked]")) {
-    complete(list);
+    complete(list, (address, body) => fetch(address, { method: "POST", body: body() }));
   }
 }
 
@@ -12,17 +13,20 @@ document.addEventListener("submit", (event) => {
   const list = event.submitter?.closest("[data-ca-checklist]");
   if (list) {
     event.preventDefault();
-    complete(list);
+    complete(list, post, event.target);
   }
 });
 
-function complete(list) {
+// `form` is sent as browsers do where the server does not answer otherwise: it says what is the matter.
+function complete(list, send, form) {
   const button = list.querySelector("button");
   whileBusy(button, async () => {
-    const html = await answered(list.dataset.caChecklist, new FormData(button.form));
+    const html = await answered(send, list.dataset.caChecklist, () => new FormData(button.form));
     if (html !== null) {
       draw(list, html);
-    } // else the sentence beside the button still holds
+    } else {
+      form?.submit();
+    }
   });
 }
 
@@ -37,10 +41,10 @@ function draw(list, html) {
 }
 
 // What the server says; null where it does not answer.
-async function answered(address, body) {
+async function answered(send, address, body) {
   try {
-    const response = await fetch(address, { method: "POST", body, redirect: "error" });
-    return response.ok ? await response.text() : null;
+    const response = await send(address, body);
+    return response.ok && !response.redirected ? await response.text() : null;
   } catch {
     return null;
   }
