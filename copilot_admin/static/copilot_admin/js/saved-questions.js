@@ -46,10 +46,16 @@ async function watch(list) {
   let pause = PAUSE_MS;
   while (unfinished(list) > 0) {
     await new Promise((done) => setTimeout(done, pause));
+    if (unfinished(list) === 0) {
+      break; // somebody stopped it, and was told so
+    }
     const answer = await asked(list.dataset.caQuestions);
     pause = answer === null ? Math.min(2 * pause, LONGEST_PAUSE_MS) : PAUSE_MS;
     if (answer !== null) {
       draw(list, answer.html);
+      if (unfinished(list) === 0) {
+        say(said?.dataset.done);
+      }
     }
   }
   watched.delete(list);
