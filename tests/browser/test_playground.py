@@ -99,7 +99,7 @@ def test_a_question_that_is_not_asked_yet_outlives_its_tab_and_none_is_cut(build
     builder.page.close(run_before_unload=False)
     other.goto(builder.page.url)
     expect(other.get_by_label("Question", exact=True)).to_have_value("Half a")
-    expect(other.get_by_text("Typed here and not asked yet: this minute")).to_be_visible()
+    expect(other.get_by_text("Typed here and not asked yet: just now")).to_be_visible()
     other.get_by_role("button", name="Ask", exact=True).click()
     answered(other, 1)
     other.reload()

@@ -1,6 +1,7 @@
 // The models of the chosen provider: those that are known at once, all of them at a button.
 
 import { post } from "./post.js";
+import { whileBusy } from "./pressed.js";
 
 const page = document.querySelector("[data-ca-models-url]");
 const provider = document.getElementById("id_provider");
@@ -16,12 +17,12 @@ if (page && provider && model) {
   said.setAttribute("role", "status");
   model.list.after(button, said);
 
-  button.addEventListener("click", async () => {
-    button.disabled = true;
-    said.textContent = page.dataset.loading;
-    said.textContent = await load();
-    button.disabled = false;
-  });
+  button.addEventListener("click", () =>
+    whileBusy(button, async () => {
+      said.textContent = page.dataset.loading;
+      said.textContent = await load();
+    }),
+  );
   provider.addEventListener("change", async () => {
     model.list.replaceChildren();
     said.textContent = "";

@@ -2,6 +2,7 @@
 // typed is sent away for it.
 
 import { post } from "./post.js";
+import { whileBusy } from "./pressed.js";
 
 const section = document.getElementById("provider-trial");
 const typed = document.querySelector("#content-main > form");
@@ -13,13 +14,12 @@ if (section && typed) {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       event.stopImmediatePropagation();
-      ask(form);
+      whileBusy(form.querySelector("button"), () => ask(form));
     });
   }
 }
 
 async function ask(form) {
-  const button = form.querySelector("button");
   const what = form.dataset.caTry;
   const address = what === "test" ? section.dataset.caTryTest : section.dataset.caTryModels;
   const made = () => {
@@ -27,9 +27,7 @@ async function ask(form) {
     body.set("model", form.elements.model?.value ?? "");
     return body;
   };
-  button.disabled = true;
   const answer = await told(address, made);
-  button.disabled = false;
   const note = document.createElement("p");
   note.className = `ca-note ${answer.is_good ? "ca-note-good" : "ca-note-bad"}`;
   note.textContent = answer.sentence;

@@ -64,6 +64,7 @@ export class Column {
     const { chat } = this;
     this.part("stop-one").hidden = this.part("side").hidden;
     await answer(chat);
+    this.drawing.leave(this.part("stop-one"));
     this.part("stop-one").hidden = true;
     this.hub.tell(this, this.drawing.broke);
     await this.drawing.finish(chat, this.hub.ask);

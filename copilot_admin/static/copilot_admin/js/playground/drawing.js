@@ -77,13 +77,21 @@ export class Drawing {
 
   // Asks the person for the result of a function; what he writes is what Workspace would send.
   asksFor(call, signal) {
-    const { card, answered } = cardOf(call, { words: this.words, signal });
+    const leave = (card) => this.leave(card);
+    const { card, answered } = cardOf(call, { words: this.words, signal, leave });
     this.#below(card);
     if (!document.activeElement?.closest(".ca-play-card")) {
       card.querySelector("textarea").focus(); // unless the other column asks too
     }
     this.#follow(true);
     return answered;
+  }
+
+  // What goes, or cannot be used any more, gives the focus to the question box.
+  leave(place) {
+    if (place.contains(document.activeElement)) {
+      this.composer.querySelector("textarea").focus({ preventScroll: true });
+    }
   }
 
   fault(kind, sentence) {
@@ -105,6 +113,7 @@ export class Drawing {
     } else if (drawn) {
       const blocks = element("div", "ca-answer");
       blocks.append(...drawn.childNodes);
+      this.leave(live);
       live.replaceWith(blocks);
     }
     const listed = turn.querySelectorAll(".ca-suggestions li");

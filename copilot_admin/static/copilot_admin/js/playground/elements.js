@@ -54,7 +54,7 @@ function textOf(value) {
 }
 
 // A form for the result of a function; `answered` is what is written in it.
-export function cardOf(call, { words, signal }) {
+export function cardOf(call, { words, signal, leave }) {
   const card = element("div", "ca-play-card");
   card.append(element("p", "", `${words.asked} ${call.function}`));
   card.append(element("pre", "ca-mono", JSON.stringify(call.input_arguments, null, 2)));
@@ -64,6 +64,7 @@ export function cardOf(call, { words, signal }) {
   box.setAttribute("aria-label", words.given);
   const answered = new Promise((resolve, reject) => {
     const done = (data) => {
+      leave(card);
       card.querySelectorAll("button, textarea").forEach((one) => (one.disabled = true));
       resolve(data);
     };

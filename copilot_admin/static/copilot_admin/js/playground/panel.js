@@ -2,6 +2,7 @@
 
 import { ageOf } from "../age.js";
 import { post } from "../post.js";
+import { whileBusy } from "../pressed.js";
 import { askedAgain } from "./again.js";
 import { Column } from "./column.js";
 import { element } from "./elements.js";
@@ -40,7 +41,7 @@ async function open(panel) {
     fill(again);
   } else {
     const typedAt = keepQuestion(question);
-    part("note").textContent = typedAt ? `${words.kept} ${ageOf(typedAt)}` : "";
+    part("note").textContent = typedAt ? `${words.kept} ${ageOf(typedAt, words.justNow)}` : "";
   }
 
   part("send").addEventListener("click", () => ask(question.value));
@@ -93,11 +94,7 @@ async function open(panel) {
     const turn = turns();
     part("news").replaceChildren();
     const running = columns.map((column) => column.run(turn, text, (chat) => chat.ask(text)));
-    const isButton = document.activeElement?.matches("[data-play-send], [data-play-again]");
     buttons();
-    if (isButton) {
-      question.focus({ preventScroll: true }); // a button that cannot be pressed loses the focus
-    }
     await Promise.all(running);
     buttons();
   }
@@ -180,21 +177,23 @@ async function open(panel) {
   }
 
   // Keeps the last question with all that it brought.
-  async function save() {
+  function save() {
+    return whileBusy(part("save"), keep);
+  }
+
+  async function keep() {
     const asked = JSON.stringify({ ...columns[0].chat.lastQuestion(), ...workspace.saved });
     const made = () => {
       const body = token();
       body.set("question", asked);
       return body;
     };
-    part("save").disabled = true;
     const response = await post(panel.dataset.saveUrl, made).catch(() => null);
     const said = await response?.json().catch(() => null);
     const link = element("a", "", said?.sentence);
     link.href = said?.url ?? "";
     const fault = response?.status === 403 ? "refused" : "failed";
     part("note").replaceChildren(said?.url ? link : (said?.detail ?? words[fault]));
-    buttons();
   }
 
   function turns() {
@@ -206,11 +205,15 @@ async function open(panel) {
   }
 
   function buttons() {
+    const focused = document.activeElement;
     part("send").disabled = isRunning();
     part("stop").hidden = !isRunning();
     part("two").disabled = isRunning();
     part("again").disabled = isRunning() || !turns();
     part("new").disabled = !turns();
     part("save").disabled = isRunning() || !turns();
+    if (panel.contains(focused) && (focused.disabled || focused.hidden)) {
+      question.focus({ preventScroll: true }); // what cannot be pressed any more loses the focus
+    }
   }
 }

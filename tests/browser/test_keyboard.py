@@ -1,0 +1,135 @@
+"""The whole way of a builder without a mouse: nothing is out of reach, hidden or lost on it."""
+
+from collections.abc import Iterator
+
+from playwright.sync_api import Browser, Locator, expect
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.models import Copilot
+from tests.browser.visits import PHONE, Visit, visit
+from tests.factories import make_copilot, make_provider, make_user
+from tests.workspace.model_server import ModelServer, calls, says
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+MOST_STEPS = 150  # of the Tab key, from one thing to another on a page
+# What has the focus, if something lies over it: a bar that sticks, a drawer, a dialog.
+COVERED = """
+() => {
+  const one = document.activeElement;
+  const box = one.getBoundingClientRect();
+  if (one === document.body || box.width < 4 || box.height < 4) {
+    return "";
+  }
+  const hit = document.elementFromPoint(box.x + box.width / 2, box.y + Math.min(box.height, 40) / 2);
+  const isSeen = hit && (one.contains(hit) || hit.contains(one) || hit.closest("label")?.control === one);
+  return isSeen ? "" : one.outerHTML.slice(0, 200);
+}
+"""
+
+
+class Keys:
+    """Somebody who has no mouse."""
+
+    def __init__(self, visit: Visit) -> None:
+        self.page = visit.page
+        self.covered: list[str] = []
+
+    def to(self, what: Locator, *, key: str = "Tab") -> None:
+        """Goes on until something has the focus."""
+        expect(what).to_be_visible()
+        for _step in range(MOST_STEPS):
+            if what.evaluate("(one) => one === document.activeElement"):
+                return
+            self.page.keyboard.press(key)
+            if covered := self.page.evaluate(COVERED):
+                self.covered.append(covered)
+        raise AssertionError(f"The keyboard does not lead to {what}.")
+
+    def press(self, what: Locator, *, key: str = "Tab") -> None:
+        """Goes to a button or a link, and presses it."""
+        self.to(what, key=key)
+        self.page.keyboard.press("Enter")
+
+
+@pytest.fixture
+def ada(browser: Browser, base_url: str, width: int) -> Iterator[Visit]:
+    make_provider(name="Rehearsal")
+    make_user(Role.BUILDERS, Role.OPERATORS, username="ada")
+    size = PHONE if width == PHONE["width"] else {"width": width, "height": 900}
+    person = visit(browser, base_url, viewport=size)
+    person.log_in("ada")
+    yield person
+    person.page.context.close()
+    assert person.mishaps == []
+
+
+@pytest.mark.parametrize(
+    "width", [1440, pytest.param(1024, marks=pytest.mark.nightly), PHONE["width"]]
+)
+def test_from_a_template_to_a_connected_copilot_with_the_keyboard_alone(ada: Visit) -> None:
+    page, keys = ada.page, Keys(ada)
+    ada.go("/admin/")
+    keys.press(page.get_by_role("link", name="Begin with a template"))
+    keys.press(page.get_by_role("link", name="Charts"))
+    keys.press(page.get_by_role("button", name="Make the draft"))
+    drawer = page.get_by_role("button", name="Preview and try")
+    expect(page.locator(".submit-row")).to_be_visible()
+    if drawer.is_visible():
+        keys.press(drawer)
+    keys.to(page.locator("#playground-question"))
+    page.keyboard.type("What can you do?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".ca-play-facts")).to_have_count(1)
+    expect(page.locator("#playground-question")).to_be_focused()
+    if drawer.is_visible():
+        page.keyboard.press("Escape")
+        expect(drawer).to_be_focused()
+    keys.press(
+        page.get_by_role("button", name="Save and publish…"),
+        key="Shift+Tab" if drawer.is_visible() else "Tab",
+    )
+    keys.press(page.get_by_role("button", name="Publish", exact=True))
+    keys.press(page.get_by_role("link", name="Next: connect it to Workspace"))
+    keys.press(page.get_by_role("button", name="Make a key for this copilot"))
+    expect(page.get_by_label("The new key", exact=True)).not_to_have_value("")
+    expect(page.get_by_role("status").get_by_text("Done.")).to_contain_text("To mend: 0.")
+    keys.press(page.get_by_role("button", name="Test the connection"))
+    expect(page.get_by_role("status").get_by_text("Done.")).to_contain_text("To mend: 0.")
+    assert Copilot.objects.get().live is not None
+    assert keys.covered == []
+
+
+@pytest.mark.parametrize("width", [1440])
+def test_what_is_pressed_in_the_playground_does_not_lose_the_focus(
+    ada: Visit, model: ModelServer
+) -> None:
+    provider = make_provider(kind="openai_compatible", base_url=model.url)
+    copilot = make_copilot(
+        provider=provider,
+        features={"widget-dashboard-select": True, "mcp-tools": True},
+        widget_data="fetch",
+    )
+    model.plays(
+        calls("get_quote", symbol="X"),
+        says("It is 5."),
+    )
+    page, keys = ada.page, Keys(ada)
+    ada.go(f"/admin/copilot_admin/copilot/{copilot.pk}/change/")
+    question = page.locator("#playground-question")
+    page.get_by_text("Simulated Workspace").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("MCP tools, as JSON").focus()
+    page.keyboard.insert_text('[{"name": "get_quote", "input_schema": {"type": "object"}}]')
+    question.focus()
+    page.keyboard.type("How much?")
+    page.keyboard.press("Enter")
+    card = page.locator(".ca-play-card")
+    expect(card.locator("textarea")).to_be_focused()
+    keys.press(card.get_by_role("button", name="Answer", exact=True))
+    expect(question).to_be_focused()
+    expect(page.locator(".ca-play-facts")).to_have_count(1)
+    save = page.get_by_role("button", name="Save question")
+    keys.press(save)
+    expect(page.locator("[data-play-note] a")).to_be_visible()
+    expect(save).to_be_focused()
