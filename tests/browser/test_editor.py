@@ -246,6 +246,7 @@ def test_a_copy_that_is_thrown_away_is_gone(ada: Visit) -> None:
     page.on("dialog", lambda dialog: dialog.accept())
     page.reload()
     page.get_by_role("button", name="Throw them away").click()
+    expect(page.get_by_role("tab", name="Basics")).to_be_focused()
     page.reload()
     expect(page.get_by_text("Edits that you never saved")).to_be_hidden()
     assert copies(page) == []

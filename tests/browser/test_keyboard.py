@@ -133,3 +133,21 @@ def test_what_is_pressed_in_the_playground_does_not_lose_the_focus(
     keys.press(save)
     expect(page.locator("[data-play-note] a")).to_be_visible()
     expect(save).to_be_focused()
+
+
+@pytest.mark.parametrize("width", [1440])
+def test_who_goes_on_into_the_preview_stays_there_when_it_is_drawn_anew(ada: Visit) -> None:
+    tone = {"key": "tone", "label": "Tone", "type": "toggle", "default": False}
+    copilot = make_copilot(custom_features=[tone], starters=["What can you do?"])
+    page = ada.page
+    ada.go(f"/admin/copilot_admin/copilot/{copilot.pk}/change/")
+    for what in (
+        page.locator("#preview [data-ca-option=tone]"),
+        page.locator("#preview").get_by_role("button", name="What can you do?"),
+    ):
+        page.locator("#id_description").focus()
+        page.keyboard.type("Typed. ")
+        what.focus()
+        typed = page.locator("#id_description").input_value()
+        expect(page.locator("#preview")).to_contain_text(typed.strip())
+        expect(what).to_be_focused()

@@ -189,7 +189,9 @@ def test_two_columns_answer_one_question_and_one_of_them_becomes_the_draft(
     expect(second.locator(".ca-play-facts")).to_contain_text("another-model")
     second.get_by_role("button", name="Make this the draft").click()
     expect(page.locator("#id_model")).to_have_value("another-model")
-    page.get_by_role("button", name="Take it back").click()
+    expect(page.get_by_role("button", name="Take it back")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(second.get_by_label("Who answers")).to_be_focused()
     expect(page.locator("#id_model")).to_have_value(copilot.model)
 
     second.get_by_label("Who answers").select_option("live")

@@ -10,6 +10,7 @@ for (const button of document.querySelectorAll("[data-ca-copy]")) {
     } catch {
       return;
     }
+    button.focus({ preventScroll: true }); // what is selected has taken the focus
     button.querySelector("span").textContent = button.dataset.done;
     document.querySelector("[data-ca-copied]").textContent = button.dataset.done;
   });

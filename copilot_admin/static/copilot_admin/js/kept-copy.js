@@ -72,6 +72,7 @@ function show(copy) {
   offer.querySelector("[data-drop]").addEventListener("click", () => {
     localStorage.removeItem(key);
     offer.hidden = true;
+    document.querySelector("[role=tab][aria-selected=true]")?.focus(); // the button is gone
   });
   offer.hidden = false;
 }

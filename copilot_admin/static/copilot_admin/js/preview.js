@@ -43,14 +43,25 @@ async function redraw() {
     });
     if (response.ok) {
       const drawn = new DOMParser().parseFromString(await response.text(), "text/html");
-      preview.replaceChildren(...drawn.body.children);
-      showPicture();
+      replace(drawn.body.children);
     }
   } catch (error) {
     if (error.name !== "AbortError") {
       return; // the server is away: the last preview stays, and saving will say so
     }
   }
+}
+
+function replace(drawn) {
+  const place = controls().indexOf(document.activeElement);
+  preview.replaceChildren(...drawn);
+  showPicture();
+  // Whoever has gone on into the preview stays there, when the playground has made buttons in it.
+  queueMicrotask(() => controls()[place]?.focus({ preventScroll: true }));
+}
+
+function controls() {
+  return [...preview.querySelectorAll("a, button, input, select, summary, [tabindex]")];
 }
 
 function showPicture() {

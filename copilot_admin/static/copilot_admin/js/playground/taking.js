@@ -23,9 +23,11 @@ export function take(column, { form, note, words }) {
   const back = button("button", words.undo, () => {
     put(...before);
     note.textContent = words.undone;
+    column.part("of").focus(); // the button that was pressed is gone
   });
   note.replaceChildren(`${words.taken} ${model}. `, back);
   column.choose("draft");
+  back.focus(); // what was pressed cannot be pressed again
 }
 
 function put(provider, model) {
