@@ -49,7 +49,8 @@ def round_ticks(
     """
     if low == high:
         margin = abs(low) / 10 or 1.0
-        low, high = low - margin, high + margin
+        low = low if whole and not low else low - margin  # nobody counts below nothing
+        high += margin
     step = _round_step((high - low) / wanted)
     if whole and not step.is_integer():
         step = float(ceil(step))
