@@ -5,7 +5,6 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -13,11 +12,18 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.transcripts.again import AskingAgainViews
+from copilot_admin.admin.transcripts.cells import (
+    box_cell,
+    judged_cell,
+    outcome_cell,
+    question_cell,
+    user_cell,
+    when_cell,
+)
 from copilot_admin.admin.transcripts.learning import LearningViews, may_learn
 from copilot_admin.admin.transcripts.list import TranscriptList
 from copilot_admin.admin.transcripts.saving import SavedViews
 from copilot_admin.admin.transcripts.views import VIEW
-from copilot_admin.admin.transcripts.words import outcome_words
 from copilot_admin.models import Conversation, EndUser
 from copilot_admin.prices.money import sum_in_words
 from copilot_admin.rendering.text import duration, number_text
@@ -66,12 +72,18 @@ class ConversationAdmin(GuardedLookups, SavedViews, LearningViews, AskingAgainVi
     @admin.display(description=_("Choose"))
     def chosen(self, conversation: Conversation) -> SafeString:
         """A box of the form below the list."""
-        return _cell("chosen", conversation=conversation)
+        return box_cell(conversation)
 
     @admin.display(description=_("First question"))
     def question(self, conversation: Conversation) -> SafeString:
         """The title, in its own direction of writing."""
-        return _cell("question", conversation=conversation)
+        row: Any = conversation
+        return question_cell(
+            conversation,
+            getattr(row, "excerpt", ()),
+            turns=getattr(row, "found_turns", 0),
+            by_id=getattr(row, "found_by_id", False),
+        )
 
     @admin.display(description=_("Copilot"))
     def copilot_name(self, conversation: Conversation) -> str:
@@ -81,21 +93,18 @@ class ConversationAdmin(GuardedLookups, SavedViews, LearningViews, AskingAgainVi
     @admin.display(description=_("User"))
     def asked_by(self, conversation: Conversation) -> SafeString:
         """Who asked, as a token or a proxy named him."""
-        return _cell("user", user=conversation.user)
+        return user_cell(conversation.user)
 
     @admin.display(description=_("When"))
     def when(self, conversation: Conversation) -> SafeString:
         """When somebody last asked in the conversation."""
-        return _cell("when", at=conversation.last_at)
+        return when_cell(conversation.last_at)
 
     @admin.display(description=_("Outcome"))
     def outcome(self, conversation: Conversation) -> SafeString:
         """How the last answer ended; whether an earlier one went wrong."""
-        return _cell(
-            "outcome",
-            words=outcome_words(conversation.last_outcome),
-            conversation=conversation,
-        )
+        row: Any = conversation
+        return outcome_cell(conversation, row.errors)
 
     @admin.display(description=_("Tokens"))
     def n_tokens(self, conversation: Conversation) -> SafeString:
@@ -116,7 +125,8 @@ class ConversationAdmin(GuardedLookups, SavedViews, LearningViews, AskingAgainVi
     @admin.display(description=_("Feedback"))
     def judged(self, conversation: Conversation) -> SafeString:
         """The thumbs of the people who asked."""
-        return _cell("judged", conversation=conversation)
+        row: Any = conversation
+        return judged_cell(conversation, row.reasons)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[TranscriptList]:
         """The list, whose pages go by the last row seen and not by number."""
@@ -143,7 +153,3 @@ class ConversationAdmin(GuardedLookups, SavedViews, LearningViews, AskingAgainVi
     def has_delete_permission(self, request: HttpRequest, obj: Conversation | None = None) -> bool:
         """Evidence is not deleted row by row."""
         return False
-
-
-def _cell(name: str, **context: object) -> SafeString:
-    return render_to_string(f"{FOLDER}/cells/{name}.html", context)

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.admin.common.generics import CallModelAdmin
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.transcripts.cells import when_cell
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.reads import record_read
 from copilot_admin.audit.subject import LONGEST_ID, Subject
@@ -101,8 +102,7 @@ class ComponentCallAdmin(GuardedLookups, CallModelAdmin):
     @admin.display(description=gettext_lazy("Called"))
     def called(self, call: ComponentCall) -> SafeString:
         """When the call began."""
-        cell = "admin/copilot_admin/conversation/cells/when.html"
-        return render_to_string(cell, {"at": call.created_at})
+        return when_cell(call.created_at)
 
     @admin.display(description=gettext_lazy("Component"))
     def pin(self, call: ComponentCall) -> str:
