@@ -3,6 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from django.utils.html import escape
+from django.utils.safestring import SafeString
+
 from copilot_admin.review.chosen import Chosen
 from copilot_admin.review.filter import Filter, Label, Widget
 from copilot_admin.review.filters import FILTERS
@@ -21,6 +24,17 @@ class Field:
     def shown(self) -> Label:
         """The value in the words of its choice."""
         return self.filter.shown(self.value, self.choices)
+
+    @property
+    def options(self) -> SafeString:
+        """The choices as HTML: there may be thousands, and a template takes long for each."""
+        is_list = self.filter.widget is Widget.TYPED
+        return SafeString("".join(self._option(*one, is_list=is_list) for one in self.choices))
+
+    def _option(self, value: str, label: Label, *, is_list: bool) -> str:
+        chosen = " selected" if value == self.value and not is_list else ""
+        text = "" if is_list and label == value else escape(label)
+        return f'<option value="{escape(value)}"{chosen}>{text}</option>'
 
 
 def fields_of(chosen: Chosen) -> Sequence[Field]:
