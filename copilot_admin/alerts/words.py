@@ -22,7 +22,7 @@ def reasons(scope: Scope, span: Span) -> tuple[str, ...]:
     given = complaints(span).filter(scope.of_feedback).order_by("-created_at")
     judged = given.exclude(turn__conversation__principal__startswith=PLAYGROUND)
     rows = judged.values_list("tags", "comment")[:MOST]
-    return _few(": ".join(filter(None, (", ".join(map(str, tags)), text))) for tags, text in rows)
+    return few(": ".join(filter(None, (", ".join(map(str, tags)), text))) for tags, text in rows)
 
 
 def errors(scope: Scope, span: Span) -> tuple[str, ...]:
@@ -32,7 +32,7 @@ def errors(scope: Scope, span: Span) -> tuple[str, ...]:
         started_at__gte=span.first,
         outcome__in=FAILED,
     ).order_by("-started_at")
-    return _few(failed.values_list("error", flat=True)[: 4 * MOST])
+    return few(failed.values_list("error", flat=True)[: 4 * MOST])
 
 
 def _newest(scope: Scope, span: Span, condition: Q) -> list[int]:
@@ -42,6 +42,7 @@ def _newest(scope: Scope, span: Span, condition: Q) -> list[int]:
     return list(rows.order_by("-last_at", "-id").values_list("pk", flat=True)[:LOOKED_AT])
 
 
-def _few(texts: Iterable[str]) -> tuple[str, ...]:
+def few(texts: Iterable[str]) -> tuple[str, ...]:
+    """The first of some texts, each once and in one line."""
     lines = (one_line(text, most=LONGEST) for text in texts)
     return tuple(dict.fromkeys(line for line in lines if line))[:MOST]

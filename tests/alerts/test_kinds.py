@@ -15,7 +15,7 @@ from copilot_admin.alerts.kinds import failing_provider
 from copilot_admin.alerts.scope import Scope
 from copilot_admin.alerts.windows import Window
 from copilot_admin.answering.feedback import Judgement, keep
-from copilot_admin.models import Conversation, Copilot, DailyTotal, Feedback, Outcome, Turn
+from copilot_admin.models import Conversation, Copilot, DailyTotal, Feedback, Outcome, Run, Turn
 from copilot_admin.review.chosen import read_filters
 from tests.alerts.alerting import HOUR, NOON, count, thumb
 from tests.factories import make_published, make_version
@@ -157,6 +157,22 @@ def test_the_worst_provider_counts_by_its_own_faults():
     assert found.sentence == "The provider Provider failed 2 of 4 requests"
     assert found.query["provider"] == "Provider"
     assert len(listed(found)) == 2  # too long is no fault of the provider
+    assert found.words == ("Down",)
+
+
+def test_of_two_providers_the_words_are_those_of_the_worse():
+    good, bad = make_version(), make_version()
+    for n, end in enumerate([failed("Slow"), ending(), ending()]):
+        Client(version=good, trace_id=f"g{n}").ask("Why?").answer(ended=end)
+    for n, end in enumerate([failed("Broke"), failed("Too long", "LimitReached"), failed("Down")]):
+        client = Client(version=bad, trace_id=f"b{n}")
+        client.now += timedelta(minutes=n)
+        client.ask("Why?").answer(ended=end)
+    Run.objects.filter(copilot=bad.copilot_id).update(provider="Other")
+    found = measured("failing_provider")
+    assert found.sentence == "The provider Other failed 2 of 3 requests"
+    assert found.words == ("Down", "Broke")
+    assert measured("failing_provider", with_words=False).words == ()
 
 
 def test_without_errors_the_journal_is_not_asked(django_assert_num_queries):

@@ -4,9 +4,10 @@ Rollups know no provider. Where they know of no error the journal is not asked a
 requests of the copilots with the most errors are, found by an index.
 """
 
-from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
+from uuid import UUID
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -14,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.alerts.kind import Measured, RuleKind, Unit, Watched
 from copilot_admin.alerts.rollups import most_failing
 from copilot_admin.alerts.windows import SHORT
-from copilot_admin.alerts.words import errors
+from copilot_admin.alerts.words import few
 from copilot_admin.models import Outcome, Run
 from copilot_admin.models.transcripts import PLAYGROUND
 from copilot_admin.review.counted import PROVIDER_FAULTS, Counted
@@ -22,55 +23,63 @@ from copilot_admin.review.periods import Span
 
 COPILOTS = 20
 RUNS = 500  # of each
+LOOKED_AT = 100  # requests that failed, for what was said of them
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Provider:
+    """What the newest requests say of a provider; `failed` are the ids of those that it failed."""
+
     name: str
-    failed: int
-    asked: int
+    asked: int = 0
+    failed: list[UUID] = field(default_factory=list)
 
     @property
     def share(self) -> Decimal:
-        return Decimal(100 * self.failed) / self.asked
+        return Decimal(100 * len(self.failed)) / self.asked
 
 
 def _measure(watched: Watched) -> Measured:
     copilots = most_failing(watched.scope, watched.span, most=COPILOTS)
-    asked, failed = _counted(copilots, watched.span)
-    providers = [_Provider(name, failed[name], asked[name]) for name in sorted(failed)]
+    providers = [one for one in _counted(copilots, watched.span) if one.failed]
     if not providers:
         return Measured(value=None, sentence=_("No provider failed"))
-    worst = max(providers, key=lambda one: (one.share, one.failed))
+    worst = max(providers, key=lambda one: (one.share, len(one.failed)))
     said = _("The provider %(name)s failed %(failed)d of %(asked)d requests") % {
         "name": worst.name,
-        "failed": worst.failed,
+        "failed": len(worst.failed),
         "asked": worst.asked,
     }
     query = {
         "provider": worst.name,
         "counted": str(Counted(what="faults", span=watched.span, detail=worst.name)),
     }
-    words = errors(watched.scope, watched.span) if watched.with_words else ()
+    words = _words(worst.failed) if watched.with_words else ()
     return Measured(value=worst.share, basis=worst.asked, sentence=said, query=query, words=words)
 
 
-def _counted(copilots: list[int], span: Span) -> tuple[Counter[str], Counter[str]]:
-    """How often each provider was asked, and how often it failed."""
-    asked: Counter[str] = Counter()
-    failed: Counter[str] = Counter()
+def _counted(copilots: Sequence[int], span: Span) -> list[_Provider]:
+    """What was asked of each provider, by their names."""
+    found: dict[str, _Provider] = {}
     for copilot in copilots:
         rows = Run.objects.filter(
             copilot=copilot, started_at__gte=span.first, started_at__lt=span.end
         ).order_by("-started_at")
-        columns = rows.values_list("provider", "principal", "outcome", "error_code")
-        for provider, principal, outcome, code in columns[:RUNS]:
-            if not provider or outcome == Outcome.RUNNING or principal.startswith(PLAYGROUND):
+        columns = rows.values_list("pk", "provider", "principal", "outcome", "error_code")
+        for pk, name, principal, outcome, code in columns[:RUNS]:
+            if not name or outcome == Outcome.RUNNING or principal.startswith(PLAYGROUND):
                 continue
-            asked[provider] += 1
+            provider = found.setdefault(name, _Provider(name))
+            provider.asked += 1
             if code in PROVIDER_FAULTS:
-                failed[provider] += 1
-    return asked, failed
+                provider.failed.append(pk)
+    return [found[name] for name in sorted(found)]
+
+
+def _words(failed: Sequence[UUID]) -> tuple[str, ...]:
+    """What callers were told where it failed: of each copilot the newest requests."""
+    rows = Run.objects.filter(pk__in=failed[:LOOKED_AT]).order_by("-started_at")
+    return few(rows.values_list("error", flat=True))
 
 
 FAILING_PROVIDER = RuleKind(
