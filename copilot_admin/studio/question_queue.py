@@ -7,6 +7,7 @@ answer stays what it was until the next one is whole.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Q
@@ -115,27 +116,33 @@ def keep(claimed: Claimed, asked: Asked, verdict: Verdict, source: Source) -> bo
     Returns:
         Whether it is kept.
     """
-    figures = asked.figures
     rows = SavedAnswer.objects.filter(pk=claimed.answer_id, state=AnswerState.ASKING)
-    return bool(
-        rows.update(
-            state=AnswerState.DONE,
-            claimed_at=None,
-            version_number=source.version_number,
-            digest=source.digest,
-            judgement=verdict.judgement,
-            reason=verdict.reason,
-            text=asked.answer.text,
-            failed=bool(asked.failure),
-            trace_id=asked.trace_id,
-            ttft_ms=figures.ttft_ms,
-            ms=figures.ms,
-            input_tokens=figures.input_tokens,
-            output_tokens=figures.output_tokens,
-            cost=figures.cost.amount,
-            answered_at=timezone.now(),
-        )
+    kept = rows.update(
+        version_number=source.version_number,
+        digest=source.digest,
+        failed=bool(asked.failure),
+        **answered(asked, verdict),
     )
+    return bool(kept)
+
+
+def answered(asked: Asked, verdict: Verdict) -> dict[str, Any]:
+    """What an answer that is there brings into its row, a saved question's or a replay's."""
+    figures = asked.figures
+    return {
+        "state": AnswerState.DONE,
+        "claimed_at": None,
+        "judgement": verdict.judgement,
+        "reason": verdict.reason,
+        "text": asked.answer.text,
+        "trace_id": asked.trace_id,
+        "ttft_ms": figures.ttft_ms,
+        "ms": figures.ms,
+        "input_tokens": figures.input_tokens,
+        "output_tokens": figures.output_tokens,
+        "cost": figures.cost.amount,
+        "answered_at": timezone.now(),
+    }
 
 
 def give_back(answer_ids: Collection[int]) -> None:

@@ -29,7 +29,7 @@ from copilot_admin.models import (
     Side,
 )
 from copilot_admin.models.replays import LONGEST_HEAD
-from copilot_admin.studio.question_queue import STALLED, UNFINISHED
+from copilot_admin.studio.question_queue import STALLED, UNFINISHED, answered
 from copilot_admin.studio.question_runs import Result
 from copilot_admin.studio.replay_decisions import (
     GOING_ON,
@@ -161,20 +161,9 @@ def keep(claimed: ClaimedReplay, result: Result) -> bool:
     is_compared = before.baseline != Baseline.NONE and not asked.failure
     rows = ReplayAnswer.objects.filter(pk=claimed.answer_id, state=AnswerState.ASKING)
     kept = rows.update(
-        state=AnswerState.DONE,
-        claimed_at=None,
-        judgement=result.verdict.judgement,
-        reason=result.verdict.reason,
+        **answered(asked, result.verdict),
         failure=asked.failure,
-        text=asked.answer.text,
-        trace_id=asked.trace_id,
-        ttft_ms=figures.ttft_ms,
-        ms=figures.ms,
-        input_tokens=figures.input_tokens,
-        output_tokens=figures.output_tokens,
-        cost=figures.cost.amount,
         cost_is_estimated=figures.cost.confidence == "estimated",
-        answered_at=timezone.now(),
         baseline=before.baseline,
         before_text=before.text,
         before_ms=before.ms,
