@@ -1,16 +1,17 @@
 """Fills a journal and says how long the list of transcripts, its search and the figures take.
 
-    python -m benchmarks.review [--messages N] [--runs N] [--keep FOLDER]
+    python -m benchmarks.review [--messages N] [--times N] [--runs N] [--keep FOLDER]
 
 With DATABASE_URL it runs on PostgreSQL (in a database of its own on that server), else on SQLite. To
 fill takes hours at full size: with --keep it is done once, in this folder or in the very database of
-DATABASE_URL, and what is there is measured again.
+DATABASE_URL, and what is there is measured again. With --times 40 a fortieth is written by the product
+and the rest copied of it by PostgreSQL, with ids, days and rollups of its own (`multiplying.py`).
 What counts is the server's time for a page, the median of some runs after a first one; beside it the
 shortest, the processor time of this process (of PostgreSQL's none is in it) and the time in the
 database. The last line says what a turn takes on the disk, with its indexes.
 """
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -49,6 +50,9 @@ def main(arguments: Sequence[str]) -> int:
     """Fills, measures, prints; the status says whether the bounds are kept."""
     parser = ArgumentParser(prog="python -m benchmarks.review", description=__doc__)
     parser.add_argument("--messages", type=int, help="questions and answers together")
+    parser.add_argument(
+        "--times", type=int, default=1, help="fill a part, and multiply it (PostgreSQL)"
+    )
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--keep", metavar="FOLDER", help="stays, and is filled only if it is empty")
     options = parser.parse_args(arguments)
@@ -60,12 +64,12 @@ def main(arguments: Sequence[str]) -> int:
         with new_database(server) if own else nullcontext(server) as url:
             os.environ["DATABASE_URL"] = url
             try:
-                return _measure(Path(folder), messages=options.messages, runs=options.runs)
+                return _measure(Path(folder), options)
             finally:
                 _close()
 
 
-def _measure(folder: Path, *, messages: int | None, runs: int) -> int:
+def _measure(folder: Path, options: Namespace) -> int:
     import django
 
     django.setup()
@@ -76,9 +80,9 @@ def _measure(folder: Path, *, messages: int | None, runs: int) -> int:
 
     call_command("migrate", verbosity=0)
     vendor = connection.vendor
-    turns = _turns() or _fill((messages or MESSAGES[vendor]) // 2)
+    turns = _turns() or _fill((options.messages or MESSAGES[vendor]) // 2, options.times)
     size = _bytes(folder) / turns
-    measured = [_timed(name, page, given, runs) for name, page, given in pages()]
+    measured = [_timed(name, page, given, options.runs) for name, page, given in pages()]
     print(f"\n{vendor}: {2 * turns:,} messages\n")
     print(
         "| page | rows | median ms | shortest | CPU | database | queries |\n|---|---|---|---|---|---|---|"
@@ -93,9 +97,10 @@ def _measure(folder: Path, *, messages: int | None, runs: int) -> int:
     return int(bool(slow) or size > MOST_BYTES)
 
 
-def _fill(turns: int) -> int:
+def _fill(turns: int, times: int) -> int:
     from django.db import connection
 
+    from benchmarks.multiplying import multiply
     from benchmarks.transcripts import TURNS, filler
     from tests.factories import make_key
 
@@ -105,7 +110,9 @@ def _fill(turns: int) -> int:
     keys = [f"key:{make_key(f'Desk {one}')[0].pk}" for one in range(20)]
     began = time.monotonic()
     filling = filler(versions, ["anonymous", *keys])
-    filling.fill(max(0, turns - LONG) // TURNS, say=_say)
+    filling.fill(max(0, turns - LONG) // TURNS // times, say=_say)
+    if times > 1:
+        multiply(times, say=_say)
     filling.converse(LONG)
     print(f"filled in {time.monotonic() - began:.0f} s")
     with connection.cursor() as cursor:
