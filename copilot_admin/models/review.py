@@ -152,6 +152,9 @@ class ReviewQueue(models.Model):
     name = models.CharField(_("name"), max_length=100)
     filters = models.TextField(blank=True)  # of the list of transcripts, as its address has them
     n_matching = models.PositiveIntegerField(default=0)  # when it was made
+    # The part that was drawn, in per cent, and with which number; None: all was taken.
+    share = models.PositiveSmallIntegerField(null=True)
+    seed = models.PositiveIntegerField(null=True)
     judges = models.PositiveSmallIntegerField(_("people who judge each"), default=1)
     is_closed = models.BooleanField(_("closed"), default=False)
     created_by = models.ForeignKey(

@@ -20,6 +20,7 @@ from copilot_admin.review.verdicts import Person
 CLAIM_FOR = timedelta(minutes=30)  # without a verdict; then somebody else may read it
 MOST_QUEUED = 2_000  # conversations of one queue
 MOST_DRAWN_FROM = 50_000  # of the newest that a filter finds
+HIGHEST_SEED = 999_999  # it is read aloud and typed
 TRIES = 50  # for a free seat, while others take those that were found
 
 
@@ -37,13 +38,18 @@ class Progress:
         return self.total - self.done - self.taken
 
 
-def drawn(ids: Sequence[int], *, share: int, seed: int | None = None) -> list[int]:
+def new_seed() -> int:
+    """A number to draw with, where nobody gives one."""
+    return random.randint(1, HIGHEST_SEED)  # noqa: S311  # no secret
+
+
+def drawn(ids: Sequence[int], *, share: int, seed: int) -> list[int]:
     """A random share of conversations, in their order; all of them where the share is 100.
 
     Args:
         ids: To draw from.
         share: Per cent, 1 to 100; at least one is drawn, and at most `MOST_QUEUED`.
-        seed: Makes the choice repeatable.
+        seed: The same draws the same again.
     """
     wanted = min(max(round(len(ids) * share / 100), 1), len(ids), MOST_QUEUED)
     if share == 100:

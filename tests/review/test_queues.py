@@ -52,11 +52,11 @@ def test_a_share_is_drawn_and_keeps_its_order():
     assert len(some) == 100
     assert some == sorted(some, reverse=True)
     assert some == drawn(ids, share=10, seed=1) != drawn(ids, share=10, seed=2)
-    assert drawn(ids, share=100) == ids
-    assert len(drawn([7], share=1)) == 1
-    assert drawn([], share=50) == []
-    assert len(drawn(range(MOST_QUEUED * 3), share=90)) == MOST_QUEUED
-    assert len(drawn(range(MOST_QUEUED * 3), share=100)) == MOST_QUEUED
+    assert drawn(ids, share=100, seed=1) == ids
+    assert len(drawn([7], share=1, seed=1)) == 1
+    assert drawn([], share=50, seed=1) == []
+    assert len(drawn(range(MOST_QUEUED * 3), share=90, seed=1)) == MOST_QUEUED
+    assert len(drawn(range(MOST_QUEUED * 3), share=100, seed=1)) == MOST_QUEUED
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.common.generics import QueueModelForm
 from copilot_admin.admin.transcripts.way import LIST, LONGEST
 from copilot_admin.models import ReviewQueue
-from copilot_admin.review.queues import MOST_QUEUED
+from copilot_admin.review.queues import HIGHEST_SEED, MOST_QUEUED
 
 
 class QueueForm(QueueModelForm):
@@ -22,6 +22,15 @@ class QueueForm(QueueModelForm):
         help_text=_("100: all that the filter finds, the newest first, at most %(most)s.")
         % {"most": MOST_QUEUED},
     )
+    seed = forms.IntegerField(
+        label=_("Seed of the share"),
+        required=False,
+        min_value=1,
+        max_value=HIGHEST_SEED,
+        help_text=_(
+            "A number; the same one draws the same conversations from the same list. Empty: any."
+        ),
+    )
     judges = forms.TypedChoiceField(
         label=_("Each is judged by"),
         coerce=int,
@@ -32,7 +41,7 @@ class QueueForm(QueueModelForm):
         model = ReviewQueue
         fields: ClassVar[list[str]] = ["name"]
 
-    field_order = ("name", "share", "judges")
+    field_order = ("name", "share", "seed", "judges")
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # as the stubs of forms have it

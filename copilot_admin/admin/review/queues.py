@@ -26,10 +26,11 @@ from copilot_admin.admin.transcripts.onward import next_in_queue
 from copilot_admin.admin.transcripts.way import LIST
 from copilot_admin.models import Action, Conversation, ReviewQueue
 from copilot_admin.review.agreement import agreement_in
-from copilot_admin.review.queues import MOST_DRAWN_FROM, drawn, make_queue, progress_of
+from copilot_admin.review.queues import MOST_DRAWN_FROM, drawn, make_queue, new_seed, progress_of
 
 FOLDER = "admin/copilot_admin/reviewqueue"
 JUDGE = "copilot_admin.change_conversation"
+ALL = 100  # per cent
 
 post_only = method_decorator(require_POST)
 
@@ -87,11 +88,8 @@ class QueueAdmin(GuardedLookups, QueueModelAdmin):
         if form.is_valid() and ids:
             queue = form.save(commit=False)
             queue.filters, queue.n_matching = filters, len(ids)
-            queue.judges, queue.created_by_id = form.cleaned_data["judges"], request.user.pk
-            with transaction.atomic():
-                make_queue(queue, drawn(ids, share=form.cleaned_data["share"]))
-                facts = {"judges": queue.judges, "conversations": queue.n_matching}
-                self.audit(request, Action.ADDED, queue, after=facts)
+            queue.created_by_id = request.user.pk
+            self._make(request, queue, ids, form.cleaned_data)
             messages.success(request, _("The queue is made. Read the first conversation."))
             return HttpResponseRedirect(self._address(queue))
         context = {
@@ -149,6 +147,20 @@ class QueueAdmin(GuardedLookups, QueueModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: ReviewQueue | None = None) -> bool:
         """Closed, not deleted: who read what is part of its agreement."""
         return False
+
+    def _make(
+        self, request: HttpRequest, queue: ReviewQueue, ids: list[int], wanted: dict[str, Any]
+    ) -> None:
+        """Draws what is wanted, and says in the trail how to draw it again."""
+        share, seed = wanted["share"], wanted["seed"] or new_seed()
+        queue.judges = wanted["judges"]
+        facts = {"judges": queue.judges, "conversations": queue.n_matching}
+        if share < ALL:
+            queue.share, queue.seed = share, seed
+            facts |= {"share": share, "seed": seed}
+        with transaction.atomic():
+            make_queue(queue, drawn(ids, share=share, seed=seed))
+            self.audit(request, Action.ADDED, queue, after=facts)
 
     def _found(self, request: HttpRequest, filters: str) -> list[int]:
         page = cast("ConversationModelAdmin", self.admin_site.get_model_admin(Conversation))

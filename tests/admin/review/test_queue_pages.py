@@ -1,10 +1,21 @@
 """Queues and criteria in the admin."""
 
+import json
+
 from django.test import Client as Browser
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.models import Conversation, Criterion, Mark, ReviewQueue, Seat, Verdict
+from copilot_admin.models import (
+    Action,
+    AuditEntry,
+    Conversation,
+    Criterion,
+    Mark,
+    ReviewQueue,
+    Seat,
+    Verdict,
+)
 from copilot_admin.review.queues import MOST_QUEUED
 from tests.admin.pages import submit
 from tests.admin.transcripts.test_list import LIST, make_conversations
@@ -33,6 +44,34 @@ def test_a_queue_is_made_of_a_filtered_list(reviewer: Browser):
     of_copilot = Conversation.objects.filter(copilot=copilot, seats__queue=queue)
     assert of_copilot.distinct().count() == 5
     assert "0 of 10" in reviewer.get(QUEUES).content.decode()
+
+
+def test_a_share_can_be_drawn_again_by_its_seed(reviewer: Browser):
+    make_conversations(40)
+
+    def drawn_with(seed: str) -> tuple[ReviewQueue, list[int], str]:
+        changes = {"name": "Week", "share": "25", "seed": seed, "judges": "1"}
+        page = submit(reviewer, f"{QUEUES}add/", changes, form_id="queue-form").content.decode()
+        queue = ReviewQueue.objects.latest("pk")
+        return queue, list(queue.seats.values_list("conversation", flat=True)), page
+
+    any_seed, drawn, page = drawn_with("")
+    assert any_seed.seed is not None
+    told = f"Drawn at random: 25 % of 40 conversations, with the seed {any_seed.seed}."
+    assert told in page
+    assert drawn_with(str(any_seed.seed))[1] == drawn
+    assert drawn_with(str(any_seed.seed % 1000 + 1))[1] != drawn
+    entry = AuditEntry.objects.filter(action=Action.ADDED).earliest("pk")
+    facts = {"judges": 1, "conversations": 40, "share": 25, "seed": any_seed.seed}
+    assert json.loads(entry.after) == facts
+
+
+def test_of_a_whole_list_nothing_is_drawn(reviewer: Browser):
+    make_conversations(3)
+    changes = {"name": "Week", "share": "100", "seed": "7", "judges": "1"}
+    page = submit(reviewer, f"{QUEUES}add/", changes, form_id="queue-form").content.decode()
+    queue = ReviewQueue.objects.get()
+    assert (queue.share, queue.seed, "Drawn at random" in page) == (None, None, False)
 
 
 @pytest.mark.parametrize("share", ["0", "101", "x"])
