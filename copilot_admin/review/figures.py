@@ -10,7 +10,8 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from django.db.models import Count, Model, Q, QuerySet, Sum
+from django.db.models import Count, F, Model, Q, QuerySet, Sum
+from django.db.models.functions import TruncWeek
 
 from copilot_admin.journal.usage import COUNTED, USAGE_FILLING
 from copilot_admin.models import (
@@ -26,7 +27,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.models.usage import TTFT_COLUMNS
 from copilot_admin.review.first_token import FirstToken, percentile
-from copilot_admin.review.periods import DAY, HOUR, Period, Span
+from copilot_admin.review.periods import Period, Span, Step
 
 Number = int | Decimal
 Row = TypeVar("Row", bound=Model)
@@ -86,9 +87,9 @@ class Figures:
     """All figures of a period.
 
     Attributes:
-        series: Each hour of one day, or each day, with its counts.
+        series: Each hour of one day, or each day or week, with its counts.
         people: Who asked, each once however often.
-        people_of: The same for each day; empty where hours are shown.
+        people_of: The same for each day or week, by its first day; empty where hours are shown.
         errors: How often each kind came, now and before, the most frequent first.
         is_being_filled: What was asked before the rollups is still being counted.
     """
@@ -123,7 +124,7 @@ def figures_of(period: Period, copilots: Sequence[int] | None = None) -> Figures
         series=series,
         people=_people(period.now, of),
         people_before=_people(period.before, of),
-        people_of={} if period.is_hourly else _people_of_days(period.now, of),
+        people_of={} if period.is_hourly else _people_of(period, of),
         errors=_errors(period, of),
         marks=_marks(period, of),
         models=_models(period.now, of),
@@ -165,20 +166,23 @@ def _series(period: Period, of: Q) -> list[tuple[Span, Counts]]:
     if period.is_hourly:
         hours = _by(_hours(HourlyUsage.objects.all(), period.now, of), "hour")
         return in_steps(period, {key[0]: counts for key, counts in hours})
-    days = _by(_days(DailyTotal.objects.all(), period.now, of), "day")
-    tz = period.now.first.tzinfo
-    return in_steps(
-        period, {datetime.combine(key[0], time.min, tz): counts for key, counts in days}
-    )
+    days = _by(_begun(_days(DailyTotal.objects.all(), period.now, of), period), "begun")
+    return in_steps(period, {_start(period, key[0]): counts for key, counts in days})
+
+
+def _begun(rows: "QuerySet[Any]", period: Period) -> "QuerySet[Any]":
+    """Rows of days with the day on which their day or week begins."""
+    return rows.annotate(begun=TruncWeek("day") if period.step is Step.WEEK else F("day"))
+
+
+def _start(period: Period, day: date) -> datetime:
+    """The beginning of a step that begins with a day, or has begun with it before the period."""
+    return period.step_of(datetime.combine(day, time.min, period.now.first.tzinfo))
 
 
 def in_steps(period: Period, found: Mapping[datetime, Counts]) -> list[tuple[Span, Counts]]:
-    """Each hour of one day, or each day, with what was found that begins with it."""
-    step = HOUR if period.is_hourly else DAY
-    starts = [
-        period.now.first + step * n for n in range((period.now.end - period.now.first) // step)
-    ]
-    return [(Span(start, start + step), found.get(start, Counts())) for start in starts]
+    """Each step of a period with what was found that begins with it."""
+    return [(span, found.get(span.first, Counts())) for span in period.steps]
 
 
 def _callers(span: Span, of: Q) -> QuerySet[CallerDay]:
@@ -191,9 +195,10 @@ def _people(span: Span, of: Q) -> int:
     return _callers(span, of).aggregate(number=Count("principal", distinct=True))["number"] or 0
 
 
-def _people_of_days(span: Span, of: Q) -> Mapping[date, int]:
-    rows = _callers(span, of).values_list("day")
-    return dict(rows.annotate(number=Count("principal", distinct=True)))
+def _people_of(period: Period, of: Q) -> Mapping[date, int]:
+    rows = _begun(_callers(period.now, of), period).values_list("begun")
+    counted = rows.annotate(number=Count("principal", distinct=True))
+    return {_start(period, begun).date(): number for begun, number in counted}
 
 
 def _errors(period: Period, of: Q) -> list[tuple[str, int, int]]:

@@ -1,15 +1,27 @@
 """Which hours figures are about, and with which they are compared. Pure; days are days of UTC."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
+from enum import StrEnum
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
+WEEK = timedelta(weeks=1)
 LENGTHS = ("1", "7", "30", "90")  # days, today included
 USUAL = "7"
 OWN = "own"
 LONGEST = 730  # days
+# Above it weeks are shown: a chart of three series has as many bars as can be told apart (120).
+LONGEST_BY_DAY = 40 * DAY
+
+
+class Step(StrEnum):
+    """The parts of a period that are shown one by one."""
+
+    HOUR = "hour"
+    DAY = "day"
+    WEEK = "week"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,33 +45,67 @@ class Period:
         name: One of `LENGTHS`, or `OWN`.
         now: Whole days; today is one, however late it is.
         before: As many days before; where today is in `now`, its last day ends at this hour too.
+        by: The step that was asked for; None: that which suits its length.
         is_wrong: The dates that were given are none; the usual period stands for them.
     """
 
     name: str
     now: Span
     before: Span
+    by: Step | None = None
     is_wrong: bool = False
+
+    @property
+    def step(self) -> Step:
+        """The hours of one day, days, or weeks."""
+        length = self.now.end - self.now.first
+        if length == DAY:
+            return Step.HOUR
+        return self.by or (Step.DAY if length <= LONGEST_BY_DAY else Step.WEEK)
 
     @property
     def is_hourly(self) -> bool:
         """Whether it is one day, of which the hours are shown."""
-        return self.now.end - self.now.first == DAY
+        return self.step is Step.HOUR
+
+    @property
+    def steps(self) -> list[Span]:
+        """All of it, step by step; a week ends with Sunday, so those at its ends may be cut."""
+        found = []
+        at, length = self.now.first, {Step.HOUR: HOUR, Step.DAY: DAY, Step.WEEK: WEEK}[self.step]
+        while at < self.now.end:
+            on = length - (at.weekday() * DAY if self.step is Step.WEEK else timedelta())
+            found.append(Span(at, min(at + on, self.now.end)))
+            at += on
+        return found
+
+    def step_of(self, moment: datetime) -> datetime:
+        """The beginning of the step in which a moment is."""
+        hour = moment.replace(minute=0, second=0, microsecond=0)
+        if self.is_hourly:
+            return hour
+        day = hour.replace(hour=0)
+        if self.step is Step.DAY:
+            return day
+        return max(day - day.weekday() * DAY, self.now.first)
 
 
 def read_period(given: Mapping[str, str], *, at: datetime) -> Period:
-    """The period that an address asks for: `days`, or dates `since` and `until`, both included."""
+    """The period that an address asks for: `days`, or dates `since` and `until`, both included; `by`."""
     today = at.astimezone(UTC).date()
     since, until = given.get("since", "").strip(), given.get("until", "").strip()
+    by = {one.value: one for one in (Step.DAY, Step.WEEK)}.get(given.get("by", ""))
     if since or until:
-        return _of_dates(since, until, at=at) or _period(
+        found = _of_dates(since, until, at=at) or _period(
             USUAL, today - (int(USUAL) - 1) * DAY, today, at=at, is_wrong=True
         )
+        return replace(found, by=by)
     name = given.get("days", "")
     is_known = name in LENGTHS
     length = name if is_known else USUAL
     first = today - (int(length) - 1) * DAY
-    return _period(length, first, today, at=at, is_wrong=bool(name) and not is_known)
+    usual = _period(length, first, today, at=at, is_wrong=bool(name) and not is_known)
+    return replace(usual, by=by)
 
 
 def _of_dates(since: str, until: str, *, at: datetime) -> Period | None:

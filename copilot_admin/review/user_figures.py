@@ -53,7 +53,7 @@ def figures_of_users(
     now, before = asked.counted(period.now), asked.counted(period.before)
     models = _by(now, lambda key: key[3])
     versions = _by(now, lambda key: (key[1], key[2]))
-    steps = _by(now, lambda key: key[0] if period.is_hourly else key[0].replace(hour=0))
+    steps = _by(now, lambda key: period.step_of(key[0]))
     return Figures(
         period=period,
         now=sum(now.values(), Counts()),
@@ -61,7 +61,7 @@ def figures_of_users(
         series=in_steps(period, steps),
         people=len(asked.people(period.now)),
         people_before=len(asked.people(period.before)),
-        people_of={} if period.is_hourly else asked.people_of_days(period.now),
+        people_of={} if period.is_hourly else asked.people_of(period),
         errors=most_frequent(asked.errors(period.now), asked.errors(period.before)),
         marks=marked(asked.marks(period.now), asked.marks(period.before)),
         models=most_asked([Part(model=name, counts=counts) for name, counts in models.items()]),
@@ -90,13 +90,13 @@ class _Asked:
         rows = self._runs(span).exclude(outcome=Outcome.REFUSED)
         return set(rows.values_list("user_id", flat=True).distinct())
 
-    def people_of_days(self, span: Span) -> Mapping[date, int]:
-        """How many of them asked on each day."""
-        rows = self._runs(span).exclude(outcome=Outcome.REFUSED)
+    def people_of(self, period: Period) -> Mapping[date, int]:
+        """How many of them asked on each day, or in each week."""
+        rows = self._runs(period.now).exclude(outcome=Outcome.REFUSED)
         hours = rows.annotate(hour=TruncHour("started_at", tzinfo=UTC))
         days: dict[date, set[int]] = defaultdict(set)
         for hour, user in hours.values_list("hour", "user_id").distinct():
-            days[hour.date()].add(user)
+            days[period.step_of(hour).date()].add(user)
         return {day: len(people) for day, people in days.items()}
 
     def errors(self, span: Span) -> Mapping[str, int]:

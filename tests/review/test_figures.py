@@ -1,6 +1,8 @@
 """Periods, times to the first token, and the conversations behind a figure."""
 
+from collections import defaultdict
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from math import isclose
 
 from django.db import connection
@@ -28,7 +30,7 @@ from copilot_admin.review.chosen import read_filters
 from copilot_admin.review.counted import Counted, counted_condition, read_counted
 from copilot_admin.review.figures import figures_of
 from copilot_admin.review.first_token import PER_CENT, FirstToken, percentile
-from copilot_admin.review.periods import Period, Span, read_period
+from copilot_admin.review.periods import HOUR, Period, Span, Step, read_period
 from copilot_admin.review.verdicts import Judged, save_verdict
 from tests.databases import IS_POSTGRESQL
 from tests.factories import make_user, make_version
@@ -82,6 +84,27 @@ class TestPeriods:
     def test_what_is_no_period_is_said_and_a_week_is_shown(self, given):
         period = read_period(given, at=NOW)
         assert (period.is_wrong, period.name, period.now) == (True, "7", Span(day(14), day(21)))
+
+    @pytest.mark.parametrize(
+        ("given", "step", "firsts"),
+        [
+            ({"days": "1"}, Step.HOUR, [day(20, hour) for hour in range(24)]),
+            ({"days": "1", "by": "week"}, Step.HOUR, [day(20, hour) for hour in range(24)]),
+            ({}, Step.DAY, [day(number) for number in range(14, 21)]),
+            ({"by": "week"}, Step.WEEK, [day(14), day(16)]),
+            ({"since": "2026-11-01", "until": "2026-11-20", "by": "other"}, Step.DAY, None),
+            ({"days": "90"}, Step.WEEK, None),
+            ({"days": "90", "by": "day"}, Step.DAY, None),
+        ],
+    )
+    def test_a_long_period_goes_by_weeks_unless_days_are_asked_for(self, given, step, firsts):
+        period = read_period(given, at=NOW)
+        steps = period.steps
+        assert period.step is step
+        assert firsts is None or [span.first for span in steps] == firsts
+        assert (steps[0].first, steps[-1].end) == (period.now.first, period.now.end)
+        assert all(one.end == other.first for one, other in pairwise(steps))
+        assert [period.step_of(span.end - HOUR) for span in steps] == [one.first for one in steps]
 
     def test_in_the_last_hour_of_a_day_whole_days_are_compared(self):
         period = read_period({"days": "1"}, at=day(20, 23))
@@ -226,6 +249,28 @@ class TestBehindFigures:
         assert [part.model for part in week.models] == ["small-1"]
         assert figures_of(read_period({}, at=START), []).now["questions"] == 0
         assert isclose(found.now.failed, 0.0)
+
+    def test_weeks_are_the_sums_of_their_days_and_people_of_a_week_count_once(self):
+        version = make_version()
+        for days, principal in ((0, "key:1"), (1, "key:1"), (1, "key:2"), (8, "key:1")):
+            client = Client(version=version, principal=principal, now=START - days * DAY)
+            client.ask("Hi").answer("-")
+        asked = {"since": f"{START - 9 * DAY:%Y-%m-%d}", "until": f"{START:%Y-%m-%d}"}
+        by_day, by_week = (
+            figures_of(read_period({**asked, "by": by}, at=START)) for by in ("day", "week")
+        )
+        summed: dict[datetime, int] = defaultdict(int)
+        for span, counts in by_day.series:
+            summed[by_week.period.step_of(span.first)] += counts["questions"]
+        assert [(span.first, counts["questions"]) for span, counts in by_week.series] == [
+            *summed.items()
+        ]
+        people = {first: number for first, number in summed.items() if number}
+        assert sum(people.values()) == 4
+        assert by_week.people_of == {
+            by_week.period.step_of(START - 8 * DAY).date(): 1,
+            by_week.period.step_of(START).date(): 2,
+        }
 
     @pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite never makes a join of it")
     @pytest.mark.parametrize("what", ["questions", "conversations", "requests", "slower:900"])

@@ -14,7 +14,7 @@ from copilot_admin.review.filtering.askers import users_called
 from copilot_admin.review.periods import OWN, Period, Span, read_period
 
 MOST_CHOSEN = 50  # copilots of one address
-_PERIOD = ("days", "since", "until")
+_PERIOD = ("days", "since", "until", "by")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,16 +71,17 @@ class Scope:
         if self.user:
             own.append(("user", self.user))
         if "days" not in changes:
-            own += self.period_fields
+            own += [(name, value) for name, value in self.period_fields if name not in changes]
         return f"?{urlencode([*own, *changes.items()])}"
 
     @property
     def period_fields(self) -> list[tuple[str, str]]:
         """The period as an address has it."""
-        now = self.period.now
+        now, by = self.period.now, self.period.by
+        asked = [("by", by.value)] if by else []
         if self.period.name != OWN:
-            return [("days", self.period.name)]
-        return [("since", f"{now.first:%Y-%m-%d}"), ("until", f"{now.last_day:%Y-%m-%d}")]
+            return [("days", self.period.name), *asked]
+        return [("since", f"{now.first:%Y-%m-%d}"), ("until", f"{now.last_day:%Y-%m-%d}"), *asked]
 
 
 def read_scope(given: "MultiValueDict[str, str]", *, at: datetime) -> Scope:

@@ -66,7 +66,7 @@ def _chart(figures: Figures, kind: str, series: dict[str, Sequence[float | None]
     """A chart along the time; None when all of it is nothing."""
     if not any(value for values in series.values() for value in values):
         return None
-    x_key = _("Hour (UTC)") if figures.period.is_hourly else _("Day (UTC)")
+    x_key = tables.time_column(figures.period)
     rows: list[JsonObject] = [
         {
             x_key: f"{span.first:%H}:00" if figures.period.is_hourly else f"{span.first:%m-%d}",

@@ -11,7 +11,7 @@ from copilot_admin.admin.figures.scope import Scope
 from copilot_admin.admin.figures.table_body import body_of
 from copilot_admin.models import Outcome
 from copilot_admin.review.figures import Counts, Figures, Part
-from copilot_admin.review.periods import Span
+from copilot_admin.review.periods import Period, Span, Step
 
 P50, P95 = 0.5, 0.95
 OUTCOMES = tuple(one for one in Outcome if one is not Outcome.RUNNING)
@@ -36,6 +36,16 @@ def time_name(span: Span, *, is_hourly: bool) -> str:
     return f"{span.first:%H}:00" if is_hourly else f"{span.first:%Y-%m-%d}"
 
 
+def time_column(period: Period) -> str:
+    """What the steps of a period are, as a column and an axis say it."""
+    match period.step:
+        case Step.HOUR:
+            return _("Hour (UTC)")
+        case Step.DAY:
+            return _("Day (UTC)")
+    return _("Week from (UTC)")
+
+
 def _by_time(
     figures: Figures,
     scope: Scope,
@@ -52,12 +62,11 @@ def _by_time(
         name = time_name(span, is_hourly=is_hourly)
         raw = f"{span.first:%Y-%m-%dT%H:00Z}" if is_hourly else name
         rows.append([Cell(text=name, raw=raw, is_number=False), *cells(span, counts, link)])
-    first = _("Hour (UTC)") if is_hourly else _("Day (UTC)")
-    return Table(columns=[first, *columns], rows=rows)
+    return Table(columns=[time_column(figures.period), *columns], rows=rows)
 
 
 def use_table(figures: Figures, scope: Scope) -> Table:
-    """Questions, conversations and, of days, people."""
+    """Questions, conversations and, of days and weeks, people."""
     with_people = not figures.period.is_hourly
 
     def cells(span: Span, counts: Counts, link: Link) -> list[Cell]:

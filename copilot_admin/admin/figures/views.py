@@ -26,6 +26,7 @@ from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot
 from copilot_admin.review.figures import Figures, figures_of
 from copilot_admin.review.filtering.days import PERIODS
+from copilot_admin.review.periods import WEEK, Step
 from copilot_admin.review.user_figures import figures_of_users
 
 VIEW = "copilot_admin.view_conversation"
@@ -121,8 +122,17 @@ def _choices(scope: Scope) -> dict[str, Any]:
             (slug, names.get(slug, slug), scope.query(without=slug)) for slug in scope.slugs
         ],
         "tags": known_tags(Copilot.objects.all()),
+        "steps": _steps(scope),
         "periods": [(name, label, scope.query(days=name)) for name, label in PERIODS.items()],
     }
+
+
+def _steps(scope: Scope) -> list[tuple[Step, str, str]]:
+    """What of a long period can be shown one by one, and where."""
+    if scope.period.now.end - scope.period.now.first <= WEEK:
+        return []
+    labels = {Step.DAY: _("By day"), Step.WEEK: _("By week")}
+    return [(one, label, scope.query(by=one.value)) for one, label in labels.items()]
 
 
 def _said(figures: Figures) -> dict[str, Any]:
