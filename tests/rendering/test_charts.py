@@ -269,3 +269,14 @@ def test_a_whole_circle_is_a_closed_path():
     path = slice_path(start=0, share=1, centre=(WIDTH / 2, HEIGHT / 2), radii=(0, 100))
     assert path.endswith("z")
     assert " 1 1 " in path
+
+
+def test_a_shape_is_one_element_whose_texts_stay_text():
+    hostile = "</title><script>alert(1)</script>"
+    chart = chart_of({"chartType": "bar", "xKey": "a", "yKey": ["b"]}, [{"a": hostile, "b": 3}])
+    assert chart is not None
+    (shape,) = chart.shapes
+    assert chart.drawn == (
+        f'<path class="ca-bar ca-colour-1" d="{shape.path}">'
+        "<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;, b: 3</title></path>"
+    )
