@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 import re
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote, quote_plus, unquote
 
 from django.db import connection
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
@@ -75,6 +75,16 @@ class Counted:
         if self.model is not None:
             parts.append(f"model={self.model}")
         return " ".join(parts)
+
+    def quoted(self) -> str:
+        """The same as an address has it: a page has thousands, and only names have to be quoted."""
+        detail = f"%3A{quote_plus(quote(self.detail, safe='-'))}" if self.detail else ""
+        parts = [f"{self.what}{detail}", *_days(self.span)]
+        if self.version is not None:
+            parts.append(f"v{self.version}")
+        if self.model is not None:
+            parts.append(_quoted_model(self.model))
+        return "+".join(parts)
 
     def condition(self) -> Q:
         """What a conversation has to be.
@@ -181,6 +191,11 @@ def _days(span: Span) -> tuple[str, str]:
     first_form = "%Y-%m-%d" if span.first.hour == 0 else "%Y-%m-%dT%H"
     last_form = "%Y-%m-%d" if span.end.hour == 0 else "%Y-%m-%dT%H"
     return span.first.strftime(first_form), last.strftime(last_form)
+
+
+@lru_cache(maxsize=256)
+def _quoted_model(model: str) -> str:
+    return quote_plus(f"model={model}")
 
 
 _PLAIN = {

@@ -4,6 +4,7 @@ from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from math import isclose
+from urllib.parse import quote_plus
 
 from django.db import connection
 from hypothesis import given
@@ -133,6 +134,17 @@ class TestFirstToken:
 
 
 class TestCounted:
+    @given(
+        st.sampled_from(["failed", "slower"]),
+        st.text(),
+        st.none() | st.integers(0, 99),
+        st.none() | st.text(),
+    )
+    def test_an_address_has_it_quoted(self, what, detail, version, model):
+        span = Span(day(14), day(21, 5))
+        counted = Counted(what=what, span=span, detail=detail, version=version, model=model)
+        assert counted.quoted() == quote_plus(str(counted))
+
     @pytest.mark.parametrize(
         "text",
         [

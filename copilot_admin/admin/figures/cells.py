@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from django.utils.formats import number_format
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from copilot_admin.rendering.text import duration
@@ -42,8 +44,13 @@ class Tile:
 
 def number(value: float | Decimal, url: str = "") -> Cell:
     """A whole number; nothing is behind 0."""
-    text = number_format(int(value), force_grouping=True)
+    text = _grouped(int(value), get_language())
     return Cell(text=text, raw=int(value), url=url if value else "")
+
+
+@lru_cache(maxsize=4096)  # a page has thousands of numbers, and most of them are small
+def _grouped(value: int, _language: str | None) -> str:
+    return number_format(value, force_grouping=True)
 
 
 def words(text: str, url: str = "") -> Cell:

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import quote_plus, urlencode
+from functools import lru_cache
+from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils.datastructures import MultiValueDict
@@ -51,17 +52,9 @@ class Scope:
     ) -> str:
         """The list of exactly those conversations that a figure counted."""
         counted = Counted(what=what, span=span, detail=detail, version=version, model=model)
-        query = {}
-        if copilot is not None:
-            query["copilot"] = copilot.slug
-        elif self.slugs:
-            query["copilot"] = ",".join(self.slugs)
-        if self.tag:
-            query["tag"] = self.tag
-        if self.user:
-            query["user"] = self.user
-        rest = f"&{urlencode(query)}" if query else ""
-        return f"{self.list_address}?counted={quote_plus(str(counted))}{rest}"
+        slugs = ",".join(self.slugs) if copilot is None else copilot.slug
+        rest = _rest(copilot=slugs, tag=self.tag, user=self.user)
+        return f"{self.list_address}?counted={counted.quoted()}{rest}"
 
     def query(self, *, without: str = "", **changes: str) -> str:
         """The address of the same page with something else, or without one of its copilots."""
@@ -112,6 +105,13 @@ def read_scope(given: "MultiValueDict[str, str]", *, at: datetime) -> Scope:
         user=user,
         users=tuple(users_called(user)) if user else None,
     )
+
+
+@lru_cache(maxsize=256)
+def _rest(**filters: str) -> str:
+    """The end of an address that has these filters, without those that are empty."""
+    query = urlencode({name: value for name, value in filters.items() if value})
+    return f"&{query}" if query else ""
 
 
 def _text(given: "MultiValueDict[str, str]", name: str) -> str:

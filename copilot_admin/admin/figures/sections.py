@@ -21,11 +21,12 @@ from copilot_admin.admin.figures.scope import Scope
 from copilot_admin.admin.figures.tables import OUTCOMES, P50, P95, Table
 from copilot_admin.models import Outcome
 from copilot_admin.rendering.charts import Chart, chart_of
-from copilot_admin.review.figures import Counts, Figures
+from copilot_admin.review.figures import Counts, Figures, Part
 from copilot_admin.review.first_token import PER_CENT
 from protocol.json import JsonObject
 
 MS_PER_SECOND = 1000
+MOST_SHOWN = 50  # models and versions of the page; its files have all that are read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +52,14 @@ class Section:
     exhibits: Sequence[Exhibit] = field(default_factory=tuple)
 
 
-def sections_of(figures: Figures, scope: Scope) -> list[Section]:
-    """All parts of the page."""
+def sections_of(figures: Figures, scope: Scope, *, most: int = MOST_SHOWN) -> list[Section]:
+    """All parts of the page; `most` models and versions are in their tables."""
     return [
         _used(figures, scope),
         _works(figures, scope),
         _liked(figures, scope),
         _costs(figures, scope),
-        _compared(figures, scope),
+        _compared(figures, scope, most),
     ]
 
 
@@ -293,22 +294,27 @@ def _mean_cost(counts: Counts, url: str) -> Cell:
     return cost(counts["cost"] / counts["questions"], counts["unpriced"], url)
 
 
-def _compared(figures: Figures, scope: Scope) -> Section:
-    note = _("Those that were asked most.")
+def _compared(figures: Figures, scope: Scope, most: int) -> Section:
+    def note(parts: Sequence[Part]) -> str:
+        if len(parts) <= most:
+            return _("Those that were asked most come first.")
+        said = _("The %(most)d that were asked most; the file has %(number)d.")
+        return said % {"most": most, "number": len(parts)}
+
     exhibits = [
         Exhibit(
             key="models",
             title=_("By model"),
-            table=tables.model_table(figures, scope),
+            table=tables.model_table(figures, scope, most),
             is_wide=True,
-            note=note,
+            note=note(figures.models),
         ),
         Exhibit(
             key="versions",
             title=_("By version"),
-            table=tables.version_table(figures, scope),
+            table=tables.version_table(figures, scope, most),
             is_wide=True,
-            note=note,
+            note=note(figures.versions),
         ),
     ]
     return Section(key="compared", title=_("Which do best?"), tiles=[], exhibits=exhibits)

@@ -204,8 +204,8 @@ def _part_cells(counts: Counts, link: Link) -> list[Cell]:
     ]
 
 
-def model_table(figures: Figures, scope: Scope) -> Table:
-    """What was counted of each model."""
+def model_table(figures: Figures, scope: Scope, most: int) -> Table:
+    """What was counted of the models that were asked most."""
 
     def row(part: Part) -> list[Cell]:
         def link(what: str, detail: str = "") -> str:
@@ -213,11 +213,13 @@ def model_table(figures: Figures, scope: Scope) -> Table:
 
         return [words(part.model, link("requests")), *_part_cells(part.counts, link)]
 
-    return Table(columns=[_("Model"), *part_columns()], rows=[row(one) for one in figures.models])
+    return Table(
+        columns=[_("Model"), *part_columns()], rows=[row(one) for one in figures.models[:most]]
+    )
 
 
-def version_table(figures: Figures, scope: Scope) -> Table:
-    """What was counted of each version of each copilot."""
+def version_table(figures: Figures, scope: Scope, most: int) -> Table:
+    """What was counted of the versions of copilots that were asked most."""
 
     def row(part: Part) -> list[Cell]:
         def link(what: str, detail: str = "") -> str:
@@ -238,4 +240,4 @@ def version_table(figures: Figures, scope: Scope) -> Table:
         ]
 
     columns = [_("Copilot"), _("Version"), *part_columns()]
-    return Table(columns=columns, rows=[row(one) for one in figures.versions])
+    return Table(columns=columns, rows=[row(one) for one in figures.versions[:most]])

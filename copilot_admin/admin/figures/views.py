@@ -24,7 +24,7 @@ from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot
-from copilot_admin.review.figures import Figures, figures_of
+from copilot_admin.review.figures import MOST_ROWS, Figures, figures_of
 from copilot_admin.review.filtering.days import PERIODS
 from copilot_admin.review.periods import WEEK, Step
 from copilot_admin.review.user_figures import figures_of_users
@@ -62,15 +62,14 @@ class FiguresViews(ComponentViews):
         now = timezone.now()
         scope = read_scope(request.GET, at=now)
         figures = _figures(scope)
-        sections = sections_of(figures, scope)
         if "format" in request.GET:
-            return _file(request, sections, scope)
+            return _file(request, sections_of(figures, scope, most=MOST_ROWS), scope)
         context = {
             **self.each_context(request),
             "title": _("Figures"),
             "scope": scope,
             "figures": figures,
-            "sections": sections,
+            "sections": sections_of(figures, scope),
             "running": running_now(scope.ids, scope.users, at=now),
             **_choices(scope),
             **_said(figures),

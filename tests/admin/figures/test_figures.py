@@ -13,9 +13,19 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 import pytest
 
+from copilot_admin.admin.figures.sections import MOST_SHOWN
 from copilot_admin.answering.feedback import Judgement, keep
 from copilot_admin.config.roles import Role, create_roles
-from copilot_admin.models import Conversation, Copilot, Criterion, Filling, Outcome, Run
+from copilot_admin.models import (
+    Conversation,
+    Copilot,
+    Criterion,
+    DailyTotal,
+    DailyUsage,
+    Filling,
+    Outcome,
+    Run,
+)
 from copilot_admin.review.counted_words import counted_words
 from copilot_admin.review.verdicts import Judged, save_verdict
 from tests.factories import make_copilot, make_user, make_version
@@ -185,6 +195,33 @@ def test_each_table_is_a_file_whose_cells_are_no_formulas(reviewer: Browser) -> 
 @pytest.mark.parametrize("given", [{"table": "none", "format": "csv"}, {"format": "xls"}])
 def test_other_files_there_are_none(reviewer: Browser, given: dict[str, str]) -> None:
     assert reviewer.get(PAGE, given).status_code == 404
+
+
+def test_of_many_models_the_page_shows_those_that_were_asked_most_and_the_file_all(
+    reviewer: Browser,
+) -> None:
+    copilot, today = make_copilot(), timezone.now().date()
+    for place in range(MOST_SHOWN + 3):
+        DailyUsage.objects.create(
+            day=today, copilot=copilot, model=f"m-{place:02}", runs=100 - place
+        )
+    DailyTotal.objects.create(day=today, copilot=copilot, runs=9)
+    page = reviewer.get(PAGE).content.decode()
+    assert "The 50 that were asked most; the file has 53." in page
+    assert ("m-49" in page, "m-50" in page) == (True, False)
+    file = reviewer.get(PAGE, {"table": "models", "format": "csv"}).content.decode()
+    assert [row[0] for row in csv.reader(StringIO(file))][1:] == [f"m-{n:02}" for n in range(53)]
+
+
+def test_a_long_period_goes_by_weeks_and_by_days_for_who_asks(reviewer: Browser) -> None:
+    a_week()
+    page = reviewer.get(PAGE, {"days": "90"}).content.decode()
+    assert "Week from (UTC)" in page
+    assert '<a href="?days=90&amp;by=week" aria-current="true">By week</a>' in page
+    by_day = reviewer.get(PAGE, {"days": "90", "by": "day"}).content.decode()
+    assert "Day (UTC)" in by_day
+    assert "&amp;by=day&amp;table=use&amp;format=csv" in by_day
+    assert "By week" not in reviewer.get(PAGE, {"days": "7"}).content.decode()
 
 
 def test_a_copilot_is_chosen_by_its_name_and_another_one_beside_it(reviewer: Browser) -> None:
