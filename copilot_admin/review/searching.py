@@ -15,6 +15,7 @@ from copilot_admin.journal.search_index import SEARCH_FILLING
 from copilot_admin.models import Conversation, Filling, Run, TurnText
 from copilot_admin.review.finding import Scope
 from copilot_admin.review.phrases import Typed
+from copilot_admin.review.texts import texts_of
 from copilot_admin.review.trigrams import (
     Reach,
     conversations_found,
@@ -24,7 +25,9 @@ from copilot_admin.review.trigrams import (
 )
 
 # Conversations that are looked at, one step after the other: by any search, and by one without an index.
-STEPS, MORE_STEPS = (100, 400), (1500, 8000)
+STEPS, MORE_STEPS = (100, 400), (500, 1000, 8000)
+FULL_SOON = 2  # of these steps, where they can be expected to fill a page: no index is faster
+AFTER_INDEX = (500,)  # where the index was cut: it has taken most of the time of a page
 WALKED = sum(STEPS + MORE_STEPS)
 
 
@@ -75,6 +78,10 @@ def search(
     """
     walk = _Walk(scope or Scope(rows=ordered), phrases, size=size)
     walk.take(STEPS)
+    more = MORE_STEPS
+    if walk.is_promising():
+        walk.take(more[:FULL_SOON])
+        more = more[FULL_SOON:]
     if walk.is_done():
         return Page(rows=_rows(ordered, walk.found, size=size))
     index = reach()
@@ -84,7 +91,7 @@ def search(
         ids, are_all = indexed
         rows = _rows(ordered, {*ids, *walk.found}, size=size)
         return Page(rows=rows, bound=None if are_all else Bound.MANY)
-    walk.take(MORE_STEPS[:1] if served else MORE_STEPS)  # the index has taken most of the time
+    walk.take(AFTER_INDEX if served else more)
     bound = None if walk.is_done() else Bound.MANY if served else _why(index, phrases)
     return Page(rows=_rows(ordered, walk.found, size=size), bound=bound)
 
@@ -139,6 +146,11 @@ class _Walk:
         """Whether a page is full, or nothing else is left to look at."""
         return self._is_at_end or len(self.found) > self._size
 
+    def is_promising(self) -> bool:
+        """Whether a page is soon full if it goes on as it began."""
+        expected = len(self.found) * (self._start + sum(MORE_STEPS[:FULL_SOON]))
+        return not self.is_done() and expected > self._size * self._start > 0
+
     def take(self, steps: Sequence[int]) -> None:
         """Goes on, as far as these steps and no further than needed."""
         upcoming = list(self._keys[self._start : self._start + sum(steps) + 1])
@@ -147,7 +159,7 @@ class _Walk:
             if len(self.found) > self._size:
                 return
             looked_at, upcoming = upcoming[:step], upcoming[step:]
-            texts = having(TurnText.objects.filter(conversation__in=looked_at), self._phrases)
+            texts = having(texts_of(looked_at), self._phrases)
             having_it = set(texts.order_by().values_list("conversation_id", flat=True))
             self.found += [pk for pk in looked_at if pk in having_it]
             self._start += step

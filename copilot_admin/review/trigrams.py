@@ -18,7 +18,7 @@ MOST_TRIGRAMS = 40  # of a phrase; more find hardly less
 # Texts with all the trigrams that are read for their phrases, and how long PostgreSQL may read them:
 # each of a phrase's trigrams may be in every text.
 MOST_READ = 20_000
-MOST_MS = 100
+MOST_MS = 75
 MOST_FOUND = 10_000  # turns; what is found more often is found among the newest conversations
 _KNOWN: dict[str, "Reach"] = {}
 

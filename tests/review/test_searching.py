@@ -183,7 +183,7 @@ def test_very_many_hits_leave_out_the_oldest_and_it_says_so(monkeypatch):
 
 def test_what_takes_too_long_to_read_is_looked_for_among_the_newest(monkeypatch):
     monkeypatch.setattr(searching, "STEPS", (1,))
-    monkeypatch.setattr(searching, "MORE_STEPS", (1,))
+    monkeypatch.setattr(searching, "AFTER_INDEX", (1,))
     monkeypatch.setattr(searching, "conversations_found", lambda phrases, served: None)
     for number in range(3):
         said(f"Bonds {number}")
@@ -192,8 +192,22 @@ def test_what_takes_too_long_to_read_is_looked_for_among_the_newest(monkeypatch)
     assert page.bound is Bound.MANY
 
 
+def test_a_walk_that_fills_a_page_soon_asks_no_index(monkeypatch):
+    monkeypatch.setattr(searching, "STEPS", (2,))
+    monkeypatch.setattr(searching, "MORE_STEPS", (1, 1, 8))
+    monkeypatch.setattr(searching, "conversations_found", lambda phrases, served: 1 / 0)
+    for number in range(5):
+        said(f"Bonds {number}")
+    rows = Conversation.objects.order_by("-last_at", "-id")
+    page = search(rows, ("bonds",), size=2)
+    assert [row.title for row in page.rows] == ["Bonds 4", "Bonds 3", "Bonds 2"]
+    with pytest.raises(ZeroDivisionError):  # of four that are walked there are not five
+        search(rows, ("bonds",), size=4)
+
+
 def test_after_the_index_took_its_time_the_walk_is_short(monkeypatch):
     monkeypatch.setattr(searching, "STEPS", (1,))
+    monkeypatch.setattr(searching, "AFTER_INDEX", (1,))
     monkeypatch.setattr(searching, "MORE_STEPS", (1, 8))
     for number in range(4):
         said(f"Bonds {number}")
