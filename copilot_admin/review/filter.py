@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -45,15 +46,18 @@ class Indexed:
     Attributes:
         ids: Of the conversations with it, maybe some of them several times.
         is_condition: The condition is nothing else than to be one of these.
+        newest: Asks the index for the highest id; None where it cannot say at once.
     """
 
     condition: Q
     ids: "QuerySet[Any, Any]"
     is_in_order: bool
     is_condition: bool
+    newest: Callable[[], int | None] | None = None
 
 
 Entries = Callable[[str], "QuerySet[Any, Any]"]
+Newest = Callable[[str], int | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +73,7 @@ class Filter:
         is_cheap: Counting what it leaves, up to a bound, takes a look into an index.
         index: How what it leaves is found; of values in `common` only by looking at each conversation.
         entries: What an index that is not of conversations has of a value, by conversation.
+        newest: The highest id among these.
         in_words: What a value says, where it is not written to be read.
     """
 
@@ -82,6 +87,7 @@ class Filter:
     index: Index = Index.NONE
     common: frozenset[str] = frozenset()
     entries: Entries | None = None
+    newest: Newest | None = None
     in_words: Callable[[str], str] | None = None
 
     def shown(self, value: str, choices: Choices) -> Label:
@@ -106,6 +112,7 @@ class Filter:
         ids = entries.order_by().values("conversation" if self.entries else "pk")
         is_in_order = index is Index.ORDER
         return Indexed(
+            newest=partial(self.newest, text) if self.newest else None,
             condition=condition,
             ids=ids,
             is_in_order=is_in_order,

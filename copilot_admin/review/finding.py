@@ -66,6 +66,44 @@ def first_rows(ordered: QuerySet[Conversation], chosen: Chosen, *, size: int) ->
     return list(passing[: size + 1])
 
 
+def rows_from_newest(
+    ordered: QuerySet[Conversation], chosen: Chosen, *, size: int
+) -> list[Conversation] | None:
+    """A page, and one more, of what was asked long ago: as from the newest that an index has.
+
+    Ids go with the time at which conversations began. So what is nearer in the list began earlier, went
+    on later, and is found by the ids that the index of the list has.
+
+    Returns:
+        None: No index can say, or the page would not be full.
+    """
+    last = _newest(chosen)
+    if last is None or not _is_newest_first(ordered):
+        return None
+    ids = list(gone_on(ordered.filter(chosen.span), last)[: FIRST_WINDOW + 1])
+    if len(ids) > FIRST_WINDOW:
+        return None
+    found = list(ordered.filter(chosen.condition, pk__in=ids)) if ids else []
+    behind = ordered.filter(_not_newer(last))
+    found += first_rows(behind, chosen, size=size)
+    return found[: size + 1] if len(found) > size else None
+
+
+def gone_on(ordered: QuerySet[Conversation], last: Conversation) -> "QuerySet[Conversation, int]":
+    """Those that began before one and went on after it; an index has all that is asked for."""
+    rows = ordered.filter(pk__lt=last.pk, last_at__gt=last.last_at)
+    return rows.select_related(None).values_list("pk", flat=True)
+
+
+def _newest(chosen: Chosen) -> Conversation | None:
+    """The conversation behind whose id there is none that passes."""
+    asked = [one.newest() for one in chosen.indexed if one.newest]
+    known = [pk for pk in asked if pk is not None]
+    if not known or len(known) < len(asked):
+        return None
+    return Conversation.objects.filter(pk=min(known)).first()
+
+
 def rows_anywhere(ordered: QuerySet[Conversation], chosen: Chosen) -> QuerySet[Conversation] | None:
     """What filters leave however far away it is; None where indexes have too many entries of each."""
     for one in chosen.indexed:
@@ -96,6 +134,11 @@ def _until(end: Conversation, ordered: QuerySet[Conversation]) -> Q:
     at, pk = end.last_at, end.pk
     if _is_newest_first(ordered):
         return Q(last_at__gte=at) & (Q(last_at__gt=at) | Q(pk__gte=pk))
+    return _not_newer(end)
+
+
+def _not_newer(place: Conversation) -> Q:
+    at, pk = place.last_at, place.pk
     return Q(last_at__lte=at) & (Q(last_at__lt=at) | Q(pk__lte=pk))
 
 

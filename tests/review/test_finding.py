@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import QuerySet
+from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.copilots.users import AskingUser
@@ -14,7 +15,14 @@ from copilot_admin.review import finding
 from copilot_admin.review.chosen import Chosen, read_filters
 from copilot_admin.review.filter import Index
 from copilot_admin.review.filters import BY_NAME
-from copilot_admin.review.finding import Scope, first_rows, rows_anywhere, scope_of
+from copilot_admin.review.finding import (
+    Scope,
+    first_rows,
+    gone_on,
+    rows_anywhere,
+    rows_from_newest,
+    scope_of,
+)
 from tests.databases import IS_POSTGRESQL
 from tests.factories import make_copilot, make_version
 from tests.review.test_filters import INDEXES
@@ -193,3 +201,52 @@ def _plan_of(rows: QuerySet[Conversation], *, is_sorted: bool = True) -> str:
         assert "Sort" not in plan
         assert "TEMP B-TREE" not in plan
     return plan
+
+
+def test_a_page_of_what_was_asked_long_ago_begins_with_the_newest_that_an_index_has(monkeypatch):
+    version = make_version()
+    talks(1, title="gone on", days_ago=10, copilot=version.copilot)
+    talks(3, title="old", days_ago=9, copilot=version.copilot)
+    talks(9, title="new", copilot=version.copilot)
+    Conversation.objects.filter(title="gone on").update(last_at=NOON + timedelta(hours=1))
+    for title in ("gone on", "old"):
+        runs(title, copilot_version=version, model="m")
+    monkeypatch.setattr(finding, "FIRST_WINDOW", 3)
+    for given in ({"version": "1"}, {"model": "m"}, {"version": "1", "model": "m"}):
+        chosen = read_filters(given)
+        assert [one.title for one in first_rows(NEWEST, chosen, size=2)] == ["gone on"]
+        found = rows_from_newest(NEWEST, chosen, size=2)
+        assert found == list(NEWEST.filter(chosen.condition)[:3])
+        assert [one.title for one in found or ()] == ["gone on", "old", "old"]
+        behind = NEWEST.filter(last_at__lt=NOON)
+        assert rows_from_newest(behind, chosen, size=2) == list(behind.filter(chosen.condition))
+
+
+@pytest.mark.parametrize("name", ["version", "model", "provider", "error"])
+def test_the_newest_is_found_by_an_index_and_what_went_on_later_too(name: str):
+    version = make_version()
+    talks(3, title="asked", copilot=version.copilot)
+    runs("asked", copilot_version=version, model="1", provider="1", error_code="1")
+    last = Conversation.objects.latest("pk")
+    newest = BY_NAME[name].newest
+    assert newest is not None
+    with CaptureQueriesContext(connection) as queries:
+        assert newest("1") == last.pk
+    assert len(queries) == 1
+    assert "conversation_recent" in _plan_of(gone_on(NEWEST, last))
+    with connection.cursor() as cursor:
+        plan = "EXPLAIN" if IS_POSTGRESQL else "EXPLAIN QUERY PLAN"
+        cursor.execute(f"{plan} {queries[0]['sql']}")
+        assert f"run_of_{name}" in str(cursor.fetchall())
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"tokens-from": "0"}, {"version": "7"}, {"version": "1", "tokens-from": "9"}, {"file": "no"}],
+)
+def test_where_no_index_can_say_or_a_page_would_not_be_full_others_look(given: dict[str, str]):
+    talks(4, copilot=make_version().copilot, title="asked")
+    runs("asked", copilot_version=make_version())
+    assert rows_from_newest(NEWEST, read_filters(given), size=1) is None
+    oldest_first = NEWEST.order_by("last_at", "id")
+    assert rows_from_newest(oldest_first, read_filters({"version": "1"}), size=1) is None

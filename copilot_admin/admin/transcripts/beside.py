@@ -19,7 +19,7 @@ from copilot_admin.admin.transcripts.list import (
     row_key,
 )
 from copilot_admin.models import Conversation
-from copilot_admin.review.finding import Scope, rows_anywhere, scope_of
+from copilot_admin.review.finding import Scope, rows_anywhere, rows_from_newest, scope_of
 from copilot_admin.review.phrases import read_typed
 from copilot_admin.review.searching import search
 
@@ -77,6 +77,9 @@ def conversation_beside(
         found = _first(rows, scope, shown)
         if found is not None or scope.end is None:
             return Neighbour(found)
+        far = None if shown.query else rows_from_newest(rows, shown.chosen, size=0)
+        if far:
+            return Neighbour(far[0].pk)
         anywhere = None if shown.query else rows_anywhere(rows, shown.chosen)
         if anywhere is not None:
             return Neighbour(anywhere.values_list("pk", flat=True).first())

@@ -16,7 +16,13 @@ from copilot_admin.models import Conversation
 from copilot_admin.review.chosen import Chosen, read_filters
 from copilot_admin.review.excerpts import excerpts
 from copilot_admin.review.filters import BY_NAME
-from copilot_admin.review.finding import WINDOW, first_rows, rows_anywhere, scope_of
+from copilot_admin.review.finding import (
+    WINDOW,
+    first_rows,
+    rows_anywhere,
+    rows_from_newest,
+    scope_of,
+)
 from copilot_admin.review.phrases import Typed, read_typed
 from copilot_admin.review.row_notes import errors_of, reasons_of
 from copilot_admin.review.searching import (
@@ -40,6 +46,7 @@ class TranscriptList(ChangeList):
     older_query: str | None = None
     newer_query: str | None = None
     is_bounded = False
+    is_far = False
     is_least = False
     bound: Bound | None = None
     further_query: str | None = None
@@ -149,9 +156,14 @@ class TranscriptList(ChangeList):
         if len(found) > size or not self.chosen.needs_bound:
             return found
         scope = scope_of(rows, self.chosen, window=self.window)
-        anywhere = rows_anywhere(rows, self.chosen) if scope.end else None
-        if anywhere is not None:
-            return list(anywhere[: size + 1])
+        if scope.end is None:
+            return list(scope.rows[: size + 1])
+        far = rows_from_newest(rows, self.chosen, size=size)
+        if far is None and (anywhere := rows_anywhere(rows, self.chosen)) is not None:
+            far = list(anywhere[: size + 1])
+        if far is not None:
+            self.is_far = True
+            return far
         self.looked_to = scope.end
         return list(scope.rows[: size + 1])
 
@@ -166,6 +178,9 @@ class TranscriptList(ChangeList):
         if is_searched:
             counted = len({*named, *(row.pk for row in rows)})
             self.is_bounded = bool(self.older_query or self.newer_query)
+        elif self.is_far:  # among the newest there are none to count
+            counted = len(rows)
+            self.is_least = bool(self.older_query or self.newer_query)
         else:
             newest = beside(self.all_rows, newer=None, older=None)
             scope = scope_of(newest, self.chosen, window=self.window)

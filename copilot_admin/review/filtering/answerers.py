@@ -8,6 +8,13 @@ from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.models import Copilot, Provider, Run, SeenKind
 from copilot_admin.review.filter import Choices, Filter, Index, NoSuchValue, Widget
 from copilot_admin.review.filtering.choices import MOST_CHOICES, seen, whole_number
+from copilot_admin.review.filtering.entries import (
+    newest_of,
+    newest_of_version,
+    of_model,
+    of_provider,
+    of_version,
+)
 
 
 def _copilot(text: str) -> Q:
@@ -81,7 +88,8 @@ ANSWERERS: tuple[Filter, ...] = (
         condition=lambda text: _run(copilot_version__number=whole_number(text)),
         hint=_("Any"),
         index=Index.IDS,
-        entries=lambda text: Run.objects.filter(copilot_version__number=whole_number(text)),
+        entries=of_version,
+        newest=newest_of_version,
     ),
     Filter(
         name="model",
@@ -91,7 +99,8 @@ ANSWERERS: tuple[Filter, ...] = (
         choices=seen(SeenKind.MODEL),
         hint=_("Any"),
         index=Index.IDS,
-        entries=lambda text: Run.objects.filter(model=text),
+        entries=of_model,
+        newest=newest_of(of_model),
     ),
     Filter(
         name="provider",
@@ -101,6 +110,7 @@ ANSWERERS: tuple[Filter, ...] = (
         choices=_providers,
         hint=_("Any"),
         index=Index.IDS,
-        entries=lambda text: Run.objects.filter(provider=text),
+        entries=of_provider,
+        newest=newest_of(of_provider),
     ),
 )

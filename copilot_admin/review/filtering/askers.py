@@ -36,8 +36,8 @@ def users_called(text: str) -> list[int]:
 
 
 def _users() -> Choices:
-    rows = EndUser.objects.order_by("-last_at")[:MOST_CHOICES]
-    return [(user.identifier, str(user)) for user in rows]
+    rows = EndUser.objects.order_by("-last_at").values_list("identifier", "name", "email")
+    return [(known, name or email or known) for known, name, email in rows[:MOST_CHOICES]]
 
 
 ASKERS: tuple[Filter, ...] = (

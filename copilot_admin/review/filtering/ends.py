@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.models import Outcome, Run, SeenKind
 from copilot_admin.review.filter import Filter, Index, Widget
 from copilot_admin.review.filtering.choices import one_of, seen
+from copilot_admin.review.filtering.entries import newest_of, of_error
 
 ENDS: tuple[Filter, ...] = (
     Filter(
@@ -33,6 +34,7 @@ ENDS: tuple[Filter, ...] = (
         choices=seen(SeenKind.ERROR),
         hint=_("Any"),
         index=Index.IDS,
-        entries=lambda text: Run.objects.filter(~Q(error_code=""), error_code=text),
+        entries=of_error,
+        newest=newest_of(of_error),
     ),
 )
