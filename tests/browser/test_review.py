@@ -16,6 +16,7 @@ from copilot_admin.models import (
     Criterion,
     Feedback,
     ReviewQueue,
+    TranscriptExport,
     Turn,
     TurnNote,
     Verdict,
@@ -30,6 +31,7 @@ from tests.journal.journaling import Client, ai
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LIST = "/admin/copilot_admin/conversation/"
+DAY = timedelta(days=1)
 COMPLAINT = "我要投诉这个答案"
 
 
@@ -205,3 +207,16 @@ def test_what_the_list_shows_is_taken_along_as_a_page_that_runs_nothing(eve: Vis
     page.goto(file.as_uri())
     expect(page.locator("pre").first).to_have_text(hostile)
     assert asked == [file.as_uri()]
+
+
+def test_an_export_that_somebody_deletes_says_so_to_who_watches_it(eve: Visit):
+    owner = User.objects.get(username="eve")
+    export = TranscriptExport.objects.create(
+        owner=owner, format="csv", moved_at=timezone.now(), expires_at=timezone.now() + DAY
+    )
+    eve.go(f"/admin/copilot_admin/transcriptexport/{export.pk}/change/")
+    expect(eve.page.get_by_role("status")).to_have_text("Being written")
+    export.delete()
+    expect(eve.page.get_by_role("status")).to_have_text("This export was deleted.")
+    expect(eve.page.get_by_role("button", name="Stop")).to_have_count(0)
+    eve.mishaps[:] = [said for said in eve.mishaps if "404" not in said]

@@ -57,8 +57,11 @@ class JudgingViews(TranscriptViews):
     @post_only
     def judge_view(self, request: HttpRequest, pk: str) -> HttpResponse:
         """Keeps a verdict on the conversation; goes on to the next one if that was asked for."""
-        conversation = self._judged(request, pk)
         way = way_in(request.POST)
+        try:
+            conversation = self._judged(request, pk)
+        except Http404:
+            return self._on_from_deleted(request, way)
         form = VerdictForm(request.POST, criteria=active_criteria())
         if not form.is_valid():
             return self.conversation_page(request, conversation, way=way, form=form)
@@ -89,10 +92,26 @@ class JudgingViews(TranscriptViews):
     @post_only
     def skip_view(self, request: HttpRequest, pk: str) -> HttpResponse:
         """Gives a conversation of a queue back, and goes on to another one."""
-        conversation = self._judged(request, pk)
-        queue = get_object_or_404(ReviewQueue, pk=way_in(request.POST).queue)
+        way = way_in(request.POST)
+        try:
+            conversation = self._judged(request, pk)
+        except Http404:
+            return self._on_from_deleted(request, way)
+        queue = get_object_or_404(ReviewQueue, pk=way.queue)
         after = skip(queue, conversation.pk, request.user)
         return next_in_queue(request, queue, after=after)
+
+    def _on_from_deleted(self, request: HttpRequest, way: Way) -> HttpResponse:
+        """On in the queue from a conversation that was deleted while somebody read it.
+
+        Raises:
+            Http404: He came from no queue.
+        """
+        if way.queue is None:
+            raise Http404
+        queue = get_object_or_404(ReviewQueue, pk=way.queue)
+        messages.warning(request, _("The conversation was deleted while you read it."))
+        return next_in_queue(request, queue)
 
     @read_only
     def beside_view(self, request: HttpRequest, pk: str, direction: str) -> HttpResponse:

@@ -251,6 +251,24 @@ def test_a_queue_is_read_to_its_end(reviewer: Browser):
     assert gone.status_code == 404
 
 
+@pytest.mark.parametrize("view", ["judge/", "skip/"])
+def test_from_a_conversation_that_was_deleted_meanwhile_a_queue_goes_on(
+    reviewer: Browser, view: str
+):
+    make_conversations(2)
+    queue = ReviewQueue(name="Week")
+    make_queue(queue, list(Conversation.objects.values_list("pk", flat=True)))
+    page = reviewer.post(f"/admin/copilot_admin/reviewqueue/{queue.pk}/next/", follow=True)
+    gone = page.context["conversation"]
+    path = address(gone, view)
+    Conversation.objects.filter(pk=gone.pk).delete()
+    sent = {"rating": "good", "_next": ""}
+    assert reviewer.post(path, sent).status_code == 404
+    page = reviewer.post(path, {**sent, "queue": queue.pk}, follow=True)
+    assert "The conversation was deleted while you read it." in messages_of(page)
+    assert page.context["conversation"] == Conversation.objects.get()
+
+
 def test_who_judges_second_does_not_see_the_first_verdict_before(reviewer: Browser):
     conversation = long_conversation(1)
     queue = ReviewQueue(name="Week", judges=2)
