@@ -183,6 +183,7 @@ def test_very_many_hits_leave_out_the_oldest_and_it_says_so(monkeypatch):
 
 def test_what_takes_too_long_to_read_is_looked_for_among_the_newest(monkeypatch):
     monkeypatch.setattr(searching, "STEPS", (1,))
+    monkeypatch.setattr(searching, "MORE_STEPS", (1,))
     monkeypatch.setattr(searching, "AFTER_INDEX", (1,))
     monkeypatch.setattr(searching, "conversations_found", lambda phrases, served: None)
     for number in range(3):

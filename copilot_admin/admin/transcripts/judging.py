@@ -102,24 +102,32 @@ class JudgingViews(TranscriptViews):
         return next_in_queue(request, queue, after=after)
 
     def _on_from_deleted(self, request: HttpRequest, way: Way) -> HttpResponse:
-        """On in the queue from a conversation that was deleted while somebody read it.
+        """On in the queue, or to the list, from a conversation that was deleted while somebody read it.
 
         Raises:
-            Http404: He came from no queue.
+            Http404: He came from neither.
         """
-        if way.queue is None:
+        said = _("The conversation was deleted while you read it.")
+        if way.queue is not None:
+            queue = get_object_or_404(ReviewQueue, pk=way.queue)
+            messages.warning(request, said)
+            return next_in_queue(request, queue)
+        if not way.place:
             raise Http404
-        queue = get_object_or_404(ReviewQueue, pk=way.queue)
-        messages.warning(request, _("The conversation was deleted while you read it."))
-        return next_in_queue(request, queue)
+        messages.warning(request, said)
+        return HttpResponseRedirect(way.list_address)
 
     @read_only
     def beside_view(self, request: HttpRequest, pk: str, direction: str) -> HttpResponse:
         """Leads to the conversation before or after in the list; says so at its end."""
-        conversation = self.conversation(request, pk, view="")
         if direction not in (OLDER, NEWER):
             raise Http404
-        address = self._beside(request, conversation, way_in(request.GET), direction)
+        way = way_in(request.GET)
+        try:
+            conversation = self.conversation(request, pk, view="")
+        except Http404:
+            return self._on_from_deleted(request, way)
+        address = self._beside(request, conversation, way, direction)
         return HttpResponseRedirect(address)
 
     @form_page

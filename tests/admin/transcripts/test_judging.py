@@ -269,6 +269,21 @@ def test_from_a_conversation_that_was_deleted_meanwhile_a_queue_goes_on(
     assert page.context["conversation"] == Conversation.objects.get()
 
 
+def test_from_a_conversation_that_was_deleted_meanwhile_one_gets_back_to_the_list(
+    reviewer: Browser,
+):
+    make_conversations(1)
+    gone = Conversation.objects.get()
+    Conversation.objects.all().delete()
+    way = {"_changelist_filters": "judged=down", "place": f"1-{gone.pk}"}
+    for answer in (
+        reviewer.get(address(gone, "beside/older/"), way),
+        reviewer.post(address(gone, "judge/"), {**way, "rating": "good"}),
+    ):
+        assert answer["Location"] == "/admin/copilot_admin/conversation/?judged=down"
+    assert reviewer.get(address(gone, "beside/older/")).status_code == 404
+
+
 def test_who_judges_second_does_not_see_the_first_verdict_before(reviewer: Browser):
     conversation = long_conversation(1)
     queue = ReviewQueue(name="Week", judges=2)
