@@ -178,7 +178,9 @@ def _series(period: Period, of: Q) -> list[tuple[Span, Counts]]:
 
 def _begun(rows: "QuerySet[Any]", period: Period) -> "QuerySet[Any]":
     """Rows of days with the day on which their day or week begins."""
-    return rows.annotate(begun=_WeekOf("day") if period.step is Step.WEEK else F("day"))
+    begun = _WeekOf("day") if period.step is Step.WEEK else F("day")
+    found: QuerySet[Any] = rows.annotate(begun=begun)
+    return found
 
 
 class _WeekOf(Func):
@@ -190,11 +192,10 @@ class _WeekOf(Func):
     template = "(DATE '2001-01-01' + (%(expressions)s - DATE '2001-01-01') / 7 * 7)"
     output_field = DateField()
 
-    def as_sqlite(self, *args: Any, **options: Any) -> Any:
+    def as_sqlite(self, compiler: Any, connection: Any, **options: Any) -> Any:
         """As SQLite counts: to the next Sunday, or this, and six days back."""
-        return self.as_sql(
-            *args, template="DATE(%(expressions)s, 'weekday 0', '-6 days')", **options
-        )
+        template = "DATE(%(expressions)s, 'weekday 0', '-6 days')"
+        return self.as_sql(compiler, connection, template=template, **options)
 
 
 def _start(period: Period, day: date) -> datetime:

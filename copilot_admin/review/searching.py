@@ -78,7 +78,7 @@ def search(
     """
     walk = _Walk(scope or Scope(rows=ordered), phrases, size=size)
     walk.take(STEPS)
-    more = MORE_STEPS
+    more: Sequence[int] = MORE_STEPS
     if walk.is_promising():
         walk.take(more[:FULL_SOON])
         more = more[FULL_SOON:]

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from django.utils.formats import date_format
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.timezone import template_localtime
+from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
 from copilot_admin.admin.transcripts.words import ShownWords, outcome_words
@@ -84,7 +84,7 @@ def user_cell(user: EndUser | None) -> SafeString:
 
 def when_cell(at: datetime) -> SafeString:
     """A day and a time, to the minute; to the second on a second look."""
-    here = template_localtime(at)
+    here = localtime(at)
     return format_html(
         '<time datetime="{}" title="{} {}"><span>{}</span> <span>{}</span></time>',
         here.isoformat(),
