@@ -156,7 +156,7 @@ def _timed(name: str, page: str, given: Mapping[str, str], runs: int) -> Measure
 
     browser = Client(SERVER_NAME="localhost")
     reader = {"is_superuser": True, "is_staff": True}
-    browser.force_login(User.objects.get_or_create(username="benchmark", defaults=reader)[0])
+    browser.force_login(User.objects.get_or_create(username="benchmark-reader", defaults=reader)[0])
     response: Any = browser.get(page, given)
     assert response.status_code == 200, response
     asked = [_once(browser, page, given) for _ in range(runs)]
