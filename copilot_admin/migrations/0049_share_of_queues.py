@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('copilot_admin', '0046_indexes_of_review'),
+        ('copilot_admin', '0048_answers_that_failed'),
     ]
 
     operations = [
