@@ -14,7 +14,7 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.access.person_deletion import obstacles_of
+from copilot_admin.admin.access.lockout import PersonForm, obstacles_of
 from copilot_admin.admin.access.powers import (
     Powers,
     groups_within,
@@ -44,6 +44,7 @@ GIVEN_OUTSIDE = ("is_staff", "groups", "is_superuser")
 class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
     """The pages of users."""
 
+    form = PersonForm
     list_display = ("username", "email", "is_active", "is_staff", "comes_from", "last_login")
     list_select_related = ("external",)
     change_form_template = "admin/copilot_admin/person/change_form.html"

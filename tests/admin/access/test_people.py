@@ -248,3 +248,28 @@ class TestWhoHasToStay:
         assert self.OWN in answer.text
         assert self.LAST in answer.text
         assert User.objects.filter(pk=lee.pk).exists()
+
+    @pytest.mark.parametrize("taken", ["is_superuser", "is_active", "is_staff"])
+    def test_the_last_superuser_stays_one_on_his_page_and_is_told_why(self, client, taken):
+        make_user(username="gone", is_superuser=True, is_active=False)
+        make_user(username="outside", is_superuser=True, is_staff=False)
+        lee = make_user(username="lee", is_superuser=True)
+        client.force_login(lee)
+        page = reverse("admin:auth_user_change", args=[lee.pk])
+        typed = form(lee, is_superuser="on", first_name="Lee")
+        assert self.LAST in client.post(page, {k: v for k, v in typed.items() if k != taken}).text
+        lee.refresh_from_db()
+        assert (lee.is_superuser, lee.is_active, lee.is_staff) == (True, True, True)
+        assert client.post(page, typed).status_code == 302  # all else is his to change
+        lee.refresh_from_db()
+        assert (lee.first_name, lee.is_superuser) == ("Lee", True)
+
+    @pytest.mark.parametrize("taken", ["is_superuser", "is_active", "is_staff"])
+    def test_one_of_two_superusers_may_go(self, client, taken):
+        other = make_user(username="other", is_superuser=True)
+        client.force_login(make_user(username="lee", is_superuser=True))
+        typed = form(other, is_superuser="on")
+        page = reverse("admin:auth_user_change", args=[other.pk])
+        answer = client.post(page, {k: v for k, v in typed.items() if k != taken})
+        assert answer.status_code == 302
+        assert getattr(User.objects.get(pk=other.pk), taken) is False
