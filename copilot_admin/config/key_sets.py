@@ -28,6 +28,10 @@ class NoKeys(ValueError):
     """What was read holds no key that can be used; the text says why."""
 
 
+class EmptyKeySet(NoKeys):
+    """What was read is a key set, and it has none of the keys that are wanted."""
+
+
 @dataclass(frozen=True, slots=True)
 class KeySet:
     """Keys by their name (`kid`; "" where one has none) and their algorithm."""
@@ -48,7 +52,8 @@ def read_key_set(text: str | bytes, algorithms: Iterable[str]) -> KeySet:
     """The keys of a JWKS document; keys of other kinds, and those to encrypt with, are left out.
 
     Raises:
-        NoKeys: It is no such document, or none of its keys is for these algorithms.
+        EmptyKeySet: None of its keys is for these algorithms.
+        NoKeys: It is no such document.
     """
     try:
         document = json.loads(text)
@@ -61,7 +66,7 @@ def read_key_set(text: str | bytes, algorithms: Iterable[str]) -> KeySet:
     allowed = tuple(algorithms)
     keys = dict(chain.from_iterable(_keys(one, allowed) for one in usable))
     if not keys:
-        raise NoKeys(f"It has no key for {', '.join(allowed)}.")
+        raise EmptyKeySet(f"It has no key for {', '.join(allowed)}.")
     return KeySet(keys)
 
 

@@ -9,7 +9,7 @@ import logging
 from time import monotonic
 from urllib.parse import urlsplit
 
-from copilot_admin.config.key_sets import KeySet, NoKeys, read_key_set
+from copilot_admin.config.key_sets import EmptyKeySet, KeySet, NoKeys, read_key_set
 from copilot_admin.engine.fetching.egress import Egress, Fetch, FetchFailed
 from copilot_admin.errors import Unavailable
 
@@ -19,6 +19,8 @@ MOST_BYTES = 1024 * 1024
 OLD_SECONDS = 10 * 60.0
 AGAIN_SECONDS = 60.0  # between fetches that a token may cause: whoever invents keys costs one
 FIRST_AGAIN_SECONDS = 5.0  # while there are no keys at all
+_NOT_FETCHED = "the keys of users could not be fetched (%s): %s"
+_NONE_YET = "there are none yet"
 logger = logging.getLogger(__name__)
 
 
@@ -97,9 +99,13 @@ class FetchedKeys:
         try:
             async with self._fetch(self._address) as body:
                 self._keys = read_key_set(body, self._algorithms)
+        except EmptyKeySet as error:
+            kept = "those that were known are taken back" if self._keys else _NONE_YET
+            self._keys = self._keys and KeySet({})  # where there never was one a setting is wrong
+            logger.warning(_NOT_FETCHED, kept, error)
         except (FetchFailed, NoKeys) as error:
-            kept = "those that are known stay" if self._keys else "there are none yet"
-            logger.warning("the keys of users could not be fetched (%s): %s", kept, error)
+            kept = "those that are known stay" if self._keys else _NONE_YET
+            logger.warning(_NOT_FETCHED, kept, error)
 
 
 def _egress(address: str) -> Fetch:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+import json
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ class Issuer:
 
     def __init__(self, *names: str) -> None:
         self.names: tuple[str, ...] | None = names  # None: it is away
+        self.document: bytes | None = None  # what it says in place of its keys
         self.asked, self.now = 0, 100.0
         self.may_answer = asyncio.Event()
         self.may_answer.set()
@@ -36,7 +38,8 @@ class Issuer:
         await self.may_answer.wait()
         if self.names is None:
             raise FetchFailed("The server behind the link could not be reached.")
-        yield key_set(*map(jwk, self.names)) if self.names else b"<html>"
+        keys = key_set(*map(jwk, self.names)) if self.names else b"<html>"
+        yield keys if self.document is None else self.document
 
     async def knows(self) -> list[str]:
         return names_in(await self.keys.current())
@@ -118,6 +121,36 @@ def test_an_issuer_that_is_away_takes_no_key_away(caplog):
         "The server behind the link could not be reached.",
         "the keys of users could not be fetched (those that are known stay): It is no JSON.",
     ]
+
+
+@pytest.mark.parametrize("left", [[], [jwk("two", alg="RS512")]], ids=["none", "of other kinds"])
+def test_keys_that_the_issuer_takes_back_are_good_no_more_also_when_none_is_left(left, caplog):
+    async def scenario() -> None:
+        issuer = Issuer("one")
+        assert await issuer.knows() == ["one"]
+        issuer.document, issuer.now = json.dumps({"keys": left}).encode(), issuer.now + 60
+        newer = await issuer.keys.newer()
+        assert newer is not None
+        assert (names_in(newer), await issuer.knows()) == ([], [])
+        issuer.document, issuer.names, issuer.now = None, ("three",), issuer.now + 60
+        assert await issuer.keys.newer() is not None
+        assert await issuer.knows() == ["three"]
+
+    run(scenario)
+    assert [one.getMessage() for one in caplog.records] == [
+        "the keys of users could not be fetched (those that were known are taken back): "
+        "It has no key for RS256."
+    ]
+
+
+def test_an_issuer_that_never_had_a_key_is_no_forgery_of_who_asks():
+    async def scenario() -> None:
+        issuer = Issuer("one")
+        issuer.document = b'{"keys": []}'
+        with pytest.raises(Unavailable):
+            await issuer.knows()
+
+    run(scenario)
 
 
 def test_without_any_key_nobody_is_taken_for_a_forger():
