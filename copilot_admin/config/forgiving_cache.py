@@ -12,6 +12,11 @@ T = TypeVar("T")
 LEFT_ALONE_SECONDS = 5.0  # so long one that does not answer is not asked: each try takes a second
 # By its address: Django makes a cache anew for each request.
 _AWAY_UNTIL: dict[str, float] = {}
+# In one step: Django looks first and counts then, and a number that runs out between the two would
+# begin anew without an end.
+_COUNT_ON = (
+    "if redis.call('EXISTS', KEYS[1]) == 1 then return redis.call('INCRBY', KEYS[1], ARGV[1]) end"
+)
 
 logger = logging.getLogger(__name__)
 
@@ -44,10 +49,11 @@ class ForgivingRedisCache(RedisCache):
         Raises:
             ValueError: There is none, or nobody knows.
         """
-        counting = super().incr
-        found = self._or(None, lambda: counting(key, delta, version))
+        name = self.make_and_validate_key(key, version=version)
+        client = self._cache.get_client(name, write=True)
+        found = self._or(None, lambda: client.eval(_COUNT_ON, 1, name, delta))
         if found is None:
-            raise ValueError("the cache does not answer")
+            raise ValueError("the cache does not know this number, or does not answer")
         return int(found)
 
     def delete(self, key: Any, version: int | None = None) -> bool:

@@ -5,10 +5,12 @@ import socket
 from typing import Any
 
 import pytest
+import redis
 
 from copilot_admin.admin.logins.counted import within
 from copilot_admin.config import forgiving_cache
 from copilot_admin.config.forgiving_cache import ForgivingRedisCache
+from tests.services import REDIS_URL
 
 
 @pytest.fixture
@@ -42,3 +44,29 @@ def test_it_is_left_alone_for_a_while_and_said_once(
     with caplog.at_level(logging.WARNING):
         cache.get("a")
     assert len(caplog.messages) == 2
+
+
+@pytest.mark.redis
+def test_a_number_that_runs_out_while_it_is_counted_begins_with_an_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It would stand for ever, and who is counted by it would never be let in again."""
+    counted = ForgivingRedisCache(REDIS_URL, {"KEY_PREFIX": "runs-out"})
+    name = counted.make_and_validate_key("number")
+    looks = redis.Redis.exists
+
+    def runs_out(client: Any, *keys: Any) -> Any:
+        found = looks(client, *keys)
+        client.delete(*keys)
+        return found
+
+    with redis.Redis.from_url(REDIS_URL) as client:
+        counted.set("number", 1, 60)
+        assert (counted.incr("number", 2), client.ttl(name) > 0) == (3, True)
+        monkeypatch.setattr(redis.Redis, "exists", runs_out)
+        counted.add("number", 0, 60)
+        assert (counted.incr("number"), client.ttl(name) > 0) == (4, True)
+        client.delete(name)
+        with pytest.raises(ValueError, match="does not know"):
+            counted.incr("number")
+        assert client.get(name) is None
