@@ -108,7 +108,7 @@ class Counting:
         try:
             async with asyncio.timeout(SECONDS):
                 await shared.ping()
-                await shared.renew(dict(self._held))
+                await self._renew(shared)
                 if self._is_away:
                     await self._come_back(shared)
         except FAULTS as error:
@@ -155,6 +155,13 @@ class Counting:
         self.own.forget_budgets()  # of an earlier time; they are looked up
         # Only the class: the message quotes the address, which may have a password.
         logger.error("Redis does not answer (%s): %s", type(error).__name__, AWAY)
+
+    async def _renew(self, shared: RedisCounters) -> None:
+        """Keeps the seats of who is there; whoever left meanwhile may have been given his again."""
+        held = dict(self._held)
+        await shared.renew(held)
+        for id in held.keys() - self._held.keys():
+            await shared.leave(id, seats=held[id], added={})
 
     async def _come_back(self, shared: RedisCounters) -> None:
         owed = dict(self._owed)

@@ -111,6 +111,33 @@ def test_what_could_not_be_told_at_the_return_is_told_the_next_time(away):
     asyncio.run(scenario())
 
 
+@pytest.mark.redis
+def test_whoever_leaves_while_seats_are_renewed_keeps_none():
+    """His seat was taken for half a minute although he had gone."""
+
+    async def scenario() -> None:
+        async with redis.asyncio.Redis.from_url(REDIS_URL) as client:
+            await client.flushdb()
+        counts = Counting(REDIS_URL)
+        shared = counts._shared[asyncio.get_running_loop()] = RedisCounters(REDIS_URL, seconds=20)
+        renew = shared.renew
+
+        async def left_before(seats: Any) -> None:
+            await counts.leave("a", seats=(SEAT,), added={})
+            await renew(seats)
+
+        shared.renew = left_before  # type: ignore[method-assign]
+        for id in "ab":
+            assert (await counts.enter(demand(id, SEAT))).full is None
+        await counts.look_after()
+        assert (await counts.enter(demand("c", SEAT))).used == {SEAT: 2}
+        await counts.close()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "SECONDS", 20)
+        asyncio.run(scenario())
+
+
 class AsyncFailure:
     async def __call__(self, *_: Any, **__: Any) -> None:
         raise TimeoutError
