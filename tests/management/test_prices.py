@@ -161,6 +161,17 @@ class TestFill:
         )
         assert self.fill("--yes") == ["The cost of every request is known."]
 
+    def test_the_trail_is_told_on_the_way_so_that_no_kill_hides_what_was_filled(self, monkeypatch):
+        monkeypatch.setattr("copilot_admin.management.commands.prices.RECORDED", 2)
+        assert self.fill("--yes") == [self.TOLD]
+        entries = AuditEntry.objects.order_by("sequence").values_list("after", flat=True)
+        told = [json.loads(after) for after in entries]
+        filled = [one["exact"] + one["estimated"] for one in told]
+        assert (filled, sum(Decimal(one["dollars"]) for one in told)) == (
+            [2, 1],
+            Decimal("0.00018"),
+        )
+
     def test_what_has_no_price_stays_unknown_and_is_told(self):
         ModelPrice.objects.update(valid_from=date(2999, 1, 1))
         assert self.fill("--yes") == [

@@ -34,6 +34,9 @@ from copilot_admin.prices.litellm import MOST_BYTES, read_prices
 from copilot_admin.prices.money import plain
 from copilot_admin.upkeep.costs import PricedRun, fill_cost, unknown_costs
 
+RECORDED = (
+    1000  # requests that are filled before the audit trail is told: more no kill keeps from it
+)
 NAMED = 5  # entries that are named for each reason to skip them
 
 
@@ -104,12 +107,19 @@ class Command(BaseCommand):
         """Says of each model what its requests cost, and writes it where that is wanted."""
         name = _row_of(provider).name if provider else ""
         tallies: defaultdict[tuple[str, str], Tally] = defaultdict(Tally)
+        untold: defaultdict[tuple[str, str], Tally] = defaultdict(Tally)
         try:
-            for found in _filled(name) if yes else unknown_costs(provider=name):
-                tallies[found.run.provider, found.run.model].add(found)
+            for number, found in enumerate(
+                _filled(name) if yes else unknown_costs(provider=name), 1
+            ):
+                for some in (tallies, untold):
+                    some[found.run.provider, found.run.model].add(found)
+                if yes and number % RECORDED == 0:
+                    _record_fill(untold)
+                    untold.clear()
         finally:  # what was broken off was done as far as it went
             if yes:
-                _record_fill(tallies)
+                _record_fill(untold)
             self.stdout.write("\n".join(_told(tallies)))
         if not yes:
             self.stdout.write("Nothing was changed. Say --yes to do it.")
