@@ -3,6 +3,7 @@
 What the admin of this process changes is read anew at once; other processes look every few seconds.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
 from math import inf
@@ -15,6 +16,7 @@ from django.db import transaction
 
 from copilot_admin.limits.rules import Rule, rules_of
 from copilot_admin.limits.subjects import Asking, Subject
+from copilot_admin.limits.taken_away import forget, taken_away
 from copilot_admin.models import Copilot, Scope, SubjectLimits
 from copilot_admin.storage.writer import READER
 
@@ -35,6 +37,7 @@ class Book:
         self._read_at = -inf
         self._limits: Mapping[Subject, Limits] = {}
         self._rules: dict[Subject, tuple[Rule, ...]] = {}
+        self._taken_away: frozenset[str] = frozenset()  # counters that are to be forgotten
 
     def rules_for(self, asking: Asking) -> tuple[Rule, ...]:
         """What holds for a request, the narrowest first."""
@@ -69,16 +72,21 @@ class Book:
         copilots = Copilot.objects.exclude(limits={}).values_list("pk", "limits")
         found |= {Subject(Scope.COPILOT, str(pk)): limits for pk, limits in copilots}
         if found != self._limits:
+            self._taken_away |= taken_away(self._limits, found)
             self._limits = found
             self._rules = {}
 
     async def look_after(self) -> None:
-        """Takes over what other processes changed."""
+        """Takes over what other processes changed; of all that notice it the last one forgets."""
         await READER.run(self.read)
+        patterns = self._taken_away
+        if patterns and await asyncio.to_thread(forget, patterns):
+            self._taken_away -= patterns
 
     def forget(self) -> None:
         """Holds nothing until somebody reads it."""
         self._limits, self._rules, self._read_at = {}, {}, inf
+        self._taken_away = frozenset()
 
     def _make(self, subject: Subject, *, is_anonymous: bool) -> tuple[Rule, ...]:
         """The rules of a subject; kept only for those with a row, since of addresses there is no end."""

@@ -114,6 +114,11 @@ class ProcessCounters:
             self._used.clear()
             self._of_addresses.clear()
 
+    def forget_those(self, is_meant: Callable[[str], bool]) -> None:
+        """Lets some budgets be looked up again, by the names of their counters."""
+        with self._lock:
+            self._used = {key: one for key, one in self._used.items() if not is_meant(key)}
+
     def forget(self) -> None:
         """Begins anew."""
         clock = self._clock
