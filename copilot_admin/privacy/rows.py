@@ -1,8 +1,9 @@
 """The rows that hang on conversations, in the order in which they may go; deletes the first of them."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+import time
 from typing import Any
 from uuid import UUID
 
@@ -26,6 +27,10 @@ from copilot_admin.models import (
 from copilot_admin.storage.many import delete_rows
 
 ROWS = 400  # of one batch, about 20 ms: whoever waits for the writer waits no longer
+# On a busy machine, and of PostgreSQL with its checks of each row, as many take several times that.
+# A batch begins no more of them after so long; the commit comes to it.
+SECONDS = 0.03
+PORTION = 100  # rows of a statement
 
 
 @dataclass(slots=True)
@@ -64,17 +69,25 @@ def of_runs(runs: QuerySet[Run]) -> Iterable[QuerySet[Any]]:
     yield runs.order_by()
 
 
-def delete_first(in_order: Iterable[QuerySet[Any]]) -> Gone:
+def delete_first(
+    in_order: Iterable[QuerySet[Any]], *, clock: Callable[[], float] = time.monotonic
+) -> Gone:
     """Deletes the first rows, as many as a batch may have."""
-    gone = Gone()
+    gone, until = Gone(), clock() + SECONDS
     for rows in in_order:
-        pks = list(rows.values_list("pk", flat=True)[: ROWS - gone.total])
-        gone.counts[rows.model.__name__] += delete_rows(rows.model._meta.pk, pks)
-        if rows.model is Run:
-            gone.runs += pks
-        if gone.total >= ROWS:
-            break
+        pks = _portion(rows, gone)
+        while pks:
+            gone.counts[rows.model.__name__] += delete_rows(rows.model._meta.pk, pks)
+            if rows.model is Run:
+                gone.runs += pks
+            if gone.total >= ROWS or clock() >= until:
+                return gone
+            pks = _portion(rows, gone) if len(pks) == PORTION else []
     return gone
+
+
+def _portion(rows: QuerySet[Any], gone: Gone) -> list[Any]:
+    return list(rows.values_list("pk", flat=True)[: min(PORTION, ROWS - gone.total)])
 
 
 def without_running(conversation_ids: Sequence[int]) -> list[int]:

@@ -142,6 +142,18 @@ def test_no_batch_removes_more_rows_than_it_may(monkeypatch):
     )
 
 
+def test_a_batch_that_has_taken_its_time_begins_no_more_rows(monkeypatch):
+    """On a busy machine as many rows as it may have would hold up answers."""
+    monkeypatch.setattr(rows, "PORTION", 2)
+    fill(make_version())
+    ids = list(Conversation.objects.values_list("pk", flat=True))
+    moments = iter((0.0, rows.SECONDS / 2, rows.SECONDS))
+    slow = rows.delete_first(rows.of_conversations(ids), clock=lambda: next(moments))
+    assert 0 < slow.total <= 4
+    assert rows.delete_first(rows.of_conversations(ids), clock=lambda: 0.0).total > 4
+    assert not Conversation.objects.exists()
+
+
 def test_nothing_is_begun_for_a_scope_that_says_nothing():
     with pytest.raises(ValueError, match="Say what is to be erased"):
         begin(Scope())
