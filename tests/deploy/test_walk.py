@@ -41,8 +41,9 @@ STEPS = dict(
     re.findall(r"^\*\*(\d+)\. .*?\n(.*?)(?=^\*\*\d+\. |\Z)", WALK, re.DOTALL | re.MULTILINE)
 )
 BLOCKS = {number: re.findall(r"```sh\n(.*?)```", text, re.DOTALL) for number, text in STEPS.items()}
-UNIT = (BASE_DIR / "deploy" / "systemd" / "copilot-admin.service").read_text()
-CONF = (BASE_DIR / "deploy" / "nginx" / "copilot-admin.conf").read_text()
+UNIT = "copilot-admin.service"
+# Systemd and Debian's users are not here; what they would do is looked at afterwards.
+WITHOUT = "systemctl() { :; }; chown() { :; }; nginx() { :; };\n"
 
 
 class Machine:
@@ -69,7 +70,12 @@ class Machine:
             "/etc/copilot-admin": f"{self.root}/etc",
             "/opt/copilot-admin": str(BASE_DIR),
             "/var/lib/copilot-admin": f"{self.root}/lib",
+            "-o copilot-admin /var/backups": "/var/backups",
             "/var/backups/copilot-admin": f"{self.root}/backups",
+            "/etc/pgbouncer/": f"{self.root}/pgbouncer/",
+            "/etc/systemd/system": f"{self.root}/units",
+            "/etc/nginx/": f"{self.root}/nginx/",
+            '\\"copilot\\"': f'\\"{self.role}\\"',
             "LOGIN PASSWORD": f"{self.role} LOGIN PASSWORD",
             "CREATE ROLE copilot ": "CREATE ROLE ",
             "createdb --owner copilot copilot": f"createdb --owner {self.role} {self.role}",
@@ -92,27 +98,29 @@ class Machine:
     def type(self, block: str) -> str:
         """Types commands of the document."""
         ended = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", self.here(block)],
+            ["bash", "-euo", "pipefail", "-c", WITHOUT + self.here(block)],
             cwd=BASE_DIR, env=self.environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert ended.returncode == 0, block + ended.stdout + ended.stderr
         return str(ended.stdout)
 
-    def service(self, **changes: str) -> dict[str, str]:
-        """What systemd gives to the service: the unit, the settings, credentials as files."""
+    def service(self) -> dict[str, str]:
+        """What systemd gives to the service: the unit, its drop-ins, settings, credentials as files."""
+        units = self.root / "units"
+        files = [units / UNIT, *sorted((units / f"{UNIT}.d").iterdir())]
+        text = "".join(file.read_text() for file in files)
         given = dict(
             word.split("=", 1)
-            for line in re.findall(r"^Environment=(.*)$", UNIT, re.MULTILINE)
+            for line in re.findall(r"^Environment=(.*)$", text, re.MULTILINE)
             for word in line.split()
         )
         given |= dict(
             line.split("=", 1) for line in (self.root / "etc" / "settings").read_text().splitlines()
         )
-        credentials = dict(re.findall(r"^LoadCredential=(\w+):(.*)$", UNIT, re.MULTILINE))
-        files = {name: self.here(path) for name, path in credentials.items()} | changes
+        credentials = dict(re.findall(r"^LoadCredential=(\w+):(.*)$", text, re.MULTILINE))
         for key, value in given.items():
             if value.startswith("%d/"):
-                given[key] = files[value.removeprefix("%d/")]
+                given[key] = self.here(credentials[value.removeprefix("%d/")])
         given["COPILOT_DATA_DIR"] = self.here(given["COPILOT_DATA_DIR"])
         given["PATH"] = os.environ["PATH"]
         return given
@@ -121,8 +129,7 @@ class Machine:
         """Starts it with the documented file; his folders are those of nobody."""
         folder = Path("/tmp") / f"pgbouncer-{self.bouncer}"  # not below a folder of root alone
         folder.mkdir()
-        password = (self.root / "etc" / "database_password").read_text().strip()
-        (folder / "userlist.txt").write_text(f'"{self.role}" "{password}"\n')
+        shutil.copy(self.root / "pgbouncer" / "userlist.txt", folder)
         text = FILE.replace(
             "port=5432 dbname=copilot", f"port={self.postgres[1]} dbname={self.role}"
         )
@@ -140,18 +147,10 @@ class Machine:
         return stack
 
     def start_nginx(self) -> ExitStack:
-        """Starts it with the file of the repository and a certificate of its own."""
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1",
-             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
-             "-keyout", str(self.root / "tls.key"), "-out", str(self.root / "tls.crt")],
-            capture_output=True, check=True,
-        )  # fmt: skip
-        text = CONF.replace("/run/secrets/tls_certificate", str(self.root / "tls.crt"))
-        text = text.replace("/run/secrets/tls_key", str(self.root / "tls.key"))
+        """Starts it with what lies in its folder."""
+        text = (self.root / "nginx" / "conf.d" / "copilot-admin.conf").read_text()
         text = text.replace("listen 443 ssl", f"listen 127.0.0.1:{self.tls} ssl")
         text = text.replace("listen 80;", f"listen 127.0.0.1:{free_port()};")
-        text = text.replace("server web:7777", f"server 127.0.0.1:{self.port}")
         folders = "".join(
             f"{name}_temp_path {self.root}/{name};"
             for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
@@ -174,6 +173,19 @@ class Machine:
         stack = ExitStack()
         stack.enter_context(program(command, port=self.tls, log=self.root / "nginx.log"))
         return stack
+
+    def make_certificate(self) -> None:
+        """What somebody brings along."""
+        for name in ("conf.d", "sites-enabled"):
+            (self.root / "nginx" / name).mkdir(parents=True)
+        certificate = self.root / "nginx" / "tls.crt"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1",
+             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+             "-keyout", str(self.root / "nginx" / "tls.key"), "-out", str(certificate)],
+            capture_output=True, check=True,
+        )  # fmt: skip
+        shutil.copy(certificate, self.root / "tls.crt")
 
     def ask(self, path: str, body: bytes | None = None) -> bytes:
         """What the service says through TLS."""
@@ -202,20 +214,20 @@ def test_the_path_leads_from_an_empty_machine_to_a_watched_and_backed_up_service
     machine = Machine(tmp_path)
     with ExitStack() as running:
         running.callback(machine.leave)
-        for step in ("2", "3"):
+        for folder in ("pgbouncer", "units"):
+            (tmp_path / folder).mkdir()
+        for step in ("2", "3", "4"):
             machine.walk(step)
-        secrets = [path.stat().st_mode & 0o077 for path in (tmp_path / "etc").iterdir()]
-        assert secrets == [0] * 6
+        secrets = [*(tmp_path / "etc").iterdir(), tmp_path / "pgbouncer" / "userlist.txt"]
+        assert [path.stat().st_mode & 0o077 for path in secrets] == [0] * 7
         bouncer = running.enter_context(machine.start_pgbouncer())
-        machine.walk("5")
-        (tmp_path / "lib").mkdir()
-        machine.walk("6")
-        # Step 7 without systemd: with what the unit and its drop-in give.
-        environment = machine.service(database_url=f"{tmp_path}/etc/pgbouncer_url")
-        environment["COPILOT_PGBOUNCER"] = "on"
-        environment["COPILOT_METRICS_TOKEN_FILE"] = f"{tmp_path}/etc/metrics_token"
-        server = Server(environment, machine.port, workers=2)
+        for step in ("5", "6", "7"):
+            machine.walk(step)
+        # Without systemd: with what the unit and its drop-ins give.
+        server = Server(machine.service(), machine.port, workers=2)
         with serving(server):
+            machine.make_certificate()
+            machine.walk("8")
             running.enter_context(machine.start_nginx())
             machine.walk("9")
             export = BLOCKS["6"][0].split("export", 1)[1]
@@ -233,7 +245,6 @@ def test_the_path_leads_from_an_empty_machine_to_a_watched_and_backed_up_service
                 f"curl --fail -H 'Authorization: Bearer {token}' http://127.0.0.1:7777/metrics"
             )
             assert 'copilot_runs_total{copilot="news"' in figures
-            (tmp_path / "backups").mkdir()
             backup, restore = (
                 TEXT[TEXT.index("## Backups") :].split("```sh\n")[1].split("```")[0].splitlines()
             )

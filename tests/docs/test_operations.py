@@ -122,3 +122,15 @@ def test_every_figure_is_in_the_document_and_every_one_there_is_counted():
     named = set(re.findall(r"`(copilot_[a-z_]+?)(?:_total)?`", OPERATIONS))
     read = set(readings()) | {"copilot_database_connections", "copilot_database_waiting"}
     assert named == (figures | read) | {"copilot_admin"} & named
+
+
+def test_the_whole_file_of_nginx_does_all_that_the_documented_part_does():
+    """Else long tokens break, or a client says himself who he is, where somebody took that file."""
+
+    def directives(text: str) -> set[str]:
+        lines = (line.partition(";  #")[0].strip().rstrip(";") for line in text.splitlines())
+        return {" ".join(line.split()) for line in lines if line and not line.startswith("#")}
+
+    whole = (BASE_DIR / "deploy" / "nginx" / "copilot-admin.conf").read_text()
+    lacking = directives(SNIPPET) - directives(whole)
+    assert lacking == {"proxy_pass http://127.0.0.1:7777"}
