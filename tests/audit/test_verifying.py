@@ -1,6 +1,7 @@
 """A trail that was edited, cut or made anew is known, and the first broken entry is named."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from io import StringIO
 from itertools import islice
 import json
@@ -8,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.core.serializers import serialize
+from django.db import IntegrityError, connection, transaction
 import pytest
 
 from copilot_admin.audit import following
@@ -40,10 +42,14 @@ def trail(monkeypatch: pytest.MonkeyPatch) -> list[AuditEntry]:
     ]
 
 
-def run(statement: str) -> None:
+def run(statement: str, *values: object) -> None:
     """What somebody does who owns the database."""
     with connection.cursor() as cursor, without_triggers(cursor):
-        cursor.execute(statement)
+        cursor.execute(statement, values)
+
+
+def renumber(sequence: int, new: int) -> None:
+    run("UPDATE copilot_admin_auditentry SET sequence = %s WHERE sequence = %s", new, sequence)
 
 
 def edit() -> None:
@@ -61,11 +67,7 @@ def cut() -> None:
 def take_out_and_renumber() -> None:
     run("DELETE FROM copilot_admin_auditentry WHERE sequence = 3")
     for sequence in (4, 5, 6):
-        with connection.cursor() as cursor, without_triggers(cursor):
-            cursor.execute(
-                "UPDATE copilot_admin_auditentry SET sequence = sequence - 1 WHERE sequence = %s",
-                [sequence],
-            )
+        renumber(sequence, sequence - 1)
 
 
 def move_the_time() -> None:
@@ -76,6 +78,36 @@ def copy_to_the_end() -> None:
     last = AuditEntry.objects.get(sequence=6)
     last.sequence, last._state.adding = 7, True
     last.save()
+
+
+def swap() -> None:
+    """Each tells now what the other did, under its own number and links."""
+    one, other = (AuditEntry.objects.get(sequence=sequence) for sequence in (2, 5))
+    for entry, sequence in ((other, 2), (one, 5)):
+        told = "UPDATE copilot_admin_auditentry SET before = %s, after = %s WHERE sequence = %s"
+        run(told, entry.before, entry.after, sequence)
+
+
+def swap_whole() -> None:
+    """Two rows change their places with their hashes."""
+    for sequence, new in ((2, 99), (5, 2), (99, 5)):
+        renumber(sequence, new)
+
+
+def put_in() -> None:
+    """An entry more, and those after it moved on: the head names one more as well."""
+    for sequence in (6, 5, 4):
+        renumber(sequence, sequence + 1)
+    forged = AuditEntry.objects.get(sequence=3)
+    forged.sequence, forged.previous, forged._state.adding = 4, forged.hash, True
+    forged.save()
+    run("UPDATE copilot_admin_audithead SET sequence = 7")
+
+
+def cut_and_move_the_head_back() -> None:
+    """Without the hash of the entry that is last now."""
+    cut()
+    run("UPDATE copilot_admin_audithead SET sequence = 4")
 
 
 def empty() -> None:
@@ -89,6 +121,10 @@ def empty() -> None:
         (take_out, Broken(Fault.MISSING, 3, 5)),
         (take_out_and_renumber, Broken(Fault.EDITED, 3)),
         (cut, Broken(Fault.CUT, 5)),
+        (swap, Broken(Fault.EDITED, 2)),
+        (swap_whole, Broken(Fault.EDITED, 2)),
+        (put_in, Broken(Fault.EDITED, 4)),
+        (cut_and_move_the_head_back, Broken(Fault.EDITED, 4)),
         (empty, Broken(Fault.CUT, 1)),
         (move_the_time, Broken(Fault.EDITED, 1)),
         (copy_to_the_end, Broken(Fault.BEYOND_HEAD, 7)),
@@ -103,6 +139,21 @@ def test_the_first_broken_entry_is_named(
     with pytest.raises(CommandError, match="Entry") as refused:
         call_command("audit", "verify")
     assert (refused.value.returncode, str(refused.value)) == (1, expected.sentence)
+
+
+@pytest.mark.parametrize(("sequence", "expected"), [(3, None), (7, Broken(Fault.BEYOND_HEAD, 7))])
+def test_a_file_of_rows_changes_no_entry_and_what_it_adds_is_found(
+    trail: list[AuditEntry], tmp_path: Path, sequence: int, expected: Broken | None
+) -> None:
+    """`loaddata` asks no model."""
+    [row] = json.loads(serialize("json", [trail[2]]))
+    row["pk"], row["fields"]["actor_name"] = sequence, "somebody else"
+    file = tmp_path / "rows.json"
+    file.write_text(json.dumps([row]))
+    with suppress(IntegrityError), transaction.atomic():
+        call_command("loaddata", str(file), verbosity=0)
+    assert AuditEntry.objects.get(sequence=3).actor_name == trail[2].actor_name
+    assert check()[1] == expected
 
 
 def test_a_trail_that_is_whole_says_so_with_its_newest_hash(trail: list[AuditEntry]) -> None:

@@ -8,11 +8,13 @@ import io
 import sqlite3
 
 from django import db
+from django.db import transaction
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 import pytest
 
 from copilot_admin.models import Conversation, ExportPart, ExportState, TranscriptExport
+from copilot_admin.privacy.scopes import Scope
 from copilot_admin.review.exports import gathering, keeping, tasks, writing
 from copilot_admin.review.exports.conversations import ExportOptions
 from copilot_admin.review.exports.downloading import file_name, media_type, pieces
@@ -20,7 +22,7 @@ from copilot_admin.review.exports.keeping import Refusal, discard, stop, sweep_e
 from copilot_admin.review.exports.tasks import export_in_background, resume_exports
 from copilot_admin.review.exports.writing import Step, Writing
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.upkeep import background
+from copilot_admin.upkeep import background, removing
 from copilot_admin.upkeep.background import BACKGROUND
 from tests.databases import on_postgresql
 from tests.factories import make_user, make_version
@@ -183,6 +185,23 @@ def test_conversations_that_go_meanwhile_are_left_out(monkeypatch):
         pass
     export.refresh_from_db()
     assert ids_in(export) == [ids[2], ids[1]]
+
+
+def test_what_is_erased_while_it_is_written_is_in_no_part_of_it(monkeypatch):
+    ids = conversations(4)
+    one_by_one(monkeypatch)
+    export = begun()
+    running = Writing(export.pk, export.claim)
+    while len(parts_of(export)) < 2:
+        assert running.batch() is Step.MOVED
+    removal = removing.begin(Scope(conversation=ids[2]))
+    step = removing.Step.MOVED
+    while step is removing.Step.MOVED:
+        with transaction.atomic():
+            step = removing.remove_batch(removal.pk)
+    assert running.batch() is Step.ENDED
+    export.refresh_from_db()
+    assert (export.state, parts_of(export)) == (ExportState.FAILED, [])
 
 
 def test_conversations_that_begin_meanwhile_are_not_in_it(monkeypatch):

@@ -1,0 +1,93 @@
+"""Whatever a server writes to Redis goes by itself: nothing there grows with those who come."""
+
+from contextlib import ExitStack, closing
+import json
+from pathlib import Path
+import sqlite3
+import urllib.request
+
+import pytest
+import redis
+from websockets.sync.client import connect
+
+from tests import services
+from tests.deploy.machine import (
+    COPILOT,
+    QUESTION,
+    Server,
+    asked,
+    free_port,
+    manage,
+    production,
+    serving,
+    slow_model,
+)
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.redis
+JSON = {"Content-Type": "application/json"}
+LIMITED = COPILOT.replace("access: open", "access: open, limits: {limits}")
+KINDS = [f"{measure}_per_{period}" for measure in ("requests", "tokens", "usd")
+         for period in ("minute", "day", "month")]  # fmt: skip
+# Room for the questions of the test, and no more seats than that a warning is told.
+LIMITS = json.dumps(dict.fromkeys(KINDS, 1000) | {"concurrent": 1})
+PREPARE = """
+import json
+from django.contrib.auth.models import User
+from django.test import Client
+from copilot_admin.admin.logins.counted import within
+from copilot_admin.models import Scope, SubjectLimits
+for scope in (Scope.SERVER, Scope.ADDRESS):
+    SubjectLimits.objects.create(scope=scope, limits=json.loads('LIMITS'))
+browser = Client()
+browser.force_login(User.objects.create_superuser("admin", password="x"))
+assert within("somebody", 5, seconds=60)
+print("SESSION", browser.cookies["sessionid"].value)
+"""
+
+
+def without_end(client: redis.Redis) -> list[bytes]:
+    return [key for key in client.scan_iter() if client.ttl(key) == -1]
+
+
+def told(key: bytes) -> str:
+    """What kind of key one is: without ids and digests."""
+    words = key.decode().removeprefix(":2:").split(":")
+    return words[1] if words[0] == "copilot-limits" else words[0]
+
+
+def test_every_key_has_an_end(tmp_path: Path) -> None:
+    environment = production(
+        tmp_path,
+        "",
+        COPILOT_ENV="development",  # for a session over http
+        DJANGO_SETTINGS_MODULE="copilot_admin.settings",
+        REDIS_URL=services.REDIS_URL,
+    )
+    manage(environment, "migrate", "--no-input")
+    with redis.Redis.from_url(services.REDIS_URL) as client, ExitStack() as running:
+        client.flushdb()
+        model = running.enter_context(slow_model())
+        (tmp_path / "news.yaml").write_text(LIMITED.format(url=model, limits=LIMITS))
+        manage(environment, "copilots", "import", str(tmp_path / "news.yaml"), "--publish")
+        said = manage(environment, "shell", "--command", PREPARE.replace("LIMITS", LIMITS))
+        cookie = f"sessionid={said.rpartition('SESSION ')[2].strip()}"
+        server = Server(environment, free_port())
+        running.enter_context(serving(server))
+        here = f"127.0.0.1:{server.port}"
+        question = f"http://{here}/v1/copilots/news/query"
+        assert asked(question, QUESTION)[0] == 200
+        assert asked(f"http://{here}/admin/", Cookie=cookie)[0] == 200
+        with closing(sqlite3.connect(tmp_path / "data" / "copilot.sqlite3")) as rows:
+            ((conversation,),) = rows.execute("SELECT max(id) FROM copilot_admin_conversation")
+        page = f"ws://{here}/ws/transcripts/{conversation}/"
+        with (
+            connect(page, origin=f"http://{here}", additional_headers={"Cookie": cookie}),
+            urllib.request.urlopen(urllib.request.Request(question, QUESTION, JSON)),  # loopback
+        ):
+            assert eventually(lambda: any(b"transcript" in key for key in client.scan_iter()))
+            kinds = {told(key) for key in client.scan_iter()}
+            assert (kinds, without_end(client)) == (
+                {"asgi", "asked", "budget", "log-in-seen", "rate", "said", "seats"},
+                [],
+            )
