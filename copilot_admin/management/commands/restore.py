@@ -7,8 +7,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.anchors import anchors_file, kept_anchors
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
+from copilot_admin.audit.verifying import head_of_trail
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Action
 from copilot_admin.server.sole_server import sole_server
@@ -50,9 +52,24 @@ class Command(BaseCommand):
             )
         else:
             facts = {"made_at": done.made_at, "uploads": done.uploads}
+            for line in _beyond():
+                self.stdout.write(line)
             record(Action.PUT_BACK, by=Actor.command(), on=Subject("database"), after=facts)
         for key in done.keys_missing:
             self.stdout.write(
                 f"The key {key} is not among COPILOT_ENCRYPTION_KEYS: add it, or enter the secrets that "
                 "it sealed anew."
             )
+
+
+def _beyond() -> list[str]:
+    """What to do where anchors name entries that the backup does not have: verifying tells of them."""
+    head = head_of_trail().sequence
+    newest = max((one.sequence for one in kept_anchors(anchors_file())), default=0)
+    if newest <= head:
+        return []
+    return [
+        f"The audit trail ends with entry {head} now, and an anchor names entry {newest}: `audit verify` "
+        f"will say that its end was cut off. Keep {anchors_file()} in another place, as evidence "
+        "of what there was; the server begins a new one."
+    ]

@@ -133,8 +133,10 @@ def test_what_comes_back_is_what_was_there(data, elsewhere, tmp_path):
         "CommandError: The database is not empty. With --force everything in it is replaced; "
         "`manage.py backup` keeps it first.\n",
     )
+    (there / "audit-anchors.jsonl").write_text('{"sequence": 99, "hash": "ab"}\n')
     again = manage({**elsewhere, "COPILOT_ENCRYPTION_KEYS": ""}, "restore", str(file), "--force")
     assert again[0] == 0, again
+    assert "an anchor names entry 99: `audit verify` will say that its end was cut off." in again[1]
     out = tmp_path / "copilots.yaml"
     told = manage(elsewhere, "copilots", "export", "--out", str(out))
     assert told[0] == 0, told
