@@ -1,7 +1,7 @@
 """What a machine of an operator runs, for tests: databases, servers, nginx and PgBouncer, on free ports."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import json
 import os
@@ -39,8 +39,14 @@ QUESTION = json.dumps({"messages": [{"role": "human", "content": "Hello"}]}).enc
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
+    return free_ports(1)[0]
+
+
+def free_ports(number: int) -> list[int]:
+    """Ports that differ: one that is let go may be given again."""
+    with ExitStack() as held:
+        found = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(number)]
+        return [int(one.getsockname()[1]) for one in found]
 
 
 def answers(port: int) -> bool:
@@ -166,7 +172,7 @@ def with_standby() -> Iterator[tuple[str, str]]:
     programs = max(
         Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name)
     )
-    ports = free_port(), free_port()
+    ports = free_ports(2)
     folder = Path("/tmp") / f"standby-{ports[0]}"  # not below a folder of root alone
     folder.mkdir()
     give_to_nobody(folder)

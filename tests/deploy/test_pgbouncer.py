@@ -14,7 +14,7 @@ from tests.deploy.machine import (
     Server,
     as_nobody,
     asked,
-    free_port,
+    free_ports,
     fresh_database,
     give_to_nobody,
     manage,
@@ -60,7 +60,7 @@ def configured(folder: Path, port: int, database: str) -> Path:
 
 
 def test_questions_and_pages_need_no_connection_of_their_own(tmp_path):
-    port, bouncer = free_port(), free_port()
+    port, bouncer = free_ports(2)
     with fresh_database() as database:
         direct = production(tmp_path, database)
         manage(direct, "migrate", "--no-input")

@@ -4,11 +4,13 @@ from contextlib import ExitStack, closing
 import json
 from pathlib import Path
 import sqlite3
+from typing import Any
 import urllib.request
 
 import pytest
 import redis
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from tests import services
 from tests.deploy.machine import (
@@ -46,7 +48,7 @@ print("SESSION", browser.cookies["sessionid"].value)
 """
 
 
-def without_end(client: redis.Redis) -> list[bytes]:
+def without_end(client: Any) -> list[bytes]:
     return [key for key in client.scan_iter() if client.ttl(key) == -1]
 
 
@@ -82,7 +84,7 @@ def test_every_key_has_an_end(tmp_path: Path) -> None:
             ((conversation,),) = rows.execute("SELECT max(id) FROM copilot_admin_conversation")
         page = f"ws://{here}/ws/transcripts/{conversation}/"
         with (
-            connect(page, origin=f"http://{here}", additional_headers={"Cookie": cookie}),
+            connect(page, origin=Origin(f"http://{here}"), additional_headers={"Cookie": cookie}),
             urllib.request.urlopen(urllib.request.Request(question, QUESTION, JSON)),  # loopback
         ):
             assert eventually(lambda: any(b"transcript" in key for key in client.scan_iter()))

@@ -17,7 +17,7 @@ from tests.deploy.machine import (
     QUESTION,
     Server,
     asked,
-    free_port,
+    free_ports,
     fresh_database,
     is_whole,
     manage,
@@ -138,7 +138,7 @@ def test_no_stream_is_cut_and_none_refused(old_code, tmp_path):
         told = ("copilots", "import", str(tmp_path / "news.yaml"), "--publish")
         manage(environment, *told, code=old_code)
 
-        ports, port = [free_port(), free_port()], free_port()
+        *ports, port = free_ports(3)
         running = [Server(environment, one, code=old_code, workers=2) for one in ports]
         machine.enter_context(serving(*running))
         command = proxy(tmp_path, port, ports)

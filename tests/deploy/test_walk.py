@@ -21,6 +21,7 @@ from tests.deploy.machine import (
     Server,
     as_nobody,
     free_port,
+    free_ports,
     give_to_nobody,
     program,
     serving,
@@ -52,7 +53,7 @@ class Machine:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.role = f"copilot_{uuid.uuid4().hex[:12]}"
-        self.port, self.bouncer, self.tls = free_port(), free_port(), free_port()
+        self.port, self.bouncer, self.tls = free_ports(3)
         server = psycopg.conninfo.conninfo_to_dict(services.DATABASE_URL)
         self.postgres = (server["host"], str(server.get("port", 5432)))
         self.environment = {
