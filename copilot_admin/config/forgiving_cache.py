@@ -50,7 +50,7 @@ class ForgivingRedisCache(RedisCache):
             ValueError: There is none, or nobody knows.
         """
         name = self.make_and_validate_key(key, version=version)
-        client = self._cache.get_client(name, write=True)
+        client: Any = self._cache.get_client(name, write=True)
         found = self._or(None, lambda: client.eval(_COUNT_ON, 1, name, delta))
         if found is None:
             raise ValueError("the cache does not know this number, or does not answer")

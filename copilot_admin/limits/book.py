@@ -80,7 +80,10 @@ class Book:
         """Takes over what other processes changed; of all that notice it the last one forgets."""
         await READER.run(self.read)
         patterns = self._taken_away
-        if patterns and await asyncio.to_thread(forget, patterns):
+        if not patterns:
+            return
+        is_done = await asyncio.to_thread(forget, patterns)
+        if is_done:
             self._taken_away -= patterns
 
     def forget(self) -> None:

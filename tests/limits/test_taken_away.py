@@ -14,8 +14,8 @@ from copilot_admin.limits.subjects import Subject
 from copilot_admin.limits.taken_away import forget, taken_away
 from copilot_admin.models import Scope, SubjectLimits
 from tests.factories import make_copilot
-from tests.limits.limiting import FAR, SERVER, demand, rules
-from tests.limits.test_admission import ask, refused, used_by
+from tests.limits.limiting import FAR, SERVER, ask, demand, rules
+from tests.limits.test_admission import refused, used_by
 from tests.services import REDIS_URL
 
 ANNA, EVERY_USER = Subject(Scope.USER, "anna"), Subject(Scope.USER)

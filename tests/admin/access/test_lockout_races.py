@@ -39,7 +39,9 @@ def test_one_of_two_who_take_each_others_rights_is_left(
         browser, person = pair
         address = reverse(f"admin:auth_user_{page}", args=[person.pk])
         try:
-            return browser.post(address, {"username": person.username, **PAGES[page]}).text
+            return browser.post(
+                address, {"username": person.username, **PAGES[page]}
+            ).content.decode()
         finally:
             connections.close_all()
 
