@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.utils.translation import _trans
+from django.utils.translation import _trans  # type: ignore[attr-defined]  # what says its words
 import pytest
 import yaml
 
