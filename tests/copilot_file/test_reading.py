@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.utils.translation import _trans  # type: ignore[attr-defined]  # what says its words
 import pytest
 import yaml
 
@@ -285,10 +284,13 @@ def test_all_faults_are_told_not_only_the_first():
 
 def test_every_fault_is_said_in_the_language_of_the_page(monkeypatch):
     """As if there were another language, in which every sentence has marks around it."""
-    monkeypatch.setattr(_trans, "gettext", lambda text: f"«{text}»", raising=False)
-    monkeypatch.setattr(
-        _trans, "ngettext", lambda one, many, n: f"«{many if n - 1 else one}»", raising=False
+    places = "django.utils.translation._trans."
+    marked, counted = (
+        lambda text: f"«{text}»",
+        lambda one, many, n: f"«{many if n - 1 else one}»",
     )
+    monkeypatch.setattr(f"{places}gettext", marked, raising=False)
+    monkeypatch.setattr(f"{places}ngettext", counted, raising=False)
     faults = [
         *_faults_of(
             slug="A B",

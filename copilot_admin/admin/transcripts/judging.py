@@ -120,13 +120,13 @@ class JudgingViews(TranscriptViews):
     @read_only
     def beside_view(self, request: HttpRequest, pk: str, direction: str) -> HttpResponse:
         """Leads to the conversation before or after in the list; says so at its end."""
-        if direction not in (OLDER, NEWER):
-            raise Http404
         way = way_in(request.GET)
         try:
             conversation = self.conversation(request, pk, view="")
         except Http404:
             return self._on_from_deleted(request, way)
+        if direction not in (OLDER, NEWER):
+            raise Http404
         address = self._beside(request, conversation, way, direction)
         return HttpResponseRedirect(address)
 

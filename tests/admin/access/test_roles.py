@@ -342,7 +342,10 @@ def test_publishers_read_copilots_and_put_them_before_people_and_nothing_else(
             assert client.get(url).status_code in (403, 405), name
         if client.post(url).status_code == 302 and owner_of(name):
             opened.add(name)
-    assert opened == {"admin:copilot_admin_copilot_again"}  # here of what is live: nothing to do
+    assert opened == {
+        "admin:copilot_admin_copilot_again",  # here of what is live: nothing to do
+        "admin:copilot_admin_copilot_checklist",  # what is told before publishing
+    }
     assert everything() == before
 
 
