@@ -17,6 +17,7 @@ SHORT, LONG = Script(chunks=4, every_ms=15), Script(chunks=2000, every_ms=500)
 PROMPT_TOKENS = 50  # that the upstream counts; of the answer it counts the chunks
 READING_SECONDS = 3.0
 TOGETHER = 10  # that ask of one limit at the same time
+RUSH_AFTER = 0.3  # of the time: a rush comes while others ask, not in the first second of a server
 _LAST_SHARE = 0.7  # of the time, after which nobody begins
 
 
@@ -143,6 +144,7 @@ class Crowd:
         await asyncio.gather(*(on() for _ in range(TOGETHER)))
 
     async def _rush(self, some: list[Person], seats: int) -> None:
+        await asyncio.sleep(RUSH_AFTER * self.seconds)
         wide = [some[place % len(some)] for place in range(3 * seats)]
         await self._at_once(wide, "seats", "answers at once, of a copilot")
 

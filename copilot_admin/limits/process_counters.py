@@ -127,15 +127,15 @@ class ProcessCounters:
     def _entered(self, demand: Demand) -> Entry:
         self._sweep()
         known = self.known([budget.key for budget in demand.budgets])
-        missing = tuple(one for one in demand.budgets if one.key not in known)
-        if missing:
-            return Entry(missing=missing)
         for budget in demand.budgets:
-            if known[budget.key] >= budget.rule.most:
+            if known.get(budget.key, 0) >= budget.rule.most:
                 return Entry(full=budget.rule)
         for rule in demand.seats:
             if self.taken(rule) >= rule.most:
                 return Entry(full=rule)
+        missing = tuple(one for one in demand.budgets if one.key not in known)
+        if missing:
+            return Entry(missing=missing)
         for budget in demand.budgets:
             number, until = self._used[budget.key]
             self._used[budget.key] = (number + budget.takes, until)

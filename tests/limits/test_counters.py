@@ -85,6 +85,18 @@ def test_a_request_takes_from_all_of_its_limits_or_from_none(tried):
     tried(scenario)
 
 
+def test_what_is_full_is_told_before_anything_is_looked_up(tried):
+    async def scenario(counters: Any) -> None:
+        for id in "ab":
+            await counters.enter(demand(id, SEAT, now=FAR))
+        assert await counters.enter(demand("c", TOKENS, SEAT, now=FAR)) == Entry(full=SEAT)
+        wanted = demand("d", TOKENS, DAILY, now=FAR)
+        await counters.begin({wanted.budgets[1]: (3, 0)})
+        assert await counters.enter(wanted) == Entry(full=DAILY)
+
+    tried(scenario)
+
+
 def test_what_is_charged_to_a_counter_that_is_not_there_is_left_to_the_journal(tried):
     async def scenario(counters: Any) -> None:
         budget = demand("a", TOKENS, now=FAR).budgets[0]
