@@ -207,7 +207,17 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
                     "more_parameters",
                     _("“%(name)s” is set by the server. Take it out.") % {"name": row["name"]},
                 )
-        return values
+        return {name: self._as_before(name, value) for name, value in values.items()}
+
+    def _as_before(self, name: str, value: Any) -> Any:
+        """A text that nobody changed, with the blanks around it that fields of forms take off.
+
+        A prompt from a file ends with a line's end: saved without it, it would count as changed,
+        with nothing to see.
+        """
+        before = self.initial.get(name)
+        is_same = isinstance(value, str) and isinstance(before, str) and value == before.strip()
+        return before if is_same else value
 
     def save(self, commit: bool = True) -> Copilot:
         """Puts the fields that the model knows under other names into the draft."""

@@ -51,6 +51,13 @@ def test_lines_end_as_they_were_typed_and_not_as_a_browser_sends_them(builder: C
     assert 'dir="auto">One.\nTwo.<ins>\nThree.</ins></div>' in response.content.decode()
 
 
+def test_blanks_around_a_text_that_came_from_a_file_are_no_change(builder: Client) -> None:
+    copilot = make_published(system_prompt="One.\nTwo.\n", description="News ")
+    save(builder, copilot, description="Old news")
+    copilot.refresh_from_db()
+    assert (copilot.system_prompt, copilot.description) == ("One.\nTwo.\n", "Old news")
+
+
 def test_copilot_is_made_from_a_name_a_provider_and_a_model(builder: Client) -> None:
     provider = make_provider()
     response = submit(
