@@ -18,8 +18,8 @@ from protocol.query import Query
 
 # In `extra_state`: a client brings it back with the result of a call, and asks no more of it.
 CARRIED = "artifact_names"
-# Beyond so many of a name, numbers are left out in ever larger steps: a client that says that a
-# million are taken would have each of them tried amid the event loop.
+# After so many tries for one artifact, numbers are left out in ever larger steps: a client that says
+# that a million are taken would have each of them tried amid the event loop.
 _COUNTED = 100
 
 
@@ -38,9 +38,11 @@ class ArtifactNames:
     def free(self, name: str) -> str:
         """The name, or the same with a number if it is taken; from now on it is."""
         name = _readable(name)
-        free, number = name, self._numbers.get(name, 1)
+        free, number, step, tries = name, self._numbers.get(name, 1), 1, 0
         while free in self._taken:
-            number += 1 if number < _COUNTED else number
+            tries += 1
+            step *= 1 if tries <= _COUNTED else 2
+            number += step
             suffix = f" {number}"
             free = f"{name[: LONGEST_ID - len(suffix)]}{suffix}"
         self._numbers[name] = number

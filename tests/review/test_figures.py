@@ -34,7 +34,7 @@ from copilot_admin.review.first_token import PER_CENT, FirstToken, percentile
 from copilot_admin.review.periods import HOUR, Period, Span, Step, read_period
 from copilot_admin.review.verdicts import Judged, save_verdict
 from tests.databases import IS_POSTGRESQL
-from tests.factories import make_user, make_version
+from tests.factories import make_copilot, make_user, make_version
 from tests.journal.journaling import START, Client, ai, call_echo, call_event, ending, result
 
 NOW = datetime(2026, 11, 20, 15, 20, tzinfo=UTC)
@@ -313,8 +313,16 @@ class TestBehindFigures:
             assert "SCAN " not in plan.replace("Index Scan", "")
 
     def test_hours_of_one_copilot_are_found_by_both(self):
+        copilots = [make_copilot() for _ in range(5)]
+        HourlyUsage.objects.bulk_create(
+            HourlyUsage(copilot=one, hour=START + timedelta(hours=hour))
+            for one in copilots
+            for hour in range(2000)
+        )
+        with connection.cursor() as cursor:  # an empty table is read by any of its indexes
+            cursor.execute(f"ANALYZE {HourlyUsage._meta.db_table}")
         hours = HourlyUsage.objects.filter(
-            copilot__in=[1], hour__gte=START, hour__lt=START + DAY
+            copilot__in=[copilots[0].pk], hour__gte=START, hour__lt=START + DAY
         ).order_by()
         assert "hourly_usage_of_copilot" in indexed_plan(hours)
 
