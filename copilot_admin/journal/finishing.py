@@ -147,21 +147,22 @@ def finish(sealed: Sealed) -> Cost | None:
     was_guessed = run.outcome is Outcome.INTERRUPTED
     if was_guessed:
         Event.objects.filter(run_id=run.id).delete()
+    bill = _bill(run, sealed)
+    costs = _added(bill.cost, was_unpriced=was_guessed and run.cost_confidence == _UNKNOWN)
     written = _Written()
     if run.conversation_id is not None:
+        # Before its messages and turns, as a question does it: in another order two workers with
+        # one conversation would wait for each other until PostgreSQL ends one of them.
+        _write_conversation(run.conversation_id, sealed, costs)
         written = _write_replies(run, run.conversation_id, sealed)
         _write_events(run, sealed)
-    bill = _bill(run, sealed)
     _write_run(run, sealed, written, bill)
     _DROP_CHECKPOINTS(run_id=run.id)
-    costs = _added(bill.cost, was_unpriced=was_guessed and run.cost_confidence == _UNKNOWN)
     if run.turn_id is not None:
         _write_turn(run.turn_id, sealed, costs)
     if run.turn_id is not None and run.conversation_id is not None and sealed.keep_content:
         is_first = _beginnings(run)["begins_turn"]
         index_answer(run.turn_id, run.conversation_id, sealed.text, is_first=is_first)
-    if run.conversation_id is not None:
-        _write_conversation(run.conversation_id, sealed, costs)
     note_seen(SeenKind.MODEL, run.model)
     note_seen(SeenKind.ERROR, sealed.error_code)
     _count(run, sealed, bill.cost)

@@ -1,9 +1,11 @@
 """How a run ends: in its own row, in its turn, in its conversation and in the count of its day."""
 
 from datetime import timedelta
+import re
 from typing import Any
 
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.engine.values.model_call import Finish, Usage, UsageSource
@@ -24,6 +26,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.storage.blobs import BIG, dumped
 from protocol.events import StatusUpdate
+from tests.databases import IS_POSTGRESQL
 from tests.journal.journaling import (
     START,
     Asked,
@@ -43,6 +46,30 @@ def row(asked: Asked, *names: str) -> dict[str, Any]:
     """Some columns of a run."""
     values: dict[str, Any] = Run.objects.values(*names).get(pk=asked.run_id)
     return values
+
+
+def test_a_question_and_its_end_change_conversation_messages_and_turn_in_one_order():
+    """Else two workers with one conversation hold what the other one waits for."""
+    client = Client(trace_id="one")
+    client.ask("Hi").answer("Hello.")
+    with CaptureQueriesContext(connection) as opening:
+        asked = client.ask("Hi", ai("Hello."), "And now?")
+    with CaptureQueriesContext(connection) as end:
+        asked.answer("Nothing new.")
+    assert taken_in(opening)[:2] == ["conversation", "node"]
+    assert taken_in(end) == ["conversation", "node", "turn"]
+
+
+def taken_in(queries: CaptureQueriesContext) -> list[str]:
+    """The tables of which rows were locked or changed, each once."""
+    changes = "INSERT INTO|UPDATE|" + (
+        ".* FOR NO KEY UPDATE OF" if IS_POSTGRESQL else "SELECT .* FROM"
+    )
+    found = (
+        re.match(rf'(?:{changes}) "copilot_admin_(conversation|node|turn)"', one["sql"])
+        for one in queries.captured_queries
+    )
+    return list(dict.fromkeys(one[1] for one in found if one))
 
 
 def test_a_run_keeps_everything_that_is_known_of_its_end():
