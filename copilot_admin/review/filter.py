@@ -1,6 +1,6 @@
 """What a filter of the transcript list is, and what an index knows of its values."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -46,18 +46,19 @@ class Indexed:
     Attributes:
         ids: Of the conversations with it, maybe some of them several times.
         is_condition: The condition is nothing else than to be one of these.
-        newest: Asks the index for the highest id; None where it cannot say at once.
+        newest: Asks the index for the highest ids; None where it cannot say at once.
     """
 
     condition: Q
     ids: "QuerySet[Any, Any]"
     is_in_order: bool
     is_condition: bool
-    newest: Callable[[], int | None] | None = None
+    newest: Callable[[], Sequence[int]] | None = None
 
 
 Entries = Callable[[str], "QuerySet[Any, Any]"]
-Newest = Callable[[str], int | None]
+# The highest ids, in that order, and all of them down to the last; empty where there are none to say.
+Newest = Callable[[str], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +74,7 @@ class Filter:
         is_cheap: Counting what it leaves, up to a bound, takes a look into an index.
         index: How what it leaves is found; of values in `common` only by looking at each conversation.
         entries: What an index that is not of conversations has of a value, by conversation.
-        newest: The highest id among these.
+        newest: The highest ids among these.
         in_words: What a value says, where it is not written to be read.
     """
 

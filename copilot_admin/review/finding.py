@@ -8,11 +8,13 @@ has not too many; else the list says how far it looked, and goes on behind that.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Q, QuerySet
 
 from copilot_admin.models import Conversation
 from copilot_admin.review.chosen import Chosen
+from copilot_admin.review.filter import Indexed
 
 FIRST_WINDOW, WINDOW = 1_000, 5_000
 # Entries of an index, read from it alone, to find conversations wherever they are.
@@ -77,31 +79,63 @@ def rows_from_newest(
     Returns:
         None: No index can say, or the page would not be full.
     """
-    last = _newest(chosen)
-    if last is None or not _is_newest_first(ordered):
+    asked = [(one, one.newest()) for one in chosen.indexed if one.newest]
+    if not asked or not all(ids for _, ids in asked) or not _is_newest_first(ordered):
         return None
-    ids = list(gone_on(ordered.filter(chosen.span), last)[: FIRST_WINDOW + 1])
-    if len(ids) > FIRST_WINDOW:
+    indexed, ids = min(asked, key=lambda one: one[1][0])
+    rows = _of_highest(ordered, chosen, indexed, ids, size=size)
+    return rows or _behind_newest(ordered, chosen, ids[0], size=size)
+
+
+def _of_highest(
+    ordered: QuerySet[Conversation],
+    chosen: Chosen,
+    indexed: Indexed,
+    ids: Sequence[int],
+    *,
+    size: int,
+) -> list[Conversation] | None:
+    """A page, and one more, of the highest ids, and of the lower ones that went on later than these."""
+    known = ordered.filter(chosen.besides(indexed.condition), pk__in=ids)
+    found = list(known[: size + 1])
+    if len(found) <= size:
+        return None
+    lower = _gone_on(ordered.filter(chosen.span), below=ids[-1], after=found[-1])
+    if lower is None:
+        return None
+    gone = list(ordered.filter(chosen.condition, pk__in=lower)) if lower else []
+    return sorted((*found, *gone), key=_place, reverse=True)[: size + 1]
+
+
+def _behind_newest(
+    ordered: QuerySet[Conversation], chosen: Chosen, newest: int, *, size: int
+) -> list[Conversation] | None:
+    """A page, and one more, looked for behind the highest id: other filters leave few of them."""
+    last = Conversation.objects.filter(pk=newest).first()
+    if last is None:
+        return None
+    ids = _gone_on(ordered.filter(chosen.span), below=last.pk, after=last)
+    if ids is None:
         return None
     found = list(ordered.filter(chosen.condition, pk__in=ids)) if ids else []
-    behind = ordered.filter(_not_newer(last))
-    found += first_rows(behind, chosen, size=size)
+    found += first_rows(ordered.filter(_not_newer(last)), chosen, size=size)
     return found[: size + 1] if len(found) > size else None
 
 
-def gone_on(ordered: QuerySet[Conversation], last: Conversation) -> "QuerySet[Conversation, int]":
-    """Those that began before one and went on after it; an index has all that is asked for."""
-    rows = ordered.filter(pk__lt=last.pk, last_at__gt=last.last_at)
+def _gone_on(
+    ordered: QuerySet[Conversation], *, below: int, after: Conversation
+) -> list[int] | None:
+    """Those with lower ids that went on after one; None where they are many."""
+    ids = list(gone_on(ordered, below=below, after=after)[: FIRST_WINDOW + 1])
+    return ids if len(ids) <= FIRST_WINDOW else None
+
+
+def gone_on(
+    ordered: QuerySet[Conversation], *, below: int, after: Conversation
+) -> "QuerySet[Conversation, int]":
+    """Those with lower ids that went on after one; an index has all that is asked for."""
+    rows = ordered.filter(pk__lt=below, last_at__gt=after.last_at)
     return rows.select_related(None).values_list("pk", flat=True)
-
-
-def _newest(chosen: Chosen) -> Conversation | None:
-    """The conversation behind whose id there is none that passes."""
-    asked = [one.newest() for one in chosen.indexed if one.newest]
-    known = [pk for pk in asked if pk is not None]
-    if not known or len(known) < len(asked):
-        return None
-    return Conversation.objects.filter(pk=min(known)).first()
 
 
 def rows_anywhere(ordered: QuerySet[Conversation], chosen: Chosen) -> QuerySet[Conversation] | None:
@@ -126,7 +160,11 @@ def _ends(
 def _nearest(ends: Sequence[Conversation], ordered: QuerySet[Conversation]) -> Conversation:
     """The one that comes first: as far as it, no index has more than a window."""
     pick = max if _is_newest_first(ordered) else min
-    return pick(ends, key=lambda one: (one.last_at, one.pk))
+    return pick(ends, key=_place)
+
+
+def _place(one: Conversation) -> tuple[datetime, int]:
+    return one.last_at, one.pk
 
 
 def _until(end: Conversation, ordered: QuerySet[Conversation]) -> Q:

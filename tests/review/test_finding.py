@@ -14,6 +14,8 @@ from copilot_admin.models import Conversation, Copilot, Outcome, Run
 from copilot_admin.review import finding
 from copilot_admin.review.chosen import Chosen, read_filters
 from copilot_admin.review.filter import Index
+from copilot_admin.review.filtering import entries
+from copilot_admin.review.filtering.entries import newest_of_version
 from copilot_admin.review.filters import BY_NAME
 from copilot_admin.review.finding import (
     Scope,
@@ -223,21 +225,85 @@ def test_a_page_of_what_was_asked_long_ago_begins_with_the_newest_that_an_index_
 
 
 @pytest.mark.parametrize("name", ["version", "model", "provider", "error"])
-def test_the_newest_is_found_by_an_index_and_what_went_on_later_too(name: str):
+def test_the_newest_are_found_by_an_index_and_what_went_on_later_too(name: str):
     version = make_version()
     talks(3, title="asked", copilot=version.copilot)
     runs("asked", copilot_version=version, model="1", provider="1", error_code="1")
-    last = Conversation.objects.latest("pk")
     newest = BY_NAME[name].newest
     assert newest is not None
     with CaptureQueriesContext(connection) as queries:
-        assert newest("1") == last.pk
-    assert len(queries) == 1
-    assert "conversation_recent" in _plan_of(gone_on(NEWEST, last))
+        ids = list(newest("1"))
+    assert ids == list(NEWEST.values_list("pk", flat=True))
+    assert len(queries) == (2 if name == "version" else 1)
+    after = Conversation.objects.get(pk=ids[0])
+    assert "conversation_recent" in _plan_of(gone_on(NEWEST, below=ids[-1], after=after))
+    for query in queries.captured_queries:
+        assert f"run_of_{name}" in _explained(query["sql"])
+
+
+def _explained(statement: str) -> str:
     with connection.cursor() as cursor:
-        plan = "EXPLAIN" if IS_POSTGRESQL else "EXPLAIN QUERY PLAN"
-        cursor.execute(f"{plan} {queries[0]['sql']}")
-        assert f"run_of_{name}" in str(cursor.fetchall())
+        cursor.execute(f"{'EXPLAIN' if IS_POSTGRESQL else 'EXPLAIN QUERY PLAN'} {statement}")
+        return str(cursor.fetchall())
+
+
+@pytest.mark.parametrize("name", ["version", "model", "provider", "error"])
+def test_of_a_value_as_many_requests_are_read_as_fill_a_page(name: str, monkeypatch):
+    version = make_version()
+    talks(9, title="asked", copilot=version.copilot)
+    runs("asked", 2, copilot_version=version, model="1", provider="1", error_code="1")
+    monkeypatch.setattr(entries, "MOST_ENTRIES", 5)
+    newest = BY_NAME[name].newest
+    assert newest is not None
+    assert list(newest("1")) == list(NEWEST.values_list("pk", flat=True)[:3])
+
+
+def test_of_a_number_no_version_has_more_requests_read_than_fill_a_page(monkeypatch):
+    """One that was asked today, but seldom, and others that were asked often, long ago."""
+    often, less, lately = (make_version(slug=slug) for slug in ("often", "less", "lately"))
+    talks(3, title="less", days_ago=9, copilot=less.copilot)
+    talks(9, title="often", days_ago=8, copilot=often.copilot)
+    talks(9, title="other", copilot=often.copilot)
+    talks(1, title="lately", copilot=lately.copilot)
+    for version in (often, less, lately):
+        runs(version.copilot.slug, copilot_version=version)
+    monkeypatch.setattr(finding, "FIRST_WINDOW", 2)
+    monkeypatch.setattr(entries, "MOST_ENTRIES", 4)
+    chosen = read_filters({"version": "1"})
+    ids = list(newest_of_version("1"))
+    assert ids == list(NEWEST.exclude(title="other").values_list("pk", flat=True)[:5])
+    found = rows_from_newest(NEWEST, chosen, size=2)
+    assert [one.title for one in found or ()] == ["lately", "often", "often"]
+    assert found == list(NEWEST.filter(chosen.condition)[:3])
+
+
+def test_many_versions_of_a_number_are_not_asked_one_by_one(monkeypatch):
+    for slug in ("a", "b", "c"):
+        version = make_version(slug=slug)
+        talks(1, title=slug, copilot=version.copilot)
+        runs(slug, copilot_version=version)
+    assert len(newest_of_version("1")) == 3
+    monkeypatch.setattr(entries, "MOST_VERSIONS", 2)
+    assert list(newest_of_version("1")) == []
+
+
+def test_a_conversation_that_went_on_stands_before_newer_ones(monkeypatch):
+    version = make_version()
+    talks(1, title="gone on", days_ago=20, copilot=version.copilot)
+    talks(1, title="gone on by another", days_ago=19, copilot=version.copilot)
+    talks(5, title="old", days_ago=9, copilot=version.copilot)
+    talks(9, title="new", copilot=version.copilot)
+    later = NOON - timedelta(days=8)
+    Conversation.objects.filter(title__startswith="gone on").update(last_at=later)
+    for title in ("gone on", "old"):
+        runs(title, copilot_version=version, model="m")
+    monkeypatch.setattr(finding, "FIRST_WINDOW", 3)
+    monkeypatch.setattr(entries, "MOST_ENTRIES", 4)
+    for given in ({"version": "1"}, {"model": "m"}, {"version": "1", "model": "m"}):
+        chosen = read_filters(given)
+        found = rows_from_newest(NEWEST, chosen, size=2)
+        assert [one.title for one in found or ()] == ["gone on", "old", "old"]
+        assert found == list(NEWEST.filter(chosen.condition)[:3])
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,18 @@
 """What the indexes of requests have of a filter's value, by conversation, and the newest of it."""
 
-from django.db.models import Max, OuterRef, Q, QuerySet, Subquery
+from collections.abc import Sequence
+
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from copilot_admin.models import CopilotVersion, Run
 from copilot_admin.review.filter import Entries, Newest
 from copilot_admin.review.filtering.choices import whole_number
+
+# Of one value, or one copilot's version: a page is full with eight requests of each conversation.
+MOST_ENTRIES = 400
+MOST_VERSIONS = (
+    300  # as many times the entries of one are read: 120,000 at most, from the index alone
+)
 
 
 def of_version(text: str) -> "QuerySet[Run]":
@@ -28,19 +36,34 @@ def of_error(text: str) -> "QuerySet[Run]":
 
 
 def newest_of(entries: Entries) -> Newest:
-    """The highest id of a conversation, of a value whose entries an index has one after the other."""
+    """The highest ids of conversations, of a value whose entries an index has one after the other."""
 
-    def newest(text: str) -> int | None:
-        found: int | None = entries(text).aggregate(newest=Max("conversation"))["newest"]
-        return found
+    def newest(text: str) -> Sequence[int]:
+        asked = entries(text).filter(conversation__isnull=False).order_by("-conversation")
+        read = asked.values_list("conversation", flat=True)[:MOST_ENTRIES]
+        return tuple(dict.fromkeys(read))
 
     return newest
 
 
-def newest_of_version(text: str) -> int | None:
-    """The same of a version's number: the newest of each copilot's version, and of them the newest."""
+def newest_of_version(text: str) -> Sequence[int]:
+    """The same of a version's number, of which an index has those of each copilot one after the other.
+
+    From where the version that was asked most lately has as many entries as are read of one, no other
+    has more than these.
+    """
     asked = Run.objects.filter(copilot_version=OuterRef("pk"), conversation__isnull=False)
-    last = Subquery(asked.order_by("-conversation").values("conversation")[:1])
-    versions = CopilotVersion.objects.filter(number=whole_number(text)).annotate(last=last)
-    found: int | None = versions.aggregate(newest=Max("last"))["newest"]
-    return found
+    ids = asked.order_by("-conversation").values("conversation")
+    found = CopilotVersion.objects.filter(number=whole_number(text)).order_by()
+    versions = found.annotate(
+        newest=Subquery(ids[:1]), floor=Subquery(ids[MOST_ENTRIES - 1 : MOST_ENTRIES])
+    ).values_list("pk", "newest", "floor")[: MOST_VERSIONS + 1]
+    read = [(pk, floor or 0) for pk, newest, floor in versions if newest is not None]
+    if not read or len(versions) > MOST_VERSIONS:
+        return ()
+    highest = max(floor for _, floor in read)
+    # Not sorted and cut there: PostgreSQL took that for a walk along all requests, newest first.
+    runs = Run.objects.filter(
+        copilot_version__in=[pk for pk, _ in read], conversation__gte=highest
+    ).order_by()
+    return sorted(set(runs.values_list("conversation", flat=True)), reverse=True)
