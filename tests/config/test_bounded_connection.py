@@ -13,7 +13,7 @@ from copilot_admin.config.bounded_connection import (
     ANSWER_SECONDS_AGAIN,
     BoundedConnection,
 )
-from copilot_admin.config.databases import POOL, TIMEOUTS_OF_SERVERS
+from copilot_admin.config.databases import OPTIONS_OF_SERVERS, POOL
 from tests.services import DATABASE_URL
 
 TOLD_WITHIN_SECONDS = 5.0  # whoever asks while PostgreSQL is away
@@ -22,7 +22,7 @@ LONG = 3.0  # what a statement takes that must not be waited for; then its sessi
 
 
 def test_what_is_slow_ends_before_what_is_dead_and_both_in_time():
-    slow = int(re.findall(r"statement_timeout=(\d+)", TIMEOUTS_OF_SERVERS)[0]) / 1000
+    slow = int(re.findall(r"statement_timeout=(\d+)", OPTIONS_OF_SERVERS)[0]) / 1000
     assert slow < ANSWER_SECONDS
     # A statement in vain, and then, where it was one of a transaction, a new connection in vain.
     assert ANSWER_SECONDS + POOL["timeout"] + ANSWER_SECONDS_AGAIN < TOLD_WITHIN_SECONDS

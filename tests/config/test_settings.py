@@ -233,7 +233,7 @@ def test_postgresql_has_a_pool_and_time_limits(tmp_path):
             "connection_class": BoundedConnection,
         },
         "options": "-c statement_timeout=3000 -c lock_timeout=2000 "
-        "-c idle_in_transaction_session_timeout=10000",
+        "-c idle_in_transaction_session_timeout=10000 -c jit=off",
     }
 
 
@@ -255,6 +255,7 @@ def test_only_commands_that_serve_nobody_may_take_their_time(argv, expected, tmp
     assert is_maintenance(argv) is expected
     entry = database("postgres://u@h/n", data_dir=tmp_path, maintenance=expected)
     assert ("-c statement_timeout=0 " in entry["OPTIONS"]["options"]) is expected
+    assert ("-c jit=off" in entry["OPTIONS"]["options"]) is not expected
     assert ("connection_class" not in entry["OPTIONS"]["pool"]) is expected
 
 
