@@ -102,6 +102,7 @@ def _fill(turns: int, times: int) -> int:
 
     from benchmarks.multiplying import multiply
     from benchmarks.transcripts import TURNS, filler
+    from copilot_admin.server.database import without_statement_timeout
     from tests.factories import make_key
 
     versions = [version for _ in range(COPILOTS) for version in _versions()]
@@ -115,8 +116,12 @@ def _fill(turns: int, times: int) -> int:
         multiply(times, say=_say)
     filling.converse(LONG)
     print(f"filled in {time.monotonic() - began:.0f} s")
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
+    if connection.vendor == "postgresql":
+        with without_statement_timeout(), connection.cursor() as cursor:
+            cursor.execute("VACUUM ANALYZE")
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
     return _turns()
 
 
