@@ -44,15 +44,13 @@ class Indexed:
     """What an index knows of a filter's value.
 
     Attributes:
-        ids: Of the conversations with it, maybe some of them several times.
-        is_condition: The condition is nothing else than to be one of these.
+        ids: Of the conversations with it and of no other, maybe some of them several times.
         newest: Asks the index for the highest ids; None where it cannot say at once.
     """
 
     condition: Q
     ids: "QuerySet[Any, Any]"
     is_in_order: bool
-    is_condition: bool
     newest: Callable[[], Sequence[int]] | None = None
 
 
@@ -111,13 +109,11 @@ class Filter:
             return None
         entries = self.entries(text) if self.entries else Conversation.objects.filter(condition)
         ids = entries.order_by().values("conversation" if self.entries else "pk")
-        is_in_order = index is Index.ORDER
         return Indexed(
             newest=partial(self.newest, text) if self.newest else None,
             condition=condition,
             ids=ids,
-            is_in_order=is_in_order,
-            is_condition=not (is_in_order or self.entries),
+            is_in_order=index is Index.ORDER,
         )
 
 

@@ -46,9 +46,12 @@ def scope_of(ordered: QuerySet[Conversation], chosen: Chosen, *, window: int = W
     if not chosen.needs_bound:
         return Scope(rows=passing)
     for indexed in chosen.indexed:
-        if not indexed.ids[window : window + 1]:
-            few = Q() if indexed.is_condition else Q(pk__in=indexed.ids)
-            return Scope(rows=passing.filter(few))
+        found = list(indexed.ids[: window + 1])
+        if len(found) <= window:
+            # By their ids: PostgreSQL took the number that it guessed for a reason to read all conversations,
+            # and joined what it had joined to find that they are few once more.
+            few = {pk for row in found for pk in row.values() if pk is not None}
+            return Scope(rows=ordered.filter(chosen.besides(indexed.condition), pk__in=few))
     ends = _ends(ordered, chosen, window)
     if None in ends:
         return Scope(rows=passing)

@@ -10,7 +10,7 @@ import pytest
 
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.journal.users import row_of
-from copilot_admin.models import Conversation, Copilot, Outcome, Run
+from copilot_admin.models import Conversation, Copilot, Feedback, Outcome, Run, Turn
 from copilot_admin.review import finding
 from copilot_admin.review.chosen import Chosen, read_filters
 from copilot_admin.review.filter import Index
@@ -145,7 +145,25 @@ def test_requests_that_seldom_end_so_are_found_by_an_index(what: str):
     chosen = read_filters({"counted": f"{what} 2026-11-20 2026-11-20"})
     rows = scope_of(NEWEST, chosen).rows
     assert [row.title for row in rows] == ["asked", "asked"]
-    assert "run_not_completed" in _plan_of(rows, is_sorted=False)
+    _use_indexes()
+    assert "run_not_completed" in rows.all()[:51].explain()
+
+
+@pytest.mark.parametrize(
+    ("given", "table"),
+    [({"model": "rare"}, "copilot_admin_run"), ({"reason": "Slow"}, "copilot_admin_feedback")],
+)
+def test_what_few_have_is_found_once_and_then_by_ids_alone(given: dict[str, str], table: str):
+    talks(1, title="asked", n_down=1)
+    talks(9, title="other")
+    runs("asked", 2, model="rare")
+    asked = Conversation.objects.get(title="asked")
+    turn = Turn.objects.create(conversation=asked, started_at=NOON)
+    Feedback.objects.create(turn=turn, source="end_user", value=-1, tags=["Slow"])
+    with CaptureQueriesContext(connection) as queries:
+        rows = scope_of(NEWEST, read_filters(given)).rows
+        assert [row.title for row in rows] == ["asked"]
+    assert [table in query["sql"] for query in queries.captured_queries] == [True, False]
 
 
 def test_what_a_filter_does_not_know_leaves_nothing():
@@ -193,16 +211,19 @@ def _plan(chosen: Chosen) -> str:
     return _plan_of(NEWEST.filter(chosen.condition))
 
 
-def _plan_of(rows: QuerySet[Conversation], *, is_sorted: bool = True) -> str:
+def _plan_of(rows: QuerySet[Conversation]) -> str:
+    _use_indexes()
+    plan = str(rows.all()[:51].explain())
+    assert "Sort" not in plan
+    assert "TEMP B-TREE" not in plan
+    return plan
+
+
+def _use_indexes() -> None:
     if IS_POSTGRESQL:
         with connection.cursor() as cursor:
             for way in ("seqscan", "bitmapscan", "sort"):
                 cursor.execute(f"SET LOCAL enable_{way} = off")
-    plan = str(rows.all()[:51].explain())
-    if is_sorted:
-        assert "Sort" not in plan
-        assert "TEMP B-TREE" not in plan
-    return plan
 
 
 def test_a_page_of_what_was_asked_long_ago_begins_with_the_newest_that_an_index_has(monkeypatch):

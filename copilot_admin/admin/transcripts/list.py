@@ -18,6 +18,7 @@ from copilot_admin.review.excerpts import excerpts
 from copilot_admin.review.filters import BY_NAME
 from copilot_admin.review.finding import (
     WINDOW,
+    Scope,
     first_rows,
     rows_anywhere,
     rows_from_newest,
@@ -51,6 +52,8 @@ class TranscriptList(ChangeList):
     bound: Bound | None = None
     further_query: str | None = None
     looked_to: Conversation | None = None
+    is_first = False
+    newest_scope: Scope | None = None
     chosen: Chosen
     is_being_filled = False
     all_rows: QuerySet[Conversation]
@@ -103,9 +106,10 @@ class TranscriptList(ChangeList):
         asked = request.GET
         newer = row_key(asked.get(NEWER, ""))
         older = None if newer else row_key(asked.get(OLDER, ""))
+        self.is_first = not (newer or older)
         size = self.list_per_page
         typed = read_typed(self.query)
-        named = found_by_id(typed) if typed and not (newer or older) else {}
+        named = found_by_id(typed) if typed and self.is_first else {}
         found = self._found(beside(self.all_rows, newer=newer, older=older), typed, named)
         there_is_more, rows = len(found) > size, found[:size]
         if newer:
@@ -156,6 +160,8 @@ class TranscriptList(ChangeList):
         if len(found) > size or not self.chosen.needs_bound:
             return found
         scope = scope_of(rows, self.chosen, window=self.window)
+        if self.is_first:
+            self.newest_scope = scope
         if scope.end is None:
             return list(scope.rows[: size + 1])
         far = rows_from_newest(rows, self.chosen, size=size)
@@ -183,7 +189,7 @@ class TranscriptList(ChangeList):
             self.is_least = bool(self.older_query or self.newer_query)
         else:
             newest = beside(self.all_rows, newer=None, older=None)
-            scope = scope_of(newest, self.chosen, window=self.window)
+            scope = self.newest_scope or scope_of(newest, self.chosen, window=self.window)
             counted = max(scope.rows.order_by()[: COUNTED + 1].count(), len(rows))
             self.is_bounded = counted > COUNTED
             is_whole = not (self.older_query or self.newer_query or self.looked_to)
