@@ -103,6 +103,7 @@ def test_who_is_no_member_finds_nothing_at_any_address(copilot, groups, method) 
     assert everything() == before
 
 
+@pytest.mark.usefixtures("short_refusals")
 @pytest.mark.parametrize("kind", ["member", "operator", "superuser", "for all builders"])
 def test_members_and_who_reaches_every_copilot_find_what_the_owner_finds(
     copilot, owner, kind
