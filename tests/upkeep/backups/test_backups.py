@@ -30,7 +30,6 @@ from copilot_admin.upkeep.backups.restoring import _put_back, restore
 from tests import services
 from tests.factories import make_provider, make_published
 
-pytestmark = pytest.mark.database
 KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="  # that of the tests
 CANARY = "sk-canary-of-a-provider"
 IS_POSTGRESQL = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
@@ -101,6 +100,7 @@ def with_head(path: Path, **changes: object) -> Path:
     return rewritten(path, {manifest.NAME: json.dumps(head).encode()})
 
 
+@pytest.mark.database
 @pytest.mark.django_db(transaction=True)
 def test_what_comes_back_is_what_was_there(data, elsewhere, tmp_path):
     """One way for all: each command takes a second to start."""
@@ -196,12 +196,14 @@ class TestAFileThatIsNotWhole:
             "with that one."
         )
 
+    @pytest.mark.database
     def test_another_kind_of_database_is_refused(self, file):
         assert self.refusal(with_head(file, vendor="oracle")) == (
             f"The backup is of oracle, DATABASE_URL names {connection.vendor}. Set DATABASE_URL to a "
             "database of its kind."
         )
 
+    @pytest.mark.database
     def test_a_database_that_is_used_is_not_replaced_unasked(self, file):
         assert self.refusal(file, force=False).startswith("The database is not empty.")
 
@@ -239,6 +241,7 @@ class TestAFileThatCannotBeWritten:
         assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
+@pytest.mark.database
 @pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite has no programs")
 @pytest.mark.django_db(transaction=True)
 class TestPostgresqlsPrograms:
