@@ -13,12 +13,20 @@ from tests.workspace.model_server import ModelServer, calls, says
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 MOST_STEPS = 150  # of the Tab key, from one thing to another on a page
+HIDDEN = """() => {
+  const one = document.activeElement;
+  const [{ left, top, width, height }] = one.getClientRects();
+  const above = document.elementFromPoint(left + width / 2, top + height / 2);
+  const isSeen = [one, ...(one.labels ?? [])].some((part) => part.contains(above));
+  return isSeen ? null : one.outerHTML.slice(0, 120);
+}"""  # what has the focus, where something else lies over its middle
 
 
 class Keys:
     """Somebody who has no mouse."""
 
     def __init__(self, visit: Visit) -> None:
+        self.visit = visit
         self.page = visit.page
 
     def to(self, what: Locator, *, key: str = "Tab") -> None:
@@ -29,6 +37,19 @@ class Keys:
                 return
             self.page.keyboard.press(key)
         raise AssertionError(f"The keyboard does not lead to {what}.")
+
+    def hidden_on_the_way(self, *, key: str) -> list[str]:
+        """Goes through the whole page; what has the focus on the way and is not seen."""
+        hidden: list[str] = []
+        self.page.evaluate("document.activeElement.blur(); window.passed = new Set()")
+        for _step in range(MOST_STEPS):
+            self.page.keyboard.press(key)
+            self.visit.next_frames()
+            if self.page.evaluate("passed.size === passed.add(document.activeElement).size"):
+                return hidden
+            if self.page.evaluate("document.activeElement !== document.body"):
+                hidden += filter(None, [self.page.evaluate(HIDDEN)])
+        raise AssertionError("The page has no end.")
 
     def press(self, what: Locator, *, key: str = "Tab") -> None:
         """Goes to a button or a link, and presses it."""
@@ -134,3 +155,35 @@ def test_who_goes_on_into_the_preview_stays_there_when_it_is_drawn_anew(ada: Vis
         typed = page.locator("#id_description").input_value()
         expect(page.locator("#preview")).to_contain_text(typed.strip())
         expect(what).to_be_focused()
+
+
+@pytest.mark.parametrize(
+    "width", [1440, pytest.param(1024, marks=pytest.mark.nightly), PHONE["width"]]
+)
+@pytest.mark.parametrize("path", ["{}/change/", "publish/?id={}", "{}/connect/"])
+def test_nothing_that_has_the_focus_hides_behind_a_bar(ada: Visit, path: str) -> None:
+    copilot = make_copilot(features={"widget-dashboard-select": True, "mcp-tools": True})
+    ada.go("/admin/copilot_admin/copilot/" + path.format(copilot.pk))
+    ada.unfold()
+    for key in ("Tab", "Shift+Tab"):
+        assert Keys(ada).hidden_on_the_way(key=key) == []
+
+
+@pytest.mark.parametrize("width", [PHONE["width"]])
+def test_a_phone_shows_every_button_of_the_form_as_a_whole(ada: Visit) -> None:
+    copilot = make_copilot()
+    ada.go(f"/admin/copilot_admin/copilot/{copilot.pk}/change/")
+    ada.page.locator("#id_description").fill("Typed.")
+    bar = ada.page.locator(".ca-sticky-row")
+    expect(bar.get_by_text("Unsaved edits")).to_be_visible()
+    for one in bar.locator("> *").all():
+        expect(one).to_be_in_viewport(ratio=1)
+    assert bar.evaluate("(bar) => bar.clientHeight") < PHONE["height"] / 8
+
+
+@pytest.mark.parametrize("width", [1440])
+def test_the_way_back_above_a_page_can_be_pressed_with_a_mouse_too(ada: Visit) -> None:
+    copilot = make_copilot()
+    ada.go(f"/admin/copilot_admin/copilot/{copilot.pk}/change/")
+    ada.page.get_by_role("navigation", name="Breadcrumbs").get_by_text("Copilots").click()
+    expect(ada.page).to_have_url(f"{ada.base_url}/admin/copilot_admin/copilot/")
