@@ -170,6 +170,23 @@ def test_an_unknown_placeholder_is_told_while_it_is_typed(ada: Visit) -> None:
     expect(note).to_be_hidden()
 
 
+def test_a_prompt_that_is_too_long_is_not_sent_and_stays(ada: Visit) -> None:
+    copilot = make_copilot(system_prompt="Be brief.")
+    page = ada.page
+    ada.go(FORM.format(copilot.pk))
+    prompt = page.locator("#id_system_prompt")
+    prompt.evaluate("(text) => (text.value = `${'word '.repeat(139)}word\\n`.repeat(2000))")
+    page.get_by_role("tab", name="Features").click()
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.locator("[data-ca-unknown]")).to_have_text(
+        "Not sent: the prompt has 1,400,000 characters; 1,000,000 are the most. Shorten it."
+    )
+    expect(prompt).to_be_focused()
+    assert prompt.evaluate("(text) => text.value.length") == 1_400_000
+    copilot.refresh_from_db()
+    assert copilot.system_prompt == "Be brief."
+
+
 def test_leaving_with_unsaved_edits_is_asked_about(ada: Visit) -> None:
     page = ada.page
     ada.go(FORM.format(make_copilot().pk))

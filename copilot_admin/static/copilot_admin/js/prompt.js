@@ -19,8 +19,9 @@ for (const box of document.querySelectorAll("[data-ca-prompt]")) {
   });
   // The note below says the same, and goes away while it is mended.
   box.parentElement.querySelectorAll(".ca-open-problem").forEach((line) => line.remove());
-  const { most, tooLong: sentence } = box.dataset;
-  checkLength(text, { most: Number(most), sentence, say: (words) => (note.textContent = words) });
+  const { most, tooLong: sentence, notSent } = box.dataset;
+  const say = (words) => (note.textContent = words);
+  checkLength(text, { most: Number(most), sentence, notSent, say });
   text.form.addEventListener("input", refresh);
   text.form.addEventListener("change", refresh);
   refresh();
