@@ -158,7 +158,8 @@ def test_who_goes_on_into_the_preview_stays_there_when_it_is_drawn_anew(ada: Vis
 
 
 @pytest.mark.parametrize(
-    "width", [1440, pytest.param(1024, marks=pytest.mark.nightly), PHONE["width"]]
+    "width",
+    [*(pytest.param(width, marks=pytest.mark.nightly) for width in (1440, 1024)), PHONE["width"]],
 )
 @pytest.mark.parametrize("path", ["{}/change/", "publish/?id={}", "{}/connect/"])
 def test_nothing_that_has_the_focus_hides_behind_a_bar(ada: Visit, path: str) -> None:

@@ -21,7 +21,11 @@ function bringInSight(one) {
 }
 
 function isHidden(one) {
-  const [{ left, top, width, height }] = one.getClientRects(); // of a link over two lines, the first
+  const [box] = one.getClientRects(); // of a link over two lines, the first
+  if (!box) {
+    return false; // it was hidden meanwhile
+  }
+  const { left, top, width, height } = box;
   if (Math.min(width, height) <= 1 || height > innerHeight) {
     return false; // its label is what is seen; or it never is as a whole
   }
