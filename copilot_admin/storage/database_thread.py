@@ -204,17 +204,23 @@ class DatabaseThread:
     def _schedule(self, work: Callable[[], T]) -> Future[T]:
         self._survive_fork()
         with self._idle:
-            if self._stopping or self._unfinished >= self._capacity:
-                raise JournalDown
-            if self._executor is None:
-                self._executor = _OneThread(self._name)
-            try:
-                future = self._executor.submit(work)
-            except RuntimeError as error:  # the interpreter is on its way out
-                raise JournalDown from error
+            self._look_for_room()
+            future = self._start(work)
             self._unfinished += 1
         future.add_done_callback(self._one_done)
         return future
+
+    def _look_for_room(self) -> None:
+        if self._stopping or self._unfinished >= self._capacity:
+            raise JournalDown
+
+    def _start(self, work: Callable[[], T]) -> Future[T]:
+        if self._executor is None:
+            self._executor = _OneThread(self._name)
+        try:
+            return self._executor.submit(work)
+        except RuntimeError as error:  # the interpreter is on its way out
+            raise JournalDown from error
 
     def _survive_fork(self) -> None:
         if self._pid != os.getpid():

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from django.db import connections, transaction
 
-from copilot_admin.storage.database_thread import OUTAGES, DatabaseThread, JournalDown, Reader
+from copilot_admin.storage.database_thread import OUTAGES, DatabaseThread, Reader
 from copilot_admin.storage.held_back import do_first, holding_back
 
 T = TypeVar("T")
@@ -45,6 +45,7 @@ class Writer(DatabaseThread):
     def __init__(self, name: str, *, capacity: int = 1000) -> None:
         super().__init__(name, capacity=capacity)
         self._queue: deque[_Waiting[Any]] = deque()
+        self._is_draining = False
         self._being_done_since: float | None = None
 
     def lag_seconds(self, now: float) -> float:
@@ -70,28 +71,42 @@ class Writer(DatabaseThread):
         self._survive_fork()
         waiting = _Waiting(job)
         with self._idle:
+            self._look_for_room()
+            if not self._is_draining:
+                self._start(self._drain)
+                self._is_draining = True
             self._queue.append(waiting)
-            try:
-                self._schedule(self._drain)
-            except JournalDown:
-                self._queue.remove(waiting)
-                raise
+            self._unfinished += 1
+        waiting.future.add_done_callback(self._one_done)
         return waiting.future
 
     def _begin_anew(self) -> None:
         super()._begin_anew()
         self._queue = deque()
+        self._is_draining = False
 
     def _drain(self) -> None:
-        batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
-        if not batch:
-            return
-        self._being_done_since = batch[0].since
-        try:
-            if not _settled_together(batch):
-                _settle_one_by_one(batch)
-        finally:
-            self._being_done_since = None
+        """Does what waits until nothing does: one call for all jobs of a busy time, not one each."""
+        while batch := self._next_batch():
+            _settle(batch)
+
+    def _next_batch(self) -> list[_Waiting[Any]]:
+        with self._idle:
+            batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
+            self._is_draining = bool(batch)
+            self._being_done_since = batch[0].since if batch else None
+        return batch
+
+
+def _settle(batch: Sequence[_Waiting[Any]]) -> None:
+    """Settles every job of a batch, whatever happens: who waits for one has no other end."""
+    try:
+        if not _settled_together(batch):
+            _settle_one_by_one(batch)
+    except BaseException as error:  # noqa: BLE001  # a job's boundary (ADR 1)
+        for waiting in batch:
+            if not waiting.future.done():
+                waiting.future.set_exception(error)
 
 
 def _settled_together(batch: Sequence[_Waiting[Any]]) -> bool:

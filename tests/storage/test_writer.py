@@ -37,11 +37,23 @@ def reader() -> Iterator[DatabaseThread]:
 
 def at_once(writer: Writer, *jobs: Callable[[], Any]) -> list[Future[Any]]:
     """Has all jobs wait before the first one is done."""
-    go = threading.Event()
-    writer.submit(lambda: go.wait(HANGS_SECONDS))
+    go = hold(writer)
     futures = [writer.submit(job) for job in jobs]
     go.set()
     return futures
+
+
+def hold(writer: Writer) -> threading.Event:
+    """Keeps the writer busy until the event is set."""
+    go, has_begun = threading.Event(), threading.Event()
+
+    def busy() -> None:
+        has_begun.set()
+        assert go.wait(HANGS_SECONDS)
+
+    writer.submit(busy)
+    assert has_begun.wait(HANGS_SECONDS)
+    return go
 
 
 def make(name: str) -> Callable[[], str]:
@@ -141,8 +153,10 @@ def test_jobs_fail_when_the_database_is_gone(writer, monkeypatch):
     def refuse(batch: object) -> None:
         raise OperationalError("connection refused")
 
+    go = hold(writer)
     monkeypatch.setattr(writer_module, "_commit", refuse)
-    futures = at_once(writer, make("One"), make("Two"))
+    futures = [writer.submit(make(name)) for name in ("One", "Two")]
+    go.set()
     assert all(isinstance(future.exception(HANGS_SECONDS), OperationalError) for future in futures)
 
 
@@ -155,9 +169,8 @@ def test_a_lock_that_was_waited_for_long_is_waited_for_no_more(writer, monkeypat
         raise OperationalError("database is locked")
 
     monkeypatch.setattr(writer_module, "_commit", locked)
-    (future,) = at_once(writer, make("One"))
-    assert isinstance(future.exception(HANGS_SECONDS), OperationalError)
-    assert len(tries) == 2  # the job before it was tried once too
+    assert isinstance(writer.submit(make("One")).exception(HANGS_SECONDS), OperationalError)
+    assert len(tries) == 1
 
 
 def test_jobs_behind_a_lock_do_not_wait_for_it_one_after_the_other(writer, monkeypatch):
@@ -233,6 +246,40 @@ def test_a_full_queue_is_refused_and_loses_nothing(writer):
     assert (refused.value.status, refused.value.code) == (503, "journal-down")
     go.set()
     assert {future.result(HANGS_SECONDS) for future in taken} == names()
+
+
+def test_a_writer_that_is_never_idle_counts_only_what_it_has_not_done(writer):
+    names_so_far: set[str] = set()
+    go = hold(writer)
+    for turn in range(10):  # 5 jobs each: more than twice as many as may wait
+        batch = [writer.submit(make(f"{turn}-{number}")) for number in range(4)]
+        has_begun, later = threading.Event(), threading.Event()
+
+        def busy(has_begun: threading.Event = has_begun, later: threading.Event = later) -> None:
+            has_begun.set()
+            assert later.wait(HANGS_SECONDS)
+
+        writer.submit(busy)
+        go.set()
+        assert has_begun.wait(HANGS_SECONDS)
+        assert writer.waiting == 5
+        go = later
+        names_so_far |= {f"{turn}-{number}" for number in range(4)}
+    go.set()
+    assert {future.result(HANGS_SECONDS) for future in batch} <= names_so_far
+    assert writer.wait_until_idle(timeout=HANGS_SECONDS)
+    assert names() == names_so_far
+
+
+def test_whoever_waits_is_told_when_settling_itself_breaks(writer, monkeypatch):
+    def broken(batch: object) -> bool:
+        raise RuntimeError("cannot close a connection")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(writer_module, "_settled_together", broken)
+        future = writer.submit(make("Lost"))
+        assert isinstance(future.exception(HANGS_SECONDS), RuntimeError)
+    assert writer.submit(make("Next")).result(HANGS_SECONDS) == "Next"
 
 
 def test_a_thread_that_stops_finishes_first_and_starts_again(writer):
