@@ -94,6 +94,15 @@ def test_an_axis_without_zero_has_no_baseline():
     assert drawn("line").baseline is None
 
 
+def test_a_line_can_be_wanted_from_zero():
+    params = {"chartType": "line", "xKey": "day", "yKey": ["close"]}
+    chart = chart_of(
+        params, [{"day": "a", "close": 90}, {"day": "b", "close": 100}], from_zero=True
+    )
+    assert [tick.label for tick in chart.y_ticks] == ["0", "20", "40", "60", "80", "100"]
+    assert chart.baseline is not None
+
+
 def test_points_go_along_a_number_line_when_x_is_a_number():
     rows = [{"x": 1, "y": 1}, {"x": "10", "y": 2}, {"x": 100, "y": 3}]
     chart = drawn("scatter", rows, "y", x="x")

@@ -99,14 +99,14 @@ def time_to(found: FirstToken | None, url: str = "") -> Cell:
 
 
 def change(now: Raw, before: Raw) -> str:
-    """What changed, in words and per cent."""
+    """What changed, in words and per cent; nothing where there was nothing, which stands beside it."""
     if not isinstance(now, int | float | Decimal) or not isinstance(before, int | float | Decimal):
+        return ""
+    if not before:
         return ""
     difference = float(now) - float(before)
     if not difference:
         return _("as before")
-    if not before:
-        return _("none before")
     value = abs(difference) / abs(float(before))
     shown = number_format(round(100 * value), 0, force_grouping=True) if value >= 0.005 else "< 1"
     form = _("%(share)s %% more") if difference > 0 else _("%(share)s %% less")

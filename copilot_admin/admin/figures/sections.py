@@ -75,7 +75,8 @@ def _chart(figures: Figures, kind: str, series: dict[str, Sequence[float | None]
         }
         for place, (span, _counts) in enumerate(figures.series)
     ]
-    return chart_of({"chartType": kind, "xKey": x_key, "yKey": list(series)}, rows)
+    params: JsonObject = {"chartType": kind, "xKey": x_key, "yKey": list(series)}
+    return chart_of(params, rows, from_zero=True)
 
 
 def _along(figures: Figures, name: str) -> list[float | None]:

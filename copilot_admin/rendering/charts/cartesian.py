@@ -21,9 +21,11 @@ WIDEST_BAR = 48.0
 FEW_POINTS = 40  # up to here every point of a line is marked
 
 
-def lines(rows: Sequence[JsonObject], *, x_key: str, y_keys: Sequence[str]) -> Chart | None:
+def lines(
+    rows: Sequence[JsonObject], *, x_key: str, y_keys: Sequence[str], from_zero: bool = False
+) -> Chart | None:
     """A line for each series, over the rows in their order."""
-    plot = plot_of(rows, x_key=x_key, y_keys=y_keys, most=MOST_POINTS)
+    plot = plot_of(rows, x_key=x_key, y_keys=y_keys, most=MOST_POINTS, from_zero=from_zero)
     if plot is None:
         return None
     places = plot.evenly()

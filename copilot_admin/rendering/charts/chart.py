@@ -1,6 +1,7 @@
-"""From the parameters and rows of a chart artifact to a drawing."""
+"""From the parameters and rows of a chart to a drawing."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from copilot_admin.rendering.charts.cartesian import bars, lines, scatter
 from copilot_admin.rendering.charts.circular import ring
@@ -10,13 +11,16 @@ from protocol.json import Json, JsonObject
 KINDS = {"line": lines, "bar": bars, "scatter": scatter}
 
 
-def chart_of(params: JsonObject, rows: Sequence[JsonObject]) -> Chart | None:
+def chart_of(
+    params: JsonObject, rows: Sequence[JsonObject], *, from_zero: bool = False
+) -> Chart | None:
     """Draws a chart.
 
     Args:
         params: `chart_params` of the artifact: `{chartType, xKey, yKey}`, for pie and donut
             `{chartType, angleKey, calloutLabelKey}`.
         rows: The data.
+        from_zero: Whether lines show how far they are from zero, as bars always do.
 
     Returns:
         None when the parameters name no chart of these rows, or there is no number in them.
@@ -26,6 +30,8 @@ def chart_of(params: JsonObject, rows: Sequence[JsonObject]) -> Chart | None:
         label, value = _key(params.get("calloutLabelKey")), _key(params.get("angleKey"))
         return ring(rows, label_key=label, value_key=value, is_donut=kind == "donut")
     draw = KINDS.get(kind) if isinstance(kind, str) else None
+    if draw is lines:
+        draw = partial(lines, from_zero=from_zero)
     y_keys = _keys(params.get("yKey"))
     if draw is None or not y_keys:
         return None
