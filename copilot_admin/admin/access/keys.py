@@ -103,6 +103,7 @@ class EndpointKeyAdmin(GuardedLookups, NoPopups, KeyModelAdmin):
     change_form_template = "admin/copilot_admin/endpointkey/change_form.html"
     list_display = ("name", "beginning", "state", "scope", "expires_at", "created_at")
     search_fields = ("name", "shown")
+    search_help_text = gettext_lazy("Name or beginning of the key")
     actions = None
     empty_state = gettext_lazy(
         "There is no key yet. Copilots whose access is “with a key” answer nobody without one."

@@ -4,10 +4,9 @@ Superusers are locked until the transaction ends: of two who take each other's r
 moment the second one waits, and then is the last.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from django.contrib.auth.forms import UserChangeForm
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import connection
@@ -17,24 +16,20 @@ from django.utils.translation import gettext as _
 MIGHTY = ("is_active", "is_staff", "is_superuser")
 
 
-class PersonForm(UserChangeForm[User]):
-    """The page of a person, which takes the last one's power from nobody."""
+def refuse_to_leave_nobody(person: User, typed: Mapping[str, Any]) -> None:
+    """Refuses what would leave nobody who may do everything.
 
-    def clean(self) -> dict[str, Any] | None:
-        """Refuses to leave nobody who may do everything.
+    Args:
+        person: As the account is stored.
+        typed: What shall be stored; what is only shown is not among it.
 
-        Raises:
-            ValidationError: This would.
-        """
-        typed = super().clean() or self.cleaned_data
-        person: User = (
-            self.instance
-        )  # as it is stored; what is only shown is not among what is typed
-        rights = {name: (getattr(person, name), typed.get(name)) for name in MIGHTY}
-        loses = any(now is False for _was, now in rights.values())
-        if loses and all(was for was, _now in rights.values()) and _are_the_last([person]):
-            raise ValidationError(_nobody_left(), code="last")
-        return typed
+    Raises:
+        ValidationError: Nobody would be left.
+    """
+    rights = {name: (getattr(person, name), typed.get(name)) for name in MIGHTY}
+    loses = any(now is False for _was, now in rights.values())
+    if loses and all(was for was, _now in rights.values()) and _are_the_last([person]):
+        raise ValidationError(_nobody_left(), code="last")
 
 
 def obstacles_of(people: Collection[User], *, by: int | None) -> list[str]:

@@ -14,7 +14,8 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.access.lockout import PersonForm, obstacles_of
+from copilot_admin.admin.access.forms import GroupForm, PersonForm
+from copilot_admin.admin.access.lockout import obstacles_of
 from copilot_admin.admin.access.powers import (
     Powers,
     groups_within,
@@ -22,10 +23,12 @@ from copilot_admin.admin.access.powers import (
     powers_of,
     powers_of_group,
 )
+from copilot_admin.admin.access.rights import ROLES, RightsField
 from copilot_admin.admin.common.audited import AuditedAdmin
 from copilot_admin.admin.common.generics import PersonModelAdmin
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.common.no_popups import NoPopups
+from copilot_admin.admin.common.widgets import Switches
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.logins.log_in_rows import carried_out, rows_of
 from copilot_admin.audit.snapshot import Snapshot
@@ -45,7 +48,8 @@ class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
     """The pages of users."""
 
     form = PersonForm
-    list_display = ("username", "email", "is_active", "is_staff", "comes_from", "last_login")
+    list_display = ("username", "email", "is_active", "may_log_in", "comes_from", "last_login")
+    search_help_text = _("Username, name or e-mail address")
     list_select_related = ("external",)
     change_form_template = "admin/copilot_admin/person/change_form.html"
     list_filter = ("is_active", "groups")
@@ -56,16 +60,20 @@ class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
         (
             _("Rights"),
             {
-                "fields": ("is_active", "is_staff", "groups", "is_superuser", "user_permissions"),
+                "fields": ("is_active", "is_staff", "groups", "is_superuser"),
                 "description": _(
-                    "Who may log in here has “staff status”. Groups say what for: Builders make "
-                    "copilots, Reviewers read transcripts, Operators look after everything else. "
-                    "You can give what you may do yourself; superusers can give everything."
+                    "You can give what you may do yourself; who may do everything can give everything."
                 ),
             },
         ),
+        (_("More rights"), {"fields": ("user_permissions",), "classes": ("collapse",)}),
         (_("Dates"), {"fields": ("last_login", "date_joined")}),
     )
+
+    @admin.display(description=_("May log in here"), boolean=True, ordering="is_staff")
+    def may_log_in(self, person: User) -> bool:
+        """Whether the admin lets somebody in."""
+        return person.is_staff
 
     @admin.display(description=_("Account"))
     def comes_from(self, person: User) -> str:
@@ -120,7 +128,11 @@ class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
         """Offers the groups that do not let their members do more than whoever looks."""
         if db_field.name == "groups":
-            options["queryset"] = groups_within(_own(request))
+            groups = groups_within(_own(request)).order_by("name")
+            told = {str(group.pk): ROLES.get(group.name, "") for group in groups}
+            options |= {"queryset": groups, "widget": Switches(told)}
+        if db_field.name == "user_permissions":
+            options["form_class"] = RightsField
         return super().formfield_for_manytomany(db_field, request, **options)
 
     def user_change_password(
@@ -162,6 +174,9 @@ class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
 class RoleAdmin(GuardedLookups, NoPopups, AuditedAdmin[Group], GroupAdmin):
     """The pages of groups."""
 
+    form = GroupForm
+    search_help_text = _("Name")
+    change_form_template = "admin/copilot_admin/person/group.html"
     filter_horizontal = ()
 
     def formfield_for_manytomany(
@@ -169,7 +184,8 @@ class RoleAdmin(GuardedLookups, NoPopups, AuditedAdmin[Group], GroupAdmin):
     ) -> Any:
         """Offers the permissions that whoever looks has himself."""
         if db_field.name == "permissions" and request is not None:
-            options["queryset"] = permissions_within(_own(request), Permission.objects.all())
+            rights = permissions_within(_own(request), Permission.objects.all())
+            options |= {"queryset": rights, "form_class": RightsField}
         return super().formfield_for_manytomany(db_field, request=request, **options)
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:

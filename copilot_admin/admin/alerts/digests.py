@@ -64,6 +64,7 @@ class DigestAdmin(GuardedLookups, NoPopups, AlertDigestModelAdmin):
     list_display = ("name", "about", "when", "enabled")
     list_select_related = ("copilot",)
     search_fields = ("name",)
+    search_help_text = gettext_lazy("Name")
     actions = None
     fieldsets = (
         (None, {"fields": ["name", ("weekday", "hour")]}),

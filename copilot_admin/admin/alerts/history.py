@@ -72,6 +72,7 @@ class AlertAdmin(ReadOnly, AlertModelAdmin):
     list_filter = (OpenFilter, ("rule", KnownRules))
     list_select_related = ("rule",)
     search_fields = ("sentence", "rule__name")
+    search_help_text = gettext_lazy("Words of the alert, or name of the rule")
     page_template = "admin/copilot_admin/alert/page.html"
     empty_state: str | Promise = gettext_lazy("There was no alert. Rules say what would be one.")
 
@@ -108,6 +109,7 @@ class DeliveryAdmin(ReadOnly, DeliveryModelAdmin):
     list_filter = ("state", "event", "webhook")
     list_select_related = ("webhook",)
     search_fields = ("subject", "to")
+    search_help_text = gettext_lazy("Subject or recipient")
     page_template = "admin/copilot_admin/alertdelivery/page.html"
     empty_state: str | Promise = gettext_lazy(
         "Nothing was sent yet. Rules and digests say what is, and to whom."

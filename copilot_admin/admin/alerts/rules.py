@@ -46,6 +46,7 @@ class RuleAdmin(GuardedLookups, NoPopups, AlertRuleModelAdmin):
     list_per_page = 100
     show_facets = admin.ShowFacets.NEVER
     search_fields = ("name",)
+    search_help_text = gettext_lazy("Name")
     actions = None
     empty_state = gettext_lazy(
         "There is no rule yet, so nobody is told of anything. Add one for thumbs down, errors, a "

@@ -78,6 +78,7 @@ class WebhookAdmin(GuardedLookups, AlertWebhookModelAdmin):
     change_form_template = f"{FOLDER}/change_form.html"
     list_display = ("name", "url", "made_at")
     search_fields = ("name", "url")
+    search_help_text = gettext_lazy("Name or address")
     actions = None
     empty_state = gettext_lazy(
         "There is no webhook. A webhook is an address of a program that is told of alerts."

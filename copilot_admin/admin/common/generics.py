@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING
 
 from django.contrib.auth.admin import UserAdmin
 from django.forms import ModelForm
+from django.forms.models import ModelChoiceIterator, ModelMultipleChoiceField
 
 from copilot_admin.admin.common.audited import AuditedAdmin
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
+    from django.contrib.auth.models import Group, Permission, User
 
     from copilot_admin.models import (
         Alert,
@@ -51,6 +52,9 @@ if TYPE_CHECKING:
         """Users, whose changes are audited too."""
 
     CopilotModelForm = ModelForm[Copilot]
+    GroupModelForm = ModelForm[Group]
+    PermissionIterator = ModelChoiceIterator[Permission]
+    PermissionsField = ModelMultipleChoiceField[Permission]
     ProviderModelForm = ModelForm[Provider]
     KeyModelForm = ModelForm[EndpointKey]
     QueueModelForm = ModelForm[ReviewQueue]
@@ -69,6 +73,7 @@ else:
     class PersonModelAdmin(AuditedAdmin, UserAdmin):
         """Users, whose changes are audited too."""
 
-    CopilotModelForm = ProviderModelForm = KeyModelForm = QueueModelForm = PriceModelForm = (
-        ModelForm
-    )
+    CopilotModelForm = GroupModelForm = ProviderModelForm = KeyModelForm = QueueModelForm = (
+        PriceModelForm
+    ) = ModelForm
+    PermissionIterator, PermissionsField = ModelChoiceIterator, ModelMultipleChoiceField

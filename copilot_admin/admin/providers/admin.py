@@ -41,6 +41,7 @@ class ProviderAdmin(GuardedLookups, TrialViews):
     change_form_template = "admin/copilot_admin/provider/change_form.html"
     list_display = ("name", "kind_label", "base_url", "key", "used_by")
     search_fields = ("name", "base_url")
+    search_help_text = gettext_lazy("Name or address")
     actions = None
     empty_state = gettext_lazy(
         "There is no provider yet. A provider is where models are: a service of the web, a server "

@@ -18,6 +18,7 @@ class CriterionAdmin(GuardedLookups, CriterionModelAdmin):
     list_display = ("name", "kind", "help", "position", "is_retired")
     list_filter = ("kind", "is_retired")
     search_fields = ("name",)
+    search_help_text = _("Name")
     actions = None
     fields = ("name", "kind", "help", "lowest", "highest", "position", "is_retired")
     empty_state: str | Promise = _(

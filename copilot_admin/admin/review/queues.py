@@ -44,6 +44,7 @@ class QueueAdmin(GuardedLookups, QueueModelAdmin):
     list_select_related = ("created_by",)
     list_per_page = 50
     search_fields = ("name",)
+    search_help_text = gettext_lazy("Name")
     actions = None
     empty_state: str | Promise = gettext_lazy(
         "There is no queue. Filter the transcripts, then make a queue of what you see."

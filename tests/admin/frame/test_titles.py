@@ -39,3 +39,12 @@ def test_the_archive_is_called_so(client: Client) -> None:
     client.force_login(make_user(is_superuser=True))
     address = reverse("admin:copilot_admin_copilot_changelist") + "?state=archived"
     assert title_and_heading(client, address) == ("Archive · Copilot Admin", "Archive")
+
+
+def test_a_search_says_what_it_looks_at() -> None:
+    silent = [
+        model.__name__
+        for model, page in site._registry.items()
+        if page.search_fields and not page.search_help_text
+    ]
+    assert silent == []

@@ -6,7 +6,7 @@ const heads = [...document.querySelectorAll("#result_list thead th")].map((head)
 
 for (const row of document.querySelectorAll("#result_list tbody tr")) {
   [...row.children].forEach((cell, place) => {
-    if (cell.tagName === "TD" && heads[place] && cell.textContent.trim()) {
+    if (cell.tagName === "TD" && heads[place] && (cell.textContent.trim() || cell.querySelector("img"))) {
       cell.dataset.label = heads[place];
     }
   });
