@@ -8,7 +8,7 @@ from asgiref.sync import sync_to_async
 
 from copilot_admin.audit.lines import json_line, values_of
 from copilot_admin.models.audit import AuditEntry, AuditEntryQuerySet
-from copilot_admin.review.exports.formats.comma_separated import safe_cell
+from copilot_admin.rendering.no_formula import no_formula
 from protocol.json import Json
 
 BATCH = 1000
@@ -68,7 +68,7 @@ def _written(entries: list[AuditEntry], form: str) -> str:
 
 
 def _cell(value: Json) -> str | int | None:
-    return safe_cell(value if isinstance(value, int) else str(value or ""))
+    return no_formula(value if isinstance(value, int) else str(value or ""))
 
 
 def _csv(rows: object) -> str:

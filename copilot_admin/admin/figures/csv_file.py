@@ -6,9 +6,9 @@ from io import StringIO
 
 from django.http import HttpResponse
 
-from copilot_admin.admin.figures.cells import Cell, Raw
+from copilot_admin.admin.figures.cells import Cell
+from copilot_admin.rendering.no_formula import no_formula
 
-_BEGINS_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _MARK = "\ufeff"  # so that spreadsheets read it as UTF-8
 
 
@@ -16,16 +16,10 @@ def csv_response(name: str, columns: Sequence[str], rows: Sequence[Sequence[Cell
     """A table to be saved as a file."""
     text = StringIO(newline="")
     writer = csv.writer(text)
-    writer.writerow([_safe(column) for column in columns])
-    writer.writerows([[_safe(cell.raw) for cell in row] for row in rows])
+    writer.writerow([no_formula(column) for column in columns])
+    writer.writerows([[no_formula(cell.raw) for cell in row] for row in rows])
     return HttpResponse(
         _MARK + text.getvalue(),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
     )
-
-
-def _safe(value: Raw) -> Raw:
-    if isinstance(value, str) and value.lstrip(" ").startswith(_BEGINS_FORMULA):
-        return f"'{value}"
-    return value

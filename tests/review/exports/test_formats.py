@@ -25,7 +25,7 @@ from copilot_admin.models import (
     Verdict,
 )
 from copilot_admin.review.exports.format import About, all_formats
-from copilot_admin.review.exports.formats.comma_separated import BYTE_ORDER_MARK, safe_cell
+from copilot_admin.review.exports.formats.comma_separated import BYTE_ORDER_MARK
 from copilot_admin.review.exports.formats.markdown import fenced, plain
 from tests.admin.transcripts.transcript_rows import call, echo, results, rich_conversation
 from tests.factories import make_version
@@ -51,17 +51,6 @@ def rows_of(text: str) -> list[dict[str, str]]:
 
 def lines_of(text: str) -> list[Any]:
     return [json.loads(line) for line in text.split("\n") if line]
-
-
-@pytest.mark.parametrize("first", list("=+-@\t\r\n＝＋－＠"))
-def test_a_cell_is_no_formula(first: str):
-    assert safe_cell(f"{first}1+1") == f"'{first}1+1"
-    assert safe_cell(f"  {first}1+1") == f"'  {first}1+1"
-    assert safe_cell(f"1{first}1") == f"1{first}1"
-
-
-def test_numbers_and_nothing_are_cells_as_they_are():
-    assert [safe_cell(one) for one in (-1, 0, None, "")] == [-1, 0, None, ""]
 
 
 @pytest.mark.parametrize(

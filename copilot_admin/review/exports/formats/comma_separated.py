@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.rendering.no_formula import no_formula
 from copilot_admin.review.exports.conversations import ExportedConversation, ExportedTurn
 from copilot_admin.review.exports.format import About, ExportFormat
 from copilot_admin.review.exports.words import (
@@ -21,8 +22,6 @@ from copilot_admin.review.exports.words import (
 )
 
 BYTE_ORDER_MARK = "\ufeff"  # without it Excel takes UTF-8 for something else
-# What spreadsheets take for the beginning of a formula; those that are twice as wide too.
-FORMULA = tuple("=+-@\t\r\n＝＋－＠")  # noqa: RUF001  # fullwidth signs
 Cell = str | int | None
 
 
@@ -45,13 +44,6 @@ class CommaSeparated(ExportFormat):
             yield _line([column(conversation, turn) for column in COLUMNS.values()])
 
 
-def safe_cell(value: Cell) -> Cell:
-    """A cell that no spreadsheet takes for a formula."""
-    if isinstance(value, str) and value.lstrip(" ").startswith(FORMULA):
-        return f"'{value}"
-    return value
-
-
 class _Line:
     """A file for one line."""
 
@@ -63,7 +55,7 @@ class _Line:
 
 def _line(cells: Sequence[Cell]) -> str:
     line = _Line()
-    csv.writer(line).writerow([safe_cell(cell) for cell in cells])
+    csv.writer(line).writerow([no_formula(cell) for cell in cells])
     return line.text
 
 
