@@ -12,6 +12,8 @@ import unicodedata
 _UNSEEN = dict.fromkeys(map(ord, "*`\u00ad\u200b\u200c\u200d\u2060\ufeff\0"))
 _DOTTED_I = "i\u0307"  # what becomes of a capital i with a dot
 _DOTLESS_I = "\u0131"  # Turkish: its capital is I, which is that of i everywhere else
+# Vowels and ends of Korean syllables, and half-wide marks of Japanese ones.
+_PARTS = frozenset(map(chr, (*range(0x1160, 0x1200), *range(0xD7B0, 0xD800), 0xFF9E, 0xFF9F)))
 _CLUSTER = re.compile(r"\s+|\S", re.DOTALL)
 # Every accent is such a character. To put a run of them in order takes the square of its length, and
 # no language has as many.
@@ -26,14 +28,21 @@ def fold(text: str) -> str:
 def folded_with_places(text: str) -> tuple[str, list[tuple[int, int]]]:
     """A folded text, and for each of its signs where it stood: from one place to before another.
 
-    Blanks at the ends stay, one of each.
+    Blanks at the ends stay, one of each. Those around a sign that is dropped are one.
     """
     signs: list[str] = []
     places: list[tuple[int, int]] = []
     for start, cluster in _clusters(text):
-        folded = " " if cluster.isspace() else _folded(cluster)
-        signs.append(folded)
-        places += [(start, start + len(cluster))] * len(folded)
+        end = start + len(cluster)
+        for sign in _folded(cluster):
+            if not sign.isspace():
+                signs.append(sign)
+                places.append((start, end))
+            elif signs and signs[-1] == " ":
+                places[-1] = (places[-1][0], end)
+            else:
+                signs.append(" ")
+                places.append((start, end))
     return "".join(signs), places
 
 
@@ -47,16 +56,21 @@ def _folded(text: str) -> str:
 
 
 def _clusters(text: str) -> Iterator[tuple[int, str]]:
-    """Blanks side by side, and signs with the marks that follow them; with their places."""
+    """Blanks side by side, and signs with what becomes a part of them; with their places."""
     start, end = 0, 0
     for match in _CLUSTER.finditer(text):
-        is_mark = unicodedata.combining(text[match.start()]) > 0
-        if end and not (is_mark and not text[start].isspace()):
+        is_part = _is_part(text[match.start()])
+        if end and not (is_part and not text[start].isspace()):
             yield start, text[start:end]
             start = match.start()
         end = match.end()
     if end:
         yield start, text[start:end]
+
+
+def _is_part(sign: str) -> bool:
+    """Whether a sign may become a part of the one before it."""
+    return sign > "\x7f" and (sign in _PARTS or unicodedata.category(sign)[0] == "M")
 
 
 def spans_of(text: str, phrases: Iterable[str]) -> list[tuple[int, int]]:

@@ -48,6 +48,16 @@ def test_every_sign_of_a_folded_text_has_its_place(text: str):
         ("Straße", ["ss"], ["ß"]),
         ("abcd", ["abc", "bcd"], ["abcd"]),
         ("abcd", ["x", ""], []),
+        ("a * b", ["a b"], ["a * b"]),
+        ("first:\n* one\n* two", ["first: one two"], ["first:\n* one\n* two"]),
+        ("now \u200b here", ["now here"], ["now \u200b here"]),
+        (
+            "\u1112\u1161\u11ab \u1100\u1173\u11af",
+            ["한", "글"],
+            ["\u1112\u1161\u11ab", "\u1100\u1173\u11af"],
+        ),
+        ("ﾊﾞﾝｸ", ["バンク"], ["ﾊﾞﾝｸ"]),
+        ("\u09c7\u09be", ["\u09cb"], ["\u09c7\u09be"]),
     ],
 )
 def test_phrases_are_found_where_they_were_written(text: str, phrases: list[str], found: list[str]):
