@@ -142,6 +142,17 @@ def test_figures_lie_between_bounds():
         assert (found(**given) == {"asked"}) is expected, given
 
 
+@pytest.mark.parametrize("ms", [1001, 1005, 4353])
+def test_seconds_are_read_to_the_millisecond(ms: int):
+    """As binary numbers 1.001 and 1.005 s are less than a millisecond too few."""
+    Client().ask("asked").answer("-")
+    change("asked", ttft_ms=ms)
+    text = f"{ms / 1000:.3f}"
+    assert found(ttft_from=text, ttft_to=text) == {"asked"}
+    assert found(ttft_from=f"{text}1") == set()
+    assert found(ttft_to=f"{text}1") == {"asked"}
+
+
 def test_users_are_found_by_all_their_names_and_by_what_providers_are_told():
     ada = AskingUser(id="u-1", email="ada@b.example", name="Ada")
     Client(user=ada).ask("by ada").answer("-")

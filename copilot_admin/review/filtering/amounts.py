@@ -1,6 +1,7 @@
 """Filters by how much it was: tokens, costs, and seconds to the first token."""
 
 from decimal import Decimal, InvalidOperation
+from math import ceil, floor
 
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -11,19 +12,20 @@ from copilot_admin.review.filtering.choices import LARGEST, whole_number
 MS_PER_SECOND = 1000
 
 
-def _seconds(text: str) -> int:
-    try:
-        ms = int(float(text.replace(",", ".")) * MS_PER_SECOND)
-    except (ValueError, OverflowError) as error:
-        raise NoSuchValue(text) from error
-    if not 0 <= ms <= LARGEST:
+def _milliseconds(text: str) -> Decimal:
+    ms = _amount(text) * MS_PER_SECOND
+    if ms > LARGEST:
         raise NoSuchValue(text)
     return ms
 
 
 def _dollars(text: str) -> Decimal:
+    return _amount(text.removeprefix("$"))
+
+
+def _amount(text: str) -> Decimal:
     try:
-        amount = Decimal(text.removeprefix("$").replace(",", "."))
+        amount = Decimal(text.replace(",", "."))
     except InvalidOperation as error:
         raise NoSuchValue(text) from error
     if not (amount.is_finite() and 0 <= amount <= LARGEST and len(text) <= 20):
@@ -60,12 +62,12 @@ AMOUNTS: tuple[Filter, ...] = (
         name="ttft-from",
         label=_("First token from (s)"),
         widget=Widget.NUMBER,
-        condition=lambda text: Q(ttft_ms__gte=_seconds(text)),
+        condition=lambda text: Q(ttft_ms__gte=ceil(_milliseconds(text))),
     ),
     Filter(
         name="ttft-to",
         label=_("First token to (s)"),
         widget=Widget.NUMBER,
-        condition=lambda text: Q(ttft_ms__lte=_seconds(text)),
+        condition=lambda text: Q(ttft_ms__lte=floor(_milliseconds(text))),
     ),
 )
