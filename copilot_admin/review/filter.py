@@ -45,18 +45,19 @@ class Indexed:
 
     Attributes:
         ids: Of the conversations with it and of no other, maybe some of them several times.
-        newest: Asks the index for the highest ids; None where it cannot say at once.
+        newest: Asks the index for the highest ids up to one; None where it cannot say at once.
     """
 
     condition: Q
     ids: "QuerySet[Any, Any]"
     is_in_order: bool
-    newest: Callable[[], Sequence[int]] | None = None
+    newest: Callable[[int], Sequence[int]] | None = None
 
 
 Entries = Callable[[str], "QuerySet[Any, Any]"]
-# The highest ids, in that order, and all of them down to the last; empty where there are none to say.
-Newest = Callable[[str], Sequence[int]]
+# Of a value the highest ids up to one, in that order, and all of them down to the last; empty where there
+# are none to say.
+Newest = Callable[[str, int], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from django.db.models import Q, QuerySet
 from copilot_admin.models import Conversation
 from copilot_admin.review.chosen import Chosen
 from copilot_admin.review.filter import Indexed
+from copilot_admin.review.phrases import LARGEST_ID
 
 FIRST_WINDOW, WINDOW = 1_000, 5_000
 # Entries of an index, read from it alone, to find conversations wherever they are.
@@ -72,22 +73,47 @@ def first_rows(ordered: QuerySet[Conversation], chosen: Chosen, *, size: int) ->
 
 
 def rows_from_newest(
-    ordered: QuerySet[Conversation], chosen: Chosen, *, size: int
+    ordered: QuerySet[Conversation], chosen: Chosen, *, size: int, is_behind: bool = True
 ) -> list[Conversation] | None:
     """A page, and one more, of what was asked long ago: as from the newest that an index has.
 
     Ids go with the time at which conversations began. So what is nearer in the list began earlier, went
     on later, and is found by the ids that the index of the list has.
 
+    Args:
+        ordered: Conversations, nearest first.
+        chosen: The filters.
+        size: Rows of a page.
+        is_behind: These are not all, but those behind a place in the list.
+
     Returns:
         None: No index can say, or the page would not be full.
     """
-    asked = [(one, one.newest()) for one in chosen.indexed if one.newest]
-    if not asked or not all(ids for _, ids in asked) or not _is_newest_first(ordered):
+    known = [one for one in chosen.indexed if one.newest]
+    if not known or not _is_newest_first(ordered):
+        return None
+    top = _highest_id(ordered) if is_behind else LARGEST_ID
+    asked = [(one, one.newest(top)) for one in known if one.newest] if top else []
+    if not asked or not all(ids for _, ids in asked):
         return None
     indexed, ids = min(asked, key=lambda one: one[1][0])
     rows = _of_highest(ordered, chosen, indexed, ids, size=size)
     return rows or _behind_newest(ordered, chosen, ids[0], size=size)
+
+
+def _highest_id(ordered: QuerySet[Conversation]) -> int | None:
+    """An id above which there is none; None where the nearest do not tell.
+
+    Those behind the nearest went on until before the last of these. So they began before one of the nearest
+    that began after that, and their ids are lower.
+    """
+    rows = ordered.select_related(None).values_list("pk", "first_at", "last_at")
+    nearest = list(rows[:FIRST_WINDOW])
+    if not nearest:
+        return None
+    top, begun, _ = max(nearest)
+    is_told = len(nearest) < FIRST_WINDOW or begun >= nearest[-1][2]
+    return top if is_told else None
 
 
 def _of_highest(

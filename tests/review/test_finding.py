@@ -31,6 +31,7 @@ from tests.review.test_filters import INDEXES
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+TOP = 2**62
 NEWEST = Conversation.objects.order_by("-last_at", "-id")
 
 
@@ -238,7 +239,7 @@ def test_a_page_of_what_was_asked_long_ago_begins_with_the_newest_that_an_index_
     for given in ({"version": "1"}, {"model": "m"}, {"version": "1", "model": "m"}):
         chosen = read_filters(given)
         assert [one.title for one in first_rows(NEWEST, chosen, size=2)] == ["gone on"]
-        found = rows_from_newest(NEWEST, chosen, size=2)
+        found = rows_from_newest(NEWEST, chosen, size=2, is_behind=False)
         assert found == list(NEWEST.filter(chosen.condition)[:3])
         assert [one.title for one in found or ()] == ["gone on", "old", "old"]
         behind = NEWEST.filter(last_at__lt=NOON)
@@ -253,7 +254,7 @@ def test_the_newest_are_found_by_an_index_and_what_went_on_later_too(name: str):
     newest = BY_NAME[name].newest
     assert newest is not None
     with CaptureQueriesContext(connection) as queries:
-        ids = list(newest("1"))
+        ids = list(newest("1", TOP))
     assert ids == list(NEWEST.values_list("pk", flat=True))
     assert len(queries) == (2 if name == "version" else 1)
     after = Conversation.objects.get(pk=ids[0])
@@ -276,7 +277,7 @@ def test_of_a_value_as_many_requests_are_read_as_fill_a_page(name: str, monkeypa
     monkeypatch.setattr(entries, "MOST_ENTRIES", 5)
     newest = BY_NAME[name].newest
     assert newest is not None
-    assert list(newest("1")) == list(NEWEST.values_list("pk", flat=True)[:3])
+    assert list(newest("1", TOP)) == list(NEWEST.values_list("pk", flat=True)[:3])
 
 
 def test_of_a_number_no_version_has_more_requests_read_than_fill_a_page(monkeypatch):
@@ -291,9 +292,9 @@ def test_of_a_number_no_version_has_more_requests_read_than_fill_a_page(monkeypa
     monkeypatch.setattr(finding, "FIRST_WINDOW", 2)
     monkeypatch.setattr(entries, "MOST_ENTRIES", 4)
     chosen = read_filters({"version": "1"})
-    ids = list(newest_of_version("1"))
+    ids = list(newest_of_version("1", TOP))
     assert ids == list(NEWEST.exclude(title="other").values_list("pk", flat=True)[:5])
-    found = rows_from_newest(NEWEST, chosen, size=2)
+    found = rows_from_newest(NEWEST, chosen, size=2, is_behind=False)
     assert [one.title for one in found or ()] == ["lately", "often", "often"]
     assert found == list(NEWEST.filter(chosen.condition)[:3])
 
@@ -303,9 +304,9 @@ def test_many_versions_of_a_number_are_not_asked_one_by_one(monkeypatch):
         version = make_version(slug=slug)
         talks(1, title=slug, copilot=version.copilot)
         runs(slug, copilot_version=version)
-    assert len(newest_of_version("1")) == 3
+    assert len(newest_of_version("1", TOP)) == 3
     monkeypatch.setattr(entries, "MOST_VERSIONS", 2)
-    assert list(newest_of_version("1")) == []
+    assert list(newest_of_version("1", TOP)) == []
 
 
 def test_a_conversation_that_went_on_stands_before_newer_ones(monkeypatch):
@@ -322,7 +323,7 @@ def test_a_conversation_that_went_on_stands_before_newer_ones(monkeypatch):
     monkeypatch.setattr(entries, "MOST_ENTRIES", 4)
     for given in ({"version": "1"}, {"model": "m"}, {"version": "1", "model": "m"}):
         chosen = read_filters(given)
-        found = rows_from_newest(NEWEST, chosen, size=2)
+        found = rows_from_newest(NEWEST, chosen, size=2, is_behind=False)
         assert [one.title for one in found or ()] == ["gone on", "old", "old"]
         assert found == list(NEWEST.filter(chosen.condition)[:3])
 

@@ -164,7 +164,7 @@ class TranscriptList(ChangeList):
             self.newest_scope = scope
         if scope.end is None:
             return list(scope.rows[: size + 1])
-        far = rows_from_newest(rows, self.chosen, size=size)
+        far = rows_from_newest(rows, self.chosen, size=size, is_behind=not self.is_first)
         if far is None and (anywhere := rows_anywhere(rows, self.chosen)) is not None:
             far = list(anywhere[: size + 1])
         if far is not None:

@@ -38,21 +38,21 @@ def of_error(text: str) -> "QuerySet[Run]":
 def newest_of(entries: Entries) -> Newest:
     """The highest ids of conversations, of a value whose entries an index has one after the other."""
 
-    def newest(text: str) -> Sequence[int]:
-        asked = entries(text).filter(conversation__isnull=False).order_by("-conversation")
+    def newest(text: str, top: int) -> Sequence[int]:
+        asked = entries(text).filter(conversation__lte=top).order_by("-conversation")
         read = asked.values_list("conversation", flat=True)[:MOST_ENTRIES]
         return tuple(dict.fromkeys(read))
 
     return newest
 
 
-def newest_of_version(text: str) -> Sequence[int]:
+def newest_of_version(text: str, top: int) -> Sequence[int]:
     """The same of a version's number, of which an index has those of each copilot one after the other.
 
     From where the version that was asked most lately has as many entries as are read of one, no other
     has more than these.
     """
-    asked = Run.objects.filter(copilot_version=OuterRef("pk"), conversation__isnull=False)
+    asked = Run.objects.filter(copilot_version=OuterRef("pk"), conversation__lte=top)
     ids = asked.order_by("-conversation").values("conversation")
     found = CopilotVersion.objects.filter(number=whole_number(text)).order_by()
     versions = found.annotate(
@@ -64,6 +64,8 @@ def newest_of_version(text: str) -> Sequence[int]:
     highest = max(floor for _, floor in read)
     # Not sorted and cut there: PostgreSQL took that for a walk along all requests, newest first.
     runs = Run.objects.filter(
-        copilot_version__in=[pk for pk, _ in read], conversation__gte=highest
+        copilot_version__in=[pk for pk, _ in read],
+        conversation__gte=highest,
+        conversation__lte=top,
     ).order_by()
     return sorted(set(runs.values_list("conversation", flat=True)), reverse=True)
