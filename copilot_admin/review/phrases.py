@@ -34,9 +34,14 @@ class Typed:
         return bool(self.phrases or self.trace_id)
 
 
+def as_read(text: str) -> str:
+    """What of the words that were typed is looked for."""
+    return text.replace("\0", "").strip()[:MOST_TYPED]
+
+
 def read_typed(text: str) -> Typed:
     """Reads what was typed: words and "phrases in quotation marks", or an id."""
-    whole = text.replace("\0", "").strip()[:MOST_TYPED]
+    whole = as_read(text)
     parts = (fold(match.group(1) or match.group(2) or "") for match in _PART.finditer(whole))
     phrases = tuple(dict.fromkeys(filter(None, parts)))[:MOST_PHRASES]
     return Typed(phrases=phrases, trace_id=whole, run_id=_uuid(whole), number=_number(whole))

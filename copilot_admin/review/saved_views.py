@@ -13,6 +13,7 @@ from copilot_admin.models.reviewing import LONGEST_NAME
 from copilot_admin.review.chosen import read_filters
 from copilot_admin.review.filters import BY_NAME
 from copilot_admin.review.finding import scope_of
+from copilot_admin.review.phrases import as_read
 from protocol.storable import clean_text
 
 SEARCHED = "q"
@@ -22,7 +23,7 @@ MOST_LOOKED_AT = (
     1_000  # for a view of several filters; they go without a number where there are more
 )
 COUNTED = 99  # conversations of a view; above it says "99+"
-LONGEST_QUERY = 4000
+LONGEST_QUERY = 8_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,7 @@ class ShownView:
 def kept_query(given: Mapping[str, str]) -> str:
     """What of an address a view keeps: filters and words, in one order."""
     kept = {name: given.get(name, "").strip() for name in (SEARCHED, *BY_NAME)}
+    kept[SEARCHED] = as_read(kept[SEARCHED])
     return urlencode({name: value for name, value in kept.items() if value})
 
 
@@ -80,11 +82,13 @@ def save_view(user: AbstractUser | AnonymousUser, *, name: str, query: str, is_s
         Why it was not saved, in the end "" if it was.
     """
     title = _title(name)
-    kept = kept_query(dict(parse_qsl(query[: 2 * LONGEST_QUERY])))
+    kept = kept_query(dict(parse_qsl(query)))
     if why := _fault(title):
         return why
-    if not kept or len(kept) > LONGEST_QUERY:
+    if not kept:
         return "empty"
+    if len(kept) > LONGEST_QUERY:
+        return "much"
     values = {"query": kept, "is_shared": is_shared}
     SavedView.objects.update_or_create(owner_id=user.pk, name=title, defaults=values)
     return ""

@@ -5,7 +5,7 @@ said seldom is found by the index of trigrams, since the walk ends after a bound
 whole table, whatever is looked for.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -94,6 +94,11 @@ def search(
     walk.take(AFTER_INDEX if served else more)
     bound = None if walk.is_done() else Bound.MANY if served else _why(index, phrases)
     return Page(rows=_rows(ordered, walk.found, size=size), bound=bound)
+
+
+def is_only_named(typed: Typed, named: Collection[int]) -> bool:
+    """Whether nothing is found but what an id names: it was one, or no words are left to look for."""
+    return bool(typed) and (not typed.phrases or (bool(named) and typed.number is None))
 
 
 def found_by_id(typed: Typed) -> dict[int, int | None]:

@@ -3,7 +3,7 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.transcripts.way import LIST, LONGEST
+from copilot_admin.admin.transcripts.way import LIST
 from copilot_admin.review.exports.conversations import ExportOptions
 from copilot_admin.review.exports.format import all_formats
 
@@ -42,9 +42,7 @@ class ExportForm(forms.Form):
         )
         if not with_prompts:
             del self.fields["with_prompts"]
-        self.fields[LIST] = forms.CharField(
-            required=False, max_length=LONGEST, widget=forms.HiddenInput
-        )
+        self.fields[LIST] = forms.CharField(required=False, widget=forms.HiddenInput)
 
     @property
     def options(self) -> ExportOptions:

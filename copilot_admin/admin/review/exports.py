@@ -30,7 +30,7 @@ from copilot_admin.admin.common.generics import ExportModelAdmin
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.review.export_form import PROMPTS, ExportForm
-from copilot_admin.admin.transcripts.way import LIST, LONGEST
+from copilot_admin.admin.transcripts.way import LIST, filters_in
 from copilot_admin.audit.reads import told_filters
 from copilot_admin.models import Action, TranscriptExport
 from copilot_admin.review.exports.downloading import file_name, media_type, pieces, pieces_in_loop
@@ -97,7 +97,10 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
         """Begins an export of the list that the address or the form names."""
         if not self.has_add_permission(request):
             raise PermissionDenied
-        filters = (request.POST or request.GET).get(LIST, "")[:LONGEST]
+        filters = filters_in((request.POST or request.GET).get(LIST, ""))
+        if filters is None:
+            messages.error(request, _words(Refusal.LONG))
+            return HttpResponseRedirect(reverse("admin:copilot_admin_conversation_changelist"))
         may_see_prompts = request.user.has_perm(PROMPTS)
         form = ExportForm(
             request.POST if request.method == "POST" else None,
@@ -260,7 +263,7 @@ def _words(refusal: Refusal) -> str:
             "%(most)d of your exports are being written. Wait for one, or stop one, then export again."
         )
         % {"most": MOST_RUNNING},
-        Refusal.LONG: _("The filters are too long. Look for fewer words."),
+        Refusal.LONG: _("The filters are too long. Choose less in them, then export again."),
     }
     return words[refusal]
 

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.generics import QueueModelForm
-from copilot_admin.admin.transcripts.way import LIST, LONGEST
+from copilot_admin.admin.transcripts.way import LIST
 from copilot_admin.models import ReviewQueue
 from copilot_admin.review.queues import HIGHEST_SEED, MOST_QUEUED
 
@@ -45,6 +45,4 @@ class QueueForm(QueueModelForm):
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # as the stubs of forms have it
-        self.fields[LIST] = forms.CharField(
-            required=False, max_length=LONGEST, widget=forms.HiddenInput
-        )
+        self.fields[LIST] = forms.CharField(required=False, widget=forms.HiddenInput)

@@ -23,7 +23,7 @@ from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.review.queue_form import QueueForm
 from copilot_admin.admin.transcripts.beside import rows_of_list
 from copilot_admin.admin.transcripts.onward import next_in_queue
-from copilot_admin.admin.transcripts.way import LIST
+from copilot_admin.admin.transcripts.way import LIST, filters_in
 from copilot_admin.models import Action, Conversation, ReviewQueue
 from copilot_admin.review.agreement import agreement_in
 from copilot_admin.review.queues import MOST_DRAWN_FROM, drawn, make_queue, new_seed, progress_of
@@ -83,7 +83,10 @@ class QueueAdmin(GuardedLookups, QueueModelAdmin):
         """Makes a queue of the list that the address or the form names."""
         if not (self.has_add_permission(request) and request.user.has_perm(JUDGE)):
             raise PermissionDenied
-        filters = (request.POST or request.GET).get(LIST, "")
+        filters = filters_in((request.POST or request.GET).get(LIST, ""))
+        if filters is None:
+            messages.error(request, _("The filters are too long for a queue. Choose less in them."))
+            return HttpResponseRedirect(reverse("admin:copilot_admin_conversation_changelist"))
         ids = self._found(request, filters)
         form = QueueForm(request.POST or None, initial={LIST: filters})
         if form.is_valid() and ids:

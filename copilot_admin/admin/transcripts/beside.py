@@ -21,7 +21,7 @@ from copilot_admin.admin.transcripts.list import (
 from copilot_admin.models import Conversation
 from copilot_admin.review.finding import Scope, rows_anywhere, rows_from_newest, scope_of
 from copilot_admin.review.phrases import read_typed
-from copilot_admin.review.searching import search
+from copilot_admin.review.searching import found_by_id, is_only_named, search
 
 MOST_WINDOWS = 4  # that one press of a key looks through
 MOST_SEARCHED = 2000  # conversations that are taken along from a search; the newest of them
@@ -99,11 +99,14 @@ def _from(
 
 def _first(rows: QuerySet[Conversation], scope: Scope, shown: _OnlyRows) -> int | None:
     """The nearest that passes the filters and has the words, as far as the scope goes."""
-    phrases = read_typed(shown.query).phrases
-    if not phrases:
+    typed = read_typed(shown.query)
+    if not typed:
         return scope.rows.values_list("pk", flat=True).first()
+    named = found_by_id(typed)
+    if is_only_named(typed, named):
+        return rows.filter(pk__in=named).values_list("pk", flat=True).first()
     passing = rows.filter(shown.chosen.condition)
-    found = search(passing, phrases, size=1, scope=scope).rows
+    found = search(passing, typed.phrases, size=1, scope=scope).rows
     return next((one.pk for one in found), None)
 
 
@@ -122,13 +125,19 @@ def rows_of_list(
     except (IncorrectLookupParameters, SuspiciousOperation):
         return None
     rows: QuerySet[Conversation] = shown.queryset
-    phrases = read_typed(shown.query).phrases
-    if not phrases:
+    typed = read_typed(shown.query)
+    if not typed:
         return rows
-    newest = beside(shown.all_rows, newer=None, older=None)
-    scope, passing = scope_of(newest, shown.chosen), newest.filter(shown.chosen.condition)
-    found = search(passing, phrases, size=MOST_SEARCHED, scope=scope).rows
-    return rows.filter(pk__in=[one.pk for one in found])
+    named = found_by_id(typed)
+    found = {*named}
+    if not is_only_named(typed, named):
+        newest = beside(shown.all_rows, newer=None, older=None)
+        scope, passing = scope_of(newest, shown.chosen), newest.filter(shown.chosen.condition)
+        found |= {
+            one.pk for one in search(passing, typed.phrases, size=MOST_SEARCHED, scope=scope).rows
+        }
+    every: QuerySet[Conversation] = shown.root_queryset
+    return every.filter(pk__in=found)
 
 
 def _list(page: ConversationModelAdmin, request: HttpRequest, filters: str) -> _OnlyRows:

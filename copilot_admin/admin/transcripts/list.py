@@ -32,6 +32,7 @@ from copilot_admin.review.searching import (
     found_by_id,
     hits_in,
     is_being_filled,
+    is_only_named,
     search,
 )
 
@@ -144,8 +145,7 @@ class TranscriptList(ChangeList):
     ) -> list[Conversation]:
         """The rows on one side of a place, those alone in which the words were found."""
         size = self.list_per_page
-        is_id = named and (typed.number is None)
-        if is_id or (typed and not typed.phrases):
+        if is_only_named(typed, named):
             return []
         if not typed:
             return self._filtered(rows, size)

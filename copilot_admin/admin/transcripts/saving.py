@@ -100,6 +100,7 @@ def _say(request: HttpRequest, why: str, *, done: str) -> None:
         "unnamed": _("Give the view a name."),
         "long": _("A name has %(most)s characters at the most.") % {"most": LONGEST_NAME},
         "empty": _("Choose a filter or type words first: a view keeps those."),
+        "much": _("The filters are too long for a view. Choose less in them."),
         "taken": _("Another view of yours has that name. Choose a different one."),
         "gone": _("That view is not yours, or it is gone already."),
     }

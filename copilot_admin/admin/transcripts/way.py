@@ -2,16 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from django.http import QueryDict
 from django.urls import reverse
+
+from copilot_admin.review.phrases import as_read
+from copilot_admin.review.saved_views import SEARCHED
 
 LIST = "_changelist_filters"  # as the links of Django's lists have it
 QUEUE = "queue"
 PLACE = "place"
 LONGEST_PLACE = 40
-LONGEST = 2_000  # characters of an address
+LONGEST = 8_000  # characters of filters in an address; 500 signs of any script are 6,000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +59,21 @@ def way_in(data: QueryDict) -> Way:
     """The way that an address or a form names."""
     filters, queue, place = (data.get(name, "") for name in (LIST, QUEUE, PLACE))
     return Way(
-        filters=filters if len(filters) <= LONGEST else "",
+        filters=filters_in(filters) or "",
         queue=int(queue) if queue.isascii() and queue.isdecimal() and len(queue) <= 18 else None,
         place=place if len(place) <= LONGEST_PLACE else "",
     )
+
+
+def filters_in(text: str) -> str | None:
+    """The filters of a list as an address has them; of long words what is looked for.
+
+    Returns:
+        None: They are longer than an address may be. Who cut them would have others.
+    """
+    if len(text) > LONGEST:
+        given = [
+            (name, as_read(value) if name == SEARCHED else value) for name, value in parse_qsl(text)
+        ]
+        text = urlencode(given)
+    return text if len(text) <= LONGEST else None

@@ -22,7 +22,7 @@ KEPT_FOR = timedelta(days=7)
 STALLED = timedelta(seconds=30)  # without a sign of life: whoever wrote has stopped
 MOST_RUNNING = 3  # exports of one person at a time
 SWEPT_AT_ONCE = 20  # parts of one batch, some 100 kB each
-LONGEST_QUERY = 4_000
+LONGEST_QUERY = 8_000
 
 
 class Refusal(StrEnum):

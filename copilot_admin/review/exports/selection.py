@@ -18,7 +18,7 @@ from copilot_admin.review.filtering.days import PERIODS
 from copilot_admin.review.filters import FILTERS
 from copilot_admin.review.phrases import read_typed
 from copilot_admin.review.saved_views import SEARCHED, kept_query
-from copilot_admin.review.searching import found_by_id
+from copilot_admin.review.searching import found_by_id, is_only_named
 from copilot_admin.review.trigrams import having
 
 WINDOW = 500  # conversations of one statement
@@ -74,7 +74,7 @@ def read_selection(query: str) -> Selection:
         chosen=read_filters(given),
         phrases=typed.phrases,
         named=frozenset(named),
-        is_only_named=bool(typed) and (not typed.phrases or bool(named and typed.number is None)),
+        is_only_named=is_only_named(typed, named),
     )
 
 

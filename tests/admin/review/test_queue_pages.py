@@ -1,6 +1,7 @@
 """Queues and criteria in the admin."""
 
 import json
+from urllib.parse import urlencode
 
 from django.test import Client as Browser
 import pytest
@@ -17,7 +18,7 @@ from copilot_admin.models import (
     Verdict,
 )
 from copilot_admin.review.queues import MOST_QUEUED
-from tests.admin.pages import submit
+from tests.admin.pages import messages_of, submit
 from tests.admin.transcripts.test_list import LIST, make_conversations
 from tests.factories import make_copilot, make_user
 
@@ -143,3 +144,29 @@ def test_what_was_judged_with_keeps_its_meaning(operator: Browser):
     submit(operator, path, changes, form_id="criterion_form", button="_save")
     tone.refresh_from_db()
     assert (tone.name, tone.highest, tone.is_retired) == ("Sound", 5, True)
+
+
+def test_a_queue_of_what_an_id_found_has_that_alone(reviewer: Browser):
+    make_conversations(1, title="named", trace_id="trace-1")
+    make_conversations(3)
+    named = Conversation.objects.get(title="named")
+    for words in ("trace-1", f"#{named.pk}"):
+        path = f"{QUEUES}add/?{urlencode({'_changelist_filters': urlencode({'q': words})})}"
+        assert "The filter finds one conversation." in reviewer.get(path).content.decode()
+        changes = {"name": "Week", "share": "100", "judges": "1"}
+        submit(reviewer, path, changes, form_id="queue-form")
+        seats = ReviewQueue.objects.latest("pk").seats
+        assert list(seats.values_list("conversation", flat=True)) == [named.pk]
+
+
+def test_words_in_which_nothing_can_be_looked_for_make_no_queue(reviewer: Browser):
+    make_conversations(2)
+    page = reviewer.get(f"{QUEUES}add/?_changelist_filters=q%3D***").content.decode()
+    assert "No conversation matches this filter" in page
+
+
+def test_filters_that_are_longer_than_an_address_make_no_queue(reviewer: Browser):
+    make_conversations(2)
+    filters = urlencode({"tag": "x" * 9_000})
+    page = reviewer.get(f"{QUEUES}add/", {"_changelist_filters": filters}, follow=True)
+    assert messages_of(page) == ["The filters are too long for a queue. Choose less in them."]

@@ -186,6 +186,16 @@ def test_next_and_previous_go_along_the_filtered_list(reviewer: Browser):
     assert reviewer.get(odd)["Location"].startswith(address(mine[0]))
 
 
+@pytest.mark.parametrize("words", ["trace-1", "***"])
+def test_what_an_id_found_or_nothing_has_no_next_one(reviewer: Browser, words: str):
+    make_conversations(1, trace_id="trace-1")
+    make_conversations(3)
+    named = Conversation.objects.get(trace_id="trace-1")
+    way = f"?_changelist_filters=q%3D{words}"
+    end = reviewer.get(address(named, f"beside/newer/{way}"), follow=True)
+    assert messages_of(end) == ["That was the first conversation of the list."]
+
+
 def test_the_next_one_is_looked_for_through_some_windows_and_no_end_is_claimed(
     reviewer: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
