@@ -15,11 +15,12 @@ from copilot_admin.journal.search_index import SEARCH_FILLING
 from copilot_admin.models import Conversation, Filling, Run, TurnText
 from copilot_admin.review.finding import Scope
 from copilot_admin.review.phrases import Typed
-from copilot_admin.review.texts import texts_of
+from copilot_admin.review.texts import having, texts_near
 from copilot_admin.review.trigrams import (
+    MOST_READ,
     Reach,
     conversations_found,
-    having,
+    known_texts,
     reach,
     served_by,
 )
@@ -28,6 +29,7 @@ from copilot_admin.review.trigrams import (
 STEPS, MORE_STEPS = (100, 400), (500, 1000, 8000)
 FULL_SOON = 2  # of these steps, where they can be expected to fill a page: no index is faster
 AFTER_INDEX = (500,)  # where the index was cut: it has taken most of the time of a page
+WITHOUT_INDEX = (500, 1000, 1500)  # where it would have been
 WALKED = sum(STEPS + MORE_STEPS)
 
 
@@ -86,12 +88,13 @@ def search(
         return Page(rows=_rows(ordered, walk.found, size=size))
     index = reach()
     served = served_by(phrases, index)
-    indexed = conversations_found(phrases, served) if served else None
+    is_hopeless = bool(served) and walk.texts_of_words(served) > MOST_READ
+    indexed = conversations_found(phrases, served) if served and not is_hopeless else None
     if indexed is not None:
         ids, are_all = indexed
         rows = _rows(ordered, {*ids, *walk.found}, size=size)
         return Page(rows=rows, bound=None if are_all else Bound.MANY)
-    walk.take(AFTER_INDEX if served else more)
+    walk.take(WITHOUT_INDEX if is_hopeless else AFTER_INDEX if served else more)
     bound = None if walk.is_done() else Bound.MANY if served else _why(index, phrases)
     return Page(rows=_rows(ordered, walk.found, size=size), bound=bound)
 
@@ -145,6 +148,7 @@ class _Walk:
         self._is_bounded = scope.end is not None
         self._phrases, self._size = phrases, size
         self._start, self._is_at_end = 0, False
+        self._walked: list[int] = []
         self.found: list[int] = []
 
     def is_done(self) -> bool:
@@ -156,6 +160,19 @@ class _Walk:
         expected = len(self.found) * (self._start + sum(MORE_STEPS[:FULL_SOON]))
         return not self.is_done() and expected > self._size * self._start > 0
 
+    def texts_of_words(self, phrases: Sequence[str]) -> float:
+        """How many texts PostgreSQL would have to read for these phrases, guessed of those that were walked.
+
+        Its index knows in which texts the words of a phrase are, but not whether they stand side by side.
+        """
+        words = {word for one in phrases if " " in one for word in one.split()}
+        number = known_texts() if words else 0
+        if not (number and self._walked):
+            return 0
+        texts = texts_near(self._walked).order_by()
+        share = having(texts, sorted(words)).count() / (texts.count() or 1)
+        return share * number
+
     def take(self, steps: Sequence[int]) -> None:
         """Goes on, as far as these steps and no further than needed."""
         upcoming = list(self._keys[self._start : self._start + sum(steps) + 1])
@@ -164,9 +181,10 @@ class _Walk:
             if len(self.found) > self._size:
                 return
             looked_at, upcoming = upcoming[:step], upcoming[step:]
-            texts = having(texts_of(looked_at), self._phrases)
+            texts = having(texts_near(looked_at), self._phrases)
             having_it = set(texts.order_by().values_list("conversation_id", flat=True))
             self.found += [pk for pk in looked_at if pk in having_it]
+            self._walked += looked_at
             self._start += step
 
 

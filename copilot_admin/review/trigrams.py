@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from enum import Enum
 
 from django.db import OperationalError, connection, connections, transaction
-from django.db.models import Q, QuerySet, Value
+from django.db.models import Q, QuerySet
 from django.db.models.expressions import RawSQL
-from django.db.models.functions import StrIndex
 
 from copilot_admin.models import TurnText
 from copilot_admin.review.phrases import has_trigram
+from copilot_admin.review.texts import having
 from copilot_admin.storage.database_thread import was_cut
 
 SQLITE_INDEX = "copilot_admin_turntext_trigrams"
@@ -53,20 +53,22 @@ def _reach_of_postgresql() -> Reach:
         return Reach.ALL if cursor.fetchone()[0] else Reach.ASCII
 
 
+def known_texts() -> int:
+    """How many texts PostgreSQL has, as it last counted them; 0 where it does not know, and of SQLite."""
+    if connection.vendor != "postgresql":
+        return 0
+    with connection.cursor() as cursor:
+        table = TurnText._meta.db_table
+        cursor.execute("SELECT reltuples FROM pg_class WHERE oid = %s::regclass", [table])
+        return max(0, int(cursor.fetchone()[0]))
+
+
 def served_by(phrases: Sequence[str], index: Reach) -> list[str]:
     """The phrases that the index can find."""
     if index is Reach.NOTHING:
         return []
     beyond = index is Reach.ALL
     return [phrase for phrase in phrases if has_trigram(phrase, beyond_ascii=beyond)]
-
-
-def having(texts: QuerySet[TurnText], phrases: Sequence[str]) -> QuerySet[TurnText]:
-    """The texts that have all the phrases; reads each of them."""
-    for place, phrase in enumerate(phrases):
-        name = f"at_{place}"
-        texts = texts.alias(**{name: StrIndex("text", Value(phrase))}).filter(**{f"{name}__gt": 0})
-    return texts
 
 
 def found_by_index(phrases: Sequence[str], served: Sequence[str]) -> QuerySet[TurnText]:

@@ -8,7 +8,7 @@ import pytest
 
 from copilot_admin.journal.search_index import MOST
 from copilot_admin.models import Conversation, Filling, Logging, Outcome, TurnText
-from copilot_admin.review import searching, trigrams
+from copilot_admin.review import searching, texts, trigrams
 from copilot_admin.review.phrases import read_typed
 from copilot_admin.review.searching import (
     Bound,
@@ -18,6 +18,8 @@ from copilot_admin.review.searching import (
     is_being_filled,
     search,
 )
+from copilot_admin.review.texts import having
+from copilot_admin.storage.folding import fold
 from tests.databases import IS_POSTGRESQL
 from tests.journal.journaling import Asked, Client, ai, call_echo, call_event, ending, result
 
@@ -220,6 +222,39 @@ def test_after_the_index_took_its_time_the_walk_is_short(monkeypatch):
     assert len(search(rows, ("bo",), size=50).rows) == 4
 
 
+def test_a_phrase_of_words_that_are_said_everywhere_is_looked_for_along_the_list(monkeypatch):
+    monkeypatch.setattr(searching, "STEPS", (2,))
+    monkeypatch.setattr(searching, "MORE_STEPS", (1, 1))
+    monkeypatch.setattr(searching, "WITHOUT_INDEX", (1,))
+    monkeypatch.setattr(searching, "known_texts", lambda: 2 * trigrams.MOST_READ + 1)
+    monkeypatch.setattr(searching, "conversations_found", lambda phrases, served: 1 / 0)
+    for number in range(4):
+        said(f"Yields of bonds {number}" if number % 2 else "Bonds of yields")
+    rows = Conversation.objects.order_by("-last_at", "-id")
+    page = search(rows, ("yields of bonds",), size=50)
+    assert [row.title for row in page.rows] == ["Yields of bonds 3", "Yields of bonds 1"]
+    assert page.bound is Bound.MANY
+    with pytest.raises(ZeroDivisionError):  # "shares" stands in none of those that were walked
+        search(rows, ("yields of shares",), size=50)
+    monkeypatch.setattr(searching, "known_texts", lambda: trigrams.MOST_READ)
+    with pytest.raises(ZeroDivisionError):  # the index can read as many
+        search(rows, ("yields of bonds",), size=50)
+
+
+@pytest.mark.parametrize("lies_close", [True, False])
+@pytest.mark.parametrize("phrase", ["z", "zz", "щ", "щщ", "為", "%", "_", "\\", "'", "🙂"])
+def test_one_or_two_signs_are_found_as_they_are(phrase: str, lies_close: bool, monkeypatch):
+    monkeypatch.setattr(texts, "DENSE", 10 if lies_close else 0)
+    for words in (f"a {phrase} b", "a z\u0301 z b", f"{phrase}{phrase}", "шɛ 爲", "⁄"):
+        said(words)
+    expected = [
+        row.title
+        for row in Conversation.objects.order_by("-last_at", "-id")
+        if fold(phrase) in fold(row.title)
+    ]
+    assert found(phrase) == expected
+
+
 @pytest.mark.skipif(IS_POSTGRESQL, reason="PostgreSQL is bounded by time")
 def test_sqlite_reads_a_number_of_texts_and_says_so(monkeypatch):
     for number in range(3):
@@ -293,10 +328,10 @@ def test_the_index_is_asked_and_no_table_read_whole():
         plan = rows.order_by("-pk").explain()
         assert "SCAN copilot_admin_turntext_trigrams VIRTUAL TABLE" in plan
         assert "SEARCH copilot_admin_turntext USING INDEX" in plan
-    texts = trigrams.having(TurnText.objects.filter(conversation__in=[1, 2]), ["bonds"])
+    read = having(TurnText.objects.filter(conversation__in=[1, 2]), ["bonds"])
     if IS_POSTGRESQL:
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL enable_indexscan = on")
-    plan = texts.explain()
+    plan = read.explain()
     assert "copilot_admin_turntext_conversation_id" in plan
     assert "Seq Scan" not in plan

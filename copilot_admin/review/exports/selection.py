@@ -19,7 +19,7 @@ from copilot_admin.review.filters import FILTERS
 from copilot_admin.review.phrases import read_typed
 from copilot_admin.review.saved_views import SEARCHED, kept_query
 from copilot_admin.review.searching import found_by_id, is_only_named
-from copilot_admin.review.trigrams import having
+from copilot_admin.review.texts import having
 
 WINDOW = 500  # conversations of one statement
 COUNTED = 10_000  # conversations that are counted before an export begins
