@@ -29,7 +29,8 @@ class FullCollections:
             clock: Gives seconds.
         """
         self._clock = clock
-        self._lock = threading.Lock()
+        # The collector may find an owner that is gone at any moment, also while this thread has it.
+        self._lock = threading.RLock()
         self._holds = 0
         self._since = 0.0
         self._usual = gc.get_threshold()
@@ -71,14 +72,15 @@ class FullCollections:
 
     async def look_after(self) -> None:
         """Every few seconds: lets one pass in where they have been held off for too long."""
+        now, passes = self._clock(), _passes()
         with self._lock:
             if not self._holds:
                 return
             if self._passes is None:
-                if self._clock() - self._since > MOST_SECONDS:
-                    self._passes = _passes()
+                if now - self._since > MOST_SECONDS:
+                    self._passes = passes
                     gc.set_threshold(*self._usual)
-            elif _passes() > self._passes:
+            elif passes > self._passes:
                 self._begin()
 
     def _begin(self) -> None:

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Iterator
 import gc
+from threading import Thread
 
 import pytest
 
 from copilot_admin.answering.full_collections import MOST_SECONDS, NEW_OBJECTS, FullCollections
+from tests.waiting import HANGS_SECONDS
 
 USUAL = (700, 10, 10)
 OFF = (700, 10, 2**31 - 1)
@@ -31,6 +33,8 @@ class Clock:
 
 class Owner:
     """Something large."""
+
+    itself: "Owner"
 
 
 def test_only_full_passes_are_held_off_and_the_last_hold_lets_them_in_again():
@@ -70,6 +74,23 @@ def test_where_large_things_never_end_one_pass_is_let_in_at_a_time():
     asyncio.run(collections.look_after())
     assert gc.get_threshold() == OFF
     collections.release()
+
+
+def test_an_owner_that_is_collected_while_holds_are_looked_at_keeps_nobody_waiting():
+    collections, owner = FullCollections(), Owner()
+    owner.itself = owner
+    collections.hold_until_gone(owner)
+    del owner
+
+    def collect_meanwhile() -> None:
+        with collections._lock:  # as a pass of the collector may come wherever something is made
+            gc.collect()
+
+    thread = Thread(target=collect_meanwhile, daemon=True)
+    thread.start()
+    thread.join(HANGS_SECONDS)
+    assert not thread.is_alive()
+    assert not collections.are_held_off
 
 
 def test_the_passes_that_go_on_are_short():
