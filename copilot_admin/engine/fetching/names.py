@@ -48,7 +48,11 @@ class Names(AbstractResolver):
         looking.set_running_or_notify_cancel()  # whoever gives up waiting does not end it
         looking.add_done_callback(lambda _: _in(loop, free.release))
         # A daemon: a server that stops does not wait for the servers of names.
-        Thread(target=_look_up, args=(looking, host, port, family), daemon=True).start()
+        thread = Thread(target=_look_up, args=(looking, host, port, family), daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:  # the system has no more threads; the place is not kept
+            looking.set_exception(OSError(str(error)))
         return [_result(host, one) for one in await asyncio.wrap_future(looking)]
 
     async def close(self) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from threading import Event
+from threading import Event, Thread
 from typing import Any
 
 from aiohttp import ClientSession
@@ -99,6 +99,21 @@ def test_whoever_gives_up_frees_no_thread_that_still_hangs(lookups):
 
     assert asyncio.run(look())[-1] == "dead.test"
     assert lookups.asked[-1] == "behind.test"
+
+
+def test_a_lookup_without_a_thread_keeps_no_place(lookups, monkeypatch):
+    def no_more_threads(_: Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def look() -> str:
+        names = Names(1)
+        with monkeypatch.context() as crowded, pytest.raises(OSError, match="new thread"):
+            crowded.setattr(Thread, "start", no_more_threads)
+            await names.resolve("a.test")
+        async with asyncio.timeout(HANGS_SECONDS):
+            return (await names.resolve("b.test"))[0]["host"]
+
+    assert asyncio.run(look()) == "192.0.2.7"
 
 
 def test_a_server_is_found_by_its_name():
