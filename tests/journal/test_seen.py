@@ -1,0 +1,46 @@
+"""Values of the log are noted once, within bounds, and again when they had been forgotten."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from copilot_admin.journal import seen
+from copilot_admin.journal.seen import note_seen
+from copilot_admin.models import SeenKind, SeenValue
+from copilot_admin.privacy.leftovers import forget_reasons
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
+NOW = datetime(2026, 11, 23, 8, 30, tzinfo=UTC)
+
+
+def noted(kind: SeenKind) -> list[str]:
+    return list(SeenValue.objects.filter(kind=kind).values_list("value", flat=True))
+
+
+def test_what_callers_type_is_noted_up_to_a_number_and_the_rest_of_the_log_beyond_it(monkeypatch):
+    monkeypatch.setattr(seen, "MOST_REASONS", 2)
+    for number in range(4):
+        note_seen(SeenKind.REASON, f"reason {number}")
+        note_seen(SeenKind.MODEL, f"model {number}")
+    assert noted(SeenKind.REASON) == ["reason 0", "reason 1"]
+    assert noted(SeenKind.MODEL) == [f"model {number}" for number in range(4)]
+
+
+def test_a_process_remembers_so_many_values_and_no_more(monkeypatch):
+    monkeypatch.setattr(seen, "_MOST_KNOWN", 3)
+    for number in range(10):
+        note_seen(SeenKind.ERROR, f"error {number}")
+        assert 1 <= len(seen._noted) <= 3
+    assert len(noted(SeenKind.ERROR)) == 10
+
+
+def test_a_reason_that_was_forgotten_is_noted_when_it_comes_again_an_hour_later(monkeypatch):
+    monkeypatch.setattr(seen.timezone, "now", lambda: NOW)
+    note_seen(SeenKind.REASON, "Too long")
+    assert forget_reasons() == 1
+    note_seen(SeenKind.REASON, "Too long")
+    assert noted(SeenKind.REASON) == []
+
+    monkeypatch.setattr(seen.timezone, "now", lambda: NOW + timedelta(hours=1))
+    note_seen(SeenKind.REASON, "Too long")
+    assert noted(SeenKind.REASON) == ["Too long"]
