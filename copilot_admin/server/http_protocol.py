@@ -11,9 +11,8 @@ names a user lets trailers pass.
 import asyncio
 import json
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
 from copilot_admin.edge.proxy_headers import PEER_KEY
+from copilot_admin.server.early_requests import EarlyRequests
 
 # Above the application's own limit, so that heads which do end are refused with all its headers.
 MOST_HEAD_BYTES = 256 * 1024
@@ -52,13 +51,12 @@ _MALFORMED = _answer(
 )
 
 
-class BoundedHeads(HttpToolsProtocol):
-    """The stock protocol; what it counts has come while one and the same head or trailer went on."""
+class BoundedHeads(EarlyRequests):
+    """What it counts has come while one and the same head or trailer went on."""
 
     _in_head = True  # also between two requests
     _has_body = False  # in the bytes at hand
     _head_bytes = 0
-    _has_refused = False
     _head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as its base
@@ -99,14 +97,12 @@ class BoundedHeads(HttpToolsProtocol):
         self._has_body = self._in_head = True
         super().on_message_complete()
 
-    def data_received(self, data: bytes) -> None:
-        """Hands bytes to the parser, unless it has had its last ones already."""
-        if self._has_refused:
-            return
+    def feed(self, data: bytes) -> None:
+        """Hands bytes to the parser."""
         was_in_head = self._in_head
         self._has_body = False
-        super().data_received(data)
-        if self._in_head and not self._has_body and not self._has_refused:
+        super().feed(data)
+        if self._in_head and not self._has_body and not self.is_deaf:
             self._await_head()
         else:
             self._stop_waiting()
@@ -118,7 +114,7 @@ class BoundedHeads(HttpToolsProtocol):
     def _count(self, data: bytes) -> None:
         """Gives up on a head that has had too many bytes."""
         self._head_bytes += len(data)
-        if self._head_bytes > MOST_HEAD_BYTES and not self._has_refused:
+        if self._head_bytes > MOST_HEAD_BYTES and not self.is_deaf:
             self._refuse(_ENDLESS)
 
     def _await_head(self) -> None:
@@ -148,15 +144,10 @@ class BoundedHeads(HttpToolsProtocol):
 
     def _refuse(self, answer: bytes) -> None:
         """Says why, unless an answer has begun, and ends the connection when the client does."""
-        self._has_refused = True
         self._stop_waiting()
-        has_begun = False
-        is_asked = self.cycle is not None
-        if is_asked and not self.cycle.response_complete:
-            has_begun = self.cycle.response_started
-            self.cycle.disconnected = True  # nothing it says could be told from the refusal
-            self.cycle.message_event.set()
-        if not has_begun:
+        begun = self.answering
+        self.give_up_answer()  # nothing it says could be told from the refusal
+        if begun is None or begun.response_complete or not begun.response_started:
             self.transport.write(answer)
         if self.transport.can_write_eof():
             self.transport.write_eof()
