@@ -37,7 +37,27 @@ CopilotError                        has `public`: what a stranger may read, and 
     └── KeyVariableUnset            the variable with a provider's key is not set in this process
 """
 
-from typing import ClassVar
+from typing import ClassVar, TypeVar
+
+E = TypeVar("E", bound=BaseException)
+
+
+def without_frames(error: E) -> E:
+    """The error, with those that led to it, and none of the frames that they passed.
+
+    A frame keeps all that it had at hand, such as a question of 20 MB; an error that something of
+    that knows is a circle with it, which waits for a full pass of the collector. Call it where an
+    error has been told and goes no further up.
+    """
+    seen: set[int] = set()
+    pending: list[BaseException | None] = [error]
+    while pending:
+        one = pending.pop()
+        if one is not None and id(one) not in seen:
+            seen.add(id(one))
+            one.__traceback__ = None
+            pending += (one.__cause__, one.__context__)
+    return error
 
 
 class CopilotError(Exception):

@@ -22,7 +22,7 @@ from copilot_admin.engine.llm.endings import truncation
 from copilot_admin.engine.llm.ticker import Ticker
 from copilot_admin.engine.values.engine_input import Recollection
 from copilot_admin.engine.values.model_call import Usage
-from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable
+from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable, without_frames
 from copilot_admin.journal import JOURNAL
 from copilot_admin.journal.recorder import Ending, sum_of
 from copilot_admin.journal.unkept import DELIVERED, NOT_KEPT, NOT_KEPT_CODE
@@ -102,8 +102,9 @@ class ActiveRun:
         _TICKING.join(self, self._loop)
         try:
             await self._conclude(await self._answer())
-        except Exception:  # a run's boundary (ADR 1): what records and says it broke
+        except Exception as error:  # a run's boundary (ADR 1): what records and says it broke
             logger.exception("run %s crashed and is kept without its content", self.id)
+            without_frames(error)
             await self._give_up()
         finally:
             self.outbox.close()
@@ -166,8 +167,9 @@ class ActiveRun:
         """Streams the answer; every way in which it can end becomes an ending."""
         try:
             return await self._streamed()
-        except Exception:  # a run's boundary (ADR 1): what answers it broke
+        except Exception as error:  # a run's boundary (ADR 1): what answers it broke
             logger.exception("run %s crashed", self.id)
+            without_frames(error)
             return self._stopped(Stop.CRASH)
 
     async def _streamed(self) -> Ending:
@@ -176,10 +178,11 @@ class ActiveRun:
         try:
             await self._stream()
         except RunError as error:
-            logger.warning("%s", self._failure(error))
+            logger.warning("%s", self._failure(without_frames(error)))
             account.tell(error.public)
             return account.ending(Outcome.FAILED, error=error.public, code=type(error).__name__)
         except (ClientTooSlow, Unavailable) as error:
+            without_frames(error)
             return account.ending(Outcome.CANCELLED, error=error.public, code=type(error).__name__)
         except asyncio.CancelledError:
             forgive_cancellation()

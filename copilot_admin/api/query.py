@@ -69,9 +69,12 @@ class Asked:
 @router.post("/copilots/{slug}/query", openapi_extra=QUERY_DOCUMENTATION)
 async def query(request: HttpRequest, slug: str) -> EventStreamResponse:
     """Asks a copilot; answers with server-sent events in the caller's protocol generation."""
-    failure = getattr(request, "scope", {}).get(FAILURE_KEY)
+    failure = getattr(request, "scope", {}).pop(FAILURE_KEY, None)
     if failure is not None:
-        raise failure
+        try:
+            raise failure
+        finally:
+            del failure  # else its error would know this frame, which knows the error
     asked = Asked(
         slug=slug,
         credentials=credentials_of(request),

@@ -22,6 +22,7 @@ from copilot_admin.edge.event_streams import HEADERS
 from copilot_admin.edge.ids import SCOPE_KEY
 from copilot_admin.edge.networks import network_of
 from copilot_admin.edge.proxy_users import words_in
+from copilot_admin.errors import RequestError, without_frames
 
 _PARTS = 5  # of "/v1/copilots/<slug>/query", split at its slashes
 
@@ -51,6 +52,8 @@ async def _answered(asked: Asked, send: Send) -> Exception | None:
     """Streams the answer; returns why there is none."""
     try:
         run = await opened(asked)
+    except RequestError as error:
+        return without_frames(error)
     except Exception as error:  # noqa: BLE001  # a request's boundary (ADR 1): Django says it
         return error
     await _stream(run, send)
