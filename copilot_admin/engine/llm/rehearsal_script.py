@@ -12,7 +12,7 @@ from copilot_admin.engine.values.model_call import (
     ToolCall,
     ToolSchema,
 )
-from protocol.functions import GET_WIDGET_DATA
+from protocol.functions import GET_SKILL_CONTENT, GET_WIDGET_DATA
 from protocol.json import Json, JsonObject
 
 OPENING = "This is a rehearsal: no language model was asked."
@@ -52,6 +52,7 @@ class Scene:
     role: str
     question: str
     widgets: Sequence[JsonObject]
+    skills: Sequence[JsonObject]
     given: Sequence[Given]
     used: frozenset[str]
     told: Sequence[str]
@@ -65,8 +66,9 @@ class Scene:
 def next_move(call: ModelCall) -> ToolCall | str:
     """Returns the tool to call, or the whole answer.
 
-    Data comes first, then a table or a chart if the question names one and there are rows, then
-    any other offered tool whose name is in the question, then the answer.
+    A skill that the question names comes first, then data, then a table or a chart if the question
+    names one and there are rows, then any other offered tool whose name is in the question, then
+    the answer.
     """
     scene = _scene(call)
     arguments = _next_arguments(scene)
@@ -88,7 +90,8 @@ def _scene(call: ModelCall) -> Scene:
     return Scene(
         role=next((line for line in system.splitlines() if line.strip()), ""),
         question=asked.partition("\n\n<data ")[0][:_LONGEST_QUESTION],
-        widgets=_listed_widgets(system),
+        widgets=_listed(system, for_tool=GET_WIDGET_DATA, key="id"),
+        skills=_listed(system, for_tool=GET_SKILL_CONTENT, key="slug"),
         given=[given for text in texts for given in _given(text)],
         used=frozenset(one.name for message in turn for one in message.tool_calls),
         told=[text for text in results if not text.startswith("<data ")],
@@ -98,6 +101,8 @@ def _scene(call: ModelCall) -> Scene:
 
 def _next_arguments(scene: Scene) -> tuple[str, JsonObject] | None:
     question = scene.question.lower()
+    if scene.may(GET_SKILL_CONTENT) and (slug := _wanted_skill(scene)):
+        return GET_SKILL_CONTENT, {"slug": slug}
     if scene.may(GET_WIDGET_DATA) and not scene.given and (ids := _wanted_ids(scene)):
         return GET_WIDGET_DATA, {"widgets": [{"id": one} for one in ids]}
     rows = next((one for one in scene.given if one.rows), None)
@@ -105,8 +110,7 @@ def _next_arguments(scene: Scene) -> tuple[str, JsonObject] | None:
         if name in question and scene.may(name) and rows is not None:
             return name, arguments_from(rows, question)
     for tool in scene.tools:
-        own_rules = tool.name in _DRAWN or tool.name == GET_WIDGET_DATA
-        words = None if own_rules else _words_for(tool.name, scene.question)
+        words = None if tool.name in _BY_OWN_RULES else _words_for(tool.name, scene.question)
         if words is not None and scene.may(tool.name):
             return tool.name, _plausible(tool.parameters, words)
     return None
@@ -158,6 +162,15 @@ def _chart(given: Given, question: str) -> JsonObject:
 
 
 _DRAWN: Mapping[str, Callable[[Given, str], JsonObject]] = {"table": _table, "chart": _chart}
+_BY_OWN_RULES = frozenset({*_DRAWN, GET_WIDGET_DATA, GET_SKILL_CONTENT})
+
+
+def _wanted_skill(scene: Scene) -> str:
+    """The skill that the question names, by its slug or its words; the first where it says "skill"."""
+    slugs = [str(one["slug"]) for one in scene.skills]
+    named = (slug for slug in slugs if _words_for(slug.replace("-", "_"), scene.question))
+    first = slugs[0] if slugs and "skill" in scene.question.lower() else ""
+    return next(named, first)
 
 
 def _wanted_ids(scene: Scene) -> list[Json]:
@@ -174,7 +187,7 @@ def _words_for(tool: str, question: str) -> str | None:
     Returns:
         None when the question does not name the tool.
     """
-    name = re.escape(tool.lower()).replace("_", "[_ ]")
+    name = re.escape(tool.lower()).replace("_", "[-_ ]")
     found = re.search(rf"(?<![a-z0-9_]){name}(?![a-z0-9_])(?:\s*:\s*(.+))?", question, _ANY_CASE)
     if found is None:
         return None
@@ -213,10 +226,11 @@ def _turn(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
     return ()
 
 
-def _listed_widgets(system: str) -> Sequence[JsonObject]:
-    lines = [line for given in _given(system) for line in given.body.splitlines()]
-    found = [_parsed(line) for line in lines]
-    return [one for one in found if isinstance(one, dict) and "id" in one]
+def _listed(system: str, *, for_tool: str, key: str) -> Sequence[JsonObject]:
+    """What the prompt lists for a tool, a line each; its source names the tool."""
+    lists = (given for given in _given(system) if for_tool in given.source)
+    found = [_parsed(line) for given in lists for line in given.body.splitlines()]
+    return [one for one in found if isinstance(one, dict) and key in one]
 
 
 def _given(text: str) -> Iterator[Given]:

@@ -24,7 +24,7 @@ from protocol.events import (
     MessageArtifact,
     MessageChunk,
 )
-from protocol.messages import HumanMessage
+from protocol.messages import CommandResult, HumanMessage, ResultMessage
 from protocol.query import ContextItem
 from protocol.widgets import Widgets
 from tests.engine.engine_inputs import (
@@ -98,6 +98,42 @@ def test_no_data_is_asked_for_when_the_copilot_may_not():
     spec = make_spec(widget_data=WidgetDataMode.OFF)
     events = answered(make_query(widgets=Widgets(primary=(make_widget(),))), spec=spec)
     assert {type(event) for event in events} == {MessageChunk}
+
+
+SKILLS = ({"slug": "memo", "description": "Writes."}, {"slug": "house-style", "description": "How"})
+
+
+@pytest.mark.parametrize(
+    ("question", "slug"),
+    [("Write it in House style", "house-style"), ("Use a skill", "memo"), ("memo: x", "memo")],
+)
+def test_a_skill_is_loaded_by_name_before_anything_else(question, slug):
+    widgets = Widgets(primary=(make_widget(),))
+    (event,) = answered(make_query(HumanMessage(question), skills_catalog=SKILLS, widgets=widgets))
+    assert isinstance(event, FunctionCall)
+    assert (event.function, event.input_arguments) == ("get_skill_content", {"slug": slug})
+
+
+def test_a_skill_that_nobody_names_is_not_loaded_and_what_one_says_is_quoted():
+    assert isinstance(answered(make_query(skills_catalog=SKILLS))[-1], MessageChunk)
+    skill = {"slug": "memo", "contentMarkdown": "Be brief."}
+    loaded = ResultMessage(
+        function="get_skill_content",
+        input_arguments={"slug": "memo"},
+        data=(CommandResult(status="success", data={"skill": skill}),),
+    )
+    query = make_query(HumanMessage("Use a skill"), loaded, skills_catalog=SKILLS)
+    assert text_of(answered(query)).endswith(
+        "A tool said: The skill 'memo' says how to do this:\nBe brief."
+    )
+
+
+def test_only_the_list_of_widgets_names_widgets():
+    prompt = '<data source="Notes">\n{"id": "note-1"}\n</data>'
+    query = make_query(widgets=Widgets(secondary=(make_widget(),)))
+    (event,) = answered(query, spec=make_spec(system_prompt=prompt))
+    assert isinstance(event, FunctionCall)
+    assert event.input_arguments == asked_arguments(make_widget())
 
 
 def test_data_is_quoted_and_cited():
