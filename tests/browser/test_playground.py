@@ -237,11 +237,44 @@ def test_what_cannot_be_understood_is_said_in_the_chat(builder: Visit) -> None:
         "Temperature: Ensure this value"
     )
     page.get_by_text("Simulated Workspace").click()
-    page.get_by_label("Rows of your own, as JSON").fill("no rows")
-    expect(page.get_by_text("The rows are no JSON list of objects.")).to_be_visible()
-    page.get_by_label("Rows of your own, as JSON").fill("")
+    rows = page.get_by_label("Rows of your own")
+    for wrong in ("no rows", "[1, 2]", "a,a\n1,2", "a,b\n1,2,3"):
+        rows.fill(wrong)
+        expect(page.get_by_text("The rows cannot be read.")).to_be_visible()
+    rows.fill("")
+    page.get_by_role("textbox", name="MCP tools").fill("get quote: The price of a share")
+    expect(page.get_by_text("The MCP tools cannot be read.")).to_be_visible()
+    page.get_by_role("textbox", name="MCP tools").fill("")
     page.get_by_label("Time zone").fill("Mars/Base")
     expect(page.get_by_text("No time zone is called so, and UTC is used.")).to_be_visible()
+
+
+def test_rows_tools_and_skills_are_written_as_people_write_them(builder: Visit) -> None:
+    page = builder.page
+    page.get_by_text("Simulated Workspace").click()
+    page.get_by_label("Rows of your own").fill('day\tclose\n"Mon, 5"\t1,234.5\nTue\t6')
+    page.get_by_role("textbox", name="MCP tools").fill("get_quote: The price of a share")
+    page.get_by_role("textbox", name="Skills").fill("house-style: How we write")
+    page.get_by_label("Question", exact=True).fill("In house style: get quote, please")
+    page.keyboard.press("Enter")
+    page.get_by_label("What the skill says").fill("Be brief.")
+    page.get_by_role("button", name="Answer", exact=True).click()
+    page.get_by_label("What the tool answers").fill("It is 5.")
+    page.get_by_role("button", name="Answer", exact=True).last.click()
+    answered(page, 1)
+    log = page.get_by_role("log")
+    expect(log).to_contain_text("Own rows: 2 rows; the first: day Mon, 5, close 1234.5")
+    expect(log).to_contain_text("The skill 'house-style' says how to do this: Be brief.")
+    expect(log).to_contain_text("It is 5.")
+    page.get_by_role("button", name="Save question").click()
+    expect(page.get_by_role("link", name="The question is saved.")).to_be_visible()
+    saved: Any = SavedQuestion.objects.get().body
+    assert saved["widgets"][0]["rows"] == [
+        {"day": "Mon, 5", "close": 1234.5},
+        {"day": "Tue", "close": 6},
+    ]
+    assert saved["skills"] == [{"slug": "house-style", "description": "How we write"}]
+    assert builder.mishaps == []
 
 
 def test_a_question_is_saved_with_what_it_brings_then_asked_and_judged(builder: Visit) -> None:

@@ -53,15 +53,21 @@ function textOf(value) {
   return value && typeof value === "object" ? JSON.stringify(value) : String(value ?? "");
 }
 
+// Functions whose result is words of somebody else, and what the form for them is called.
+const SAID = { get_skill_content: "skill", execute_agent_tool: "tool" };
+const USUAL = JSON.stringify({ status: "success", message: "Done" });
+
 // A form for the result of a function; `answered` is what is written in it.
 export function cardOf(call, { words, signal, leave }) {
+  const said = SAID[call.function];
   const card = element("div", "ca-play-card");
   card.append(element("p", "", `${words.asked} ${call.function}`));
   card.append(element("pre", "ca-mono", JSON.stringify(call.input_arguments, null, 2)));
-  const box = element("textarea", "ca-mono");
+  const box = element("textarea", said ? "ca-plaintext" : "ca-mono");
   box.rows = 3;
-  box.value = JSON.stringify(usualResult(call));
-  box.setAttribute("aria-label", words.given);
+  box.value = said ? "" : USUAL;
+  const label = element("label", "", words[said ?? "result"]);
+  label.append(box);
   const answered = new Promise((resolve, reject) => {
     const done = (data) => {
       leave(card);
@@ -69,11 +75,12 @@ export function cardOf(call, { words, signal, leave }) {
       resolve(data);
     };
     card.append(
-      box,
-      button("button default", words.answer, () => done([resultOf(box.value)])),
-      button("button", words.refuse, () =>
-        done([{ error_type: "unexpected_error", content: box.value }]),
-      ),
+      label,
+      button("button default", words.answer, () => done([resultOf(call, box.value)])),
+      button("button", words.refuse, () => {
+        const content = box.value === USUAL ? "" : box.value.trim();
+        done([{ error_type: "unexpected_error", content: content || words.broken }]);
+      }),
     );
     signal.addEventListener("abort", () => {
       card.remove();
@@ -83,16 +90,7 @@ export function cardOf(call, { words, signal, leave }) {
   return { card, answered };
 }
 
-// What Workspace mostly brings back, to begin with.
-function usualResult({ function: name, input_arguments: given }) {
-  if (name !== "get_skill_content") {
-    return { status: "success", message: "Done" };
-  }
-  const skill = { slug: given?.slug, contentMarkdown: "…", source: "model_selected" };
-  return { status: "success", data: { skill } };
-}
-
-function resultOf(text) {
+function resultOf({ function: name, input_arguments: given }, text) {
   const content = text.trim();
   try {
     const value = JSON.parse(content);
@@ -101,6 +99,10 @@ function resultOf(text) {
     }
   } catch {
     // words are an answer too
+  }
+  if (name === "get_skill_content") {
+    const skill = { slug: given?.slug, contentMarkdown: content, source: "model_selected" };
+    return { status: "success", data: { skill } };
   }
   return { items: [{ content, data_format: { data_type: "object", parse_as: "text" } }] };
 }

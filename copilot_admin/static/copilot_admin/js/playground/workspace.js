@@ -2,6 +2,7 @@
 // its client functions would bring back.
 
 import { pdfOf } from "./pdf.js";
+import { rowsIn, skillsIn, toolsIn } from "./typed-lists.js";
 
 export const PLACES = ["none", "primary", "secondary", "extra"];
 const OWN_ROWS = "6f1c1d5e-5a7b-4f0c-9a55-0b1f3f6f7aff";
@@ -34,8 +35,8 @@ export class Workspace {
     return {
       widgets,
       context: [],
-      tools: listIn(this.tools),
-      ...(this.skills && { skills_catalog: listIn(this.skills) }),
+      tools: toolsIn(this.tools) ?? [],
+      ...(this.skills && { skills_catalog: skillsIn(this.skills) ?? [] }),
       workspace_options: Object.fromEntries(this.options),
       ...(this.model && { model: this.model }),
       ...(isFirst && { timezone: this.timezone }),
@@ -60,20 +61,20 @@ export class Workspace {
       options: Object.fromEntries(this.options),
       model: this.model,
       timezone: this.timezone,
-      tools: listIn(this.tools),
-      skills: listIn(this.skills),
+      tools: toolsIn(this.tools) ?? [],
+      skills: skillsIn(this.skills) ?? [],
     };
   }
 
   get ownRows() {
-    return listIn(this.rows);
+    return rowsIn(this.rows) ?? [];
   }
 
   get faults() {
     return {
-      rows: isList(this.rows),
-      tools: isList(this.tools),
-      skills: isList(this.skills),
+      rows: rowsIn(this.rows) !== null,
+      tools: toolsIn(this.tools) !== null,
+      skills: skillsIn(this.skills) !== null,
       timezone: isTimezone(this.timezone),
     };
   }
@@ -198,26 +199,11 @@ function text(content) {
   return { items: [{ content, data_format: { data_type: "object", parse_as: "text" } }] };
 }
 
-function isList(source) {
-  return !source.trim() || listIn(source).length > 0;
-}
-
 // The server takes what it does not know for UTC, as it does where Workspace says nothing.
 function isTimezone(name) {
   try {
     return Boolean(new Intl.DateTimeFormat("en", { timeZone: name }));
   } catch {
     return false;
-  }
-}
-
-function listIn(source) {
-  try {
-    const found = JSON.parse(source);
-    return Array.isArray(found) && found.every((one) => one && typeof one === "object")
-      ? found
-      : [];
-  } catch {
-    return [];
   }
 }
