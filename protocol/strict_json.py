@@ -48,12 +48,17 @@ _MAX_NAMED = 5  # more repeated keys say nothing new
 
 
 class MalformedJson(ValueError):
-    """A body that is not the JSON we read; `public` says what to do, `code` is for programs."""
+    """A body that is not the JSON we read; `public` says what to do, `code` is for programs.
 
-    def __init__(self, public: str, *, code: str) -> None:
+    Attributes:
+        place: Line and column, from 1, where what was read is no JSON.
+    """
+
+    def __init__(self, public: str, *, code: str, place: tuple[int, int] | None = None) -> None:
         super().__init__(public)
         self.public = public
         self.code = code
+        self.place = place
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +144,7 @@ def _parse(text: str, repeated: list[str]) -> Json:
             f"The body is not valid JSON (line {error.lineno}, column {error.colno}: {error.msg})."
             " Send one JSON object.",
             code="malformed-json",
+            place=(error.lineno, error.colno),
         ) from None
     except RecursionError:
         raise _too_deep() from None

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.copilot_file.faults import BadCopilotFile, FileFault, path_of
+from copilot_admin.copilot_file.json_faults import json_fault
 from copilot_admin.copilot_file.yaml_reading import read_yaml
 from protocol.storable import storable
 from protocol.strict_json import MalformedJson, loads
@@ -51,7 +52,8 @@ def _read_json(data: bytes) -> Any:
     try:
         return loads(data, most_tokens=MOST_TOKENS)
     except MalformedJson as error:
-        raise BadCopilotFile([FileFault("", error.public.replace("body", "file"))]) from error
+        sentence = _("The file is no JSON that can be read. %(fault)s")
+        raise BadCopilotFile([FileFault("", sentence % {"fault": json_fault(error)})]) from error
 
 
 def _unstorable(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[FileFault]:

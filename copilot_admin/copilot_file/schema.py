@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
+from django.utils.translation import gettext as _
 from pydantic import AfterValidator, Field, StringConstraints, create_model, field_validator
 
 from copilot_admin.copilots.fields.draft_field import DraftField
@@ -21,9 +22,10 @@ Seconds = Annotated[float, Field(gt=0, le=LONGEST_SECONDS)]
 
 
 def _known_kind(kind: str) -> str:
-    kinds = [name for name, _ in provider_kinds()]
+    kinds = [name for name, _label in provider_kinds()]
     if kind not in kinds:
-        raise fault(f"there is no kind '{kind}'. Use one of: {', '.join(kinds)}.")
+        sentence = _("there is no kind '%(kind)s'. Use one of: %(known)s.")
+        raise fault(sentence % {"kind": kind, "known": ", ".join(kinds)})
     return kind
 
 
@@ -36,7 +38,8 @@ def _usable_url(url: str) -> str:
 
 def _key_variable(name: str) -> str:
     if name and not may_hold_key(name):
-        raise fault(f"{name} is no variable of keys. Use one of: {key_variables()}.")
+        sentence = _("%(name)s is no variable of keys. Use one of: %(known)s.")
+        raise fault(sentence % {"name": name, "known": key_variables()})
     return name
 
 
@@ -103,12 +106,12 @@ class CopilotFile(Shape):
     @field_validator("providers")
     @classmethod
     def _each_provider_once(cls, rows: list[ProviderEntry]) -> list[ProviderEntry]:
-        refuse_repeated([row.name.lower() for row in rows], what="provider name")
+        refuse_repeated([row.name.lower() for row in rows], what=_("provider name"))
         return rows
 
     @field_validator("copilots")
     @classmethod
     def _each_copilot_once(cls, rows: list[CopilotEntry]) -> list[CopilotEntry]:
-        refuse_repeated([row.slug for row in rows], what="slug")
-        refuse_repeated([row.name.lower() for row in rows], what="copilot name")
+        refuse_repeated([row.slug for row in rows], what=_("slug"))
+        refuse_repeated([row.name.lower() for row in rows], what=_("copilot name"))
         return rows

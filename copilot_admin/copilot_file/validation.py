@@ -32,6 +32,13 @@ _TYPES: Mapping[str, str | Promise] = {
     "dict_type": gettext_lazy("must be a group of keys and values."),
     "model_type": gettext_lazy("must be a group of keys and values."),
     "missing": MISSING,
+    "invalid_key": gettext_lazy("must be text. Put it in quotes."),
+    "finite_number": gettext_lazy("must be a number with an end."),
+}
+_BOUNDS: Mapping[str, Promise] = {
+    "greater_than": gettext_lazy("%(value)s is too little: more than %(gt)s is needed."),
+    "greater_than_equal": gettext_lazy("%(value)s is too little: %(ge)s is the least."),
+    "less_than_equal": gettext_lazy("%(value)s is too much: %(le)s is the most."),
 }
 TRIAL_SECONDS = 3.0  # of all expressions for redaction that do not end at once
 _SHOWN = 60  # characters of a wrong value
@@ -122,7 +129,7 @@ def _sentence(error: ErrorDetails, path: tuple[int | str, ...], whole: type[Shap
             return error["msg"]
         case "extra_forbidden":
             return _unknown_key(path, whole)
-        case "literal_error" if path == ("format",):
+        case kind if path == ("format",) and kind != "missing":
             return _other_format(error["input"])
         case "literal_error":
             return _("%(value)s is not possible. Use %(expected)s.") % {**shown, **context}
@@ -130,21 +137,29 @@ def _sentence(error: ErrorDetails, path: tuple[int | str, ...], whole: type[Shap
             return _("%(value)s does not fit. %(hint)s") % {**shown, "hint": _pattern_words(path)}
         case "string_too_short":
             return _("must not be empty.")
-        case "string_too_long":
-            return _too_long(context["max_length"])
+        case "string_too_long" | "too_long" as kind:
+            return _too_long(context["max_length"], of_entries=kind == "too_long")
+        case kind if kind in _BOUNDS:
+            bounds = {name: f"{bound:,.15g}" for name, bound in context.items()}
+            return str(_BOUNDS[kind]) % {**shown, **bounds}
         case kind if kind in _TYPES:
             return str(_TYPES[kind])
         case _other:
             return _("%(value)s does not fit. %(why)s.") % {**shown, "why": error["msg"]}
 
 
-def _too_long(most: int) -> str:
-    sentence = ngettext(
+def _too_long(most: int, *, of_entries: bool) -> str:
+    entries = ngettext(
+        "has too many entries: %(most)d is the most.",
+        "has too many entries: %(most)d are the most.",
+        most,
+    )
+    text = ngettext(
         "is too long: %(most)d character is the most.",
         "is too long: %(most)d characters are the most.",
         most,
     )
-    return sentence % {"most": most}
+    return (entries if of_entries else text) % {"most": most}
 
 
 def _other_format(found: object) -> str:
@@ -204,10 +219,12 @@ def _pattern_words(path: tuple[int | str, ...]) -> str:
             )
         case "api_key_env":
             return _("Use the name of an environment variable: COPILOT_KEY_LOCAL.")
-        case "name" | "provider" | "model":
-            return _("It must not be blank.")
-        case _other:
+        case _name if "parameters" in path:
             return _("Use letters, digits and underscores: max_tokens.")
+        case "id" if "files" in path:
+            return _("Begin with file-: file-report.")
+        case _other:
+            return _("It must not be blank.")
 
 
 def _shown(value: object) -> str:

@@ -10,6 +10,8 @@ from itertools import takewhile
 import re
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import (
@@ -32,7 +34,14 @@ MOST_VALUES = 50_000
 MOST_LINES = 50_000
 MOST_CHARACTERS = 5_000_000
 _LINE_ENDS = ("\n", "\r", "\x85", "\u2028", "\u2029")
-_SPLIT = "Split the file, or write it as JSON."
+_TOO_MUCH = {
+    "characters": gettext_lazy(
+        "YAML may have %(most)d characters; these are %(found)d. Split the file, or write it as JSON."
+    ),
+    "lines": gettext_lazy(
+        "YAML may have %(most)d lines; these are %(found)d. Split the file, or write it as JSON."
+    ),
+}
 # What the whole of an unquoted text is taken for; anything else is text.
 NOT_TEXT: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
     (re.compile("true|True|TRUE"), lambda _: True),
@@ -48,7 +57,7 @@ class _ScannerWithoutTags(Scanner):
 
     def fetch_tag(self) -> None:
         raise MarkedYAMLError(
-            problem="tags are not accepted: put text in quotes",
+            problem=_("tags are not accepted: put text in quotes"),
             problem_mark=self.reader.get_mark(),
         )
 
@@ -67,10 +76,13 @@ def read_yaml(text: str) -> Any:
         return _document(_counted(yaml.parse(text)))
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        at = {"line": mark.line + 1, "column": mark.column + 1} if mark else {}
+        place = _("line %(line)d, column %(column)d") % at if at else ""
         raise BadCopilotFile([FileFault(place, f"{error.problem}.")]) from error
     except (YAMLError, ValueError) as error:
-        raise BadCopilotFile([FileFault("", f"The file is no YAML: {error}.")]) from error
+        raise BadCopilotFile(
+            [FileFault("", _("The file is no YAML: %(fault)s.") % {"fault": error})]
+        ) from error
 
 
 def _check_size(text: str) -> None:
@@ -80,7 +92,7 @@ def _check_size(text: str) -> None:
         (lines, MOST_LINES, "lines"),
     ):
         if number > most:
-            sentence = f"YAML may have {most} {name}; these are {number}. {_SPLIT}"
+            sentence = _TOO_MUCH[name] % {"most": most, "found": number}
             raise BadCopilotFile([FileFault("", sentence)])
 
 
@@ -88,9 +100,10 @@ def _counted(events: Iterator[Event]) -> Iterator[Event]:
     """The events, as long as there are not too many."""
     for number, event in enumerate(events):
         if number > MOST_VALUES:
-            raise _refusal(
-                f"there are more than {MOST_VALUES} keys and values. {_SPLIT[:-1]}", event
+            sentence = _(
+                "there are more than %(most)d keys and values. Split the file, or write it as JSON"
             )
+            raise _refusal(sentence % {"most": MOST_VALUES}, event)
         yield event
 
 
@@ -102,16 +115,16 @@ def _document(events: Iterator[Event]) -> Any:
     next(events)  # the end of the document
     following = next(events)
     if isinstance(following, DocumentStartEvent):
-        raise _refusal("there is more than one document in the file", following)
+        raise _refusal(_("there is more than one document in the file"), following)
     return value
 
 
 def _value(event: Event, events: Iterator[Event], *, depth: int) -> Any:
     """The value that begins with this event; takes what belongs to it from the rest."""
     if isinstance(event, AliasEvent):
-        raise _refusal("aliases are not accepted: write the value out", event)
+        raise _refusal(_("aliases are not accepted: write the value out"), event)
     if depth > MOST_DEPTH:
-        raise _refusal(f"there are more than {MOST_DEPTH} levels", event)
+        raise _refusal(_("there are more than %(most)d levels") % {"most": MOST_DEPTH}, event)
     match event:
         case ScalarEvent():
             return _scalar(event)
@@ -127,9 +140,9 @@ def _mapping(events: Iterator[Event], *, depth: int) -> dict[str, Any]:
     for event in takewhile(lambda one: not isinstance(one, MappingEndEvent), events):
         key = _value(event, events, depth=depth)
         if not isinstance(key, str):
-            raise _refusal("a key must be text: put it in quotes", event)
+            raise _refusal(_("a key must be text: put it in quotes"), event)
         if key in values:
-            raise _refusal(f"the key {key!r} is given twice", event)
+            raise _refusal(_("the key '%(key)s' is given twice") % {"key": key}, event)
         values[key] = _value(next(events), events, depth=depth)
     return values
 

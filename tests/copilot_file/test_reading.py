@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from pydantic import ValidationError
 import pytest
 import yaml
 
 from copilot_admin.copilot_file.faults import BadCopilotFile, path_of
 from copilot_admin.copilot_file.loading import MOST_BYTES, load
-from copilot_admin.copilot_file.schema import CopilotEntry
-from copilot_admin.copilot_file.validation import validate
+from copilot_admin.copilot_file.schema import CopilotEntry, CopilotFile
+from copilot_admin.copilot_file.validation import faults_of, validate
 from copilot_admin.copilot_file.yaml_reading import (
     MOST_CHARACTERS,
     MOST_DEPTH,
@@ -528,6 +529,61 @@ def test_a_custom_feature_keeps_only_what_its_type_has():
 
 
 @pytest.mark.parametrize(
+    ("question", "fault"),
+    [
+        ({"expect": {"number": "106"}}, "expect.number: must be a number."),
+        ({"expect": {"number": True}}, "expect.number: must be a number."),
+        ({"expect": {"number": 1, "tolerance": -1}}, "expect.tolerance: must be 0 or more."),
+        (
+            {"expect": {"calls": " "}},
+            "expect.calls: ' ' does not fit. It must not be blank.",
+        ),
+        ({"options": {"tone": 1}}, "options.tone: must be true, false or text."),
+        (
+            {"files": [{"id": "report", "name": "a.txt", "content": ""}]},
+            "files[0].id: 'report' does not fit. Begin with file-: file-report.",
+        ),
+    ],
+)
+def test_a_saved_question_has_one_sentence_for_each_fault(question, fault):
+    row = {"question": "What?", **question}
+    assert _faults_of(questions=[row]) == [f"copilots[0].questions[0].{fault}"]
+
+
+ODD_VALUES: tuple[object, ...] = (
+    None,
+    True,
+    "",
+    " ",
+    "x" * 5000,
+    -1,
+    0,
+    1.5,
+    10**30,
+    [1],
+    [{}],
+    ["x"] * 1001,
+    {},
+    {"x": 1},
+)
+
+
+@pytest.mark.parametrize("odd", ODD_VALUES, ids=lambda odd: repr(odd)[:12])
+def test_no_fault_is_told_in_the_words_of_a_library(odd):
+    told: list[str] = []
+    for key in CopilotEntry.model_fields:
+        limits = {"limits": {"requests_per_day": odd, "usd_per_day": odd}}
+        for row in ({key: odd}, {key: [odd]}, limits):
+            try:
+                CopilotFile.model_validate({"format": 1, "copilots": [{**SMALLEST, **row}]})
+            except ValidationError as error:
+                for one, fault in zip(error.errors(), faults_of(error, CopilotFile), strict=True):
+                    if one["type"] != "fault" and one["msg"] in fault.sentence:
+                        told.append(str(fault))
+    assert told == []
+
+
+@pytest.mark.parametrize(
     ("changes", "fault"),
     [
         (
@@ -554,7 +610,7 @@ def test_a_custom_feature_keeps_only_what_its_type_has():
         ),
         (
             {"timeout_s": {"total": 0}},
-            "timeout_s.total: 0 does not fit. Input should be greater than 0.",
+            "timeout_s.total: 0 is too little: more than 0 is needed.",
         ),
         ({"timeout_s": {"total": "x"}}, "timeout_s.total: must be a number."),
     ],

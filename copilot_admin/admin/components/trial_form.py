@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.uploads import UploadField
 from copilot_admin.component_calls.files import read_upload
+from copilot_admin.copilot_file.json_faults import json_fault
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.engine.component_runs.run import ComponentRun
 from copilot_admin.engine.component_runs.samples import sample_arguments
@@ -81,9 +82,8 @@ class TrialForm(forms.Form):
         try:
             value = loads(self.cleaned_data["arguments"].encode())
         except (MalformedJson, UnicodeEncodeError) as error:
-            fault = getattr(error, "public", str(error))
             raise forms.ValidationError(
-                _("This is no JSON. %(fault)s"), params={"fault": fault}
+                _("This is no JSON. %(fault)s"), params={"fault": json_fault(error)}
             ) from error
         if not isinstance(value, dict):
             raise forms.ValidationError(_("Write one JSON object, in braces."))

@@ -9,6 +9,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.rows import RowForm
+from copilot_admin.copilot_file.json_faults import json_fault
 from protocol.data import KIND, MISSING, Missing, layout
 from protocol.json import Json
 from protocol.json_schema import data_faults, schema_fault, schema_from
@@ -118,7 +119,7 @@ class DataNoteRow(RowForm):
             value = loads(text.encode())
         except (MalformedJson, UnicodeEncodeError) as error:
             raise forms.ValidationError(
-                _("This is no JSON. %(fault)s"), params={"fault": _fault(error)}
+                _("This is no JSON. %(fault)s"), params={"fault": json_fault(error)}
             ) from error
         return layout(storable(value)[0])
 
@@ -136,7 +137,3 @@ def with_schema(sent: QueryDict) -> QueryDict:
     filled = sent.copy()
     filled[f"{prefix}-schema"] = layout(storable(schema_from(example))[0])
     return filled
-
-
-def _fault(error: ValueError) -> str:
-    return error.public if isinstance(error, MalformedJson) else str(error)

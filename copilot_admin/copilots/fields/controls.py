@@ -131,15 +131,17 @@ class CustomFeatureEntry(Record):
     @model_validator(mode="after")
     def _fits_its_type(self) -> Self:
         if self.key in TAKEN_KEYS:
-            raise fault(f"the key '{self.key}' belongs to Workspace. Choose another.")
+            sentence = _("the key '%(key)s' belongs to Workspace. Choose another.")
+            raise fault(sentence % {"key": self.key})
         if self.states and self.type != "toggle":
-            raise fault(f"a {self.type} has no states. Leave them out.")
+            raise fault(_("a %(type)s has no states. Leave them out.") % {"type": self.type})
         if self.model and self.type != "toggle":
-            raise fault(f"a {self.type} has no model. Leave it out, or make it a toggle.")
+            sentence = _("a %(type)s has no model. Leave it out, or make it a toggle.")
+            raise fault(sentence % {"type": self.type})
         if self.provider and not self.model:
-            raise fault("has a provider but no model. Name the model that answers.")
+            raise fault(_("has a provider but no model. Name the model that answers."))
         if self.options and self.type != "select":
-            raise fault(f"a {self.type} has no options. Leave them out.")
+            raise fault(_("a %(type)s has no options. Leave them out.") % {"type": self.type})
         self._check_default()
         return self
 
@@ -167,13 +169,13 @@ class CustomFeatureEntry(Record):
     def _check_default(self) -> None:
         if self.default is None:
             if self.type == "select" and not self.options:
-                raise fault("a select needs options. List at least one.")
+                raise fault(_("a select needs options. List at least one."))
             return
         match self.type:
             case "toggle" if not isinstance(self.default, bool):
-                raise fault("the default of a toggle is true or false.")
+                raise fault(_("the default of a toggle is true or false."))
             case "text" if not isinstance(self.default, str):
-                raise fault("the default of a text is text. Put it in quotes.")
+                raise fault(_("the default of a text is text. Put it in quotes."))
             case "select":
                 self._check_options()
             case _:
@@ -182,7 +184,8 @@ class CustomFeatureEntry(Record):
     def _check_options(self) -> None:
         values = [option.value for option in self.options]
         if not values:
-            raise fault("a select needs options. List at least one.")
-        refuse_repeated(values, what="option value")
+            raise fault(_("a select needs options. List at least one."))
+        refuse_repeated(values, what=_("option value"))
         if self.default not in ("", *values):
-            raise fault(f"the default is no option. Use one of: {', '.join(values)}.")
+            sentence = _("the default is no option. Use one of: %(known)s.")
+            raise fault(sentence % {"known": ", ".join(values)})

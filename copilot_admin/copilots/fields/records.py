@@ -34,7 +34,7 @@ class ModelEntry(Record):
 def _usable_schema(schema: JsonValue) -> JsonValue:
     found = schema_fault(schema)
     if found:
-        raise fault(f"is no JSON Schema: {found}")
+        raise fault(_("is no JSON Schema: %(fault)s") % {"fault": found})
     return schema
 
 
@@ -58,10 +58,13 @@ class ComponentEntry(Record):
         known = registry()
         if self.name not in known.names():
             names = ", ".join(known.names())
-            raise fault(f"there is no component '{self.name}'. Use one of: {names}.")
+            sentence = _("there is no component '%(name)s'. Use one of: %(known)s.")
+            raise fault(sentence % {"name": self.name, "known": names})
         if known.find(self.name, self.version) is None:
             versions = ", ".join((*known.versions(self.name), LATEST))
-            raise fault(f"'{self.name}' has no version '{self.version}'. Use one of: {versions}.")
+            sentence = _("'%(name)s' has no version '%(version)s'. Use one of: %(known)s.")
+            about = {"name": self.name, "version": self.version, "known": versions}
+            raise fault(sentence % about)
         return self
 
     def row(self) -> dict[str, Any]:
@@ -107,7 +110,8 @@ class DataNoteEntry(Record):
 
 def _known_function(name: str) -> str:
     if name not in labels():
-        raise fault(f"Workspace has no function '{name}'. Use one of: {', '.join(labels())}.")
+        sentence = _("Workspace has no function '%(name)s'. Use one of: %(known)s.")
+        raise fault(sentence % {"name": name, "known": ", ".join(labels())})
     return name
 
 

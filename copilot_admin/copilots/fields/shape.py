@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import PydanticCustomError
 
@@ -31,12 +33,12 @@ def stored(value: Any) -> Any:
             return value
 
 
-def fault(sentence: str) -> PydanticCustomError:
+def fault(sentence: str | Promise) -> PydanticCustomError:
     """A fault in words; raise it in a validator."""
-    return PydanticCustomError("fault", "{sentence}", {"sentence": sentence})
+    return PydanticCustomError("fault", "{sentence}", {"sentence": str(sentence)})
 
 
-def refuse_repeated(values: list[str], *, what: str) -> None:
+def refuse_repeated(values: list[str], *, what: str | Promise) -> None:
     """Refuses a value that stands twice.
 
     Raises:
@@ -45,5 +47,6 @@ def refuse_repeated(values: list[str], *, what: str) -> None:
     seen: set[str] = set()
     for value in values:
         if value in seen:
-            raise fault(f"the {what} '{value}' is given twice. Keep one.")
+            sentence = _("the %(what)s '%(value)s' is given twice. Keep one.")
+            raise fault(sentence % {"what": what, "value": value})
         seen.add(value)

@@ -37,7 +37,7 @@ def one_of(choices: type[Enum]) -> Any:
     return Literal[tuple(choice.value for choice in choices)]
 
 
-def _each_once(what: str, key: str) -> AfterValidator:
+def _each_once(what: str | Promise, key: str) -> AfterValidator:
     def check(rows: list[Any]) -> list[Any]:
         refuse_repeated([getattr(row, key) for row in rows], what=what)
         return rows
@@ -61,15 +61,18 @@ def _not_too_long(text: str) -> str:
 
 def _free_parameter(name: str) -> str:
     if name in RESERVED_PARAMETERS:
-        raise fault(f"the parameter '{name}' is set by the server. Take it out.")
+        raise fault(
+            _("the parameter '%(name)s' is set by the server. Take it out.") % {"name": name}
+        )
     return name
 
 
 def _known_tools(tools: list[str]) -> list[str]:
-    refuse_repeated(tools, what="tool")
+    refuse_repeated(tools, what=_("tool"))
     for name in tools:
         if name not in tool_names():
-            raise fault(f"there is no tool '{name}'. Use one of: {', '.join(tool_names())}.")
+            sentence = _("there is no tool '%(name)s'. Use one of: %(known)s.")
+            raise fault(sentence % {"name": name, "known": ", ".join(tool_names())})
     return tools
 
 
@@ -89,7 +92,7 @@ def html_source_fault(source: str) -> str | Promise:
 def _html_source(source: str) -> str:
     wrong = html_source_fault(source)
     if wrong:
-        raise fault(str(wrong))
+        raise fault(wrong)
     return source
 
 
@@ -100,7 +103,7 @@ def _is_label(label: str) -> bool:
 
 
 def _html_sources(sources: list[str]) -> list[str]:
-    refuse_repeated(sources, what="address")
+    refuse_repeated(sources, what=_("address"))
     return sources
 
 
@@ -116,43 +119,45 @@ def tag_fault(tag: str) -> str | Promise:
 def _tag(tag: str) -> str:
     wrong = tag_fault(tag)
     if wrong:
-        raise fault(str(wrong))
+        raise fault(wrong)
     return tag
 
 
 def _tags(tags: list[str]) -> list[str]:
-    refuse_repeated([tag.casefold() for tag in tags], what="tag")
+    refuse_repeated([tag.casefold() for tag in tags], what=_("tag"))
     return tags
 
 
 def _kinds(kinds: list[str]) -> list[str]:
-    refuse_repeated(kinds, what="kind")
+    refuse_repeated(kinds, what=_("kind"))
     return kinds
 
 
 def _expression(expression: str) -> str:
     wrong = expression_fault(expression)
     if wrong:
-        raise fault(str(wrong))
+        raise fault(wrong)
     return expression
 
 
 def _expressions(expressions: list[str]) -> list[str]:
-    refuse_repeated(expressions, what="expression")
+    refuse_repeated(expressions, what=_("expression"))
     return expressions
 
 
 def _image(image: str) -> str:
     if image and not image.startswith(("https://", "http://", IMAGE_DATA_START)):
-        raise fault("an image is an address that begins with https://, or data:image/png;base64,…")
+        raise fault(
+            _("an image is an address that begins with https://, or data:image/png;base64,…")
+        )
     if len(image) > 2000 and not image.startswith(IMAGE_DATA_START):
-        raise fault("an image address has 2000 characters at most.")
+        raise fault(_("an image address has 2000 characters at most."))
     return image
 
 
 def _always(value: bool) -> bool:
     if not value:
-        raise fault("is always true. Leave the key out.")
+        raise fault(_("is always true. Leave the key out."))
     return value
 
 
@@ -225,15 +230,15 @@ Name = Annotated[
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
 Image = Annotated[str, AfterValidator(_image)]
 ModelId = Annotated[str, StringConstraints(max_length=200, pattern=r"\S")]
-Models = Annotated[list[ModelEntry], _each_once("model", "id")]
+Models = Annotated[list[ModelEntry], _each_once(_("model"), "id")]
 ParameterName = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=60),
     AfterValidator(_free_parameter),
 ]
 Parameters = dict[ParameterName, JsonValue]
-CustomFeatures = Annotated[list[CustomFeatureEntry], _each_once("key", "key")]
-Components = Annotated[list[ComponentEntry], _each_once("component", "name")]
+CustomFeatures = Annotated[list[CustomFeatureEntry], _each_once(_("key"), "key")]
+Components = Annotated[list[ComponentEntry], _each_once(_("component"), "name")]
 Tools = Annotated[list[str], AfterValidator(_known_tools)]
 HtmlSources = Annotated[
     list[Annotated[str, StringConstraints(max_length=200), AfterValidator(_html_source)]],
@@ -242,7 +247,7 @@ HtmlSources = Annotated[
 Tag = Annotated[str, AfterValidator(_tag)]
 Tags = Annotated[list[Tag], Field(max_length=MOST_TAGS), AfterValidator(_tags)]
 ClientCalls = Annotated[int, Field(ge=1, le=HIGHEST_CALL_LIMIT)]
-CallLimits = Annotated[list[CallLimitEntry], _each_once("function", "function")]
+CallLimits = Annotated[list[CallLimitEntry], _each_once(_("function"), "function")]
 DataTokens = Annotated[int, Field(ge=LEAST_DATA_TOKENS)]
 RedactedKind: Any = one_of(Kind)
 RetentionDays = Annotated[int, Field(ge=1, le=LONGEST_RETENTION)]

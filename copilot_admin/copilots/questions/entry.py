@@ -4,7 +4,15 @@ import json
 from typing import Annotated, Any, Literal, Self, cast
 from uuid import NAMESPACE_URL, uuid5
 
-from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
+from django.utils.translation import gettext as _
+from pydantic import (
+    AfterValidator,
+    Field,
+    JsonValue,
+    PlainValidator,
+    StringConstraints,
+    model_validator,
+)
 
 from copilot_admin.copilots.fields.shape import Record, Shape, fault, refuse_repeated
 from copilot_admin.copilots.questions.expectation import ExpectationEntry
@@ -20,6 +28,17 @@ MOST_QUESTIONS = 1000  # of a copilot; one replay asks all of them
 # Keys of an entry that are columns of their own.
 BESIDE_BODY = ("question", "expect", "label")
 JsonRow = dict[str, JsonValue]
+
+
+def _chosen(value: object) -> bool | str:
+    """What a control of the chat says."""
+    if not isinstance(value, bool | str):
+        raise fault(_("must be true, false or text."))
+    return value
+
+
+# Of a union, pydantic tells what is wrong with each of its types.
+_Chosen = Annotated[bool | str, PlainValidator(_chosen)]
 _Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"\S")]
 
 
@@ -30,7 +49,7 @@ def _without_secrets(tools: list[JsonRow]) -> list[JsonRow]:
 def _with_slugs(skills: list[JsonRow]) -> list[JsonRow]:
     """Skills as a client sends them: one without a slug would be left out of the request unseen."""
     if any(not isinstance(skill.get("slug"), str) or not skill["slug"] for skill in skills):
-        raise fault("has a skill without a slug. Give each a slug, by which it is loaded.")
+        raise fault(_("has a skill without a slug. Give each a slug, by which it is loaded."))
     return skills
 
 
@@ -66,7 +85,7 @@ class WidgetEntry(Shape):
     @model_validator(mode="after")
     def _one_kind_of_data(self) -> Self:
         if sum(data is not None for data in (self.rows, self.text, self.items)) > 1:
-            raise fault("has several kinds of data. Keep one of: rows, text, items.")
+            raise fault(_("has several kinds of data. Keep one of: rows, text, items."))
         return self
 
     @property
@@ -93,7 +112,7 @@ class QuestionEntry(Record):
     earlier: list[EarlierMessage] = []
     widgets: list[WidgetEntry] = []
     files: list[FileEntry] = []
-    options: dict[str, bool | str] = {}
+    options: dict[str, _Chosen] = {}
     model: Annotated[str, StringConstraints(max_length=200)] = ""
     timezone: Annotated[str, StringConstraints(max_length=100)] = ""
     tools: Annotated[list[JsonRow], AfterValidator(_without_secrets)] = []
@@ -107,25 +126,27 @@ class QuestionEntry(Record):
         widgets = dict.fromkeys((one.id, one.called) for one in self.widgets)
         again = len(self.widgets) > len(widgets)
         ids = [one.id for one in self.widgets] if again else list({id: None for id, _ in widgets})
-        refuse_repeated([*ids, *(one.id for one in self.files)], what="widget")
+        refuse_repeated([*ids, *(one.id for one in self.files)], what=_("widget"))
         return self
 
     @model_validator(mode="after")
     def _not_too_much(self) -> Self:
         size = len(self.model_dump_json().encode())
         if size > MOST_BYTES:
-            raise fault(
-                f"has {size / 1024 / 1024:.1f} MB with all that it brings; "
-                f"{MOST_BYTES // 1024 // 1024} MB are the most. Leave out a file or some rows."
+            sentence = _(
+                "has %(size).1f MB with all that it brings; %(most)d MB are the most. Leave out a "
+                "file or some rows."
             )
+            raise fault(sentence % {"size": size / 1024**2, "most": MOST_BYTES // 1024**2})
         return self
 
     @model_validator(mode="after")
     def _cites_what_it_brings(self) -> Self:
         cited = self.expect.cites if self.expect else None
         if cited is not None and cited not in self.names():
-            known = ", ".join(one.id for one in self.widgets) or "none"
-            raise fault(f"shall cite '{cited}', which it does not bring. Its widgets: {known}.")
+            known = ", ".join(one.id for one in self.widgets) or _("none")
+            sentence = _("shall cite '%(name)s', which it does not bring. Its widgets: %(known)s.")
+            raise fault(sentence % {"name": cited, "known": known})
         return self
 
     def names(self) -> frozenset[str]:

@@ -6,7 +6,8 @@ from enum import StrEnum
 import math
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from django.utils.translation import gettext as _
+from pydantic import PlainValidator, StringConstraints, model_validator
 
 from copilot_admin.copilots.fields.shape import Record, fault
 
@@ -40,14 +41,25 @@ class Expectation:
     tolerance: float = 0.0
 
 
-def _finite(number: int | float) -> int | float:
-    if not math.isfinite(number):
-        raise fault("must be a number with an end.")
+def _number(value: object) -> int | float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise fault(_("must be a number."))
+    if not math.isfinite(value):
+        raise fault(_("must be a number with an end."))
+    return value
+
+
+def _not_negative(value: object) -> int | float:
+    number = _number(value)
+    if number < 0:
+        raise fault(_("must be 0 or more."))
     return number
 
 
 _Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_EXPECTED, pattern=r"\S")]
-_Number = Annotated[int | float, AfterValidator(_finite)]
+# Of a union, pydantic tells what is wrong with each of its types.
+_Number = Annotated[int | float, PlainValidator(_number)]
+_Distance = Annotated[int | float, PlainValidator(_not_negative)]
 
 
 class ExpectationEntry(Record):
@@ -56,7 +68,7 @@ class ExpectationEntry(Record):
     contains: _Text | None = None
     lacks: _Text | None = None
     number: _Number | None = None
-    tolerance: Annotated[_Number, Field(ge=0)] | None = None
+    tolerance: _Distance | None = None
     cites: _Text | None = None
     calls: _Text | None = None
     judged: _Text | None = None
@@ -66,9 +78,10 @@ class ExpectationEntry(Record):
         given = [kind.value for kind in ExpectationKind if getattr(self, kind) is not None]
         if len(given) != 1:
             kinds = ", ".join(kind.value for kind in ExpectationKind)
-            raise fault(f"names {len(given)} expectations. Keep exactly one of: {kinds}.")
+            sentence = _("names %(count)d expectations. Keep exactly one of: %(kinds)s.")
+            raise fault(sentence % {"count": len(given), "kinds": kinds})
         if self.tolerance is not None and self.number is None:
-            raise fault("a tolerance belongs to a number. Take it out.")
+            raise fault(_("a tolerance belongs to a number. Take it out."))
         return self
 
     def row(self) -> dict[str, Any]:

@@ -97,8 +97,8 @@ def test_what_is_stored_is_shown_and_saved_again_as_it_is(builder: Client) -> No
             {"kind": "a", "data": "{x"},
             {
                 "data": [
-                    "This is no JSON. The body is not valid JSON (line 1, column 2: Expecting "
-                    "property name enclosed in double quotes). Send one JSON object."
+                    "This is no JSON. It cannot be read at line 1, column 2. Names and texts stand "
+                    "in double quotes, with a comma between two entries and none behind the last."
                 ]
             },
         ),
