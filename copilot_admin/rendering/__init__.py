@@ -1,5 +1,5 @@
 """Untrusted values as HTML and SVG: text, Markdown, tables, charts and inputs of forms.
 
 In come strings and rows of strangers; out comes markup that runs nothing and fetches nothing.
-Doors: `text`, `markdown`, `tables`, `charts`, `inputs`, `marking`.
+Doors: `text`, `markdown`, `tables`, `charts`, `inputs`, `marking`, `no_formula`.
 """

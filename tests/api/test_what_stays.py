@@ -22,6 +22,7 @@ from copilot_admin.journal import JOURNAL
 from copilot_admin.journal.values import Accepted, Opening
 from copilot_admin.storage.database_thread import JournalDown
 from protocol.query import Query
+from protocol.requests import read as from_body
 from tests.api.test_questions import Client, script
 from tests.engine.providers.upstream import Handler, Reply, Request, serving
 from tests.engine.scripted import broken, stalled, text
@@ -42,10 +43,9 @@ class Watched(Query):
 def read_queries(monkeypatch: pytest.MonkeyPatch) -> list["weakref.ref[Query]"]:
     """What is read of questions, as far as anybody still has it."""
     found: list[weakref.ref[Query]] = []
-    reading: Callable[..., Query] = query_module.read
 
     def read(*given: Any, **options: Any) -> Query:
-        query = reading(*given, **options)
+        query = from_body(*given, **options)
         watched = Watched(**{one.name: getattr(query, one.name) for one in fields(query)})
         found.append(weakref.ref(watched))
         return watched
