@@ -29,15 +29,17 @@ __all__ = [
 
 MAX_DEPTH = 64  # a request nests about 12 deep
 MAX_OPAQUE_DEPTH = 256  # widget data is whatever a backend made
-# A 20 MB body of numbers has more: it would fill gigabytes of memory. What the parser makes of so many
-# without a step of Python between (texts, empty lists) keeps all threads waiting for 40 ms.
-MAX_TOKENS = 2_000_000
+# A 20 MB body of numbers has more: it would fill gigabytes of memory, and take longer to be read and
+# packed than its sender waits. What the parser makes of so many without a step of Python between (texts,
+# empty lists) keeps all threads waiting for 20 ms.
+MAX_TOKENS = 1_000_000
 OPAQUE_KEYS = frozenset({"content", "data"})  # below them lies data of widgets and tools
 
 _BOM = b"\xef\xbb\xbf"
 _QUOTE = ord('"')
-_STRUCTURE = (b"[", b"{", b",", b":")
-_LISTS_COUNT = 3  # as tokens: a list takes as long to make as three texts
+# How many tokens each counts as: a list takes as long to make as three texts, an object as much memory
+# as ten. What is read is copied without its secrets, and once more to be stored.
+_STRUCTURE = ((b"[", 3), (b"{", 10), (b",", 1), (b":", 1))
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)  # linear: possessive
 _INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)  # of a text
 _AT_ONCE = 128 * 1024  # bytes, which the expressions above look through in some milliseconds
@@ -178,8 +180,8 @@ def _refuse_constant(name: str) -> NoReturn:
 def has_more_tokens(body: bytes, most: int) -> bool:
     """Whether JSON has more brackets, braces, commas and colons outside of its texts than this.
 
-    It is asked before memory is spent on values; a list counts as three. The quick count errs
-    upwards, so that few bodies are looked at again.
+    It is asked before memory is spent on values; lists and objects count as several. The quick count
+    errs upwards, so that few bodies are looked at again.
     """
     if _structure(body) <= most:
         return False
@@ -232,7 +234,7 @@ def _check_tokens(body: bytes, most: int) -> None:
 
 
 def _structure(body: bytes) -> int:
-    return sum(map(body.count, _STRUCTURE)) + (_LISTS_COUNT - 1) * body.count(b"[")
+    return sum(weight * body.count(mark) for mark, weight in _STRUCTURE)
 
 
 def _check_levels(value: Json) -> None:

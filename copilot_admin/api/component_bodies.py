@@ -14,7 +14,7 @@ from protocol.strict_json import MalformedJson, loads
 READ_INLINE_BYTES = 256 * 1024  # longer bodies are read beside the event loop
 # Brackets, braces, commas and colons. A table of 20,000 rows and ten columns has as many; to look
 # at each of a million values against a manifest takes seconds.
-MOST_TOKENS = 500_000
+MOST_TOKENS = 750_000
 COPILOT = "_sys_copilot"  # the slug of the copilot that lends its model
 _TEXT: Mapping[str, Json] = {"type": "string", "maxLength": 200}
 _MESSAGE: JsonObject = {

@@ -20,7 +20,7 @@ MOST_BYTES = 10 * 1024 * 1024  # a few dozen copilots with an image of 200 kB ea
 # What is longer is refused before each of it is looked at: it is no copilot, and takes seconds.
 MOST_KEYS = 1000
 MOST_ENTRIES = 10_000
-MOST_TOKENS = 500_000  # of JSON: a copilot has about five hundred
+MOST_TOKENS = 1_000_000  # of JSON: a copilot has about a thousand
 _JSON_START = re.compile(r'\s*\{\s*(?:["}]|\Z)')
 
 

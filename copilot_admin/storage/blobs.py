@@ -28,6 +28,11 @@ DEEPEST_CUT = 6  # levels; deeper values are kept whole
 RUN_ENDS = 32  # of 256: every eighth element ends a run
 SHORTEST_RUN = 2  # so that runs of runs come to an end
 LONGEST_RUN = 64
+# Numbers and words: a run of a dozen would cost ten times its bytes, and a list of a million of them
+# a hundred thousand rows. Runs of such have some 4 KB.
+SMALL = 64  # bytes of an element
+USUAL_SMALL_RUN = 4096
+LONGEST_SMALL_RUN = 4 * USUAL_SMALL_RUN
 MOST_RUNS = 16
 QUICK = 3  # zlib level: twice as fast as the default, a tenth larger
 MOST_FOLLOWED = 64  # parts of one level of a value whose beginning is wanted
@@ -145,14 +150,28 @@ def _cut_list(packed: Packed, elements: Sequence[Json]) -> Json:
 
 def _runs(elements: Sequence[Json]) -> Iterator[list[Json]]:
     run: list[Json] = []
+    size = 0
     for element in elements:
+        data = dumped(element)
         run.append(element)
-        ends = sha256(dumped(element)).digest()[0] < RUN_ENDS and len(run) >= SHORTEST_RUN
-        if ends or len(run) == LONGEST_RUN:
+        size += len(data)
+        if (len(run) >= SHORTEST_RUN and _is_border(data)) or _is_long(run, size):
             yield run
-            run = []
+            run, size = [], 0
     if run:
         yield run
+
+
+def _is_border(data: bytes) -> bool:
+    """Whether a run may end with an element; the smaller it is, the less often."""
+    first, second, *_ = sha256(data).digest()
+    if len(data) >= SMALL:
+        return first < RUN_ENDS
+    return 256 * first + second < 65_536 * len(data) // USUAL_SMALL_RUN
+
+
+def _is_long(run: Sequence[Json], size: int) -> bool:
+    return size >= LONGEST_SMALL_RUN or (len(run) >= LONGEST_RUN and size >= LONGEST_RUN * SMALL)
 
 
 def _ref(packed: Packed, value: Json) -> Json:

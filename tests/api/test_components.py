@@ -541,7 +541,7 @@ class TestArguments:
         [
             (b"", "malformed-json"),
             (b"{", "malformed-json"),
-            (b'{"parameters": {"rows": [' + b"0," * 500_000 + b"0]}}", "too-many-tokens"),
+            (b'{"parameters": {"rows": [' + b"0," * 750_000 + b"0]}}", "too-many-tokens"),
             (b'{"parameters": {"query": NaN}}', "not-a-number"),
             (b"\xff", "not-utf8"),
             (b"[]", "bad-parameters"),

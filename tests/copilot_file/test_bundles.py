@@ -237,7 +237,7 @@ def test_a_copilot_with_more_values_than_anybody_writes_is_not_looked_at():
 
 
 def test_a_file_of_json_has_so_many_values():
-    rows = b"[" + b",".join([b"[" + b"1," * 500 + b"1]"] * 1000) + b"]"
+    rows = b"[" + b",".join([b"[" + b"1," * 1000 + b"1]"] * 1000) + b"]"
     assert faults_of(NamedFile("a.json", b'{"format": 1, "copilots": ' + rows + b"}")) == [
         "a.json: The file is no JSON that can be read. It holds too many values. Leave some out."
     ]

@@ -106,7 +106,7 @@ def test_oddities_are_read(body: bytes, value: object):
         (nested(65), "too-deep"),
         (nested(1_000), "too-deep"),
         (b"[" * 100_000, "too-deep"),
-        (b'{"a":' * 100_000, "too-deep"),
+        (b'{"a":' * 50_000, "too-deep"),
     ],
 )
 def test_what_could_mislead_is_refused(body: bytes, code: str):
@@ -164,16 +164,16 @@ def test_texts_are_left_out_of_the_count_wherever_a_piece_ends(at_once: int, mon
     for _ in range(500):
         texts = ["".join(draw.choices('"\\,[x', k=draw.randrange(9))) for _ in range(4)]
         body = json.dumps({"a": texts}, separators=(",", ":")).encode()
-        assert not has_more_tokens(body, 8)  # {, :, [ for three, and three commas
-        assert has_more_tokens(body, 7)
+        assert not has_more_tokens(body, 17)  # { for ten, :, [ for three, and three commas
+        assert has_more_tokens(body, 16)
         cut = body[: draw.randrange(len(body))]
         whole = strict_json._structure(strict_json._STRING.sub(b"", cut))
         assert not has_more_tokens(cut, whole)
         assert not whole or has_more_tokens(cut, whole - 1)
 
 
-@pytest.mark.parametrize(("body", "tokens"), [(b"[[]]", 6), (b'{"a":{}}', 3), (b"[1,2,3]", 5)])
-def test_braces_commas_and_colons_are_counted_and_lists_thrice(body: bytes, tokens: int):
+@pytest.mark.parametrize(("body", "tokens"), [(b"[[]]", 6), (b'{"a":{}}', 21), (b"[1,2,3]", 5)])
+def test_commas_and_colons_are_counted_lists_thrice_and_objects_ten_times(body: bytes, tokens: int):
     assert loads(body, most_tokens=tokens) == json.loads(body)
     with pytest.raises(MalformedJson) as refused:
         loads(body, most_tokens=tokens - 1)
@@ -198,7 +198,7 @@ def test_a_shallow_stack_is_no_crash():
 def test_fifteen_megabytes_are_read_as_they_are(table_as_text: bool):
     numbers = random.Random(1)
     rows = [{"date": f"2024-10-{i % 30}", "open": numbers.random(), "v": i} for i in range(200_000)]
-    content = json.dumps(rows) if table_as_text else rows
+    content = json.dumps(rows) if table_as_text else rows[:60_000]  # a million values
     body = json.dumps({"messages": [{"role": "tool", "data": [{"content": content}]}]}).encode()
     padding = (15_000_000 - len(body)) // 2
     body = body.replace(b'"tool"', b'"tool","pad":"' + b"x," * padding + b'"')

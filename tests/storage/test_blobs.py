@@ -101,6 +101,22 @@ def test_a_list_that_grows_costs_what_is_new():
     assert rows[-1] < 40 * len(rows)
 
 
+@pytest.mark.parametrize("element", [7, 0.25, "word", True, [1], {"a": 1}])
+def test_many_small_elements_cost_few_parts(element):
+    packed = blobs.pack({"rows": [element] * 50_000 + [*range(50_000)]})
+    bytes_of_parts = sum(len(data) for data, _ in packed.parts.values())
+    assert len(packed.parts) <= bytes_of_parts / 1000
+
+
+@pytest.mark.django_db
+def test_of_small_elements_too_a_list_that_grows_costs_what_is_new():
+    numbers = [number / 8 for number in range(50_000)]
+    before = blobs.pack({"rows": numbers})
+    after = blobs.pack({"rows": [*numbers, 1.5]})
+    new = after.parts.keys() - before.parts.keys()
+    assert sum(len(after.parts[sha][0]) for sha in new) < 4 * blobs.LONGEST_SMALL_RUN
+
+
 @pytest.mark.django_db
 def test_parts_are_known_to_be_in_use():
     sha = stored({"text": "x" * 5000, "other": "y" * 5000})

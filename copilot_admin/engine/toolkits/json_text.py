@@ -7,7 +7,7 @@ from protocol.strict_json import has_more_tokens
 
 # Brackets, braces, commas and colons: as many as a whole call of a component may have, so that
 # rows in a text are no way around its limit. 5 million characters can hold 2.5 million values.
-MOST_TOKENS = 500_000
+MOST_TOKENS = 750_000
 
 
 def json_in(text: str, *, what: str) -> Json:

@@ -154,7 +154,7 @@ DEEP = "[" * 100_000
         ({"A": "[1]", "B": [1]}, "There is no series that can be read"),
         ({"A": {"B": [1]}}, "The series are nested too deeply"),
         (DEEP, "The series are JSON that is nested too deeply"),
-        (f"[{'0,' * 500_000}0]", "The series have more than 500,000 JSON values. Send fewer."),
+        (f"[{'0,' * 750_000}0]", "The series have more than 750,000 JSON values. Send fewer."),
         ("[1,", "The series look like JSON but are none"),
         ("x" * (MAX_TEXT + 1), "longer than 5,000,000 characters"),
         ("1, 2, 3", "There are no rows"),

@@ -190,7 +190,7 @@ class TestReading:
             ("[1", "look like JSON but are none: Expecting"),
             ('{"a": ' + "9" * 5000 + "}", "look like JSON but are none: Exceeds"),
             ("[" * 100_000, "nested too deeply"),
-            (f"[{'0,' * 500_000}0]", "The rows have more than 500,000 JSON values. Send fewer."),
+            (f"[{'0,' * 750_000}0]", "The rows have more than 750,000 JSON values. Send fewer."),
             ("a,b\n1,2,3", "Row 1 has 3 values, but the header names 2 columns"),
             ("a\n" + "x" * 200_000, "are no CSV: field larger than"),
             ("x" * (MAX_TEXT + 1), "longer than 5,000,000 characters"),
