@@ -26,10 +26,13 @@ from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.json import Json
 from protocol.messages import DataItem, ResultMessage, SourceData
 from protocol.query import ContextItem, Query
+from protocol.strict_json import has_more_tokens
 from protocol.widgets import Widget
 
 _WIDGET_DATA = "widget_data"
-_MAX_DEPTH = 100  # of data that is laid out; deeper data stays the text it came as
+# Of data that is laid out; what is deeper or has more values stays the text it came as.
+_MAX_DEPTH = 100
+_MOST_VALUES = 1_000_000
 _PARSED_CONTAINERS = frozenset({dict, list})
 
 
@@ -228,12 +231,18 @@ def _parsed(text: str) -> Json:
     """The JSON value that the text is, else the text."""
     if not text.lstrip().startswith(("{", "[")):
         return text
+    if len(text) > _MOST_VALUES and has_more_tokens(_bytes(text), _MOST_VALUES):
+        return text
     try:
         value: Json = json.loads(text)
     except (ValueError, RecursionError):
         return text
     nested = text.count("[") + text.count("{") > _MAX_DEPTH
     return text if nested and _is_deep(value) else value
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _is_deep(value: Json) -> bool:

@@ -1,6 +1,6 @@
 """Says what a client returned as text for a model."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 import json
 import re
@@ -9,7 +9,7 @@ from typing import assert_never
 from copilot_admin.engine.documents.registry import format_of
 from copilot_admin.engine.files.pictures import IMAGE_TYPES
 from copilot_admin.engine.prompt.item_forms import form_note, plain_content
-from protocol.json import Json
+from copilot_admin.engine.prompt.rows import first_rows
 from protocol.messages import (
     CommandResult,
     DataItem,
@@ -63,11 +63,10 @@ def shortened(text: str, *, limit: int) -> str:
 def _cut(text: str, *, limit: int) -> Told:
     if len(text) <= limit:
         return Told(text)
-    rows = _rows(text)
-    kept = list(_fitting(rows, limit=limit))
-    left_out = len(rows) - len(kept)
-    notice = f"[{left_out} of {len(rows)} rows left out: too much data]"
-    return Told("\n".join((*kept, notice)), len(rows), left_out)
+    rows = first_rows(text, limit=limit)
+    left_out = rows.number - len(rows.texts)
+    notice = f"[{left_out} of {rows.number} rows left out: too much data]"
+    return Told("\n".join((*rows.texts, notice)), rows.number, left_out)
 
 
 def _joined(items: Iterable[DataItem | FileReference], *, limit: int) -> Told:
@@ -96,28 +95,3 @@ def item_text(item: DataItem | FileReference) -> str:
 def _is_binary(kind: str) -> bool:
     form = format_of(kind)
     return kind in IMAGE_TYPES or (form is not None and not form.is_text)
-
-
-def _rows(text: str) -> Sequence[str]:
-    value = _parsed(text)
-    if isinstance(value, list):
-        return [json.dumps(row, ensure_ascii=False) for row in value]
-    return text.splitlines()
-
-
-def _parsed(text: str) -> Json:
-    if not text.lstrip().startswith("["):
-        return None
-    try:
-        value: Json = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value
-
-
-def _fitting(rows: Sequence[str], *, limit: int) -> Iterable[str]:
-    for row in rows:
-        limit -= len(row) + 1
-        if limit < 0:
-            return
-        yield row

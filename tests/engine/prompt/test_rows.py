@@ -1,0 +1,71 @@
+"""Of a text that is too long the first rows are shown, and nothing is made of the others."""
+
+import json
+import random
+import tracemalloc
+
+import pytest
+
+from copilot_admin.engine.prompt import rows
+from copilot_admin.engine.prompt.rows import FirstRows, first_rows
+
+MUCH = 10**9
+PIECE = 4096
+ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+
+
+@pytest.mark.parametrize(
+    ("text", "texts"),
+    [
+        ("[]", []),
+        (' [ 1 , "a,b]" , {"a": [1, 2]} ] ', ["1", '"a,b]"', '{"a": [1, 2]}']),
+        ('["é", null, NaN, 1.50]', ['"é"', "null", "NaN", "1.5"]),
+        ("[1, 2", ["[1, 2"]),
+        ("[1, 2,]", ["[1, 2,]"]),
+        ("[1] 2", ["[1] 2"]),
+        ("[1 2]", ["[1 2]"]),
+        ('{"a":\n1}', ['{"a":', "1}"]),
+        ("[" * 100_000, ["[" * 100_000]),
+        ("a\r\nb\n\nc", ["a", "b", "", "c"]),
+        ("", []),
+    ],
+)
+def test_rows_are_elements_of_a_list_or_lines(text, texts):
+    assert first_rows(text, limit=MUCH) == FirstRows(texts, len(texts))
+
+
+@pytest.mark.parametrize("window", [1, 2, 3, 7, 64])
+def test_it_makes_no_difference_where_a_text_is_cut_to_be_read(window, monkeypatch):
+    monkeypatch.setattr(rows, "WINDOW", window)
+    monkeypatch.setattr(rows, "LINES_AT_ONCE", window)
+    draw = random.Random(window)
+    for _ in range(300):
+        text = "".join(draw.choices("ab" + ENDS, k=draw.randrange(20)))
+        assert first_rows(text, limit=MUCH).texts == text.splitlines()
+        values = [draw.choice(["a", 12, True, [1], {}]) for _ in range(draw.randrange(9))]
+        blanks = draw.choice(["", " ", "\n"])
+        listed = json.dumps(values, separators=(f"{blanks},{blanks}", ":"))
+        if max((len(json.dumps(one)) for one in values), default=0) < window:
+            assert first_rows(listed, limit=MUCH).texts == [json.dumps(one) for one in values]
+
+
+def test_so_many_fit_as_there_is_room_for_and_all_are_counted():
+    text = json.dumps([*range(100)])
+    assert first_rows(text, limit=6) == FirstRows(["0", "1", "2"], 100)
+    assert first_rows("aa\nb\nc\n", limit=4) == FirstRows(["aa"], 3)
+
+
+@pytest.mark.parametrize("unit", ['{"a":1},', "ab\n", "1,"], ids=["objects", "lines", "numbers"])
+def test_no_objects_are_made_of_what_does_not_fit(unit, monkeypatch):
+    monkeypatch.setattr(rows, "WINDOW", PIECE)
+    monkeypatch.setattr(rows, "LINES_AT_ONCE", PIECE)
+    count = 64 * PIECE // len(unit)
+    text = unit * count if unit.endswith("\n") else f"[{(unit * count)[:-1]}]"
+    tracemalloc.start()
+    try:
+        found = first_rows(text, limit=100)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.number == count
+    assert peak < 50 * PIECE  # a text has 64, and its objects would have a thousand
