@@ -121,6 +121,12 @@ def holds(queue: ReviewQueue, conversation: int, reviewer: Person) -> bool:
     return seats.exists()
 
 
+def awaits_judges(conversation: int) -> bool:
+    """Whether a queue in which two people judge each still wants somebody to judge this one."""
+    seats = Seat.objects.filter(conversation=conversation, done_at=None)
+    return seats.filter(queue__is_closed=False, queue__judges__gt=1).exists()
+
+
 def progress_of(queue: ReviewQueue, *, now: datetime) -> Progress:
     """Counts the readings of a queue."""
     seats = Seat.objects.filter(queue=queue)

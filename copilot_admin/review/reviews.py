@@ -1,4 +1,4 @@
-"""What reviewers have said of a conversation, for its page: five queries, however long it is."""
+"""What reviewers have said of a conversation, for its page: six queries, however long it is."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from copilot_admin.models import Conversation, TurnNote, Verdict
+from copilot_admin.review.queues import awaits_judges
 from copilot_admin.review.verdicts import Person
 
 
@@ -48,10 +49,39 @@ class TurnReview:
         return len(self.notes) + len(self.verdicts)
 
 
-def verdicts_on(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdicts:
+    """What a reader may see of all verdicts.
+
+    Attributes:
+        by_turn: Those on the whole conversation under None.
+        hides_others: Those of others are left out: he may be the second who judges.
+    """
+
+    by_turn: Mapping[int | None, tuple[VerdictView, ...]]
+    hides_others: bool
+
+
+def verdicts_on(conversation: Conversation, reader: Person, *, is_judge: bool) -> Verdicts:
+    """Verdicts by turn; of two judges neither sees the other's before he has given his own.
+
+    Args:
+        conversation: Which.
+        reader: Who looks, on whatever way he came.
+        is_judge: He may judge it.
+    """
+    found = _all_verdicts(conversation, reader)
+    has_judged = any(one.is_own for one in found.get(None, ()))
+    has_others = any(not one.is_own for some in found.values() for one in some)
+    if not is_judge or has_judged or not has_others or not awaits_judges(conversation.pk):
+        return Verdicts(by_turn=found, hides_others=False)
+    own = {turn: tuple(one for one in some if one.is_own) for turn, some in found.items()}
+    return Verdicts(by_turn=own, hides_others=True)
+
+
+def _all_verdicts(
     conversation: Conversation, reader: Person
 ) -> Mapping[int | None, tuple[VerdictView, ...]]:
-    """All verdicts by turn; those on the whole conversation under None."""
     rows = Verdict.objects.filter(conversation=conversation).select_related("author")
     by_turn: dict[int | None, list[VerdictView]] = defaultdict(list)
     for row in rows.prefetch_related("marks__criterion").order_by("id"):
@@ -62,7 +92,7 @@ def verdicts_on(
 def turn_reviews(
     conversation: Conversation,
     turns: Iterable[int],
-    verdicts: Mapping[int | None, tuple[VerdictView, ...]],
+    verdicts: Verdicts,
     reader: Person,
 ) -> Mapping[int, TurnReview]:
     """What was said of some turns, with a query for their notes."""
@@ -72,7 +102,7 @@ def turn_reviews(
     for row in rows.select_related("author").order_by("id"):
         notes[row.turn_id].append(_note_view(row, reader))
     return {
-        turn: TurnReview(notes=tuple(notes[turn]), verdicts=verdicts.get(turn, ()))
+        turn: TurnReview(notes=tuple(notes[turn]), verdicts=verdicts.by_turn.get(turn, ()))
         for turn in wanted
     }
 

@@ -18,15 +18,13 @@ from copilot_admin.admin.transcripts.beside import conversation_beside
 from copilot_admin.admin.transcripts.list import NEWER, OLDER
 from copilot_admin.admin.transcripts.onward import next_in_queue
 from copilot_admin.admin.transcripts.verdict_form import VerdictForm
-from copilot_admin.admin.transcripts.views import TranscriptViews, number_in, read_only
+from copilot_admin.admin.transcripts.views import JUDGE, TranscriptViews, number_in, read_only
 from copilot_admin.admin.transcripts.way import Way, way_in
 from copilot_admin.models import Action, Conversation, ReviewQueue, ReviewState, Turn, TurnNote
 from copilot_admin.review.notes import LONGEST, add_note, own_note
 from copilot_admin.review.queues import finish, skip
 from copilot_admin.review.states import set_state
 from copilot_admin.review.verdicts import Judged, active_criteria, save_verdict, verdict_of
-
-JUDGE = "copilot_admin.change_conversation"
 
 post_only = method_decorator(require_POST)
 form_page = method_decorator(require_http_methods(["GET", "HEAD", "POST"]))

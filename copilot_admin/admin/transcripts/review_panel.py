@@ -1,6 +1,6 @@
 """What the page of a conversation shows of its review."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from django.utils import timezone
@@ -10,7 +10,7 @@ from copilot_admin.admin.transcripts.verdict_form import VerdictForm
 from copilot_admin.admin.transcripts.way import Way
 from copilot_admin.models import Conversation, ReviewQueue, ReviewState
 from copilot_admin.review.queues import Progress, holds, progress_of
-from copilot_admin.review.reviews import VerdictView
+from copilot_admin.review.reviews import Verdicts, VerdictView
 from copilot_admin.review.verdicts import Person, active_criteria, verdict_of
 
 STATE_KEYS = {ReviewState.NEW: "u", ReviewState.IN_REVIEW: "r", ReviewState.DONE: "x"}
@@ -22,9 +22,8 @@ class Panel:
 
     Attributes:
         states: Value, name and key of each state.
-        verdicts: What reviewers said of the whole; of others only once the reader has judged,
-            where a queue wants two judges.
-        hides_others: Some are not shown for that reason.
+        verdicts: What reviewers said of the whole, as far as the reader may see it.
+        hides_others: Some are not shown: he may be the second who judges.
         queue: The one that is read, with its progress; None along a list.
         way: On which he came, with the place from which he goes on.
         left: He reads a queue without a seat for this conversation (any more).
@@ -44,7 +43,7 @@ def panel_of(
     conversation: Conversation,
     reader: Person,
     way: Way,
-    verdicts: Mapping[int | None, tuple[VerdictView, ...]],
+    verdicts: Verdicts,
     *,
     form: VerdictForm | None = None,
 ) -> Panel:
@@ -54,19 +53,16 @@ def panel_of(
         conversation: Which.
         reader: Who judges.
         way: On which way he came.
-        verdicts: Of everybody, by turn.
+        verdicts: What he may see of everybody's.
         form: What he has sent and has to mend.
     """
     own = verdict_of(conversation, reader)
     queue = ReviewQueue.objects.filter(pk=way.queue).first() if way.queue is not None else None
-    blind = queue is not None and queue.judges > 1 and own is None
-    said = verdicts.get(None, ())
-    shown = [one for one in said if one.is_own or not blind]
     return Panel(
         form=form or VerdictForm(criteria=active_criteria(), verdict=own),
         states=[(state.value, str(state.label), STATE_KEYS[state]) for state in ReviewState],
-        verdicts=shown,
-        hides_others=len(shown) < len(said),
+        verdicts=verdicts.by_turn.get(None, ()),
+        hides_others=verdicts.hides_others,
         way=replace(way, place=place_of(conversation, way.place)),
         queue=queue,
         progress=progress_of(queue, now=timezone.now()) if queue else None,

@@ -42,11 +42,11 @@ from copilot_admin.reading import (
 )
 from copilot_admin.rendering.text import pretty_json
 from copilot_admin.review.phrases import read_typed
-from copilot_admin.review.reviews import turn_reviews, verdicts_on
+from copilot_admin.review.reviews import Verdicts, turn_reviews, verdicts_on
 from copilot_admin.storage.replica import is_read_from_replica
 
 FOLDER = "admin/copilot_admin/conversation"
-VIEW = "copilot_admin.view_conversation"
+VIEW, JUDGE = "copilot_admin.view_conversation", "copilot_admin.change_conversation"
 
 read_only = method_decorator([require_safe, never_cache])
 
@@ -105,7 +105,7 @@ class TranscriptViews(ConversationModelAdmin):
             through=number_in(request.GET.get("turn", "")),
             all_branches=all_branches,
         )
-        verdicts = verdicts_on(conversation, request.user)
+        verdicts = self._verdicts(request, conversation)
         page = page_of(
             plan,
             read_turns(conversation, tree, plan.shown, most=HEAD_OF_BIG_THINGS),
@@ -131,7 +131,7 @@ class TranscriptViews(ConversationModelAdmin):
         tree = read_tree(conversation)
         outline = read_outline(conversation, tree)
         wanted = frozenset(shown_at_once([turn for turn in outline.turns if turn.id in asked]))
-        verdicts = verdicts_on(conversation, request.user)
+        verdicts = self._verdicts(request, conversation)
         parts = parts_of(
             outline,
             read_turns(conversation, tree, wanted, most=HEAD_OF_BIG_THINGS),
@@ -147,7 +147,7 @@ class TranscriptViews(ConversationModelAdmin):
         conversation = self.conversation(request, pk)
         tree = read_tree(conversation)
         view = _turn(conversation, tree, number_in(turn), most=HEAD_OF_BIG_THINGS)
-        verdicts = verdicts_on(conversation, request.user)
+        verdicts = self._verdicts(request, conversation)
         reviews = turn_reviews(conversation, [view.id], verdicts, request.user)
         outline = read_outline(conversation, tree)
         (part,) = parts_of(outline, {view.id: view}, reviews=reviews)
@@ -236,6 +236,9 @@ class TranscriptViews(ConversationModelAdmin):
             by, on = Actor.of(request), Subject.of(found)
             record_read(Action.READ, by=by, on=on, after=facts)
         return found
+
+    def _verdicts(self, request: HttpRequest, conversation: Conversation) -> Verdicts:
+        return verdicts_on(conversation, request.user, is_judge=request.user.has_perm(JUDGE))
 
     def run_of(self, conversation: Conversation, run: str) -> tuple[ConversationView, RunView]:
         """A run by its id, and the conversation around it.

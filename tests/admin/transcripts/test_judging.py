@@ -5,7 +5,7 @@ from html import unescape
 import re
 from typing import Any
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.test import Client as Browser
 import pytest
 
@@ -310,9 +310,49 @@ def test_who_judges_second_does_not_see_the_first_verdict_before(reviewer: Brows
     assert "Their words" in text_of(reviewer.get(path))
 
 
-def test_who_may_only_read_judges_nothing():
-    from django.contrib.auth.models import Permission
+def test_the_first_verdict_is_hidden_on_every_way_and_of_every_question(reviewer: Browser):
+    conversation = long_conversation(2)
+    turn = Turn.objects.earliest("pk")
+    make_queue(queue := ReviewQueue(name="Week", judges=2), [conversation.pk])
+    other = Browser()
+    other.force_login(make_user(Role.REVIEWERS))
+    other.post(f"/admin/copilot_admin/reviewqueue/{queue.pk}/next/")
+    post(other, conversation, f"turns/{turn.pk}/verdict/", rating="bad", comment="Of a question")
+    post(other, conversation, "judge/", rating="bad", comment="Of the whole")
+    ways = [
+        address(conversation),  # from the list
+        address(conversation, f"turns/{turn.pk}/"),
+        address(conversation, f"turns/?ids={turn.pk}"),
+        f"{address(conversation)}?queue={queue.pk}",
+    ]
+    for way in ways:
+        assert "Of a question" not in text_of(reviewer.get(way)), way
+        assert "Of the whole" not in text_of(reviewer.get(way)), way
+    assert "Somebody else has judged it." in text_of(reviewer.get(ways[0]))
+    assert "Of the whole" in text_of(other.get(ways[0]))
+    reader = make_user()
+    reader.user_permissions.add(Permission.objects.get(codename="view_conversation"))
+    looks_on = Browser()
+    looks_on.force_login(reader)
+    assert "Of the whole" in text_of(looks_on.get(ways[0]))  # he can never be the second
+    reviewer.post(f"/admin/copilot_admin/reviewqueue/{queue.pk}/next/")
+    assert "Of a question" not in text_of(reviewer.get(ways[1]))
+    post(reviewer, conversation, "judge/", rating="good", queue=queue.pk)
+    assert "Of the whole" in text_of(reviewer.get(ways[0]))
+    assert "Of a question" in text_of(reviewer.get(ways[1]))
 
+
+def test_what_one_person_judges_is_seen_by_all(reviewer: Browser):
+    conversation = long_conversation(1)
+    make_queue(ReviewQueue(name="Week", judges=1), [conversation.pk])
+    make_queue(ReviewQueue(name="Old", judges=2, is_closed=True), [conversation.pk])
+    other = Browser()
+    other.force_login(make_user(Role.REVIEWERS))
+    post(other, conversation, "judge/", rating="bad", comment="Their words")
+    assert "Their words" in text_of(reviewer.get(address(conversation)))
+
+
+def test_who_may_only_read_judges_nothing():
     conversation = long_conversation(1)
     turn = Turn.objects.get()
     reader = make_user()
