@@ -56,6 +56,18 @@ def test_two_copilots_that_are_called_the_same_are_both_found():
     assert found(copilot="b") == {"a", "b"}
 
 
+def test_a_name_is_found_in_whatever_letters():
+    Client(version=make_version(slug="weather", name="Погода ИЗ окна")).ask("Asked").answer("-")
+    assert found(copilot="погода из ОКНА") == {"Asked"}
+
+
+def test_a_slug_that_is_a_number_is_no_number_of_another_copilot():
+    first = make_version(slug="first")
+    Client(version=first).ask("first").answer("-")
+    Client(version=make_version(slug=str(first.copilot_id))).ask("other").answer("-")
+    assert found(copilot=str(first.copilot_id)) == {"other"}
+
+
 def test_conversations_are_found_by_what_their_runs_were():
     Client().ask("Asked").answer("-", ended=ending(Outcome.FAILED, error_code="no-model"))
     assert found(version="1", model="small-1", provider="Provider") == {"Asked"}

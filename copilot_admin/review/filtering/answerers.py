@@ -18,17 +18,23 @@ from copilot_admin.review.filtering.entries import (
 
 
 def _copilot(text: str) -> Q:
-    """By its slug, its number, or its name; several by slugs between commas."""
-    named = Q(slug=text) | Q(name__iexact=text)
-    if text.isascii() and text.isdecimal() and len(text) <= 10:
-        named |= Q(pk=int(text))
-    found = list(Copilot.objects.filter(named).values_list("pk", flat=True)[:10])
+    """By its slug or its name; several by slugs between commas; else by its number."""
+    found = _called(text)
     if not found and "," in text:
         slugs = text.split(",")[:MOST_CHOICES]
         found = list(Copilot.objects.filter(slug__in=slugs).values_list("pk", flat=True))
+    if not found and text.isascii() and text.isdecimal() and len(text) <= 10:
+        found = list(Copilot.objects.filter(pk=int(text)).values_list("pk", flat=True))
     if not found:
         raise NoSuchValue(text)
     return Q(copilot_id=found[0]) if len(found) == 1 else Q(copilot_id__in=found)
+
+
+def _called(text: str) -> list[int]:
+    """Those with this slug, or this name in whatever letters: SQLite knows capitals of ASCII alone."""
+    name = text.casefold()
+    rows = Copilot.objects.order_by("pk").values_list("pk", "slug", "name")
+    return [pk for pk, slug, known in rows if slug == text or known.casefold() == name]
 
 
 def _tag(text: str) -> Q:
