@@ -165,6 +165,19 @@ def test_words_in_which_nothing_can_be_looked_for_make_no_queue(reviewer: Browse
     assert "No conversation matches this filter" in page
 
 
+@pytest.mark.parametrize("words", ["%00", "Question%00", "Question\0"])
+def test_a_nul_in_the_words_of_a_list_is_none_of_them(reviewer: Browser, words: str):
+    make_conversations(2)
+    Conversation.objects.update(trace_id="")
+    filters = {"_changelist_filters": f"q={words}&outcome=completed"}
+    newest, other = Conversation.objects.order_by("-last_at", "-id")
+    is_searched = words != "%00"
+    page = reviewer.get(f"{QUEUES}add/", filters).content.decode()
+    assert ("No conversation matches" in page) is is_searched  # nothing was said in these
+    onward = reviewer.get(f"{LIST}{newest.pk}/beside/older/", filters)
+    assert (f"/{other.pk}/" in onward["Location"]) is not is_searched
+
+
 def test_filters_that_are_longer_than_an_address_make_no_queue(reviewer: Browser):
     make_conversations(2)
     filters = urlencode({"tag": "x" * 9_000})
