@@ -18,6 +18,7 @@ from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.reads import record_search
 from copilot_admin.models.reviewing import LONGEST_NAME
 from copilot_admin.review.saved_views import (
+    LONGEST_QUERY,
     SEARCHED,
     delete_view,
     kept_query,
@@ -110,4 +111,4 @@ def _say(request: HttpRequest, why: str, *, done: str) -> None:
 def _back(query: str) -> HttpResponseRedirect:
     url = reverse("admin:copilot_admin_conversation_changelist")
     kept = kept_query(dict(parse_qsl(query)))
-    return HttpResponseRedirect(f"{url}?{kept}" if kept else url)
+    return HttpResponseRedirect(f"{url}?{kept}" if kept and len(kept) <= LONGEST_QUERY else url)

@@ -62,3 +62,16 @@ def test_an_address_that_filters_by_a_secret_is_refused(
     client.force_login(User.objects.create_superuser("root"))
     response = client.get(reverse(f"admin:{name}_changelist"), {lookup: "a"})
     assert response.status_code == 400
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", ["conversation", "copilot", "reviewqueue", "transcriptexport"])
+@pytest.mark.parametrize(
+    ("values", "status"), [("9" * 26, 400), ("1,-" + "9" * 26, 400), ("1,2", 200), ("9" * 18, 200)]
+)
+def test_an_address_that_filters_by_numbers_beyond_a_column_is_refused(
+    client: Client, model: str, values: str, status: int
+) -> None:
+    client.force_login(User.objects.create_superuser("root"))
+    url = reverse(f"admin:copilot_admin_{model}_changelist")
+    assert client.get(url, {"id__in": values}).status_code == status
