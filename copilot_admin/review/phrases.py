@@ -8,7 +8,7 @@ from uuid import UUID
 from copilot_admin.storage.folding import fold
 
 MOST_TYPED = 500  # characters; what is longer is cut
-MOST_PHRASES = 10
+MOST_PHRASES = 20
 LARGEST_ID = 2**63 - 1
 # In quotation marks of any kind, or a word.
 _PART = re.compile(r'["“”„«»]([^"“”„«»]*)["“”„«»]|([^\s"“”„«»]+)')
@@ -23,12 +23,14 @@ class Typed:
         trace_id: What was typed as a whole, which may be one.
         run_id: The same, if it has the form of one.
         number: The same as the number of a conversation, with or without a # before it.
+        is_cut: More was typed than is looked for.
     """
 
     phrases: tuple[str, ...] = ()
     trace_id: str = ""
     run_id: UUID | None = None
     number: int | None = None
+    is_cut: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.phrases or self.trace_id)
@@ -43,8 +45,14 @@ def read_typed(text: str) -> Typed:
     """Reads what was typed: words and "phrases in quotation marks", or an id."""
     whole = as_read(text)
     parts = (fold(match.group(1) or match.group(2) or "") for match in _PART.finditer(whole))
-    phrases = tuple(dict.fromkeys(filter(None, parts)))[:MOST_PHRASES]
-    return Typed(phrases=phrases, trace_id=whole, run_id=_uuid(whole), number=_number(whole))
+    phrases = tuple(dict.fromkeys(filter(None, parts)))
+    return Typed(
+        phrases=phrases[:MOST_PHRASES],
+        trace_id=whole,
+        run_id=_uuid(whole),
+        number=_number(whole),
+        is_cut=len(phrases) > MOST_PHRASES or len(whole) < len(text.replace("\0", "").strip()),
+    )
 
 
 def has_trigram(phrase: str, *, beyond_ascii: bool = True) -> bool:

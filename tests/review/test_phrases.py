@@ -39,7 +39,23 @@ def test_marks_alone_are_no_phrase_and_may_be_an_id():
 
 def test_what_is_typed_is_bounded():
     assert len(read_typed("x" * 2000).phrases[0]) == MOST_TYPED
-    assert len(read_typed(" ".join(map(str, range(100)))).phrases) == MOST_PHRASES
+    many = [str(number) for number in range(MOST_PHRASES + 1)]
+    assert len(read_typed(" ".join(many)).phrases) == MOST_PHRASES
+
+
+@pytest.mark.parametrize(
+    ("text", "is_cut"),
+    [
+        ("x" * MOST_TYPED, False),
+        (f"  {'x' * MOST_TYPED}\n", False),
+        ("x" * (MOST_TYPED + 1), True),
+        (" ".join(map(str, range(MOST_PHRASES))), False),
+        (" ".join(map(str, range(MOST_PHRASES + 1))), True),
+        ("again " * (MOST_PHRASES + 1), False),
+    ],
+)
+def test_that_more_was_typed_than_is_looked_for_is_known(text: str, is_cut: bool):
+    assert read_typed(text).is_cut is is_cut
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from copilot_admin.review.finding import (
     rows_from_newest,
     scope_of,
 )
-from copilot_admin.review.phrases import Typed, read_typed
+from copilot_admin.review.phrases import MOST_PHRASES, MOST_TYPED, Typed, read_typed
 from copilot_admin.review.row_notes import errors_of, reasons_of
 from copilot_admin.review.searching import (
     WALKED,
@@ -58,7 +58,9 @@ class TranscriptList(ChangeList):
     chosen: Chosen
     is_being_filled = False
     all_rows: QuerySet[Conversation]
+    typed = Typed()
     walked, searched, window = WALKED, MOST, WINDOW
+    most_typed, most_phrases = MOST_TYPED, MOST_PHRASES
 
     def get_filters_params(self, params: Any = None) -> dict[str, Any]:
         """The filters; where the reader is in the list is none."""
@@ -109,7 +111,7 @@ class TranscriptList(ChangeList):
         older = None if newer else row_key(asked.get(OLDER, ""))
         self.is_first = not (newer or older)
         size = self.list_per_page
-        typed = read_typed(self.query)
+        typed = self.typed = read_typed(self.query)
         named = found_by_id(typed) if typed and self.is_first else {}
         found = self._found(beside(self.all_rows, newer=newer, older=older), typed, named)
         there_is_more, rows = len(found) > size, found[:size]

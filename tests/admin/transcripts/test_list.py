@@ -315,6 +315,13 @@ def test_a_search_says_what_it_did_not_look_at(reviewer: Browser, monkeypatch):
     assert "the first 16000 characters are searched" in page
 
 
+def test_a_search_says_that_more_was_typed_than_it_looks_for(reviewer: Browser):
+    make_conversations(1)
+    said = "More was typed than is looked for"
+    assert said in reviewer.get(LIST, {"q": " ".join(map(str, range(30)))}).content.decode()
+    assert said not in reviewer.get(LIST, {"q": "bonds"}).content.decode()
+
+
 def test_an_earlier_answer_with_the_words_is_open(reviewer: Browser):
     client = Asking(trace_id="chat-1")
     client.ask("Why?").answer("Because of bonds")
