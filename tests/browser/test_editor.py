@@ -180,6 +180,24 @@ def test_an_expired_log_in_stops_neither_a_question_nor_what_acts_at_once(ada: V
     ada.mishaps.clear()  # the console says that requests were refused
 
 
+def test_an_expired_log_in_stops_neither_saved_questions_nor_a_connection_test(ada: Visit) -> None:
+    page = ada.page
+    copilot = make_published()
+    make_saved(copilot)
+    ada.go(f"/admin/copilot_admin/copilot/{copilot.pk}/questions/")
+    Session.objects.all().delete()
+    page.get_by_role("button", name="Ask the draft", exact=True).first.click()
+    log_in_on_the_spot(page)
+    expect(page.get_by_text("This is a rehearsal").first).to_be_visible()
+
+    ada.go(f"/admin/connect/{copilot.pk}/")
+    Session.objects.all().delete()
+    page.get_by_role("button", name="Test the connection").click()
+    log_in_on_the_spot(page)
+    expect(page.get_by_role("status").get_by_text("Done.")).to_be_visible()
+    ada.mishaps.clear()  # the console says that requests were refused
+
+
 def test_a_server_that_is_away_loses_nothing(ada: Visit) -> None:
     copilot = make_copilot()
     page = ada.page

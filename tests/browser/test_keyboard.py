@@ -161,10 +161,15 @@ def test_who_goes_on_into_the_preview_stays_there_when_it_is_drawn_anew(ada: Vis
     "width",
     [*(pytest.param(width, marks=pytest.mark.nightly) for width in (1440, 1024)), PHONE["width"]],
 )
-@pytest.mark.parametrize("path", ["{}/change/", "publish/?id={}", "{}/connect/"])
+@pytest.mark.parametrize(
+    "path",
+    ["copilot_admin/copilot/{}/change/", "copilot_admin/copilot/publish/?id={}", "connect/{}/"],
+)
 def test_nothing_that_has_the_focus_hides_behind_a_bar(ada: Visit, path: str) -> None:
     copilot = make_copilot(features={"widget-dashboard-select": True, "mcp-tools": True})
-    ada.go("/admin/copilot_admin/copilot/" + path.format(copilot.pk))
+    address = "/admin/" + path.format(copilot.pk)
+    ada.go(address)
+    expect(ada.page).to_have_url(ada.base_url + address)
     ada.unfold()
     for key in ("Tab", "Shift+Tab"):
         assert Keys(ada).hidden_on_the_way(key=key) == []

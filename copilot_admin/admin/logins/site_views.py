@@ -1,18 +1,22 @@
 """The log-in of the site: by password, by the firm's account, and out again."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from http import HTTPStatus
-from typing import Any, cast
+from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit, urlunsplit
 
 from django.conf import settings
 from django.contrib import auth
 from django.contrib.admin import AdminSite
 from django.contrib.auth.models import User
-from django.contrib.auth.views import LoginView
+from django.contrib.auth.views import LoginView, redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.decorators import method_decorator
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -22,6 +26,8 @@ from copilot_admin.admin.logins.log_in_rows import carried_out, rows_of
 from copilot_admin.admin.logins.oidc_views import label_of, log_out_address
 from copilot_admin.admin.logins.sessions import Source, vouching_of
 from copilot_admin.config.firm_log_in import FirmLogIn
+
+_View = TypeVar("_View", bound=Callable[..., HttpResponseBase])
 
 
 class LogInViews(AdminSite):
@@ -35,6 +41,19 @@ class LogInViews(AdminSite):
             path("logged-in/", self.admin_view(self.logged_in_view), name="logged_in"),
         ]
         return own + super().get_urls()
+
+    def admin_view(self, view: _View, cacheable: bool = False) -> _View:
+        """Lets in who is logged in; who was logged out while sending comes back to the page."""
+        inner = super().admin_view(view, cacheable)
+
+        @wraps(inner)
+        def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            is_sent = request.method == "POST" and request.path != reverse("admin:logout")
+            if is_sent and not self.has_permission(request):
+                return redirect_to_login(_page_of(request), reverse("admin:login"))
+            return inner(request, *args, **kwargs)
+
+        return cast(_View, answered)
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """What every page knows of logging in."""
@@ -112,3 +131,13 @@ class LogInViews(AdminSite):
         """Where a log-in in a window of its own ends: it tells the page that waits, and closes."""
         context = {**self.each_context(request), "title": _("You are logged in")}
         return render(request, "logged_in.html", context)
+
+
+def _page_of(request: HttpRequest) -> str:
+    """The page from which something was sent: many an address that takes it has no page itself."""
+    page = request.headers.get("Referer", "")
+    is_ours = url_has_allowed_host_and_scheme(page, allowed_hosts={request.get_host()})
+    if not (page and is_ours):
+        return request.get_full_path()
+    parts = urlsplit(page)
+    return urlunsplit(("", "", parts.path, parts.query, ""))

@@ -1,6 +1,8 @@
 // Tests a connection step by step, each with a request of its own, and shows each result as it
 // comes. Without this the form is sent whole, and the page comes back with all results.
 
+import { post } from "./post.js";
+
 const form = document.querySelector("[data-ca-test]");
 const status = document.querySelector("[data-ca-test-status]");
 let isRunning = false;
@@ -48,13 +50,16 @@ function clear(step) {
 }
 
 async function drawnStep(name) {
-  const body = new FormData(form);
-  body.set("step", name);
+  const made = () => {
+    const body = new FormData(form);
+    body.set("step", name);
+    return body;
+  };
   const address = new URL(form.action);
   address.hash = "";
   address.searchParams.set("part", "1");
   try {
-    const response = await fetch(address, { method: "POST", body });
+    const response = await post(address, made);
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     return response.ok ? page.querySelector("[data-ca-step][data-verdict]") : null;
   } catch {

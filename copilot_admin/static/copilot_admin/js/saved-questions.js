@@ -1,5 +1,6 @@
 // Draws the saved questions anew while some are being asked; what is unfolded and focused stays so.
 
+import { post } from "./post.js";
 import { startLoading } from "./transcript-loading.js";
 
 const PAUSE_MS = 1500;
@@ -23,7 +24,7 @@ document.addEventListener("submit", async (event) => {
   event.preventDefault();
   const address = new URL(event.submitter?.getAttribute("formaction") || form.action, location.href);
   address.searchParams.set("part", form.dataset.caAsk);
-  const answer = await asked(address, { method: "POST", body: new FormData(form, event.submitter) });
+  const answer = await asked(address, () => new FormData(form, event.submitter));
   if (answer === null) {
     form.removeAttribute("data-ca-ask");
     form.requestSubmit(event.submitter); // the browser says what is the matter
@@ -62,11 +63,11 @@ async function watch(list) {
 }
 
 // What the server has of the list; null where it does not answer, or wants a log-in first.
-async function asked(address, options = {}) {
+async function asked(address, made) {
   try {
     const signal = AbortSignal.timeout(PATIENCE_MS);
-    const response = await fetch(address, { ...options, redirect: "error", signal });
-    if (!response.ok) {
+    const response = await (made ? post(address, made) : fetch(address, { redirect: "error", signal }));
+    if (!response.ok || response.redirected) {
       return null;
     }
     const text = decodeURIComponent(response.headers.get("X-Said") ?? "");
