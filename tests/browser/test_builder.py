@@ -159,8 +159,8 @@ def test_an_unknown_placeholder_is_told_while_it_is_typed(ada: Visit) -> None:
             text.dataset.isTaken = isTaken;
         }"""
     )
-    expect(ada.page.locator("[data-ca-unknown]")).to_have_text(
-        "Not put in: the prompt would have 10,000,009 characters; 1,000,000 are the most."
+    expect(ada.page.locator(".ca-too-long")).to_have_text(
+        "Not put in: the text would have 10,000,009 characters; 1,000,000 are the most."
     )
     expect(prompt).to_have_attribute("data-is-taken", "false")
     expect(prompt).to_have_value("Be brief.")
@@ -178,13 +178,45 @@ def test_a_prompt_that_is_too_long_is_not_sent_and_stays(ada: Visit) -> None:
     prompt.evaluate("(text) => (text.value = `${'word '.repeat(139)}word\\n`.repeat(2000))")
     page.get_by_role("tab", name="Features").click()
     page.get_by_role("button", name="Save draft").click()
-    expect(page.locator("[data-ca-unknown]")).to_have_text(
-        "Not sent: the prompt has 1,400,000 characters; 1,000,000 are the most. Shorten it."
+    expect(page.locator(".ca-too-long")).to_have_text(
+        "Not sent: the text has 1,400,000 characters; 1,000,000 are the most. Shorten it."
     )
     expect(prompt).to_be_focused()
     assert prompt.evaluate("(text) => text.value.length") == 1_400_000
     copilot.refresh_from_db()
     assert copilot.system_prompt == "Be brief."
+
+
+PASTED = """(field, pasted) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", pasted);
+    return field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}"""
+
+
+def test_no_field_cuts_what_is_pasted_and_none_sends_more_than_is_taken(ada: Visit) -> None:
+    copilot = make_copilot(description="Short.", starters=["One?"])
+    page = ada.page
+    ada.go(FORM.format(copilot.pk))
+    ada.tab("Steps and starters")
+    page.get_by_role("button", name="Add a question").click()
+    starter = page.locator("#id_starters-1-text")
+    assert not starter.evaluate(PASTED, "x" * 501)
+    told = page.locator(".ca-too-long")
+    expect(told).to_have_text("Not put in: the text would have 501 characters; 500 are the most.")
+    starter.fill("Two?")
+    expect(told).to_have_count(0)
+    page.locator("#id_description").evaluate("(text) => (text.value = 'word '.repeat(2100))")
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.locator("#id_description")).to_be_focused()
+    expect(told).to_have_text(
+        "Not sent: the text has 10,500 characters; 10,000 are the most. Shorten it."
+    )
+    page.locator("#id_description").fill("Shorter.")
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_text("Draft saved.")).to_be_visible()
+    copilot.refresh_from_db()
+    assert (copilot.description, copilot.starters) == ("Shorter.", ["One?", "Two?"])
 
 
 def test_leaving_with_unsaved_edits_is_asked_about(ada: Visit) -> None:

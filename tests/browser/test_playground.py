@@ -93,7 +93,7 @@ def test_a_question_that_is_not_asked_yet_outlives_its_tab_and_none_is_cut(build
     )
     expect(question).to_have_attribute("data-is-taken", "false")
     expect(builder.page.locator(".ca-too-long:not(:empty)")).to_have_text(
-        "Not put in: the question would have 1,000,006 characters; 1,000,000 are the most."
+        "Not put in: the text would have 1,000,006 characters; 1,000,000 are the most."
     )
     other = builder.page.context.new_page()
     builder.page.close(run_before_unload=False)

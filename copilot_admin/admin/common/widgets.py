@@ -11,7 +11,6 @@ from django.forms.renderers import DjangoTemplates
 from django.template.backends.base import BaseEngine
 from django.utils.functional import Promise, cached_property
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.rendering.inputs import input_html
 
@@ -84,9 +83,7 @@ class BoundedText(forms.Textarea):
     """A text area in which each paragraph has its own direction, and that says what it does not take."""
 
     def __init__(self, *, rows: int, most: int) -> None:
-        words = _("Not put in: the text would have {length} characters; {most} are the most.")
-        bound = {"data-ca-most": most, "data-ca-too-long": words}
-        super().__init__({"rows": rows, "class": "ca-plaintext", **bound})
+        super().__init__({"rows": rows, "class": "ca-plaintext", "data-ca-most": most})
 
 
 class DatalistInput(PageWidget, forms.TextInput):

@@ -9,7 +9,12 @@ from django.utils.text import capfirst
 
 from copilot_admin.admin.common.fieldsets import Fieldsets
 from copilot_admin.admin.common.rows import RowForm, RowsField
-from copilot_admin.admin.common.widgets import DatalistInput, DescribedRadio, Switches
+from copilot_admin.admin.common.widgets import (
+    BoundedText,
+    DatalistInput,
+    DescribedRadio,
+    Switches,
+)
 from copilot_admin.admin.copilots.components_field import ComponentsField
 from copilot_admin.admin.copilots.data_rows import DataNoteRow
 from copilot_admin.admin.copilots.prompt import PromptWidget
@@ -21,6 +26,7 @@ from copilot_admin.admin.copilots.rows import (
 )
 from copilot_admin.copilots.fields import controls, draft_field, records
 from copilot_admin.copilots.fields.draft_field import DraftField, Input, Line, Option
+from copilot_admin.copilots.fields.lengths import LONGEST_DESCRIPTION
 from copilot_admin.copilots.fields.sections import ACCESS_AND_LOGGING, SECTIONS
 from copilot_admin.copilots.fields.shape import Record
 from copilot_admin.copilots.fields.table import IN_FORM, in_section
@@ -191,7 +197,7 @@ def _refusing(fault_of: Callable[[str], str | Promise]) -> Callable[[str], None]
 def _widget_of(field: DraftField) -> forms.Widget | None:
     match field.editor:
         case Input.PARAGRAPH:
-            return forms.Textarea(attrs={"rows": 3})
+            return BoundedText(rows=3, most=LONGEST_DESCRIPTION)
         case Input.PROMPT:
             return PromptWidget()
         case Input.SUGGESTIONS:

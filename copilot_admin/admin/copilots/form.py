@@ -31,7 +31,10 @@ from copilot_admin.admin.copilots.draft_inputs import (
 from copilot_admin.admin.copilots.edit_lock import EditLock
 from copilot_admin.admin.copilots.rows import ParameterRow
 from copilot_admin.admin.copilots.version_image import VersionImage
-from copilot_admin.copilots.fields.lengths import prompt_length_fault
+from copilot_admin.copilots.fields.lengths import (
+    description_length_fault,
+    prompt_length_fault,
+)
 from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.copilots.slugs import free_slug, slug_of
 from copilot_admin.copilots.switched_providers import missing, named_in
@@ -155,8 +158,11 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
         return self.cleaned_data["slug"] or (free_slug(slug_of(name)) if name else "")
 
     def clean_description(self) -> str:
-        """Refuses what shows another text than it is."""
-        return unturned(self.cleaned_data["description"])
+        """Refuses what shows another text than it is, and what nobody reads as a whole."""
+        text: str = self.cleaned_data["description"]
+        if wrong := description_length_fault(text):
+            raise forms.ValidationError(capfirst(wrong))
+        return unturned(text)
 
     def clean_system_prompt(self) -> str:
         """Refuses what no model reads as a whole."""

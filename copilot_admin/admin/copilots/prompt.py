@@ -61,12 +61,12 @@ class PromptWidget(PageWidget, forms.Textarea):
     template_name = "admin/widgets/prompt.html"
 
     def __init__(self, attrs: dict[str, Any] | None = None) -> None:
-        super().__init__({"rows": 14, "spellcheck": "true", **(attrs or {})})
+        bound = {"data-ca-most": LONGEST_PROMPT}
+        super().__init__({"rows": 14, "spellcheck": "true", **bound, **(attrs or {})})
         self.options: tuple[Placeholder, ...] = ()
 
     def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
         """The text area and its palette."""
         context = super().get_context(name, value, attrs)
         context["widget"]["placeholders"] = (*PLACEHOLDERS, *self.options)
-        context["widget"]["most"] = LONGEST_PROMPT
         return context

@@ -78,7 +78,7 @@ DRAFT_FIELDS: tuple[DraftField, ...] = (
         label=_("Description"),
         help=_("The welcome text of an empty chat."),
         section=IDENTITY,
-        file=values.Words,
+        file=values.Description,
         editor=Input.PARAGRAPH,
         is_always_exported=True,
     ),

@@ -10,7 +10,10 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints, create
 
 from copilot_admin.copilots.fields.controls import CustomFeatureEntry
 from copilot_admin.copilots.fields.directions import turning_sign_fault
-from copilot_admin.copilots.fields.lengths import prompt_length_fault
+from copilot_admin.copilots.fields.lengths import (
+    description_length_fault,
+    prompt_length_fault,
+)
 from copilot_admin.copilots.fields.records import CallLimitEntry, ComponentEntry, ModelEntry
 from copilot_admin.copilots.fields.shape import Record, fault, refuse_repeated
 from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
@@ -52,11 +55,18 @@ def _unturned(text: str) -> str:
     return text
 
 
-def _not_too_long(text: str) -> str:
+def _prompt(text: str) -> str:
     wrong = prompt_length_fault(text)
     if wrong:
         raise fault(wrong)
     return text
+
+
+def _description(text: str) -> str:
+    wrong = description_length_fault(text)
+    if wrong:
+        raise fault(wrong)
+    return _unturned(text)
 
 
 def _free_parameter(name: str) -> str:
@@ -220,8 +230,8 @@ DataMessagesEntry: Any = _switches(
     asdict(DataMessagePolicy()),
 )
 
-Prompt = Annotated[str, AfterValidator(_not_too_long)]
-Words = Annotated[str, AfterValidator(_unturned)]
+Prompt = Annotated[str, AfterValidator(_prompt)]
+Description = Annotated[str, AfterValidator(_description)]
 Name = Annotated[
     str,
     StringConstraints(min_length=1, max_length=100, pattern=r"\S"),

@@ -2,49 +2,66 @@
 // is said: browsers cut it without a word, or stand still for minutes while they take in megabytes. What
 // came past that, from a script, is not sent: the answer would bring it back, to be drawn once more.
 
-// `say` is told why a text was not put in, or not sent; both sentences have {length} and {most} in them.
-export function checkLength(text, { most, sentence, notSent, say }) {
-  const { format } = new Intl.NumberFormat(document.documentElement.lang || "en");
+const words = document.querySelector("[data-ca-length-words]")?.dataset;
+const { format } = new Intl.NumberFormat(document.documentElement.lang || "en");
+const TEXTS = "textarea, input:not([type]), input[type=text], input[type=search], input[type=url], input[type=email]";
 
-  function refuse(event, put) {
-    const length = text.value.length - (text.selectionEnd - text.selectionStart) + put.length;
-    if (put && length > most) {
-      event.preventDefault();
-      tell(sentence, length);
-    }
+if (words) {
+  addEventListener("paste", pasted, { capture: true });
+  addEventListener("beforeinput", (event) => refuse(event, event.data), { capture: true });
+  addEventListener("input", ({ target }) => noteOf(target)?.remove(), { capture: true });
+  addEventListener("submit", hold, { capture: true }); // before the form asks whether one is logged in
+}
+
+function pasted(event) {
+  refuse(event, event.clipboardData?.getData("text/plain"));
+}
+
+function refuse(event, put) {
+  const text = event.target;
+  const most = mostOf(text);
+  if (!put || !event.cancelable || most === Infinity) {
+    return;
   }
-
-  function tell(words, length) {
-    say(words.replace("{length}", format(length)).replace("{most}", format(most)));
-  }
-
-  text.addEventListener("paste", (event) => {
-    refuse(event, event.clipboardData?.getData("text/plain") ?? "");
-  });
-  text.addEventListener("beforeinput", (event) => refuse(event, event.data ?? "")); // dropped, dictated
-  if (notSent) {
-    addEventListener("submit", hold, { capture: true }); // before the form asks whether one is logged in
-  }
-
-  function hold(event) {
-    if (event.target === text.form && text.value.length > most) {
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      location.hash = text.id; // of several tabs, the one it stands in
-      text.focus();
-      tell(notSent, text.value.length);
-    }
+  const length = text.value.length - (text.selectionEnd - text.selectionStart) + put.length;
+  if (length > most) {
+    event.preventDefault();
+    tell(text, words.notPut, length);
   }
 }
 
-for (const text of document.querySelectorAll("textarea[data-ca-most]")) {
+function hold(event) {
+  const text = [...event.target.elements].find((one) => one.name && one.value.length > mostOf(one));
+  if (!text) {
+    return;
+  }
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  if (!text.checkVisibility()) {
+    location.hash = text.id; // of several tabs, the one it stands in
+  }
+  text.focus();
+  tell(text, words.notSent, text.value.length);
+}
+
+// How many characters a field takes; infinite of what is no text or has no bound.
+function mostOf(field) {
+  const most = field.matches?.(TEXTS) && (field.dataset.caMost ?? field.getAttribute("maxlength"));
+  return most ? Number(most) : Infinity;
+}
+
+function tell(text, sentence, length) {
+  noteOf(text)?.remove();
   const note = document.createElement("p");
   note.className = "ca-too-long";
-  note.setAttribute("role", "status");
+  note.setAttribute("role", "alert");
+  note.textContent = sentence
+    .replace("{length}", format(length))
+    .replace("{most}", format(mostOf(text)));
   text.after(note);
-  text.removeAttribute("maxlength"); // it cuts
-  const say = (words) => (note.textContent = words);
-  const { caMost: most, caTooLong: sentence, caNotSent: notSent } = text.dataset;
-  checkLength(text, { most: Number(most), sentence, notSent, say });
-  text.addEventListener("input", () => say(""));
+}
+
+function noteOf(text) {
+  const next = text.nextElementSibling;
+  return next?.matches(".ca-too-long") ? next : null;
 }

@@ -2,8 +2,6 @@
 // builder's own controls as they are typed, and says at once which names mean nothing and which
 // placeholder has no end.
 
-import { checkLength } from "./length-check.js";
-
 for (const box of document.querySelectorAll("[data-ca-prompt]")) {
   const text = box.querySelector("textarea");
   const palette = box.querySelector("[data-ca-palette]");
@@ -19,9 +17,6 @@ for (const box of document.querySelectorAll("[data-ca-prompt]")) {
   });
   // The note below says the same, and goes away while it is mended.
   box.parentElement.querySelectorAll(".ca-open-problem").forEach((line) => line.remove());
-  const { most, tooLong: sentence, notSent } = box.dataset;
-  const say = (words) => (note.textContent = words);
-  checkLength(text, { most: Number(most), sentence, notSent, say });
   text.form.addEventListener("input", refresh);
   text.form.addEventListener("change", refresh);
   refresh();
