@@ -21,6 +21,7 @@ MOST_BYTES = 10 * 1024 * 1024  # a few dozen copilots with an image of 200 kB ea
 MOST_KEYS = 1000
 MOST_ENTRIES = 10_000
 MOST_TOKENS = 1_000_000  # of JSON: a copilot has about a thousand
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _JSON_START = re.compile(r'\s*\{\s*(?:["}]|\Z)')
 
 
@@ -37,15 +38,19 @@ def load(data: bytes) -> Any:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        sentence = _("The file is not UTF-8 (byte %(place)d). Save it as UTF-8.")
-        sentence %= {"place": error.start}
-        raise BadCopilotFile([FileFault("", sentence)]) from error
+        raise BadCopilotFile([FileFault("", _undecoded(data, at=error.start))]) from error
     value = _read_json(data) if _JSON_START.match(text) else read_yaml(text)
     faults = _unstorable(value)
     first = next(faults, None)
     if first is not None:
         raise BadCopilotFile(chain([first], faults))
     return value
+
+
+def _undecoded(data: bytes, *, at: int) -> str:
+    if b"\0" in data and not data.startswith(_UTF_16):
+        return _("The file is no text. Choose one that ends in .yaml, .yml, .json or .zip.")
+    return _("The file is not UTF-8 (byte %(place)d). Save it as UTF-8.") % {"place": at}
 
 
 def _read_json(data: bytes) -> Any:

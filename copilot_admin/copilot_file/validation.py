@@ -35,6 +35,10 @@ _TYPES: Mapping[str, str | Promise] = {
     "invalid_key": gettext_lazy("must be text. Put it in quotes."),
     "finite_number": gettext_lazy("must be a number with an end."),
 }
+_OTHER_FILE = gettext_lazy(
+    "this is no copilot file. One begins with 'format: 1' and has 'copilots'; an export shows what it "
+    "looks like."
+)
 _BOUNDS: Mapping[str, Promise] = {
     "greater_than": gettext_lazy("%(value)s is too little: more than %(gt)s is needed."),
     "greater_than_equal": gettext_lazy("%(value)s is too little: %(ge)s is the least."),
@@ -118,7 +122,10 @@ def faults_of(error: ValidationError, whole: type[Shape]) -> Iterator[FileFault]
 
 def _fault(error: ErrorDetails, whole: type[Shape]) -> FileFault:
     path = tuple(key for key in error["loc"] if key != "[key]")
-    return FileFault(path_of(path), _sentence(error, path, whole))
+    is_other_file = not path and error["type"] == "model_type"
+    return FileFault(
+        path_of(path), str(_OTHER_FILE) if is_other_file else _sentence(error, path, whole)
+    )
 
 
 def _sentence(error: ErrorDetails, path: tuple[int | str, ...], whole: type[Shape]) -> str:

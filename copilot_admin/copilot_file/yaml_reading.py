@@ -52,11 +52,15 @@ NOT_TEXT: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
 )
 
 
+class _Refusal(MarkedYAMLError):
+    """YAML that is no copilot file's, in words of ours."""
+
+
 class _ScannerWithoutTags(Scanner):
     """Refuses a tag where it begins: one of many "!" would be read in the square of its length."""
 
     def fetch_tag(self) -> None:
-        raise MarkedYAMLError(
+        raise _Refusal(
             problem=_("tags are not accepted: put text in quotes"),
             problem_mark=self.reader.get_mark(),
         )
@@ -78,7 +82,7 @@ def read_yaml(text: str) -> Any:
         mark = error.problem_mark or error.context_mark
         at = {"line": mark.line + 1, "column": mark.column + 1} if mark else {}
         place = _("line %(line)d, column %(column)d") % at if at else ""
-        raise BadCopilotFile([FileFault(place, f"{error.problem}.")]) from error
+        raise BadCopilotFile([FileFault(place, _sentence(error))]) from error
     except (YAMLError, ValueError) as error:
         raise BadCopilotFile(
             [FileFault("", _("The file is no YAML: %(fault)s.") % {"fault": error})]
@@ -157,5 +161,14 @@ def _scalar(event: ScalarEvent) -> Any:
     return text
 
 
-def _refusal(problem: str, event: Event) -> MarkedYAMLError:
-    return MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+def _sentence(error: MarkedYAMLError) -> str:
+    problem = str(error.problem)
+    if isinstance(error, _Refusal):
+        return f"{problem}."
+    if "'\\t'" in problem:
+        return _("there is a tab. YAML is indented with blanks.")
+    return _("this cannot be read as YAML: %(problem)s.") % {"problem": problem}
+
+
+def _refusal(problem: str, event: Event) -> _Refusal:
+    return _Refusal(problem=problem, problem_mark=event.start_mark)

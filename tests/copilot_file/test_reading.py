@@ -124,7 +124,12 @@ def test_value_that_stands_twice_is_written_twice():
 
 
 def test_a_syntax_error_says_where():
-    assert _faults("a: [1\nb: 2") == ["line 2, column 2: expected ',' or ']', but got ':'."]
+    assert _faults("a: [1\nb: 2") == [
+        "line 2, column 2: this cannot be read as YAML: expected ',' or ']', but got ':'."
+    ]
+    assert _faults("a:\n\tb: 1") == [
+        "line 2, column 1: there is a tab. YAML is indented with blanks."
+    ]
 
 
 def test_aliases_are_refused_so_that_no_short_text_grows_large():
@@ -315,7 +320,7 @@ def test_every_fault_is_said_in_the_language_of_the_page(monkeypatch):
 
 @pytest.mark.parametrize("value", [None, [], "text", 3])
 def test_a_file_that_is_no_group_of_keys_is_refused(value):
-    with pytest.raises(BadCopilotFile, match="must be a group of keys and values"):
+    with pytest.raises(BadCopilotFile, match=r"^this is no copilot file\. One begins with"):
         validate(value)
 
 
