@@ -77,6 +77,8 @@ class KeyForm(KeyModelForm):
         offered = offered.only("name").order_by("name")  # of hundreds, names are all it shows
         if "copilots" in self.fields:
             self.fields["copilots"].queryset = offered  # type: ignore[attr-defined]  # of models
+            # Django adds how several are chosen in a browser's own list, which this is none of.
+            self.fields["copilots"].help_text = EndpointKey._meta.get_field("copilots").help_text
 
     def clean_copilots(self) -> Any:
         """Never turns a key for some copilots into one for every copilot."""

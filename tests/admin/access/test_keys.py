@@ -50,6 +50,12 @@ def test_a_key_is_shown_once_and_works(operator: Client) -> None:
     assert key.expires_at.isoformat() == "2099-01-01T00:00:00+00:00"
 
 
+def test_nobody_is_told_to_hold_a_key_down_where_copilots_are_searched(operator: Client) -> None:
+    page = operator.get(ADD).content.decode()
+    assert "What the key may ask. None chosen: every copilot.<" in page
+    assert "Hold down" not in page
+
+
 def test_the_key_is_found_nowhere_afterwards(operator: Client) -> None:
     text = make(operator).context["text"]
     key = EndpointKey.objects.get()
