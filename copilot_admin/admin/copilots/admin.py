@@ -202,7 +202,7 @@ class CopilotAdmin(
     ) -> HttpResponse:
         """Adds the state of the draft, the preview and the versions."""
         copilot = context["original"]
-        context |= page_context(self, context["adminform"], copilot)
+        context |= page_context(self, context["adminform"], copilot, request.user)
         context["may_restore"] = (
             copilot is not None and copilot.is_archived and self.has_change_permission(request)
         )

@@ -27,7 +27,7 @@ from copilot_admin.copilots.at_once import Switched, consequences, keys_of, swit
 from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot, Logging
-from copilot_admin.people.members import may_publish
+from copilot_admin.people.members import Person, may_publish, reachable
 from copilot_admin.privacy.retention import retention_sentence
 from copilot_admin.redaction.kinds import LABELS
 from copilot_admin.redaction.rules import not_stored, server_rules
@@ -77,7 +77,7 @@ class AtOnceViews(CopilotViews):
         if not self.has_change_permission(request, copilot):
             raise PermissionDenied
         if request.method != "POST":
-            return self._at_once(request, copilot, panel_of(copilot))
+            return self._at_once(request, copilot, panel_of(copilot, request.user))
         with transaction.atomic():
             stored = switched(Copilot.objects.select_for_update().get(pk=pk))
             panel = self._turn(request, copilot, stored)
@@ -92,16 +92,20 @@ class AtOnceViews(CopilotViews):
         wanted = switched(copilot) if is_valid else stored
         _put(copilot, stored)  # validation put there what is only wanted
         if not is_valid:
-            return {**panel_of(copilot), "form": form, "note": _("Choose one of what is offered.")}
+            return {
+                **panel_of(copilot, request.user),
+                "form": form,
+                "note": _("Choose one of what is offered."),
+            }
         if form.cleaned_data["before"] != stamp(stored):
             note = _("Somebody changed this meanwhile. It stands as you see it now; look again.")
-            return panel_of(copilot) | {"note": note}
+            return panel_of(copilot, request.user) | {"note": note}
         if wanted.enabled and not stored.enabled and not may_publish(request.user):
             note = _("You may not switch copilots on. Ask somebody who publishes.")
-            return panel_of(copilot) | {"note": note}
+            return panel_of(copilot, request.user) | {"note": note}
         told = consequences(stored, wanted, keys=keys_of(copilot))
         if told and copilot.live_id and "sure" not in request.POST:
-            return {**panel_of(copilot), "question": told, "form": form}
+            return {**panel_of(copilot, request.user), "question": told, "form": form}
         if told:
             _put(copilot, wanted)
             copilot.save(update_fields=list(AT_ONCE))
@@ -109,7 +113,7 @@ class AtOnceViews(CopilotViews):
             before, after = asdict(stored), asdict(wanted)
             self.audit(request, Action.SWITCHED, copilot, before=before, after=after)
         done = _("Done. It acts from now on.") if told else _("Nothing was changed.")
-        return panel_of(copilot) | {"done": done}
+        return panel_of(copilot, request.user) | {"done": done}
 
     def _at_once(
         self, request: HttpRequest, copilot: Copilot, panel: dict[str, Any]
@@ -125,8 +129,8 @@ class AtOnceViews(CopilotViews):
         )
 
 
-def panel_of(copilot: Copilot) -> dict[str, Any]:
-    """What the panel shows of a copilot."""
+def panel_of(copilot: Copilot, user: Person) -> dict[str, Any]:
+    """What the panel shows of a copilot to somebody: of tags those of copilots that he knows of."""
     now = switched(copilot)
     return {
         "copilot": copilot,
@@ -135,7 +139,7 @@ def panel_of(copilot: Copilot) -> dict[str, Any]:
         "sentences": (*now.sentences, *_kept_sentences(copilot)),
         "tags": copilot.tags,
         "tags_typed": ", ".join(copilot.tags),
-        "known_tags": known_tags(Copilot.objects.in_use()),
+        "known_tags": known_tags(reachable(user).in_use()),
         "form": AtOnceForm(instance=copilot, initial={"before": stamp(now)}),
     }
 

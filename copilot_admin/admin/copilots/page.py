@@ -14,18 +14,22 @@ from copilot_admin.copilots.drafts import by_input, changes_between
 from copilot_admin.copilots.fields.lengths import LONGEST_PROMPT
 from copilot_admin.copilots.publishing import checklist, document_of
 from copilot_admin.models import Copilot
+from copilot_admin.people.members import Person
 
 if TYPE_CHECKING:
     from copilot_admin.admin.copilots.views import CopilotViews
 
 
 def page_context(
-    views: "CopilotViews", adminform: AdminForm, copilot: Copilot | None
+    views: "CopilotViews",
+    adminform: AdminForm,
+    copilot: Copilot | None,
+    user: Person,
 ) -> dict[str, Any]:
     """State, open problems, tabs, preview and the newest version for the template."""
     form = adminform.form
     context: dict[str, Any] = {
-        "at_once": panel_of(copilot) if copilot else None,
+        "at_once": panel_of(copilot, user) if copilot else None,
         "newest_version": copilot.versions.only("number").first() if copilot else None,
         "copilot": copilot,
     }

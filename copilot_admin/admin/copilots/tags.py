@@ -62,7 +62,7 @@ class TagViews(CopilotViews):
 
     def _panel(self, request: HttpRequest, pk: int, **said: str) -> HttpResponseBase:
         rows = self.get_queryset(request).select_related("provider", "live__provider")
-        panel = panel_of(rows.get(pk=pk))
+        panel = panel_of(rows.get(pk=pk), request.user)
         typed = {"tags_typed": request.POST.get("tags", "")} if said.get("fault") else {}
         told = {"done": said.get("done", ""), "tag_fault": said.get("fault", "")}
         return render(request, f"{FOLDER}/at_once.html", {**panel, **told, **typed})

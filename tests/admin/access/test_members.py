@@ -319,3 +319,14 @@ def test_who_may_know_of_a_copilot_is_asked_of_the_primary(monkeypatch: Any) -> 
         assert is_reachable(builder, copilot.pk)
         assert list(reachable(builder)) == [copilot]
         assert not is_reachable(make_user(Role.BUILDERS), copilot.pk)
+
+
+def test_tags_of_copilots_of_others_are_offered_to_nobody(owner, copilot):
+    Copilot.objects.filter(pk=copilot.pk).update(tags=["merger"])
+    eve = make_user(Role.BUILDERS, username="eve")
+    hers = make_copilot(tags=["desk"], is_for_all_builders=True)
+    for name in ("change", "at_once"):
+        page = browser(eve).get(reverse(f"admin:copilot_admin_copilot_{name}", args=[hers.pk]))
+        assert (b"merger" in page.content, b"desk" in page.content) == (False, True)
+    page = browser(owner).get(reverse("admin:copilot_admin_copilot_change", args=[hers.pk]))
+    assert b"merger" in page.content
