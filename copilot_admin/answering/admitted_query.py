@@ -20,6 +20,7 @@ class AdmittedQuery:
         came: When the request was there (`monotonic_ns`).
         user: Who asks, if somebody who is trusted named him.
         address: The network that the request came from; "": this process asks.
+        origin: Of a trial: the conversation whose question it asks again.
     """
 
     live: LiveCopilot
@@ -30,6 +31,7 @@ class AdmittedQuery:
     came: int = field(default_factory=monotonic_ns)
     user: AskingUser | None = None
     address: str = ""
+    origin: int | None = None
 
     @property
     def asking(self) -> Asking:

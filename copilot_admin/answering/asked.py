@@ -48,6 +48,7 @@ def opening_of(
         params=spec.parameters if spec else {},
         started_at=started_at,
         user=question.user,
+        origin=question.origin,
     )
 
 

@@ -74,13 +74,20 @@ def keep_questions(copilot: Copilot, rows: Sequence[Mapping[str, Any]]) -> None:
         saved.delete()
 
 
-def add_question(copilot: Copilot, entry: QuestionEntry) -> SavedQuestion:
+def add_question(
+    copilot: Copilot, entry: QuestionEntry, *, origin: int | None = None
+) -> SavedQuestion:
     """Keeps a question behind the others.
+
+    Args:
+        copilot: Whose question it is.
+        entry: As a file has it.
+        origin: The conversation that it was asked in, if it was not made up here.
 
     Raises:
         ConfigurationError: There are as many as a copilot may have.
     """
-    saved = SavedQuestion(copilot=copilot)
+    saved = SavedQuestion(copilot=copilot, origin=origin)
     fill(saved, entry.row())
     return put_last(saved)
 

@@ -84,6 +84,7 @@ def prepare(opening: Opening) -> Prepared:
         trace_id=opening.trace_id or "",
         keep_content=keep,
         at=opening.started_at,
+        origin=opening.origin,
     )
     return Prepared(opening, incoming, pack(env) if keep else None)
 

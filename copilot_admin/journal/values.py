@@ -30,6 +30,7 @@ class Opening:
         size: Of the request's body, in bytes.
         provider: Name of the provider; "" when the copilot is not ready.
         user: Who asks; None: nobody named him.
+        origin: Of a trial: the conversation whose question it asks again.
     """
 
     run_id: UUID
@@ -47,6 +48,7 @@ class Opening:
     params: Mapping[str, Json]
     started_at: datetime
     user: AskingUser | None = None
+    origin: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

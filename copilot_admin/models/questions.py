@@ -59,6 +59,9 @@ class SavedQuestion(models.Model):
     label = models.CharField(_("label"), max_length=LONGEST_LABEL, blank=True)
     # Of the question and what it brings, so that the same one is recognised without reading it.
     digest = models.CharField(max_length=DIGEST_LENGTH, blank=True)
+    # The id of the conversation that it was made from, which takes it along when it is erased; a copy
+    # of the question has it too.
+    origin = models.BigIntegerField(null=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
     class Meta:
@@ -68,6 +71,11 @@ class SavedQuestion(models.Model):
         indexes = [
             models.Index(fields=["copilot", "position", "id"], name="saved_question_of_copilot"),
             models.Index(fields=["copilot", "digest"], name="saved_question_same"),
+            models.Index(
+                fields=["origin"],
+                condition=Q(origin__isnull=False),
+                name="saved_question_of_origin",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -104,6 +104,7 @@ class ReplayAnswer(models.Model):
     question = models.ForeignKey(
         SavedQuestion, null=True, on_delete=models.SET_NULL, related_name="+"
     )
+    origin = models.BigIntegerField(null=True)  # of the question, which may be deleted before
     position = models.PositiveIntegerField()
     head = models.CharField(max_length=LONGEST_HEAD)
     state = models.CharField(max_length=7, choices=AnswerState.choices, default=AnswerState.WAITING)
@@ -132,6 +133,13 @@ class ReplayAnswer(models.Model):
         verbose_name = _("answer of a replay")
         verbose_name_plural = _("answers of a replay")
         ordering = ["replay", "position"]
+        indexes = [
+            models.Index(
+                fields=["origin"],
+                condition=Q(origin__isnull=False),
+                name="replay_answer_of_origin",
+            )
+        ]
         constraints = [
             models.UniqueConstraint(fields=["replay", "position"], name="replay_answer_once")
         ]

@@ -190,6 +190,8 @@ class Conversation(models.Model):
         db_index=False,
         verbose_name=_("user"),
     )
+    # Of a trial: the id of the conversation whose question it asks again; it goes when that is erased.
+    origin = models.BigIntegerField(null=True)
     trace_id = models.CharField(_("trace id"), max_length=128, blank=True)
     title = models.CharField(_("first question"), max_length=300, blank=True)
     first_at = models.DateTimeField(_("started"))
@@ -244,6 +246,11 @@ class Conversation(models.Model):
                 fields=["user", "-last_at", "-id"],
                 condition=Q(user__isnull=False),
                 name="conversation_of_user",
+            ),
+            models.Index(
+                fields=["origin"],
+                condition=Q(origin__isnull=False),
+                name="conversation_of_origin",
             ),
             # What few conversations have is not found by walking along all of them.
             *(

@@ -2,5 +2,5 @@
 
 In come scopes (a conversation, a user, a caller, a copilot, a period) and clocks; out go rows, spooled files
 and what the database's own files still hold. Doors: `scopes`, `holds`, `removing`, `retention`,
-`counting`, `rows`, `users`, `finding`, `forgetting`, `spooled`, `leftovers`, `trail`.
+`counting`, `rows`, `users`, `finding`, `forgetting`, `spooled`, `told_words`, `leftovers`, `trail`.
 """

@@ -12,8 +12,8 @@ from copilot_admin.models import (
     Feedback,
     Node,
     Outcome,
-    RecordedAnswer,
     Run,
+    SavedQuestion,
     TranscriptExport,
     Turn,
     Verdict,
@@ -68,6 +68,14 @@ def to_be_removed(scope: Scope) -> Q:
     return found if held is None else found & ~held
 
 
+def trials_to_be_removed(scope: Scope) -> Q:
+    """Of conversations: those in which somebody asked again what an erasure of a scope takes along."""
+    of_those = Conversation.objects.filter(to_be_removed(scope)).order_by().values("pk")
+    trials = Q(origin__isnull=False, origin__in=of_those) & ~Q(principal__startswith=ERASED)
+    held = held_conversations()
+    return trials if held is None else trials & ~held
+
+
 def loose_runs(scope: Scope) -> QuerySet[Run]:
     """The runs of a scope that belong to no conversation, have ended and are not held."""
     found = loose_runs_in(scope)
@@ -105,7 +113,8 @@ def count(scope: Scope, *, with_exports: bool = True) -> Count:
         scope: What is to go.
         with_exports: Whether files of transcripts go too.
     """
-    going = Conversation.objects.filter(to_be_removed(scope)).order_by()
+    meant = to_be_removed(scope) | trials_to_be_removed(scope)
+    going = Conversation.objects.filter(meant).order_by()
     ids = going.values("pk")
     held = _held(scope)
     runs = Run.objects.filter(conversation__in=ids).order_by()
@@ -120,7 +129,9 @@ def count(scope: Scope, *, with_exports: bool = True) -> Count:
         votes=Feedback.objects.filter(turn__in=turns.values("pk")).count(),
         verdicts=Verdict.objects.filter(conversation__in=ids).count(),
         calls=component_calls(scope).count(),
-        questions=RecordedAnswer.objects.filter(conversation__in=ids).count(),
+        questions=SavedQuestion.objects.filter(
+            Q(origin__in=ids) | Q(recorded__conversation__in=ids)
+        ).count(),
         exports=TranscriptExport.objects.count() if with_exports and going.exists() else 0,
         users=0 if held else forgotten_by(scope).count(),
     )

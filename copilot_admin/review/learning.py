@@ -153,7 +153,9 @@ def _question(conversation: Conversation, path: Sequence[TurnView], *, label: st
     """
     kept = [run.id for run in path[-1].runs if run.has_request]
     entry = read_question(entry_of(path, read_request(kept[0]) if kept else None, label=label))
-    saved = SavedQuestion(copilot=conversation.copilot)
+    saved = SavedQuestion(
+        copilot=conversation.copilot, origin=conversation.origin or conversation.pk
+    )
     fill(saved, entry.row())
     return saved
 

@@ -80,6 +80,7 @@ class _Chat:
     live: LiveCopilot
     caller: Caller
     entry: QuestionEntry
+    origin: int | None = None
     trace_id: str = field(default_factory=lambda: uuid4().hex)
     runs: list[UUID] = field(default_factory=list)
     text: str = ""
@@ -87,19 +88,22 @@ class _Chat:
     called: set[str] = field(default_factory=set)
 
 
-async def ask(live: LiveCopilot, caller: Caller, entry: QuestionEntry) -> Asked:
+async def ask(
+    live: LiveCopilot, caller: Caller, entry: QuestionEntry, *, origin: int | None = None
+) -> Asked:
     """Asks a question until it is answered; its saved simulation carries out what is called.
 
     Args:
         live: The draft or the live version.
         caller: The builder.
         entry: What is asked.
+        origin: The conversation that the question was made from, if it was made from one.
 
     Raises:
         Interrupted: The server goes down.
         Unavailable: Nothing can be kept at the moment.
     """
-    chat = _Chat(replace(live, logging=Logging.EVERYTHING), caller, entry)
+    chat = _Chat(replace(live, logging=Logging.EVERYTHING), caller, entry, origin)
     failure = ""
     try:
         async with asyncio.timeout(ASK_SECONDS):
@@ -156,6 +160,7 @@ def _admitted(chat: _Chat, messages: Sequence[JsonObject]) -> AdmittedQuery:
         query=read(request, max_messages=settings.MAX_MESSAGES),
         ids=new_ids(chat.trace_id.encode()),
         size=len(encode_json(request)),
+        origin=chat.origin,
     )
 
 

@@ -98,7 +98,7 @@ async def result_of(saved: SavedQuestion, target: Target, caller: Caller) -> Res
         return without_answer(problem, target.source)
     if target.live is None:
         return without_answer(target.problem, target.source)
-    asked = await ask(target.live, caller, entry)
+    asked = await ask(target.live, caller, entry, origin=saved.origin)
     expected = entry.expect.value() if entry.expect else None
     judged = await judge(asked, expected, target.live.answerer)
     await charge_trial(target.live.id, judged.charge)

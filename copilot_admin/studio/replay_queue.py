@@ -71,7 +71,7 @@ def begin(replay: Replay, questions: QuerySet[SavedQuestion]) -> Replay:
         ConfigurationError: There is nothing to ask, or too much.
     """
     heads = questions.order_by("position", "id").annotate(begins=Left("question", LONGEST_HEAD))
-    rows = list(heads.values_list("pk", "begins")[: MOST_REPLAYED + 1])
+    rows = list(heads.values_list("pk", "origin", "begins")[: MOST_REPLAYED + 1])
     if not rows:
         raise ConfigurationError(_("There is no such question to ask. Save some first."))
     if len(rows) > MOST_REPLAYED:
@@ -81,8 +81,8 @@ def begin(replay: Replay, questions: QuerySet[SavedQuestion]) -> Replay:
     with transaction.atomic():
         replay.save()
         ReplayAnswer.objects.bulk_create(
-            ReplayAnswer(replay=replay, question_id=pk, position=position, head=head)
-            for position, (pk, head) in enumerate(rows)
+            ReplayAnswer(replay=replay, question_id=pk, origin=origin, position=position, head=head)
+            for position, (pk, origin, head) in enumerate(rows)
         )
     return replay
 

@@ -37,6 +37,7 @@ class PreparedMessages:
     Attributes:
         newest: Content of the last message, which is nearly always the only new one.
         user_id: Of the row of the user who asks; known in the transaction only.
+        origin: Of a trial: the conversation whose question it asks again.
     """
 
     chain: Chain
@@ -46,6 +47,7 @@ class PreparedMessages:
     newest: StoredContent
     at: datetime
     user_id: int | None = None
+    origin: int | None = None
 
     def find(self) -> Found:
         """Where they attach; reads the database."""
@@ -121,6 +123,7 @@ def _new_conversation(incoming: PreparedMessages) -> Known | None:
         copilot_id=incoming.chain.copilot_id,
         principal=incoming.chain.principal,
         user_id=incoming.user_id,
+        origin=incoming.origin,
         trace_id=incoming.trace_id,
         title=_title(incoming) if incoming.keep_content else "",
         first_at=incoming.at,

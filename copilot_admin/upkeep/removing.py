@@ -35,7 +35,13 @@ from copilot_admin.models import (
 )
 from copilot_admin.models.privacy import ERASED
 from copilot_admin.privacy import users
-from copilot_admin.privacy.counting import caller_days, component_calls, loose_runs, to_be_removed
+from copilot_admin.privacy.counting import (
+    caller_days,
+    component_calls,
+    loose_runs,
+    to_be_removed,
+    trials_to_be_removed,
+)
 from copilot_admin.privacy.rows import (
     Gone,
     delete_first,
@@ -45,6 +51,7 @@ from copilot_admin.privacy.rows import (
 )
 from copilot_admin.privacy.scopes import Scope, scope_of
 from copilot_admin.privacy.spooled import forget_spooled, remember
+from copilot_admin.privacy.told_words import forget_told
 from copilot_admin.storage.held_back import do_held
 from copilot_admin.storage.many import delete_rows
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
@@ -87,7 +94,9 @@ def begin(
         reason=reason,
         asked_by_id=by_id,
         with_questions=with_questions,
-        total=Conversation.objects.filter(to_be_removed(scope)).count(),
+        total=Conversation.objects.filter(
+            to_be_removed(scope) | trials_to_be_removed(scope)
+        ).count(),
         moved_at=timezone.now(),
     )
 
@@ -181,14 +190,24 @@ def _taken(removal: Removal) -> list[int]:
     ids = list(begun.values_list("pk", flat=True)[:CONVERSATIONS])
     if ids:
         return ids
-    next_ones = Conversation.objects.filter(to_be_removed(scope_of(removal)))
-    locked = next_ones.filter(_nothing_runs()).order_by("last_at", "pk")
+    locked = _next_ones(removal).filter(_nothing_runs()).order_by("last_at", "pk")
     found = locked.select_for_update(skip_locked=True, of=("self",))
     ids = without_running(list(found.values_list("pk", flat=True)[:CONVERSATIONS]))
+    forget_told(ids)
     Conversation.objects.filter(pk__in=ids).update(principal=mine, trace_id="", title="")
     if removal.cause == Cause.ERASURE:
         _withdraw_exports(ids)
     return ids
+
+
+def _next_ones(removal: Removal) -> QuerySet[Conversation]:
+    """What is not begun with; trials first, which nobody finds when what they ask again is gone."""
+    scope = scope_of(removal)
+    if removal.cause == Cause.ERASURE:
+        trials = Conversation.objects.filter(trials_to_be_removed(scope))
+        if trials.exists():
+            return trials
+    return Conversation.objects.filter(to_be_removed(scope))
 
 
 def _asks_now(scope: Scope) -> bool:
@@ -224,12 +243,17 @@ def _questions(ids: list[int]) -> Iterator[QuerySet[Any]]:
     """What was learnt from conversations, those rows first that others do not refer to.
 
     A recorded answer is what leads to its question, so both go in one batch, and before the turn.
+    What a replay answered outlives a question that somebody deletes.
     """
     turns = Turn.objects.filter(conversation__in=ids).values("pk")
     recorded = RecordedAnswer.objects.filter(turn__in=turns).order_by("pk")
-    made = list(recorded.values_list("pk", flat=True)[:QUESTIONS])
+    copies = SavedQuestion.objects.filter(origin__in=ids).order_by("pk")
+    made = [
+        *recorded.values_list("pk", flat=True)[:QUESTIONS],
+        *copies.values_list("pk", flat=True)[:QUESTIONS],
+    ]
     answers = (
-        ReplayAnswer.objects.filter(question__in=made).order_by(),
+        ReplayAnswer.objects.filter(Q(question__in=made) | Q(origin__in=ids)).order_by(),
         SavedAnswer.objects.filter(question__in=made).order_by(),
     )
     if any(rows.exists() for rows in answers):

@@ -124,6 +124,7 @@ class Client:
     generation: Generation = Generation.THREE
     now: datetime = START
     user: AskingUser | None = None
+    origin: int | None = None
 
     def opening(self, *messages: Message | str, **query: Any) -> Opening:
         said = tuple(human(one) if isinstance(one, str) else one for one in messages)
@@ -143,6 +144,7 @@ class Client:
             params={"temperature": 0.2},
             started_at=self.now,
             user=self.user,
+            origin=self.origin,
         )
 
     def ask(self, *messages: Message | str, **query: Any) -> Asked:

@@ -1,6 +1,7 @@
 """What is erased is in no file any more: canaries are written wherever a text can go, and looked for."""
 
 from contextlib import suppress
+import json
 from pathlib import Path
 from random import Random
 import zlib
@@ -11,6 +12,8 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin import models
+from copilot_admin.admin.copilots.copies import duplicate
+from copilot_admin.alerts.plain import one_line
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.journal.checkpoints import store
 from copilot_admin.journal.recorder import Piece
@@ -20,6 +23,7 @@ from copilot_admin.privacy.finding import user_meant
 from copilot_admin.privacy.leftovers import vacuum
 from copilot_admin.privacy.scopes import Scope
 from copilot_admin.storage.spool import SPOOL
+from copilot_admin.studio.replay_queue import begin
 from copilot_admin.upkeep import background, removing, tasks
 from copilot_admin.upkeep.background import BACKGROUND
 from protocol.events import ArtifactType, MessageArtifact
@@ -57,6 +61,8 @@ def write_everywhere(word, *, principal, version, user=None):
     )
     models.TurnNote.objects.create(turn=turn, author=author, text=word)
     saved = make_saved(version.copilot, f"Saved {word}", body={"note": word})
+    saved.origin = asked.conversation.pk
+    saved.save()
     models.RecordedAnswer.objects.create(
         question=saved, conversation=asked.conversation.pk, turn=turn.pk, text=word,
         answered_at=timezone.now(),
@@ -66,9 +72,50 @@ def write_everywhere(word, *, principal, version, user=None):
     models.ReplayAnswer.objects.create(
         replay=replay, question=saved, position=0, head=word, text=word, before_text=word
     )
+    forgotten_question(make_version().copilot, word, origin=asked.conversation.pk)
+    trial(version, word, origin=asked.conversation.pk)
+    told(version.copilot, word)
     SPOOL.put(again.run_id, to_json(seal(record_of(word), run_id=again.run_id, at=timezone.now())))
     SPOOL.set_aside(Path(settings.DATA_DIR) / "spool" / f"{again.run_id}.json")
     return asked.conversation
+
+
+def forgotten_question(copilot, word, *, origin):
+    """A saved question that was copied to another copilot and replayed there, and then deleted."""
+    saved = make_saved(copilot, f"Asked {word}")
+    models.SavedQuestion.objects.filter(pk=saved.pk).update(origin=origin)
+    copy = duplicate(copilot)
+    replay = models.Replay(copilot=copilot)
+    begin(replay, models.SavedQuestion.objects.filter(pk=saved.pk))
+    replay.answers.update(text=word, before_text=word, reason=word)
+    saved.delete()
+    assert copy.saved_questions.filter(origin=origin, question=f"Asked {word}").exists()
+
+
+def trial(version, word, *, origin):
+    """What a builder asked again in the playground."""
+    builder = Client(
+        version=version, principal="playground:1", trace_id=f"again {word}", origin=origin
+    )
+    builder.ask(f"Question {word}").answer(f"Tried {word}")
+
+
+def told(copilot, word):
+    """What an alert told of a thumb and of an error, by mail and to a webhook."""
+    rule = models.AlertRule.objects.create(
+        name="r", kind="thumbs_down", threshold=1, window="hour", with_words=True
+    )
+    lines = [one_line(f"tag {word}: {word}", most=200), "Somebody else's"]
+    alert = models.Alert.objects.create(
+        rule=rule, opened_at=timezone.now(), closed_at=timezone.now(), sentence="s", words=lines
+    )
+    hook = models.AlertWebhook.objects.create(name=word[:3] + str(rule.pk), url="https://b.example")
+    mail = "\n".join(f"> {line}" for line in lines)
+    for to in (
+        {"to": "a@b.example", "body": mail},
+        {"webhook": hook, "body": json.dumps({"data": {"words": lines}})},
+    ):
+        models.AlertDelivery.objects.create(event="opened", alert=alert, subject="s", **to)
 
 
 def export_of(conversation, word):
@@ -179,8 +226,13 @@ def test_an_erased_caller_is_in_no_file_and_another_in_all():
     assert {"Conversation", "Node", "Run", "Event", "Blob", "Feedback", "Verdict", "TurnNote",
             "TurnText", "SavedQuestion", "RecordedAnswer", "SavedAnswer", "ReplayAnswer",
             "ExportPart", "ComponentCall", "CallerDay"} <= removal.counts.keys()  # fmt: skip
-    assert models.Conversation.objects.get() == others
-    assert models.SavedQuestion.objects.get().question == f"Saved {STAYS}"
+    assert models.Conversation.objects.of_callers().get() == others
+    left = models.SavedQuestion.objects.order_by("pk").values_list("question", flat=True)
+    assert list(left) == [f"Saved {STAYS}", f"Asked {STAYS}"]
+    assert [alert.words[1:] for alert in models.Alert.objects.order_by("pk")] == [
+        [],
+        ["Somebody else's"],
+    ]
     assert list(models.SeenValue.objects.filter(kind="reason").values_list("value", flat=True)) == [
         f"tag {STAYS}"
     ]
@@ -204,4 +256,5 @@ def test_an_erased_user_is_in_no_file_and_nineteen_others_in_all():
     assert removal.counts["CallerDay"] == removal.counts["ComponentCall"] == 1
     left = models.EndUser.objects.values_list("identifier", flat=True)
     assert set(left) == {f"id-{word}" for word in words}
-    assert models.Conversation.objects.count() == models.SavedQuestion.objects.count() == 19
+    assert models.Conversation.objects.of_callers().count() == 19
+    assert models.SavedQuestion.objects.filter(question__startswith="Saved").count() == 19

@@ -305,7 +305,7 @@ def test_the_database_itself_keeps_what_is_held():
     conversation = Client(trace_id="h").ask("q").answer("a").conversation
     holds.place(Scope(conversation=conversation.pk), reason="Case", by="ann")
     with pytest.raises(IntegrityError), transaction.atomic():
-        rows.delete_first(rows.of_conversations([conversation.pk]))
+        rows.delete_first(rows.of_conversations([conversation.pk]), clock=lambda: 0.0)
         transaction.get_connection().check_constraints()
 
 
@@ -408,3 +408,34 @@ def test_two_prunings_at_once_share_the_work():
     remove(removal=first)
     remove(removal=second)
     assert not Conversation.objects.exists()
+
+
+def test_what_was_asked_again_goes_first_and_only_with_an_erasure():
+    version = make_version()
+    talk = Client(version=version, principal="key:7").ask("q").answer("a").conversation
+    builder = Client(version=version, principal="playground:1", origin=talk.pk)
+    tried = builder.ask("q").conversation  # still being answered
+    own = Client(version=version, principal="playground:1").ask("mine").answer("a").conversation
+    found = count(Scope(principal="key:7"))
+    assert (found.conversations, found.running) == (2, 1)
+    removal = begin(Scope(principal="key:7"))
+    assert remove_batch(removal.pk) is Step.WAITING  # else nobody would find the trial
+    assert Conversation.objects.count() == 3
+    Run.objects.filter(conversation=tried).update(outcome=models.Outcome.CANCELLED)
+    remove(removal=removal)
+    assert Conversation.objects.get() == own
+
+
+def test_a_copy_of_a_question_and_what_it_was_answered_go_with_its_conversation():
+    talk = Client().ask("q").answer("a").conversation
+    other = make_version().copilot
+    copy = make_saved(other, "q")
+    models.SavedQuestion.objects.filter(pk=copy.pk).update(origin=talk.pk)
+    mine = make_saved(other, "mine")
+    replay = models.Replay.objects.create(copilot=other, moved_at=START)
+    answers = models.ReplayAnswer.objects
+    answers.create(replay=replay, question=None, origin=talk.pk, position=0, head="deleted since")
+    answers.create(replay=replay, question=mine, position=1, head="mine")
+    remove(Scope(conversation=talk.pk))
+    assert models.SavedQuestion.objects.get() == mine
+    assert answers.get().head == "mine"

@@ -7,7 +7,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from copilot_admin.admin.playground.sides import QUERY, side_of
+from copilot_admin.admin.playground.sides import QUERY, origin_of, side_of
 from copilot_admin.answering.admitted_query import AdmittedQuery
 from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
 from copilot_admin.ids import new_ids
@@ -45,6 +45,7 @@ def query_of_form(
         query=_query(text.encode()),
         ids=new_ids(request.headers.get("X-Trace-Id", "").encode()),
         size=len(text),
+        origin=origin_of(request.POST),
     )
 
 

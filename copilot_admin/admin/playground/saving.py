@@ -6,6 +6,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from copilot_admin.admin.playground.sides import origin_of
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
@@ -29,7 +30,7 @@ def save(request: HttpRequest, pk: int) -> JsonResponse:
     try:
         entry = read_question(parse(request.POST.get(FIELD, "").encode()).value)
         with transaction.atomic():
-            saved = add_question(copilot, entry)
+            saved = add_question(copilot, entry, origin=origin_of(request.POST))
             on, facts = Subject.of(saved), {"copilot": copilot.slug}
             record(Action.ADDED, by=Actor.of(request), on=on, after=facts)
     except (ConfigurationError, MalformedJson) as error:

@@ -16,7 +16,8 @@ VERSION = "playground-version"  # its number, or LIVE; absent: the draft answers
 PROVIDER = "playground-provider"  # the id of the one that answers instead of the draft's own
 MODEL = "playground-model"
 LIVE = "live"
-OWN_FIELDS = (QUERY, VERSION, PROVIDER, MODEL)
+ORIGIN = "playground-origin"  # the id of the conversation whose question is asked again
+OWN_FIELDS = (QUERY, VERSION, PROVIDER, MODEL, ORIGIN)
 UNNAMED_FORM_FIELDS = ("seen", "upload")  # who else saved, and a picture, do not change an answer
 
 
@@ -42,6 +43,13 @@ def side_of(pk: int, sent: QueryDict, *, tell: Witness) -> LiveCopilot:
         # Whatever became of its own: a draft whose provider was deleted can be tried with another.
         typed["provider"], typed["model"] = str(_provider(sent).pk), _model(sent)
     return draft_in_trial(_draft(copilot, typed), tell=tell, is_model_fixed=is_other)
+
+
+def origin_of(sent: QueryDict) -> int | None:
+    """The conversation whose question is asked again; None: it is a question of the builder's own."""
+    wanted = sent.get(ORIGIN, "")
+    is_id = wanted.isascii() and wanted.isdecimal() and len(wanted) < 16
+    return int(wanted) if is_id else None
 
 
 def _version(copilot: Copilot, wanted: str) -> CopilotVersion:

@@ -50,4 +50,5 @@ class AskingAgainViews(JudgingViews):
             raise Http404
         kept = [run.id for run in turns[above[-1]].runs if run.has_request]
         found = read_request(kept[0]) if kept else None
-        return JsonResponse(question_of([turns[one] for one in above], found))
+        asked = question_of([turns[one] for one in above], found)
+        return JsonResponse({**asked, "origin": conversation.origin or conversation.pk})

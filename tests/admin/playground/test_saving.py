@@ -40,6 +40,13 @@ def save(client: Client, pk: int, question: Any) -> tuple[int, Any]:
     return response.status_code, response.json()
 
 
+def test_one_that_was_asked_before_says_in_which_conversation(builder):
+    copilot = make_copilot()
+    sent = {"question": json.dumps(SAID), "playground-origin": "12"}
+    builder.post(reverse("playground:save", args=[copilot.pk]), sent)
+    assert SavedQuestion.objects.get().origin == 12
+
+
 def test_it_stands_behind_the_others_and_its_page_is_named(builder):
     copilot = make_copilot()
     make_saved(copilot)

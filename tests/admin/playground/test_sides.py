@@ -52,6 +52,15 @@ def test_a_version_answers_without_the_form(monkeypatch, ada, copilot, wanted, n
     assert (run.principal, run.copilot_version.number) == (f"playground:{ada.pk}", number)
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"), [("12", 12), ("", None), ("-1", None), ("x", None), ("9" * 40, None)]
+)
+def test_what_is_asked_again_says_of_which_conversation(monkeypatch, ada, copilot, said, kept):
+    script(monkeypatch, text("Hi."))
+    ask(ada, copilot.pk, {"playground-version": "1", "playground-origin": said})
+    assert Run.objects.get().conversation.origin == kept
+
+
 @pytest.mark.database
 def test_a_version_that_is_tried_and_judged_counts_in_no_figure(monkeypatch, builder, ada, copilot):
     script(monkeypatch, text("Hi."))

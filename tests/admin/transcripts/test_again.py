@@ -73,6 +73,7 @@ def test_a_question_comes_with_what_was_said_its_data_and_its_options(reviewer: 
         "skills": [{"slug": "earnings"}],
         "timezone": "Europe/Rome",
         "model": "",
+        "origin": conversation.pk,
     }
     assert (prices["place"], prices["widget"]["widget_id"]) == ("primary", "prices")
     assert json.loads(prices["items"][0]["content"]) == PRICES[:2]

@@ -167,13 +167,21 @@ async function open(panel) {
   function typed() {
     const body = new FormData(form);
     body.delete("upload");
+    return withOrigin(body);
+  }
+
+  // What is asked again is erased with the transcript that it comes from.
+  function withOrigin(body) {
+    if (again) {
+      body.set("playground-origin", again.origin);
+    }
     return body;
   }
 
   function token() {
     const body = new FormData();
     body.set("csrfmiddlewaretoken", form.elements.csrfmiddlewaretoken.value);
-    return body;
+    return withOrigin(body);
   }
 
   // Keeps the last question with all that it brought.
