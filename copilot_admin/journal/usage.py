@@ -174,10 +174,16 @@ def uncount(asked: Asked, run: CountedRun) -> None:
     _count(asked, run, sign=-1)
 
 
-def count_cost(asked: Asked, cost: Decimal) -> None:
-    """Adds the cost of a run that was counted as one of unknown cost."""
+def count_cost(asked: Asked, cost: Decimal, *, was_unpriced: bool = True) -> None:
+    """Adds the cost of a run that was counted without it.
+
+    Args:
+        asked: Where it counts.
+        cost: Of the run.
+        was_unpriced: Whether it was counted as one of unknown cost.
+    """
     if asked.is_use:
-        more: Mapping[str, Number] = {"cost": cost, "unpriced": -1}
+        more: Mapping[str, Number] = {"cost": cost, "unpriced": -int(was_unpriced)}
         _TOTAL_COST(_total(asked), more)
         _DAILY_COST({"day": asked.hour.date(), **_row(asked)}, more)
         _HOURLY_COST({"hour": asked.hour, **_row(asked)}, more)

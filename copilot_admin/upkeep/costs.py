@@ -1,32 +1,38 @@
 """Give runs of unknown cost one, now that their model has a price that was valid when they started.
 
-A run at a time: its row, turn, conversation and rollups change in one transaction, which ends at once.
-Whatever breaks off leaves nothing half done, and whoever begins again goes on with what is left.
+A few runs at a time: their rows, turns, conversations and rollups change in one transaction, which ends
+at once and waits for nobody: what somebody else has locked is filled alone, afterwards. Whatever breaks
+off leaves nothing half done, and whoever begins again goes on with what is left.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-from django.db.models import QuerySet
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Model, Q, QuerySet, Sum
 
 from copilot_admin.engine.values.model_call import Usage, UsageSource
 from copilot_admin.journal.usage import count_cost
 from copilot_admin.journal.votes import asked_of
 from copilot_admin.models import Conversation, CostConfidence, Event, EventType, Outcome, Run, Turn
 from copilot_admin.prices.bill import Bill, bill_of
-from copilot_admin.prices.cost import UNKNOWN, Price, at_best_estimated
+from copilot_admin.prices.cost import UNKNOWN, Cost, Price, at_best_estimated
 from copilot_admin.storage import blobs
 from copilot_admin.storage.held_back import holding_back
+from copilot_admin.storage.many import in_batches
 from copilot_admin.storage.statements import Update
 
 AT_ONCE = 500  # runs that one read looks through
-_ADD, _EITHER = ("cost", "n_unpriced"), ("cost_is_estimated",)
-_TURN = Update(Turn, where=("id",), add=_ADD, either=_EITHER)
-_CONVERSATION = Update(Conversation, where=("id",), add=_ADD, either=_EITHER)
+TOGETHER = 20  # runs of one transaction, some 30 ms: whoever asks waits for it no longer
+_ESTIMATED = CostConfidence.ESTIMATED
+_SUMS, _EITHER = ("cost", "n_unpriced"), ("cost_is_estimated",)
+_TURN = Update(Turn, where=("id",), add=_SUMS, either=_EITHER)
+_CONVERSATION = Update(Conversation, where=("id",), add=_SUMS, either=_EITHER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,22 +54,82 @@ def unknown_costs(*, provider: str = "") -> Iterator[PricedRun]:
             yield PricedRun(run=run, bill=bill_now(run))
 
 
+def filled_costs(*, provider: str = "") -> Iterator[PricedRun]:
+    """The runs of unknown cost that have ended, each after it got one if there is one; writes.
+
+    Args:
+        provider: Only of this one, by the name that runs have; empty: of all.
+    """
+    for ids in _pages():
+        found = _unpriced(provider).filter(pk__in=ids).order_by("started_at")
+        for some in in_batches(list(found.values_list("pk", flat=True)), TOGETHER):
+            done = _filled_together(some)
+            yield from done
+            for run_id in set(some) - {one.run.pk for one in done}:
+                alone = fill_cost(run_id)
+                if alone is not None:
+                    yield alone
+
+
 def fill_cost(run_id: UUID) -> PricedRun | None:
-    """Writes what a run costs wherever costs are added up; None where it is known or gone by now."""
+    """Writes what a run costs wherever costs are added up; None where it is known or gone by now.
+
+    Where a sum does not have what is to be taken from it, it is added up anew from its runs.
+    """
+    for write in (_add, _add_up):
+        try:
+            return _filled_alone(run_id, write)
+        except IntegrityError:
+            continue
+    return _filled_alone(run_id, partial(_add_up, counts_unpriced=False))
+
+
+def _filled_alone(run_id: UUID, write: Callable[[Sequence[PricedRun]], None]) -> PricedRun | None:
     with transaction.atomic(), holding_back() as do_last:
         run = _unpriced().filter(pk=run_id).select_for_update(of=("self",)).first()
         if run is None:
             return None
-        bill = bill_now(run)
-        if bill.cost.amount is not None:
-            _write(run, bill, bill.cost.amount)
+        found = PricedRun(run=run, bill=bill_now(run))
+        _write_runs([found], write)
         do_last()
-    return PricedRun(run=run, bill=bill)
+    return found
 
 
-def bill_now(run: Run) -> Bill:
-    """What a run costs by the prices that there are now; a copy that it keeps goes before them."""
-    usages = _usages(run)
+def _filled_together(run_ids: Sequence[UUID]) -> list[PricedRun]:
+    """Fills those of some runs that nobody else has locked; none where one of their sums is wrong."""
+    try:
+        with transaction.atomic(), holding_back() as do_last:
+            rows = _unpriced().filter(pk__in=run_ids)
+            runs = list(rows.select_for_update(of=("self",), skip_locked=True).order_by("pk"))
+            free = _locked(Conversation, {run.conversation_id for run in runs})
+            free_turns = _locked(Turn, {run.turn_id for run in runs})
+            runs = [
+                run for run in runs if run.conversation_id in free and run.turn_id in free_turns
+            ]
+            calls = _calls_of(run.pk for run in runs)
+            found = [PricedRun(run=run, bill=bill_now(run, calls[run.pk])) for run in runs]
+            _write_runs(found, _add)
+            do_last()
+    except IntegrityError:
+        return []
+    return found
+
+
+def _locked(model: type[Model], ids: Collection[int | None]) -> frozenset[int | None]:
+    """Those rows that nobody else has, which nobody else gets now; None stands for no row at all."""
+    rows = model._default_manager.filter(pk__in=[one for one in ids if one is not None])
+    mine = rows.select_for_update(skip_locked=True).order_by("pk").values_list("pk", flat=True)
+    return frozenset((None, *mine))
+
+
+def bill_now(run: Run, calls: Sequence[Event] | None = None) -> Bill:
+    """What a run costs by the prices that there are now; a copy that it keeps goes before them.
+
+    Args:
+        run: That has ended.
+        calls: Of components, if they were read already.
+    """
+    usages = _usages(run, _calls_of([run.pk])[run.pk] if calls is None else calls)
     if usages is None:
         return Bill(UNKNOWN)
     bill = bill_of(
@@ -95,20 +161,61 @@ def _unpriced(provider: str = "") -> QuerySet[Run]:
     return runs.filter(provider=provider) if provider else runs
 
 
-def _write(run: Run, bill: Bill, amount: Decimal) -> None:
-    confidence = bill.cost.confidence
-    Run.objects.filter(pk=run.pk).update(cost=amount, cost_confidence=confidence, **bill.prices)
-    added = {
-        "cost": amount,
-        "n_unpriced": -1,
-        "cost_is_estimated": confidence is CostConfidence.ESTIMATED,
-    }
-    if run.turn_id is not None:
-        _TURN(id=run.turn_id, **added)
-    if run.conversation_id is not None:
-        _CONVERSATION(id=run.conversation_id, **added)
-    if run.is_counted:  # or it is counted later, with its cost
-        count_cost(asked_of(run), amount)
+def _write_runs(found: Sequence[PricedRun], write: Callable[[Sequence[PricedRun]], None]) -> None:
+    """Writes costs that are known into their runs, and then wherever they are added up."""
+    known = [one for one in found if one.bill.cost.is_known]
+    for one in known:
+        cost = one.bill.cost
+        Run.objects.filter(pk=one.run.pk).update(
+            cost=cost.amount, cost_confidence=cost.confidence, **one.bill.prices
+        )
+    write(known)
+
+
+def _add(found: Sequence[PricedRun]) -> None:
+    """Adds costs to those of their turns and conversations, and to the rollups."""
+    sums: defaultdict[tuple[Update, int], list[Cost]] = defaultdict(list)
+    for one in found:
+        run, cost = one.run, one.bill.cost
+        if run.conversation_id is not None:
+            sums[_CONVERSATION, run.conversation_id].append(cost)
+        if run.turn_id is not None:
+            sums[_TURN, run.turn_id].append(cost)
+    for (update, pk), costs in sums.items():
+        update(
+            id=pk,
+            cost=sum((cost.amount or 0 for cost in costs), Decimal(0)),
+            n_unpriced=-len(costs),
+            cost_is_estimated=any(cost.confidence is _ESTIMATED for cost in costs),
+        )
+    _count(found)
+
+
+def _add_up(found: Sequence[PricedRun], *, counts_unpriced: bool = True) -> None:
+    """Adds up the costs of turns and conversations anew, where one of them was wrong."""
+    for one in found:
+        for model, name in ((Conversation, "conversation_id"), (Turn, "turn_id")):
+            pk = getattr(one.run, name)
+            if pk is not None:
+                ended = Run.objects.filter(**{name: pk}).exclude(outcome=Outcome.RUNNING)
+                sums = ended.aggregate(
+                    known=Sum("cost"),
+                    unpriced=Count("pk", filter=Q(cost=None)),
+                    guessed=Count("pk", filter=Q(cost_confidence=_ESTIMATED)),
+                )
+                model._default_manager.filter(pk=pk).update(
+                    cost=sums["known"] or 0,
+                    n_unpriced=sums["unpriced"],
+                    cost_is_estimated=sums["guessed"] > 0,
+                )
+    _count(found, counts_unpriced=counts_unpriced)
+
+
+def _count(found: Iterable[PricedRun], *, counts_unpriced: bool = True) -> None:
+    for one in found:
+        amount = one.bill.cost.amount
+        if one.run.is_counted and amount is not None:  # or it is counted later, with its cost
+            count_cost(asked_of(one.run), amount, was_unpriced=counts_unpriced)
 
 
 def _kept(run: Run) -> Price | None:
@@ -122,11 +229,11 @@ def _kept(run: Run) -> Price | None:
     )
 
 
-def _usages(run: Run) -> Sequence[Usage] | None:
+def _usages(run: Run, calls: Sequence[Event]) -> Sequence[Usage] | None:
     """The tokens by model; None: nobody can say any more how they are divided among models."""
     if not run.usage_source:
         return ()
-    others = _of_components(run)
+    others = _of_components(calls)
     if others is None:
         return None
     read = run.input_tokens - sum(usage.input_tokens for usage in others)
@@ -145,11 +252,20 @@ def _usages(run: Run) -> Sequence[Usage] | None:
     return (own, *others)
 
 
-def _of_components(run: Run) -> Sequence[Usage] | None:
+def _calls_of(run_ids: Iterable[UUID]) -> Mapping[UUID, list[Event]]:
+    """The calls of components of some runs."""
+    found: defaultdict[UUID, list[Event]] = defaultdict(list)
+    for call in Event.objects.filter(run__in=list(run_ids), type=EventType.COMPONENT).order_by(
+        "ord"
+    ):
+        found[call.run_id].append(call)
+    return found
+
+
+def _of_components(calls: Sequence[Event]) -> Sequence[Usage] | None:
     """What the models of components read and wrote, as their calls say; None: calls were not kept."""
-    calls = Event.objects.filter(run=run, type=EventType.COMPONENT).order_by("ord")
     usages: list[Usage] = []
-    for call in list(calls):
+    for call in calls:
         sha = call.blob_id
         told: Any = blobs.load([sha]).get(sha) if sha else call.payload
         if not isinstance(told, Mapping):

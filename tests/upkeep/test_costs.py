@@ -17,7 +17,8 @@ from copilot_admin.models import (
     Run,
     Turn,
 )
-from copilot_admin.upkeep.costs import fill_cost, unknown_costs
+from copilot_admin.upkeep.costs import fill_cost, filled_costs, unknown_costs
+from tests.factories import make_version
 from tests.journal.full_count import full_count, rollups
 from tests.journal.journaling import Client, call_echo, call_event, result
 from tests.journal.priced import (
@@ -54,8 +55,7 @@ def called(*usages: Usage, result: str = "") -> ComponentCalled:
 
 
 def fill() -> None:
-    for found in list(unknown_costs()):
-        fill_cost(found.run.pk)
+    list(filled_costs())
 
 
 def written() -> list[Any]:
@@ -106,6 +106,21 @@ def test_a_fill_that_broke_off_goes_on_with_what_is_left():
     assert [cost(one) for one in runs] == [(SUM, EXACT)] * 3
     assert fill_cost(runs[0].run_id) is None
     assert rollups() == full_count()
+
+
+@pytest.mark.parametrize("wrong", [Turn, Conversation, DailyUsage])
+def test_where_a_sum_is_wrong_it_is_added_up_anew_and_nothing_breaks_off(wrong):
+    version = make_version()
+    talks = [Client(version=version, trace_id=f"chat-{number}") for number in range(3)]
+    runs = [ended(talk.ask("Hi"), TOLD) for talk in talks]
+    column = "unpriced" if wrong is DailyUsage else "n_unpriced"
+    wrong.objects.update(**{column: 0})
+    set_price()
+    fill()
+    assert [cost(one) for one in runs] == [(SUM, EXACT)] * 3
+    assert {(one.cost, one.n_unpriced) for one in Turn.objects.all()} == {(SUM, 0)}
+    assert {(one.cost, one.n_unpriced) for one in Conversation.objects.all()} == {(SUM, 0)}
+    assert {(one.cost, one.unpriced) for one in DailyUsage.objects.all()} == {(3 * SUM, 0)}
 
 
 def test_a_look_changes_nothing():

@@ -32,7 +32,7 @@ from copilot_admin.prices.importing import (
 )
 from copilot_admin.prices.litellm import MOST_BYTES, read_prices
 from copilot_admin.prices.money import plain
-from copilot_admin.upkeep.costs import PricedRun, fill_cost, unknown_costs
+from copilot_admin.upkeep.costs import PricedRun, filled_costs, unknown_costs
 
 RECORDED = (
     1000  # requests that are filled before the audit trail is told: more no kill keeps from it
@@ -110,7 +110,7 @@ class Command(BaseCommand):
         untold: defaultdict[tuple[str, str], Tally] = defaultdict(Tally)
         try:
             for number, found in enumerate(
-                _filled(name) if yes else unknown_costs(provider=name), 1
+                filled_costs(provider=name) if yes else unknown_costs(provider=name), 1
             ):
                 for some in (tallies, untold):
                     some[found.run.provider, found.run.model].add(found)
@@ -183,15 +183,6 @@ def _row_of(name: str) -> Provider:
     if row is None:
         raise CommandError(f"There is no provider '{name}'. Add it in the admin first.")
     return row
-
-
-def _filled(provider: str) -> Iterator[PricedRun]:
-    """The requests of unknown cost, each after it got one if there is one."""
-    for found in unknown_costs(provider=provider):
-        known = found.bill.cost.is_known
-        done = fill_cost(found.run.pk) if known else found
-        if done is not None:
-            yield done
 
 
 def _record_fill(tallies: Mapping[tuple[str, str], Tally]) -> None:
