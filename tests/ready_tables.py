@@ -8,6 +8,8 @@ from pathlib import Path
 import shutil
 import sqlite3
 
+from django.db import connection
+
 TABLES_FOLDER = "TESTS_TABLES_FOLDER"  # set by `python -m tests`, for all that it starts
 
 
@@ -33,12 +35,29 @@ def ready_tables(folder: Path, database: Path) -> Iterator[bool]:
 
 
 def _copy(database: Path, ready: Path) -> None:
-    """With what still stands in the log beside the file; whole, or not at all."""
+    """Whole, or not at all."""
     begun = ready.with_name("begun.sqlite3")
     begun.unlink(missing_ok=True)
-    with closing(sqlite3.connect(database)) as made, closing(sqlite3.connect(begun)) as copy:
-        made.backup(copy)
+    copy_rows(database, begun)
     begun.replace(ready)
+
+
+def copy_rows(database: Path, target: Path) -> None:
+    """Copies a database of SQLite, with what still stands in the log beside its file."""
+    with closing(sqlite3.connect(database)) as made, closing(sqlite3.connect(target)) as copy:
+        made.backup(copy)
+
+
+def copy_for_server(folder: Path) -> None:
+    """Gives a server that a test starts the tables of this process: to migrate takes 5 s.
+
+    Args:
+        folder: The data directory of that server.
+    """
+    folder.mkdir(mode=0o700)
+    file = folder / "copilot.sqlite3"
+    file.touch(mode=0o600)
+    copy_rows(Path(connection.settings_dict["NAME"]), file)
 
 
 def shared_folder() -> Path | None:

@@ -24,9 +24,10 @@ from tests.deploy.machine import (
     serving,
     slow_model,
 )
+from tests.ready_tables import copy_for_server
 from tests.waiting import eventually
 
-pytestmark = pytest.mark.redis
+pytestmark = [pytest.mark.redis, pytest.mark.django_db]
 JSON = {"Content-Type": "application/json"}
 LIMITED = COPILOT.replace("access: open", "access: open, limits: {limits}")
 KINDS = [f"{measure}_per_{period}" for measure in ("requests", "tokens", "usd")
@@ -36,9 +37,11 @@ LIMITS = json.dumps(dict.fromkeys(KINDS, 1000) | {"concurrent": 1})
 PREPARE = """
 import json
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.test import Client
 from copilot_admin.admin.logins.counted import within
 from copilot_admin.models import Scope, SubjectLimits
+call_command("copilots", "import", 'FILE', publish=True)
 for scope in (Scope.SERVER, Scope.ADDRESS):
     SubjectLimits.objects.create(scope=scope, limits=json.loads('LIMITS'))
 browser = Client()
@@ -59,6 +62,7 @@ def told(key: bytes) -> str:
 
 
 def test_every_key_has_an_end(tmp_path: Path) -> None:
+    copy_for_server(tmp_path / "data")
     environment = production(
         tmp_path,
         "",
@@ -66,13 +70,13 @@ def test_every_key_has_an_end(tmp_path: Path) -> None:
         DJANGO_SETTINGS_MODULE="copilot_admin.settings",
         REDIS_URL=services.REDIS_URL,
     )
-    manage(environment, "migrate", "--no-input")
     with redis.Redis.from_url(services.REDIS_URL) as client, ExitStack() as running:
         client.flushdb()
         model = running.enter_context(slow_model())
-        (tmp_path / "news.yaml").write_text(LIMITED.format(url=model, limits=LIMITS))
-        manage(environment, "copilots", "import", str(tmp_path / "news.yaml"), "--publish")
-        said = manage(environment, "shell", "--command", PREPARE.replace("LIMITS", LIMITS))
+        file = tmp_path / "news.yaml"
+        file.write_text(LIMITED.format(url=model, limits=LIMITS))
+        prepare = PREPARE.replace("LIMITS", LIMITS).replace("FILE", str(file))
+        said = manage(environment, "shell", "--command", prepare)
         cookie = f"sessionid={said.rpartition('SESSION ')[2].strip()}"
         server = Server(environment, free_port())
         running.enter_context(serving(server))

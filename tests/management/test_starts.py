@@ -1,11 +1,9 @@
 """Processes of the server start, serve and end, or say why they could not."""
 
-from contextlib import closing
 import os
 from pathlib import Path
 import signal
 import socket
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -14,6 +12,7 @@ from urllib.request import urlopen
 from django.db import connection
 import pytest
 
+from tests.ready_tables import copy_for_server
 from tests.waiting import HANGS_SECONDS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -23,18 +22,10 @@ ROOT = Path(__file__).parent.parent.parent
 def tables(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """What migrating makes, where it is not the test that migrates."""
     if request.param == "there" and connection.vendor == "sqlite":
-        request.getfixturevalue("django_db_setup")
-        file = tmp_path / "data" / "copilot.sqlite3"
-        file.parent.mkdir(mode=0o700)
-        file.touch(mode=0o600)
-        made = f"file:{connection.settings_dict['NAME']}?mode=ro"
-        with (
-            closing(sqlite3.connect(made, uri=True)) as one,
-            closing(sqlite3.connect(file)) as other,
-        ):
-            one.backup(other)
+        copy_for_server(tmp_path / "data")
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     "tables", ["there", pytest.param("made", marks=pytest.mark.nightly)], indirect=True
 )

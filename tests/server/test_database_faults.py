@@ -1,16 +1,18 @@
 """A database with which no server can start is one line, and an exit that is none of success."""
 
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 import sqlite3
 import subprocess
 import sys
 
-from django.db import DatabaseError, InterfaceError, OperationalError, ProgrammingError
+from django.db import DatabaseError, InterfaceError, OperationalError, ProgrammingError, connections
 import pytest
 
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.server.database_faults import MIGRATE, sentence_for_command, sentence_of
+import manage
 from tests.waiting import HANGS_SECONDS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -95,20 +97,30 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
     assert "COPILOT_DATA_DIR" in line
 
 
-@pytest.mark.parametrize("command", ["migrate", "sweep"])
-def test_a_command_that_cannot_open_the_database_says_so_in_one_line(tmp_path, command):
+@pytest.fixture
+def unopened(settings, monkeypatch, tmp_path, django_db_blocker) -> Iterator[Path]:
+    """The file of this process's database, as little one that can be opened as on a broken disk."""
     file = tmp_path / "copilot.sqlite3"
-    file.mkdir()  # as little a file that can be opened as one on a disk that is read-only
-    (line,) = [
-        line
-        for line in run(tmp_path, command).stderr.splitlines()
-        if not line.startswith("/")  # where a warning stands
-    ]
-    assert line == (
-        f"CommandError: The SQLite database {file} cannot be used: unable to open database file. "
-        "Free what keeps it, or put a backup in its place."
+    file.mkdir()
+    for key, value in {"ENGINE": SQLITE, "NAME": str(file), "OPTIONS": {}}.items():
+        monkeypatch.setitem(settings.DATABASES["default"], key, value)
+    before = connections["default"]
+    connections["default"] = connections.create_connection("default")
+    with django_db_blocker.unblock():
+        yield file
+    connections["default"] = before
+
+
+@pytest.mark.parametrize("command", ["migrate", "sweep"])
+def test_a_command_that_cannot_open_the_database_says_so_in_one_line(unopened, command):
+    with pytest.raises(SystemExit) as ended:  # with words: its status is 1
+        manage.main(["manage.py", command])
+    assert ended.value.code == (
+        f"CommandError: The SQLite database {unopened} cannot be used: unable to open database "
+        "file. Free what keeps it, or put a backup in its place."
     )
-    assert "Traceback" in run(tmp_path, command, "--traceback").stderr
+    with pytest.raises(OperationalError):
+        manage.main(["manage.py", command, "--traceback"])
 
 
 @pytest.mark.parametrize(
