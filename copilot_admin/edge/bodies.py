@@ -20,13 +20,23 @@ from copilot_admin.edge.form_bodies import (
 )
 from copilot_admin.edge.lingering import Incoming, refuse
 from copilot_admin.edge.refusals import send_refusal
-from copilot_admin.errors import BodyTimeout, BodyTooLarge, MalformedBody, RequestError, Unavailable
+from copilot_admin.errors import (
+    BodyTimeout,
+    BodyTooLarge,
+    MalformedBody,
+    RequestError,
+    Unavailable,
+    without_frames,
+)
 
 # These rarely have a body, and their headers tell; of every other method one is awaited.
 METHODS_WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS"})
 PATIENCE_SECONDS = 30.0
 BYTES_PER_EXTRA_SECOND = 100_000  # the slowest upload still served: 100 kB/s after the first 30 s
-MAX_BYTES_IN_FLIGHT = 512 * 1024 * 1024  # of all bodies that this process is receiving
+# Of all bodies that this process is receiving; two of the largest always have room, and so do small ones:
+# whoever sends much, and slowly, keeps others that do from it, and nobody else.
+MAX_BYTES_IN_FLIGHT = 128 * 1024 * 1024
+SMALL_BYTES = 64 * 1024
 
 Refused: TypeAlias = Callable[[Scope, BodyTooLarge], Awaitable[None]]
 _CLOSE = [(b"connection", b"close")]
@@ -60,6 +70,7 @@ class BodyLimits:
         self.patience = patience
         self.on_refusal = on_refusal
         self.in_flight = 0
+        self.most_in_flight = max(MAX_BYTES_IN_FLIGHT, 2 * max_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
@@ -77,14 +88,17 @@ class BodyLimits:
             return
         except RequestError as error:
             # The whole answer leaves before anything is stored: a slow database delays nobody.
+            # Nor does what came wait for the rest: 20 MB of each client that sends too much, slowly.
             await refuse(
-                *(scope, incoming, send, error),
+                *(scope, incoming, send, without_frames(error)),
                 then=partial(self._tell, scope, error),
                 seconds=self.patience,
             )
             return
         shown = scope if boundary is None else with_length(scope, len(body))
-        await self.app(shown, _replay(body, receive), send)
+        replayed = _replay(body, receive)
+        del body  # it goes with who reads it
+        await self.app(shown, replayed, send)
 
     async def _tell(self, scope: Scope, error: RequestError) -> None:
         if self.on_refusal is not None and isinstance(error, BodyTooLarge):
@@ -119,7 +133,7 @@ class BodyLimits:
                 held = into.size
                 if received > most or held > self.max_bytes:
                     raise self._too_large()
-                if self.in_flight > MAX_BYTES_IN_FLIGHT:
+                if held > SMALL_BYTES and self.in_flight > self.most_in_flight:
                     raise Unavailable(
                         "The server is receiving too much at once. Try again in a few seconds.",
                         code="busy",

@@ -190,14 +190,16 @@ def test_a_body_may_take_half_a_minute_and_a_second_for_every_100_kb(headers, se
 
 
 def test_more_bodies_than_the_process_can_hold_are_put_off(monkeypatch):
-    monkeypatch.setattr(bodies, "MAX_BYTES_IN_FLIGHT", 4)
+    monkeypatch.setattr(bodies, "SMALL_BYTES", 0)
+    monkeypatch.setattr(LIMITED, "most_in_flight", 4)
     answer = call(LIMITED, scope(QUERY, method="POST"), body=[b"12345"])
     assert (answer.status, json.loads(answer.body)["code"]) == (503, "busy")
     assert call(LIMITED, scope(QUERY, method="POST"), body=[b"1234"]).body == b"1234"
 
 
 def test_bodies_that_come_at_once_share_what_the_process_can_hold(monkeypatch):
-    monkeypatch.setattr(bodies, "MAX_BYTES_IN_FLIGHT", 12)
+    monkeypatch.setattr(bodies, "SMALL_BYTES", 0)
+    monkeypatch.setattr(LIMITED, "most_in_flight", 12)
     monkeypatch.setattr(LIMITED, "in_flight", 5)
     answer = call(LIMITED, scope(QUERY, method="POST"), body=[b"1234", b"5678"])
     assert (answer.status, LIMITED.in_flight) == (503, 5)
@@ -205,8 +207,61 @@ def test_bodies_that_come_at_once_share_what_the_process_can_hold(monkeypatch):
     assert LIMITED.in_flight == 5
 
 
-def test_a_process_holds_half_a_gigabyte_and_throws_a_quarter_away():
-    assert bodies.MAX_BYTES_IN_FLIGHT == 512 * 1024 * 1024
+def test_small_bodies_always_have_room(monkeypatch):
+    monkeypatch.setattr(bodies, "SMALL_BYTES", 5)
+    monkeypatch.setattr(LIMITED, "in_flight", 2 * LIMITED.most_in_flight)
+    assert call(LIMITED, scope(QUERY, method="POST"), body=[b"12345"]).status == 200
+    assert call(LIMITED, scope(QUERY, method="POST"), body=[b"123456"]).status == 503
+
+
+class TestWhatWasReceived:
+    """It goes as early as may be: others want its room."""
+
+    told: list[str]
+
+    @pytest.fixture(autouse=True)
+    def nothing_told(self) -> None:
+        self.told = []
+
+    def body(self, data: bytes) -> bytes:
+        told = self.told
+
+        class Body(bytes):
+            """Bytes that tell when they are gone."""
+
+            def __del__(self) -> None:
+                told.append("gone")
+
+        return Body(data)
+
+    def test_with_who_reads_it(self, monkeypatch):
+        async def app(_: Any, receive: Any, __: Any) -> None:
+            await receive()
+            self.told.append("read")
+
+        monkeypatch.setattr(bodies.WholeBody, "whole", lambda body: self.body(b"1234"))
+        call(BodyLimits(app, max_bytes=10), scope(QUERY, method="POST"), body=[b"1234"])
+        assert self.told == ["gone", "read"]
+
+    def test_before_a_refusal(self):
+        async def receive() -> Any:
+            return {"type": "http.request", "body": self.body(b"123456"), "more_body": True}
+
+        async def send(message: Any) -> None:
+            self.told.append(message["type"])
+            raise ConnectionError
+
+        async def scenario() -> None:
+            with pytest.raises(ConnectionError):
+                await LIMITED(scope(QUERY, method="POST"), receive, send)
+
+        asyncio.run(scenario())
+        assert self.told == ["gone", "gone", "http.response.start"]
+
+
+def test_a_process_holds_two_of_the_largest_and_throws_a_quarter_of_a_gigabyte_away():
+    assert bodies.MAX_BYTES_IN_FLIGHT == 128 * 1024 * 1024
+    assert BodyLimits(echo, max_bytes=2**30).most_in_flight == 2 * 2**30
     assert lingering.LINGERING_BYTES == bodies.MOST_READ_BYTES == 256 * 1024 * 1024
 
 
