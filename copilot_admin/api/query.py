@@ -4,7 +4,6 @@ Django comes to this view with what `questions` leaves to it, and in its test cl
 """
 
 import asyncio
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic_ns
@@ -28,7 +27,8 @@ from copilot_admin.edge.django_handler import forget_body
 from copilot_admin.edge.event_streams import EventStreamResponse
 from copilot_admin.edge.ids import SCOPE_KEY
 from copilot_admin.edge.networks import network_of
-from copilot_admin.errors import MalformedBody, RequestError, UnusableRequest
+from copilot_admin.engine.processes.places import Busy, Places
+from copilot_admin.errors import MalformedBody, RequestError, Unavailable, UnusableRequest
 from copilot_admin.ids import Ids, new_ids
 from copilot_admin.storage.database_thread import Patience
 from copilot_admin.storage.writer import READER
@@ -41,6 +41,9 @@ from protocol.strict_json import MalformedJson
 router = Router(tags=["copilots"])
 # Reading 256 kB of JSON takes about 2 ms; longer bodies are read beside the event loop.
 READ_INLINE_BYTES = 256 * 1024
+# Those are read and prepared for the journal two at a time: more threads take no less time together,
+# hold up the event loop, and each may take a hundred megabytes.
+LARGE_ONES = Places(2, waiting=64, seconds=settings.DATABASE_WAIT_SECONDS)
 
 
 FAILURE_KEY = "copilot_admin.failure"  # in the scope: why a question has no answer
@@ -96,12 +99,21 @@ async def opened(asked: Asked) -> ActiveRun:
     Raises:
         RequestError: It is not let in.
     """
-    is_large = len(asked.body) > READ_INLINE_BYTES
-    with FULL_COLLECTIONS.held() if is_large else nullcontext():
-        run = await _opened(asked)
-        if is_large:
-            FULL_COLLECTIONS.hold_until_gone(run)
-        return run
+    if len(asked.body) <= READ_INLINE_BYTES:
+        return await _opened(asked)
+    try:
+        async with LARGE_ONES.one():
+            with FULL_COLLECTIONS.held():
+                run = await _opened(asked)
+                FULL_COLLECTIONS.hold_until_gone(run)
+                return run
+    except Busy:
+        error = Unavailable(
+            "The server is reading as many large questions as it can. Ask again in a few seconds.",
+            code="busy",
+        )
+        tell_refusal(error, ids=asked.ids, came=asked.came)
+        raise error from None
 
 
 async def _opened(asked: Asked) -> ActiveRun:

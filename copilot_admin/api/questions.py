@@ -42,10 +42,10 @@ class Questions:
         message = await receive()
         failure: Exception | None = None
         with _until_client_leaves(receive):
-            failure = await _answered(_asked(scope, slug, body=message["body"]), send)
+            failure = await _answered(_asked(scope, slug, body=message.pop("body")), send)
         if failure is not None:
             scope = {**scope, FAILURE_KEY: failure}
-            await self.app(scope, _first(message, receive), send)
+            await self.app(scope, _first({**message, "body": b""}, receive), send)
 
 
 async def _answered(asked: Asked, send: Send) -> Exception | None:
@@ -56,6 +56,7 @@ async def _answered(asked: Asked, send: Send) -> Exception | None:
         return without_frames(error)
     except Exception as error:  # noqa: BLE001  # a request's boundary (ADR 1): Django says it
         return error
+    del asked  # a body of 20 MB would be there as long as its answer
     await _stream(run, send)
     return None
 

@@ -19,6 +19,7 @@ from copilot_admin.answering.run import RUNNING, ActiveRun
 from copilot_admin.api.query import READ_INLINE_BYTES
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.edge.django_handler import Handler
+from copilot_admin.engine.processes.places import Places
 from copilot_admin.engine.values.model_call import Finish, ToolCall
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.models import Conversation, Copilot, Node, Outcome, Run, Turn
@@ -363,6 +364,26 @@ def test_a_history_that_is_too_long_is_refused_with_a_sentence(settings):
         },
     )
     assert not Run.objects.exists()
+
+
+def test_large_questions_are_read_a_few_at_a_time(monkeypatch):
+    make_published(slug="news")
+    script(monkeypatch, text("Hello."), text("Hello."))
+    places = Places(1, waiting=0, seconds=HANGS_SECONDS)
+    monkeypatch.setattr("copilot_admin.api.query.LARGE_ONES", places)
+    long = "word " * (READ_INLINE_BYTES // 5 + 1)
+    large = {"messages": [{"role": "human", "content": long}]}
+
+    async def beside_another(body: Any) -> tuple[int, Any]:
+        async with places.one():
+            return await asyncio.to_thread(post, body)
+
+    sentence = (
+        "The server is reading as many large questions as it can. Ask again in a few seconds."
+    )
+    assert asyncio.run(beside_another(large)) == (503, {"detail": sentence, "code": "busy"})
+    assert read(AsyncClient(), QUERY, HELLO)
+    assert read(AsyncClient(), QUERY, large)
 
 
 def test_a_run_is_gone_when_its_answer_is_and_full_collections_come_again(monkeypatch):

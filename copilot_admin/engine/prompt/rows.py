@@ -3,7 +3,7 @@
 A table of 16 MB would be half a gigabyte of objects, and of most rows nobody wants more than the number.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 import json
 import re
@@ -15,7 +15,7 @@ from protocol.json import Json
 WINDOW = 1024 * 1024  # characters
 LINES_AT_ONCE = 64 * 1024  # characters
 _BLANKS = re.compile(r"[ \t\r\n]*")
-_ONE_VALUE = json.JSONDecoder().scan_once
+_ONE_VALUE = json.JSONDecoder().raw_decode
 T = TypeVar("T")
 
 
@@ -67,14 +67,14 @@ def _elements(text: str) -> Iterator[Json]:
         raise ValueError("something follows the list")
 
 
-def _some_elements(text: str, at: int) -> "Iterator[Json]":
+def _some_elements(text: str, at: int) -> Generator[Json, None, int]:
     """Yields elements; returns where the list ends."""
     window, base = text[at : at + WINDOW], at
     while True:
         try:
             value, end = _ONE_VALUE(window, at - base)
             is_whole = end < len(window) or base + end == len(text)
-        except (StopIteration, ValueError):
+        except ValueError:
             is_whole = False
         if not is_whole:
             if base == at:
