@@ -1,7 +1,8 @@
 """The query endpoint: from a request body to events, and to a run in the journal."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
+from functools import partial
 import gc
 import json
 from types import SimpleNamespace
@@ -16,7 +17,7 @@ import pytest
 from copilot_admin.answering.full_collections import FullCollections
 from copilot_admin.answering.open_run import frames
 from copilot_admin.answering.run import RUNNING, ActiveRun
-from copilot_admin.api.query import READ_INLINE_BYTES
+from copilot_admin.api.query import LARGE_BYTES, READ_INLINE_BYTES
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.edge.django_handler import Handler
 from copilot_admin.engine.processes.places import Places
@@ -368,21 +369,25 @@ def test_a_history_that_is_too_long_is_refused_with_a_sentence(settings):
 
 def test_large_questions_are_read_a_few_at_a_time(monkeypatch):
     make_published(slug="news")
-    script(monkeypatch, text("Hello."), text("Hello."))
+    script(monkeypatch, text("Hello."), text("Hello."), text("Hello."))
     places = Places(1, waiting=0, seconds=HANGS_SECONDS)
     monkeypatch.setattr("copilot_admin.api.query.LARGE_ONES", places)
-    long = "word " * (READ_INLINE_BYTES // 5 + 1)
-    large = {"messages": [{"role": "human", "content": long}]}
+    large, usual = (
+        {"messages": [{"role": "human", "content": "word " * (size // 5 + 1)}]}
+        for size in (LARGE_BYTES, READ_INLINE_BYTES)
+    )
 
-    async def beside_another(body: Any) -> tuple[int, Any]:
+    async def beside_another(ask: Callable[[], Any]) -> Any:
         async with places.one():
-            return await asyncio.to_thread(post, body)
+            return await asyncio.to_thread(ask)
 
     sentence = (
         "The server is reading as many large questions as it can. Ask again in a few seconds."
     )
-    assert asyncio.run(beside_another(large)) == (503, {"detail": sentence, "code": "busy"})
-    assert read(AsyncClient(), QUERY, HELLO)
+    refused = asyncio.run(beside_another(partial(post, large)))
+    assert refused == (503, {"detail": sentence, "code": "busy"})
+    for body in (HELLO, usual):
+        assert asyncio.run(beside_another(partial(read, AsyncClient(), QUERY, body)))
     assert read(AsyncClient(), QUERY, large)
 
 
