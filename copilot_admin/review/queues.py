@@ -76,7 +76,7 @@ def claim(queue: ReviewQueue, reviewer: Person, *, now: datetime, after: int = 0
         queue: Which.
         reviewer: Who gets it. What he has begun and not judged comes first, unless he skips it.
         now: The time.
-        after: A seat that he skips: those behind it come first.
+        after: A seat that he skips: those behind it come first, those of its conversation last.
 
     Returns:
         His seat; None when there is nothing left for him.
@@ -88,7 +88,8 @@ def claim(queue: ReviewQueue, reviewer: Person, *, now: datetime, after: int = 0
             return own
     for _ in range(TRIES):
         free = _free(queue, reviewer, now)
-        seat = free.filter(pk__gt=after).first() or free.first()
+        others = free.exclude(conversation__in=Seat.objects.filter(pk=after).values("conversation"))
+        seat = others.filter(pk__gt=after).first() or others.first() or free.first()
         if seat is None:
             return None
         if _take(seat, reviewer, now):

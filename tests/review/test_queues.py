@@ -121,6 +121,22 @@ def test_of_two_judges_each_reads_a_conversation_once():
 
 @pytest.mark.database
 @pytest.mark.django_db
+def test_who_skips_gets_another_conversation_and_not_its_second_seat():
+    queue = queue_of(2, judges=2)
+    (ada,) = reviewers(1)
+    first = claim(queue, ada, now=NOON)
+    second = claim(queue, ada, now=NOON, after=skip(queue, first.conversation_id, ada))
+    assert second.conversation_id != first.conversation_id
+    third = claim(queue, ada, now=NOON, after=skip(queue, second.conversation_id, ada))
+    assert third.conversation_id == first.conversation_id
+    finish(third.conversation_id, ada, now=NOON)
+    last = claim(queue, ada, now=NOON)
+    skipped = skip(queue, last.conversation_id, ada)
+    assert claim(queue, ada, now=NOON, after=skipped).conversation_id == last.conversation_id
+
+
+@pytest.mark.database
+@pytest.mark.django_db
 def test_what_is_skipped_goes_to_the_end_and_to_others():
     queue = queue_of(2)
     ada, bob = reviewers(2)
