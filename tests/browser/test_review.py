@@ -25,7 +25,7 @@ from copilot_admin.review.queues import make_queue
 from tests.admin.transcripts.test_again import asked_with_data
 from tests.admin.transcripts.test_list import make_conversations
 from tests.admin.transcripts.transcript_rows import long_conversation
-from tests.browser.visits import LOOKS, Visit, visit
+from tests.browser.visits import LOOKS, PHONE, Visit, visit
 from tests.factories import make_copilot, make_user
 from tests.journal.journaling import Client, ai
 
@@ -220,3 +220,18 @@ def test_an_export_that_somebody_deletes_says_so_to_who_watches_it(eve: Visit):
     expect(eve.page.get_by_role("status")).to_have_text("This export was deleted.")
     expect(eve.page.get_by_role("button", name="Stop")).to_have_count(0)
     eve.mishaps[:] = [said for said in eve.mishaps if "404" not in said]
+
+
+def test_a_long_way_above_a_page_does_not_lie_over_its_title(browser: Browser, server: str):
+    asked = Client(trace_id="t").ask("mosufazefa " * 20).answer("Yes.")
+    eve = visit(browser, server, viewport=PHONE)
+    eve.log_in("eve")
+    eve.go(f"{LIST}{asked.conversation.pk}/change/")
+    way = eve.page.locator("div.breadcrumbs").bounding_box()
+    title = eve.page.locator("h1").bounding_box()
+    eve.page.context.close()
+    assert way is not None
+    assert title is not None
+    assert way["height"] > 50  # more lines than one
+    assert way["y"] + way["height"] <= title["y"]
+    assert eve.mishaps == []
