@@ -8,6 +8,7 @@ from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
+from copilot_admin.copilots.fields.directions import without_turning_signs
 from copilot_admin.models import Conversation, SavedView
 from copilot_admin.models.reviewing import LONGEST_NAME
 from copilot_admin.review.chosen import read_filters
@@ -123,7 +124,7 @@ def delete_view(user: AbstractUser | AnonymousUser, view_id: int) -> bool:
 
 
 def _title(name: str) -> str:
-    return " ".join(clean_text(name).split())
+    return " ".join(without_turning_signs(clean_text(name)).split())
 
 
 def _fault(title: str) -> str:

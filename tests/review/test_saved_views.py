@@ -138,6 +138,12 @@ def test_others_save_nothing_and_nothing_is_saved_by_looking():
     assert log_in(Role.REVIEWERS).get(SAVE).status_code == 405
 
 
+def test_the_name_of_a_view_turns_no_writing_around():
+    mine = log_in(Role.REVIEWERS)
+    mine.post(SAVE, {"name": "Bad \u202eones", "query": "outcome=failed"})
+    assert SavedView.objects.get().name == "Bad ones"
+
+
 def test_a_view_keeps_filters_and_words_in_one_order():
     given = {"outcome": "failed", "q": " почему ", "copilot": "", "older": "1-1"}
     assert kept_query(given) == "q=%D0%BF%D0%BE%D1%87%D0%B5%D0%BC%D1%83&outcome=failed"
