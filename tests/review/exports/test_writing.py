@@ -300,7 +300,7 @@ def test_a_person_has_few_at_a_time():
 
 
 def test_a_filter_that_is_too_long_is_refused():
-    given = {"q": "x" * 5000}
+    given = {"tag": "x" * 9000}
     refused = keeping.begin(make_user().pk, given=given, name="csv", options=ExportOptions())
     assert refused is Refusal.LONG
 
