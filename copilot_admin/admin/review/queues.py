@@ -21,7 +21,7 @@ from copilot_admin.admin.common.generics import ConversationModelAdmin, QueueMod
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.review.queue_form import QueueForm
-from copilot_admin.admin.transcripts.beside import rows_of_list
+from copilot_admin.admin.transcripts.beside import newest_ids, rows_of_list
 from copilot_admin.admin.transcripts.onward import next_in_queue
 from copilot_admin.admin.transcripts.way import LIST, filters_in
 from copilot_admin.models import Action, Conversation, ReviewQueue
@@ -171,8 +171,7 @@ class QueueAdmin(GuardedLookups, QueueModelAdmin):
         rows = rows_of_list(page, request, filters)
         if rows is None:
             return []
-        newest = rows.order_by("-last_at", "-id").values_list("pk", flat=True)
-        return list(newest[:MOST_DRAWN_FROM])
+        return newest_ids(rows)
 
     def _about(self, request: HttpRequest, title: str) -> dict[str, Any]:
         return {**self.admin_site.each_context(request), "title": title, "opts": self.opts}

@@ -19,7 +19,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from copilot_admin.admin.common.generics import ConversationModelAdmin
-from copilot_admin.admin.transcripts.beside import rows_of_list
+from copilot_admin.admin.transcripts.beside import newest_ids, rows_of_list
 from copilot_admin.admin.transcripts.views import FOLDER, VIEW, number_in
 from copilot_admin.admin.transcripts.way import LIST, way_in
 from copilot_admin.audit.actor import Actor
@@ -135,8 +135,7 @@ class LearningViews(ConversationModelAdmin):
         chosen = _chosen(request)
         if not chosen:
             rows = rows_of_list(self, request, _sent(request).get(LIST, ""))
-            newest = () if rows is None else rows.order_by("-last_at", "-id")[:MOST_CHOSEN]
-            chosen = [row.pk for row in newest]
+            chosen = [] if rows is None else newest_ids(rows)[:MOST_CHOSEN]
         mine = Conversation.objects.filter(copilot__in=reachable(request.user).values("pk"))
         chosen = list(in_order(chosen, mine)) if settings.MEMBERS else chosen
         only_bad = _sent(request).get("which") == ONLY_BAD

@@ -1,12 +1,15 @@
 """Questions are saved from the page of a conversation and from the list."""
 
 from django.contrib.auth.models import Permission
+from django.db import connection
 from django.test import Client as Browser
+from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.admin.transcripts import learning
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Logging, SavedQuestion
+from copilot_admin.review.queues import MOST_DRAWN_FROM
 from tests.admin.pages import messages_of
 from tests.admin.transcripts.test_pages import address, text_of
 from tests.factories import make_user
@@ -98,3 +101,17 @@ def test_a_filter_that_finds_nothing_and_ids_that_mean_nothing_save_nothing(both
     assert "None of their questions" in text_of(both.get(LEARN, {"which": "down"}))
     both.post(LEARN, {"chosen": ["x", str(10**9)], "_save": "1"})
     assert not SavedQuestion.objects.exists()
+
+
+@pytest.mark.database
+def test_of_a_filter_no_more_is_read_than_ids(both: Browser):
+    for _ in range(3):
+        Client().ask("Why?").answer("So.")
+    path = f"{LIST}learn/?_changelist_filters=version%3D1"
+    with CaptureQueriesContext(connection) as queries:
+        assert both.get(path).status_code == 200
+    (found,) = [
+        one["sql"] for one in queries if "ORDER BY" in one["sql"] and "EXISTS" in one["sql"]
+    ]
+    assert '"title"' not in found
+    assert f"LIMIT {MOST_DRAWN_FROM}" in found
