@@ -5,13 +5,15 @@ by the chat's id in the header, else by the words of the answer.
 Source: the feedback endpoint of `agents.json`.
 """
 
-from collections.abc import Iterable
+from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Annotated, Literal
 
 from django.db import transaction
-from django.db.models import Count, Q
-from django.db.models.functions import Coalesce
+from django.db.models import Count, F, Q, QuerySet
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce, Length
 from django.utils import timezone
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
@@ -36,7 +38,10 @@ from protocol.storable import clean_text
 MOST_TAGS = 20
 LONGEST_TAG = 200  # characters
 LONGEST_COMMENT = 4000
-LOOKED_THROUGH = 300  # newest answers among which one without a chat's id is looked for
+LOOKED_THROUGH = 300  # newest answers among which one is looked for by its words
+MOST_CHARACTERS = 4_000_000  # of those together: some 60 ms
+_ANSWER = Coalesce("output_node__text", "answer_text")
+_QUESTION = F("turn__human_node__text")
 
 
 def _text(value: object) -> str:
@@ -129,28 +134,31 @@ def _run_of(judgement: Judgement, judged: Judged) -> Run | None:
         runs = runs.filter(user__isnull=True)
     else:
         runs = runs.filter(user__identifier=judged.user_id)
-    runs = runs.annotate(answer=Coalesce("output_node__text", "answer_text")).order_by(
-        "-started_at"
-    )
+    runs = runs.order_by("-started_at")
     trace_id = judged.trace_id or judgement.trace_id
-    in_chat = runs.filter(conversation__trace_id=trace_id) if trace_id else Run.objects.none()
-    newest = list(in_chat.select_related("turn__human_node")[:LOOKED_THROUGH])
-    if not newest:
-        return _with_answer(judgement, runs[:LOOKED_THROUGH])
-    return _with_answer(judgement, newest) or _with_question(judgement, newest) or newest[0]
+    in_chat = runs.filter(conversation__trace_id=trace_id) if trace_id else runs.none()
+    newest = in_chat.first()
+    if newest is None:
+        return _saying(judgement.ai_response, runs, _ANSWER)
+    return (
+        _saying(judgement.ai_response, in_chat, _ANSWER)
+        or _saying(judgement.user_prompt, in_chat, _QUESTION)
+        or newest
+    )
 
 
-def _with_answer(judgement: Judgement, runs: Iterable[Run]) -> Run | None:
-    wanted = _bare(judgement.ai_response)
+def _saying(words: str, runs: QuerySet[Run], text: Combinable) -> Run | None:
+    """The newest run with these words; it is the writer who reads, so not many long texts."""
+    wanted = _bare(words)
     if not wanted:
         return None
-    return next((run for run in runs if _bare(vars(run)["answer"]) == wanted), None)
-
-
-def _with_question(judgement: Judgement, runs: Iterable[Run]) -> Run | None:
-    wanted = _bare(judgement.user_prompt)
-    asked = ((run, run.turn.human_node) for run in runs if wanted and run.turn is not None)
-    return next((run for run, node in asked if node and _bare(node.text) == wanted), None)
+    sizes = runs.annotate(size=Length(text)).values_list("pk", "size")[:LOOKED_THROUGH]
+    long_enough = [(pk, size) for pk, size in sizes if size is not None and size >= len(wanted)]
+    read = list(accumulate(size for _, size in long_enough))
+    keys = [pk for pk, _ in long_enough[: bisect_right(read, MOST_CHARACTERS)]]
+    said = dict(runs.filter(pk__in=keys).annotate(said=text).values_list("pk", "said"))
+    found = next((pk for pk in keys if _bare(said.get(pk, "")) == wanted), None)
+    return None if found is None else runs.filter(pk=found).first()
 
 
 def _bare(text: str) -> str:

@@ -120,6 +120,22 @@ def test_the_newest_of_equal_answers_is_meant():
 
 
 @pytest.mark.database
+def test_so_many_characters_are_looked_through_and_short_answers_are_none_of_them(monkeypatch):
+    assert feedback.MOST_CHARACTERS == 4_000_000
+    monkeypatch.setattr(feedback, "MOST_CHARACTERS", 21)
+    client = Client(version=news().live)
+    for answer in ("Before all.", "a", "It is so.", "Of course."):
+        client.ask(f"Is it like {answer}?").answer(answer)
+    found = [
+        post({"vote": "thumbs_up", "ai_response": answer}, path=PATH)[0]
+        for answer in ("Before all.", "It is so.", "Of course.", "Never said")
+    ]
+    assert found == [200, 200, 200, 404]
+    monkeypatch.setattr(feedback, "MOST_CHARACTERS", 10)
+    assert post({"vote": "thumbs_up", "ai_response": "It is so."}, path=PATH)[0] == 404
+
+
+@pytest.mark.database
 def test_so_many_answers_are_looked_through_and_no_more(monkeypatch):
     assert feedback.LOOKED_THROUGH == 300
     monkeypatch.setattr(feedback, "LOOKED_THROUGH", 2)
