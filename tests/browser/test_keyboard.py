@@ -79,7 +79,8 @@ def test_from_a_template_to_a_connected_copilot_with_the_keyboard_alone(ada: Vis
     keys.press(page.get_by_role("link", name="Charts"))
     keys.press(page.get_by_role("button", name="Make the draft"))
     drawer = page.get_by_role("button", name="Preview and try")
-    expect(page.locator(".submit-row")).to_be_visible()
+    page.wait_for_url("**/change/**")
+    page.wait_for_load_state()  # only the page's scripts make the drawer, and show its button
     if drawer.is_visible():
         keys.press(drawer)
     keys.to(page.locator("#playground-question"))

@@ -1,5 +1,8 @@
 """The form of a saved question: its words, and what its answer shall be."""
 
+from contextlib import suppress
+from math import isfinite
+import re
 from typing import Any
 
 from django import forms
@@ -17,8 +20,10 @@ from copilot_admin.copilots.questions.expectation import LONGEST_EXPECTED, Expec
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import SavedQuestion
 from copilot_admin.models.questions import LONGEST_LABEL
+from copilot_admin.studio.numbers import numbers_in
 
 NOTHING = ""
+_WRITTEN = re.compile(r"\(?[-\u2212+]?[$€£¥]?\d[\d.,'\u2019\u00a0\u202f]*\s?%?\)?")
 KINDS = (
     (NOTHING, gettext_lazy("Nothing: any answer will do")),
     (ExpectationKind.CONTAINS.value, gettext_lazy("It contains these words")),
@@ -71,6 +76,7 @@ class QuestionForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or {}
         if self.errors:
             return cleaned
+        self._check_expected(cleaned["kind"], cleaned["expected"])
         known = self._brings.names() if self._brings else ()
         if cleaned["kind"] == ExpectationKind.CITES and known and cleaned["expected"] not in known:
             sentence = _("The question does not bring “%(name)s”. It brings: %(known)s.")
@@ -82,6 +88,17 @@ class QuestionForm(forms.Form):
             raise forms.ValidationError(error.public) from error
         cleaned["row"] = entry.row()
         return cleaned
+
+    def _check_expected(self, kind: str, text: str) -> None:
+        """Refuses half of an expectation: words without a kind would be dropped unsaid.
+
+        Who takes a kind away means it, whatever still stands below.
+        """
+        if kind == NOTHING and text and "kind" not in self.changed_data:
+            sentence = _("Choose what the answer has to do with what is written below.")
+            raise forms.ValidationError({"kind": sentence})
+        if kind != NOTHING and not text:
+            raise forms.ValidationError({"expected": _("Write what is expected.")})
 
     @property
     def brought(self) -> tuple[str, ...]:
@@ -120,10 +137,18 @@ class QuestionForm(forms.Form):
 
 
 def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise forms.ValidationError({"expected": _("Write a number, such as 106.5.")}) from error
+    """The number that somebody wrote, also as answers have them; one that can mean two is asked back."""
+    with suppress(ValueError):
+        if isfinite(number := float(text)):
+            return number
+    found = list(numbers_in(text)) if _WRITTEN.fullmatch(text) else []
+    if len(found) != 1:
+        raise forms.ValidationError({"expected": _("Write a number, such as 106.5.")})
+    if len(found[0]) > 1:
+        readings = _(" or ").join(f"{one:.15g}" for one in sorted(found[0]))
+        sentence = _("This can be read in two ways. Write %(readings)s.") % {"readings": readings}
+        raise forms.ValidationError({"expected": sentence})
+    return next(iter(found[0]))
 
 
 def _typed(saved: SavedQuestion) -> dict[str, Any]:

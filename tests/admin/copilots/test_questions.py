@@ -399,7 +399,10 @@ def test_an_expectation_is_edited_and_what_the_question_brings_stays(builder):
     [
         ({"kind": "number", "expected": "many"}, "Write a number, such as 106.5."),
         ({"kind": "cites", "expected": "news"}, "The question does not bring “news”. It brings:"),
-        ({"kind": "contains", "expected": ""}, "expect.contains: must not be empty."),
+        ({"kind": "number", "expected": "inf"}, "Write a number, such as 106.5."),
+        ({"kind": "number", "expected": "12 %"}, "in two ways. Write 0.12 or 12."),
+        ({"kind": "number", "expected": "1,234"}, "in two ways. Write 1.234 or 1234."),
+        ({"kind": "contains", "expected": " "}, "Write what is expected."),
         ({"question": ""}, "This field is required."),
         ({"kind": "matches", "expected": "x"}, "Select a valid choice."),
     ],
@@ -410,6 +413,24 @@ def test_what_is_wrong_is_said_and_nothing_is_lost(builder, changes, sentence):
     assert sentence in response.content.decode()
     saved.refresh_from_db()
     assert (saved.question, saved.expectation) == ("What?", {"lacks": "x"})
+
+
+@pytest.mark.parametrize(
+    ("written", "number"),
+    [("1.234", 1.234), ("-3e2", -300), ("1,5", 1.5), ("$1,234.5", 1234.5), ("\u22124", -4)],
+)
+def test_a_number_is_written_as_answers_have_it(builder, written, number):
+    saved = make_saved(make_copilot())
+    edited(builder, saved, kind="number", expected=written)
+    saved.refresh_from_db()
+    assert saved.expectation == {"number": number}
+
+
+def test_words_that_are_written_without_a_kind_are_not_dropped_unsaid(builder):
+    saved = make_saved(make_copilot())
+    response = edited(builder, saved, expected="profit")
+    assert "Choose what the answer has to do" in response.content.decode()
+    assert ">\nprofit</textarea>" in response.content.decode()
 
 
 def test_a_question_whose_widget_is_gone_can_be_read_and_mended(builder):
