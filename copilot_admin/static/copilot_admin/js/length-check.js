@@ -31,7 +31,7 @@ function refuse(event, put) {
 }
 
 function hold(event) {
-  const text = [...event.target.elements].find((one) => one.name && one.value.length > mostOf(one));
+  const text = [...event.target.elements].find((one) => one.name && one.value?.length > mostOf(one));
   if (!text) {
     return;
   }

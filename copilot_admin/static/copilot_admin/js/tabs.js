@@ -72,7 +72,7 @@ function goWhereTheAddressSays() {
 function goToTheFirstFault() {
   const fault = form.querySelector(".ca-field.errors, .errorlist:not(.nonfield)");
   if (fault) {
-    goTo(fault);
+    goTo(fault.querySelector("[aria-invalid=true]") ?? fault); // of many rows, the field that is wrong
   }
 }
 
