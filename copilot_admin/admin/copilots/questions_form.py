@@ -17,6 +17,7 @@ from copilot_admin.admin.common.widgets import BoundedText
 from copilot_admin.copilot_file.questions import fill, read_question, row_of
 from copilot_admin.copilots.questions.entry import LONGEST_QUESTION, QuestionEntry
 from copilot_admin.copilots.questions.expectation import LONGEST_EXPECTED, ExpectationKind
+from copilot_admin.engine.client_functions.registry import labels
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import SavedQuestion
 from copilot_admin.models.questions import LONGEST_LABEL
@@ -107,6 +108,13 @@ class QuestionForm(forms.Form):
             return ()
         widgets = (widget.id for widget in self._brings.widgets)
         return (*widgets, *(file.name for file in self._brings.files))
+
+    @property
+    def may_call(self) -> tuple[str, ...]:
+        """What the copilot may call: its own tools and components first, then what Workspace has."""
+        copilot = self.saved.copilot
+        own = (*copilot.tools, *(str(row["name"]) for row in copilot.components))
+        return (*own, *labels())
 
     @cached_property
     def _brings(self) -> QuestionEntry | None:

@@ -426,6 +426,15 @@ def test_a_number_is_written_as_answers_have_it(builder, written, number):
     assert saved.expectation == {"number": number}
 
 
+def test_the_form_names_the_functions_that_may_be_called(builder):
+    copilot = make_copilot(tools=["table"], components=[{"name": "calculator", "version": "v1"}])
+    page = builder.get(url("", copilot.pk, make_saved(copilot).pk)).content.decode()
+    names = re.findall(r'<li class="ca-tag ca-mono">(\w+)</li>', page)
+    assert names[:3] == ["table", "calculator", "get_widget_data"]
+    assert "execute_agent_tool" in names
+    assert len(set(names)) == len(names)
+
+
 def test_words_that_are_written_without_a_kind_are_not_dropped_unsaid(builder):
     saved = make_saved(make_copilot())
     response = edited(builder, saved, expected="profit")
