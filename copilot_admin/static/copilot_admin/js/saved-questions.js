@@ -7,6 +7,13 @@ const PAUSE_MS = 1500;
 const LONGEST_PAUSE_MS = 15000; // while the server does not answer
 const PATIENCE_MS = 10000; // a request that takes longer has no end
 
+const PATIENT = {
+  // Begins anew with each request: a log-in between two takes its time.
+  get signal() {
+    return AbortSignal.timeout(PATIENCE_MS);
+  },
+};
+
 const watched = new WeakSet();
 const said = document.querySelector("[data-ca-said]");
 
@@ -65,8 +72,9 @@ async function watch(list) {
 // What the server has of the list; null where it does not answer, or wants a log-in first.
 async function asked(address, made) {
   try {
-    const signal = AbortSignal.timeout(PATIENCE_MS);
-    const response = await (made ? post(address, made) : fetch(address, { redirect: "error", signal }));
+    const response = await (made
+      ? post(address, made, PATIENT)
+      : fetch(address, { redirect: "error", ...PATIENT }));
     if (!response.ok || response.redirected) {
       return null;
     }
