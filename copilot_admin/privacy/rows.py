@@ -29,8 +29,8 @@ from copilot_admin.storage.many import delete_rows
 ROWS = 400  # of one batch, about 20 ms: whoever waits for the writer waits no longer
 # On a busy machine, and of PostgreSQL with its checks of each row, as many take several times that.
 # A batch begins no more of them after so long; the commit comes to it.
-SECONDS = 0.03
-PORTION = 100  # rows of a statement
+SECONDS = 0.02
+PORTION = 50  # rows of a statement: the last one begins before the time is over
 
 
 @dataclass(slots=True)
