@@ -14,6 +14,7 @@ WHOSE = {
     Scope.USER: "This user",
     Scope.ADDRESS: "This address",
 }
+_ASKED = (Scope.SERVER, Scope.COPILOT)  # requests come to them, the others send them
 _COUNTED_DOWN = 120  # seconds that somebody may wait for; what is later has a time of day
 _WINDOWS = {Period.MINUTE: "this minute", Period.DAY: "today", Period.MONTH: "this month"}
 
@@ -46,7 +47,8 @@ def _limit(rule: Rule) -> str:
     assert kind.period is not None  # noqa: S101  # all others have one
     if kind.measure is Measure.REQUESTS:
         noun = "request" if rule.most == 1 else "requests"
-        return f"{whose} may send {rule.most:,} {noun} a {kind.period.value}, and has."
+        may, has = ("may be sent", "was") if rule.subject.scope in _ASKED else ("may send", "has")
+        return f"{whose} {may} {rule.most:,} {noun} a {kind.period.value}, and {has}."
     what = "tokens" if kind.measure is Measure.TOKENS else "money"
     return f"{whose} has used up its {what} of {_WINDOWS[kind.period]}."
 

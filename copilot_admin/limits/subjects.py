@@ -42,7 +42,7 @@ class Subject:
     @property
     def told(self) -> str:
         """As the log may name it: users and addresses without whose they are."""
-        return self.scope.value if self.scope in _PEOPLE else self.name
+        return self.name if self.id and self.scope not in _PEOPLE else self.scope.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

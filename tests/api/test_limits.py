@@ -69,7 +69,7 @@ def test_whoever_streams_and_whoever_does_not_read_the_same_refusal(monkeypatch)
         said = json.loads(body)
         assert (status, said["code"]) == (429, "limit-reached")
         assert said["detail"].startswith(
-            "This copilot may send 1 request a day, and has. Ask again "
+            "This copilot may be sent 1 request a day, and was. Ask again "
         )
         assert 0 < int(headers["retry-after"]) <= 86400
         assert headers["access-control-allow-origin"] == WORKSPACE
@@ -154,7 +154,7 @@ def test_a_flood_of_refusals_is_one_run_and_every_figure_counts_it(monkeypatch):
         assert [asked()[0] for _ in range(6)] == [200] + [429] * 5
     [run] = Run.objects.filter(outcome=Outcome.REFUSED)
     assert (run.times, run.error_code, run.principal) == (1, "limit-reached", "anonymous")
-    assert run.error.startswith("This copilot may send 1 request a minute, and has.")
+    assert run.error.startswith("This copilot may be sent 1 request a minute, and was.")
     now[0] = 59.9
     async_to_sync(kept.look_after)()
     assert Run.objects.get(pk=run.pk).times == 1

@@ -120,6 +120,8 @@ def test_an_unknown_cost_is_not_zero():
          "This server may have 1 answer running at once, and has. Ask again when one has ended."),
         (Subject(Scope.ADDRESS, "::1"), {"requests_per_minute": 1200}, 6.2,
          "This address may send 1,200 requests a minute, and has. Ask again in 7 seconds."),
+        (SERVER, {"requests_per_minute": 30}, 57,
+         "This server may be sent 30 requests a minute, and was. Ask again in 57 seconds."),
         (KEY, {"requests_per_day": 1}, 1,
          "This endpoint key may send 1 request a day, and has. Ask again in one second."),
         (Subject(Scope.USER, "anna"), {"tokens_per_day": 5}, 3600,
@@ -140,3 +142,8 @@ def test_whoever_is_refused_is_told_which_limit_and_when_again(subject, limits, 
 )
 def test_seconds_to_wait_are_whole_and_never_too_few(seconds, said):
     assert seconds_until(NOON + timedelta(seconds=seconds), NOON) == said
+
+
+def test_the_log_names_a_subject_by_what_tells_it_apart_and_people_not_at_all():
+    subjects = (SERVER, COPILOT, KEY, Subject(Scope.USER, "anna"), Subject(Scope.ADDRESS, "::1"))
+    assert [one.told for one in subjects] == ["server", COPILOT.name, KEY.name, "user", "address"]
