@@ -23,6 +23,7 @@ from copilot_admin.errors import (
     TooManyCalls,
     TooManyGuesses,
     TooManyRequests,
+    Unauthorized,
     Unavailable,
     WrongKey,
     WrongMethod,
@@ -92,6 +93,8 @@ def say_error(request: HttpRequest, error: RequestError) -> HttpResponse:
             response["Retry-After"] = str(error.retry_after)
         case WrongMethod():
             response["Allow"] = error.allowed
+        case Unauthorized():
+            response["WWW-Authenticate"] = "Bearer"  # RFC 9110, 15.5.2
         case _:
             pass
     return response
