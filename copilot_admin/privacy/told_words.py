@@ -32,13 +32,16 @@ def forget_told(conversation_ids: Collection[int]) -> None:
     said = frozenset(filter(None, map(_letters, _said_in(conversation_ids))))
     if not said:
         return
+    silent = set()  # who may not read transcripts sees the messages of an alert without words
     for alert in Alert.objects.exclude(words=[]):
         left = [line for line in alert.words if not _is_of(line, said)]
         if left != alert.words:
             Alert.objects.filter(pk=alert.pk).update(words=left)
+        if not left:
+            silent.add(alert.pk)
     messages = AlertDelivery.objects.filter(event__in=_WITH_WORDS).exclude(body="")
     told = messages.filter(Q(alert__rule__with_words=True) | Q(body__contains=_QUOTE))
-    gone = [row.pk for row in told if any(_is_of(line, said) for line in _lines(row))]
+    gone = [row.pk for row in told if _tells(row, said, or_any=row.alert_id in silent)]
     those = AlertDelivery.objects.filter(pk__in=gone)
     those.filter(state=DeliveryState.WAITING).update(state=DeliveryState.FAILED)
     those.update(body="", answer=_ERASED)
@@ -60,6 +63,12 @@ def _said_in(conversation_ids: Collection[int]) -> Iterator[str]:
         yield ", ".join(map(str, tags)) + comment
     runs = Run.objects.filter(conversation__in=conversation_ids).exclude(error="")
     yield from runs.values_list("error", flat=True)
+
+
+def _tells(row: AlertDelivery, said: Iterable[str], *, or_any: bool) -> bool:
+    """Whether a message has a line of something that was said, or any line at all."""
+    lines = _lines(row)
+    return bool(lines) if or_any else any(_is_of(line, said) for line in lines)
 
 
 def _is_of(line: str, said: Iterable[str]) -> bool:

@@ -32,5 +32,6 @@ def hold_back(rules: QuerySet[AlertRule]) -> int:
 
 
 def may_send(request: HttpRequest, delivery: AlertDelivery) -> bool:
-    """Whether somebody may see what a message says, and have it sent again."""
-    return may_read_words(request) or not (delivery.alert and delivery.alert.words)
+    """Whether somebody may see what a message says, and have it sent again; one that was erased, nobody."""
+    is_plain = not (delivery.alert and delivery.alert.words)
+    return bool(delivery.body) and (is_plain or may_read_words(request))

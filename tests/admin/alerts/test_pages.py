@@ -329,6 +329,13 @@ class TestHistory:
         delivery.refresh_from_db()
         assert (delivery.state, delivery.attempts) == ("waiting", 0)
 
+    def test_what_was_erased_is_not_sent_again(self, operator):
+        (delivery,) = make_for(make_rule(), trial_message("Desk", NOON))
+        AlertDelivery.objects.update(state="failed", body="")
+        page = operator.get(f"{BASE}/alertdelivery/{delivery.pk}/change/").content.decode()
+        assert "Send again" not in page
+        assert operator.post(f"{BASE}/alertdelivery/{delivery.pk}/again/").status_code == 403
+
     @pytest.mark.parametrize("path", ["alert/999/change/", "alert/x/change/"])
     def test_what_is_not_there_is_not_found(self, operator, path):
         assert operator.get(f"{BASE}/{path}").status_code == 404
