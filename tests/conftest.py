@@ -25,7 +25,7 @@ from copilot_admin.limits.closed_rates import CLOSED_RATES
 from copilot_admin.limits.counting import COUNTING
 from copilot_admin.limits.near_limits import NEAR_LIMITS
 from copilot_admin.prices import book
-from copilot_admin.server.garbage import NEW_OBJECTS, YOUNGER_ROUNDS
+from copilot_admin.server.garbage import look_rarely
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.upkeep.background import BACKGROUND
 from tests.ready_tables import ready_tables, shared_folder
@@ -58,7 +58,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(NEW_OBJECTS, YOUNGER_ROUNDS, YOUNGER_ROUNDS)  # as a server has it
+        look_rarely()  # as a server does
         gc.enable()
 
 

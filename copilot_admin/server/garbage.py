@@ -17,4 +17,9 @@ def spare_what_stays() -> None:
     """
     gc.collect()
     gc.freeze()
+    look_rarely()
+
+
+def look_rarely() -> None:
+    """Lets it look for cycles as seldom as a server needs it."""
     gc.set_threshold(NEW_OBJECTS, YOUNGER_ROUNDS, YOUNGER_ROUNDS)
