@@ -26,7 +26,9 @@ WITHOUT_DATABASE = ("protocol", "engine", "browser", "benchmarks", "deploy", "mu
 NOT_MEASURED = tuple(
     f"tests/{name}"
     for name in (
-        *("browser", "conformance", "docs", "benchmarks", "mutants"),
+        *("browser", "conformance", "deploy", "docs", "benchmarks", "mutants"),
+        "admin/access/test_members.py",
+        "admin/access/test_roles.py",
         "engine/test_straight_lines.py",
     )
 )
