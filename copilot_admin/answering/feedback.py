@@ -153,7 +153,7 @@ def _saying(words: str, runs: QuerySet[Run], text: Combinable) -> Run | None:
     if not wanted:
         return None
     sizes = runs.annotate(size=Length(text)).values_list("pk", "size")[:LOOKED_THROUGH]
-    long_enough = [(pk, size) for pk, size in sizes if size is not None and size >= len(wanted)]
+    long_enough = [(pk, size) for pk, size in sizes if (size or 0) >= len(wanted)]
     read = list(accumulate(size for _, size in long_enough))
     keys = [pk for pk, _ in long_enough[: bisect_right(read, MOST_CHARACTERS)]]
     said = dict(runs.filter(pk__in=keys).annotate(said=text).values_list("pk", "said"))

@@ -47,7 +47,7 @@ from copilot_admin.engine.llm import (
     suggestions,
     text_tools,
 )
-from copilot_admin.engine.prompt import code_spans, data_text, item_forms, placeholders
+from copilot_admin.engine.prompt import code_spans, data_text, item_forms, placeholders, rows
 from copilot_admin.engine.providers import rehearsal
 from copilot_admin.engine.toolkits import markdown_images, ranking
 from copilot_admin.engine.toolkits.returns import date_columns, date_texts
@@ -298,6 +298,20 @@ DOORS = (
         rehearsal,
         lambda text: rehearsal._WORD.findall(text),
         (("", " ", ""), ("x", " ", ""), ("", "x ", ""), ("x", "\n", "x")),
+    ),
+    Door(
+        rows,
+        partial(rows.first_rows, limit=1000),
+        (
+            ("[", "1,", "1]"),
+            ("[", "[1],", "1]"),
+            ("[1", " ", "]"),
+            ("[", '"', ""),
+            ("[", "[", ""),
+            ('["', "a", '"]'),
+            ("", "\n", ""),
+            ("", "a", ""),
+        ),
     ),
     Door(
         inline_styles,
@@ -756,6 +770,7 @@ BOUNDED = {
     "copilot_admin.prices.litellm": "its expression has a longest match",
     "copilot_admin.ids": "its expression has a longest match",
     "copilot_admin.admin.copilots.rows": "fields of a form with a longest length",
+    "copilot_admin.admin.copilots.questions_form": "a field of a form with a longest length",
     "copilot_admin.admin.copilots.data_rows": "fields of a form with a longest length",
     "copilot_admin.studio.differences": "one character at a time; its own test bounds the effort",
     "copilot_admin.admin.providers.form": "fields of a form with a longest length",

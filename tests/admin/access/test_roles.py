@@ -166,7 +166,9 @@ def things() -> dict[str, str]:
     )
     rule = AlertRule.objects.create(name="Thumbs", kind="thumbs_down", threshold=1, window="24h")
     alert = Alert.objects.create(rule=rule, opened_at=now, sentence="2 thumbs down")
-    delivery = AlertDelivery.objects.create(event="opened", alert=alert, subject="Thumbs")
+    delivery = AlertDelivery.objects.create(
+        event="opened", alert=alert, subject="Thumbs", body="2 thumbs down"
+    )
     LegalHold.objects.create(pk=copilot.pk, principal="nobody", reason="r")
     person = make_user()  # of whom an operator may do everything
     return {
