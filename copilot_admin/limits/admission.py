@@ -97,18 +97,18 @@ async def admit_asking(asking: Asking, *, id: str, patience: Patience) -> Admiss
         if again is not None:
             raise LimitExceeded(rule, now=now, again=again)
     demand = demand_of(id, rules, now=now, zone=budget_zone())
-    entry = await _entered(demand, patience)
-    if entry.full is not None:
-        raise LimitExceeded(entry.full, now=now, again=_room_at(entry.full, now))
-    is_in = False
     try:
+        entry = await _entered(demand, patience)
+        if entry.full is not None:
+            raise LimitExceeded(entry.full, now=now, again=_room_at(entry.full, now))
         await _take_rates(demand, now)
         if entry.used:
             await NEAR_LIMITS.look(entry.used)
-        is_in = True
-    finally:
-        if not is_in:  # also of a client that leaves here: nobody else knows of its seats
-            COUNTING.abandon(demand.id, demand.seats)
+    except LimitExceeded:
+        raise
+    except BaseException:  # above all a client that leaves here: nobody else knows of its seats
+        COUNTING.abandon(demand.id, demand.seats)
+        raise
     return Admission(demand)
 
 

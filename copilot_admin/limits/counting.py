@@ -44,6 +44,7 @@ class Counting:
         )
         self._is_away = False
         self._held: dict[str, tuple[Rule, ...]] = {}  # seats by the id of their request
+        self._giving_back: set[asyncio.Task[None]] = set()
         self._owed: Counter[str] = Counter()  # what Redis was not told while it was away
 
     @property
@@ -76,9 +77,16 @@ class Counting:
         return used
 
     def abandon(self, id: str, seats: Collection[Rule]) -> None:
-        """Gives seats back without asking anybody; shared ones run out by themselves."""
+        """Gives back seats that somebody may have, who waits for nothing any more.
+
+        The shared ones would run out by themselves, after half a minute in which others miss them.
+        """
         self._held.pop(id, None)
         self.own.stand_up(id, seats)
+        if self._url and seats and not self._is_away:
+            task = asyncio.get_running_loop().create_task(self._give_back(id, seats))
+            self._giving_back.add(task)
+            task.add_done_callback(self._giving_back.discard)
 
     async def begin(self, used: Mapping[Budget, tuple[int, int]]) -> None:
         """Tells what was used of budgets, and how many answers nobody knows the cost of."""
@@ -126,6 +134,9 @@ class Counting:
         self._held.clear()
         self._owed.clear()
         self._is_away = False
+
+    async def _give_back(self, id: str, seats: Collection[Rule]) -> None:
+        await self._asked(lambda shared: shared.leave(id, seats=seats, added={}))
 
     async def _asked(self, ask: Callable[[RedisCounters], Awaitable[T]]) -> T | None:
         """What Redis says; None: there is none, or it is away."""

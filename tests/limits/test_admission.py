@@ -17,7 +17,7 @@ from copilot_admin.limits import near_limits
 from copilot_admin.limits.admission import Admission, LimitExceeded, charge_trial
 from copilot_admin.limits.book import BOOK, Book, limits_changed
 from copilot_admin.limits.counting import COUNTING
-from copilot_admin.limits.demand import Budget, Charge
+from copilot_admin.limits.demand import Budget, Charge, Entry
 from copilot_admin.limits.rules import NANO, Rule
 from copilot_admin.limits.spent import spent
 from copilot_admin.limits.subjects import Asking, Subject
@@ -70,6 +70,28 @@ def test_a_rate_that_refuses_gives_back_what_was_taken_and_is_not_asked_again(mo
     assert len(asked) == 2
     assert 59 <= second.retry_after <= first.retry_after <= 60
     assert COUNTING.own.taken(rule(concurrent=5)) == 1
+
+
+def test_a_seat_is_given_back_whose_taker_did_not_wait_for_the_answer(monkeypatch):
+    async def scenario() -> list[str]:
+        asked, abandoned = asyncio.Event(), []
+
+        async def never(_: object) -> Entry:
+            asked.set()
+            await asyncio.get_running_loop().create_future()
+            return Entry()
+
+        monkeypatch.setattr(COUNTING, "enter", never)
+        monkeypatch.setattr(COUNTING, "abandon", lambda id, seats: abandoned.append((id, seats)))
+        task = asyncio.ensure_future(ask("a"))
+        await asked.wait()
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        return abandoned
+
+    with limited({COPILOT: {"concurrent": 5}}):
+        assert asyncio.run(scenario()) == [("a", (rule(concurrent=5),))]
 
 
 def test_whoever_leaves_while_he_is_let_in_keeps_no_seat(monkeypatch):

@@ -180,6 +180,19 @@ def test_seats_that_redis_gave_are_known_here_when_it_goes_away(away):
     asyncio.run(scenario())
 
 
+def test_redis_is_told_at_once_of_a_seat_that_nobody_wants(away):
+    async def scenario() -> None:
+        counts = Counting("redis://there")
+        away.is_there = True
+        counts.abandon("a", (SEAT,))
+        counts.abandon("b", ())
+        await asyncio.gather(*counts._giving_back)
+        assert away.told == [("leave", ("a",), {"seats": (SEAT,), "added": {}})]
+        assert not counts._giving_back
+
+    asyncio.run(scenario())
+
+
 @pytest.mark.redis
 def test_two_workers_over_redis_hold_every_limit():
     """Each lets in what there is room for, and both together not one more."""
