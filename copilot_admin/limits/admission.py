@@ -97,19 +97,27 @@ async def admit_asking(asking: Asking, *, id: str, patience: Patience) -> Admiss
         if again is not None:
             raise LimitExceeded(rule, now=now, again=again)
     demand = demand_of(id, rules, now=now, zone=budget_zone())
+    is_settled = False
     try:
-        entry = await _entered(demand, patience)
-        if entry.full is not None:
-            raise LimitExceeded(entry.full, now=now, again=_room_at(entry.full, now))
-        await _take_rates(demand, now)
-        if entry.used:
-            await NEAR_LIMITS.look(entry.used)
-    except LimitExceeded:
+        await _take(demand, now, patience)
+        is_settled = True
+    except LimitExceeded:  # it has nothing
+        is_settled = True
         raise
-    except BaseException:  # above all a client that leaves here: nobody else knows of its seats
-        COUNTING.abandon(demand.id, demand.seats)
-        raise
+    finally:
+        if not is_settled:  # above all a client that leaves here: nobody else knows of its seats
+            COUNTING.abandon(demand.id, demand.seats)
     return Admission(demand)
+
+
+async def _take(demand: Demand, now: datetime, patience: Patience) -> None:
+    """Takes all of it, or raises and takes nothing."""
+    entry = await _entered(demand, patience)
+    if entry.full is not None:
+        raise LimitExceeded(entry.full, now=now, again=_room_at(entry.full, now))
+    await _take_rates(demand, now)
+    if entry.used:
+        await NEAR_LIMITS.look(entry.used)
 
 
 async def charge_trial(copilot_id: int, charge: Charge) -> None:

@@ -73,8 +73,9 @@ def test_a_rate_that_refuses_gives_back_what_was_taken_and_is_not_asked_again(mo
 
 
 def test_a_seat_is_given_back_whose_taker_did_not_wait_for_the_answer(monkeypatch):
-    async def scenario() -> list[str]:
-        asked, abandoned = asyncio.Event(), []
+    async def scenario() -> list[tuple[str, tuple[Rule, ...]]]:
+        asked = asyncio.Event()
+        abandoned: list[tuple[str, tuple[Rule, ...]]] = []
 
         async def never(_: object) -> Entry:
             asked.set()
