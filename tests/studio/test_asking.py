@@ -46,6 +46,15 @@ def test_a_draft_reads_its_widget_and_cites_it_without_a_dashboard():
     assert not DailyUsage.objects.exists()
 
 
+def test_a_trial_says_which_conversation_its_question_is_from(monkeypatch):
+    script(monkeypatch, text("Hi."))
+    saved = make_saved(make_copilot())
+    SavedQuestion.objects.update(origin=12)
+    saved.refresh_from_db()
+    assert asked(saved).asked.failure == ""
+    assert Conversation.objects.get().origin == 12
+
+
 @pytest.mark.database
 def test_what_is_live_answers_for_itself(monkeypatch):
     copilot = make_published(system_prompt="Old")
