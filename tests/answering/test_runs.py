@@ -151,6 +151,7 @@ def test_the_journal_is_told_who_asks_whom_with_what(noted, monkeypatch):
     (opened_as,) = noted.openings
     assert {name: getattr(opened_as, name) for name in opened_as.__dataclass_fields__} == {
         "run_id": RUN,
+        "origin": None,
         "copilot_id": 3,
         "version_id": 4,
         "version_number": 5,
