@@ -19,14 +19,9 @@ from tests.workspace.model_server import ModelServer, model_server
 
 
 @pytest.fixture(autouse=True)
-def _no_keys_were_guessed() -> None:
-    """The wrong keys of other tests are no reason to refuse one."""
+def _nothing_went_wrong() -> None:
+    """Wrong keys of other tests, or writes of them that failed, are no reason to refuse one."""
     GUESSES.forget()
-
-
-@pytest.fixture(autouse=True)
-def _writes_succeeded() -> None:
-    """A write that failed in another test is no reason why the server should not be ready."""
     JOURNAL._is_failing = False
 
 

@@ -134,7 +134,14 @@ def test_documents_from_before_data_notes_survive_the_way_there_back_and_to_the_
     assert list(CopilotVersion.objects.get(pk=version.pk).document) == ["zz", "b", "a"]
 
 
-def test_of_judgements_that_raced_the_newest_stays():
+def names_of_indexes() -> set[str]:
+    with connection.cursor() as cursor:
+        found = connection.introspection.get_constraints(cursor, "copilot_admin_run")
+    return {name for name, one in found.items() if one["index"]}
+
+
+def test_of_judgements_that_raced_the_newest_stays_and_the_index_of_callers_is_made_once() -> None:
+    """One way for both, as above."""
     old = migrate("0041_privacy")
     stored_before(old)
     asked_before(old)
@@ -165,15 +172,6 @@ def test_of_judgements_that_raced_the_newest_stays():
     with pytest.raises(IntegrityError):
         Feedback.objects.create(turn_id=once, source="end_user", value=1)
 
-
-def names_of_indexes() -> set[str]:
-    with connection.cursor() as cursor:
-        found = connection.introspection.get_constraints(cursor, "copilot_admin_run")
-    return {name for name, one in found.items() if one["index"]}
-
-
-def test_the_index_of_callers_is_there_wherever_it_was_made():
-    migrate("0043_feedback_once")
     assert "run_of_caller" not in names_of_indexes()
     with connection.cursor() as cursor:  # as a database has it that 0037 once gave it to
         cursor.execute("CREATE INDEX run_of_caller ON copilot_admin_run (principal, started_at)")
