@@ -32,6 +32,7 @@ NOT_MEASURED = tuple(
         "engine/test_straight_lines.py",
     )
 )
+BROWSER = "tests/browser"
 FLOORS = {"protocol/": 95, "copilot_admin/engine/": 95, "": 90}  # per cent, with branches
 ALL_OF_IT = ("--hypothesis-profile", "nightly")
 
@@ -45,11 +46,11 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.environ[TABLES_FOLDER] = os.environ[MEASURED_FOLDER] = folder  # for all that starts
         passes = Path(folder)
-        unmeasured, measured = _on_sqlite(passes, nightly=nightly)
+        *unmeasured, measured = _on_sqlite(passes, nightly=nightly)
         first = [] if without else [_on_postgres(passes, nightly=nightly)]
-        # The longest is first to be given a core. The others wait for browsers and for PostgreSQL
-        # half of their time: each takes what the others and the static checks leave.
-        failed = _run([*first, unmeasured, measured], twice=enforce and not nightly)
+        # The longest is first to be given a core. The others wait for browsers, for other programs
+        # and for PostgreSQL half of their time: each takes what the others and the static checks leave.
+        failed = _run([*first, *unmeasured, measured], twice=enforce and not nightly)
         covered = together(passes)
     if without and os.environ.get("REQUIRE_ALL"):
         failed.append("tests on PostgreSQL")
@@ -77,14 +78,15 @@ def _on_postgres(folder: Path, *, nightly: bool) -> Pass:
     return _behind(one)
 
 
-def _on_sqlite(folder: Path, *, nightly: bool) -> tuple[Pass, Pass]:
+def _on_sqlite(folder: Path, *, nightly: bool) -> tuple[Pass, Pass, Pass]:
     """Those that nothing is measured of, and all the others: to begin to measure takes 8 s."""
     options = ALL_OF_IT if nightly else ("-m", "not nightly")
+    unmeasured = [path for path in NOT_MEASURED if path != BROWSER]
     measured = ["-p", "tests.measuring", *(f"--ignore={path}" for path in NOT_MEASURED)]
-    name, without = "tests on SQLite", "tests on SQLite without coverage"
     return (
-        _behind(_pass(without, folder / "unmeasured", [*options, *NOT_MEASURED])),
-        _pass(name, folder / "measured", [*options, *measured, *_several()]),
+        _behind(_pass("tests in a browser", folder / "browser", [*options, BROWSER])),
+        _behind(_pass("tests without coverage", folder / "unmeasured", [*options, *unmeasured])),
+        _pass("tests on SQLite", folder / "measured", [*options, *measured, *_several()]),
     )
 
 
