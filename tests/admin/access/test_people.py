@@ -18,7 +18,10 @@ SUPERUSER = "superuser"
 # Somebody who looks after people and groups, with no other right.
 CLERK = "Clerks"
 CLERK_MAY = ("add_user", "change_user", "delete_user", "view_user", "change_group", "view_group")
-ACTORS = (Role.OPERATORS, CLERK, SUPERUSER)
+ACTORS = (
+    Role.OPERATORS,
+    *(pytest.param(actor, marks=pytest.mark.nightly) for actor in (CLERK, SUPERUSER)),
+)
 TARGETS: dict[str, dict[str, Any]] = {
     "nobody": {},
     Role.BUILDERS: {},

@@ -217,7 +217,7 @@ def test_every_address_has_an_owner_or_is_shared() -> None:
     assert len(ADDRESSES) > 30
 
 
-@pytest.mark.usefixtures("short_refusals")
+@pytest.mark.usefixtures("short_refusals", "statuses_alone")
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_every_address_is_open_to_its_role_and_closed_to_the_others(
@@ -309,7 +309,7 @@ def everything() -> list[Any]:
     return [list(model._default_manager.order_by("pk").values()) for model in mine]
 
 
-@pytest.mark.usefixtures("short_refusals")
+@pytest.mark.usefixtures("short_refusals", "statuses_alone")
 def test_auditors_read_what_any_role_reads_and_change_nothing(things: dict[str, str]) -> None:
     client = browser(Role.AUDITORS)
     before = everything()
@@ -334,7 +334,7 @@ def test_auditors_read_what_any_role_reads_and_change_nothing(things: dict[str, 
     assert client.get(reverse("admin:figures")).status_code == 200
 
 
-@pytest.mark.usefixtures("short_refusals")
+@pytest.mark.usefixtures("short_refusals", "statuses_alone")
 def test_publishers_read_copilots_and_put_them_before_people_and_nothing_else(
     things: dict[str, str],
 ) -> None:
