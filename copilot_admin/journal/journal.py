@@ -31,6 +31,7 @@ from copilot_admin.storage.database_thread import (
     JournalDown,
     Patience,
 )
+from copilot_admin.storage.held_back import InOrder, Place
 from copilot_admin.storage.spool import SPOOL, Spool
 from copilot_admin.storage.writer import WRITER, Writer
 
@@ -51,6 +52,7 @@ class Journal:
         self._spool = spool
         self._private: set[UUID] = set()  # runs of which no content may be stored
         self._redacted: dict[UUID, Rules] = {}  # runs of which some may not
+        self._places: dict[UUID, Place] = {}  # conversations of runs that have not ended
         self._lock = threading.Lock()  # guards the pieces that wait for the writer
         self._pieces: list[tuple[UUID, Piece]] = []
         self._unkept = Unkept()
@@ -82,11 +84,13 @@ class Journal:
             prepared = opening.prepare(run)
         else:
             prepared = await asyncio.to_thread(opening.prepare, run)
+        self._places[run.run_id] = prepared.place
         try:
             return await self._written_of_user(opening.acceptance(prepared))
         except JournalDown:
             self._private.discard(run.run_id)
             self._redacted.pop(run.run_id, None)
+            self._places.pop(run.run_id, None)
             raise
 
     async def _written_of_user(self, job: Callable[[], T]) -> T:
@@ -146,8 +150,9 @@ class Journal:
         if run_id in self._private:
             self._private.discard(run_id)
             record = without_content(record)
+        place = self._places.pop(run_id, ())
         sealed = await self._sealed(record, run_id)
-        kept = await self._store_end(sealed)
+        kept = await self._store_end(sealed, place)
         if kept is not None:
             return kept
         if await asyncio.to_thread(self._spool_end, sealed):
@@ -193,9 +198,10 @@ class Journal:
                 return
             self._unkept.remove(sealed.run_id)
 
-    async def _store_end(self, sealed: Sealed) -> Kept | None:
+    async def _store_end(self, sealed: Sealed, place: Place = ()) -> Kept | None:
+        job = InOrder(place, partial(finishing.finish, sealed))
         try:
-            return Kept(await self._written(partial(finishing.finish, sealed)))
+            return Kept(await self._written(job))
         except JournalDown as error:
             # Only the class: the driver's message quotes the values it was given.
             cause = type(error.__cause__).__name__

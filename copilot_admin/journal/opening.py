@@ -26,6 +26,7 @@ from copilot_admin.models import (
 from copilot_admin.redaction.redactor import redacted
 from copilot_admin.storage import blobs
 from copilot_admin.storage.blobs import Packed, pack
+from copilot_admin.storage.held_back import InOrder, Place
 from copilot_admin.storage.statements import Insert, Update
 from copilot_admin.threads.attaching import Attached, PreparedMessages, attach
 from copilot_admin.threads.chain import Chain, Link
@@ -58,6 +59,15 @@ class Prepared:
     incoming: PreparedMessages | None = None
     env: Packed | None = None
     tries: int = 0
+
+    @property
+    def place(self) -> Place:
+        """The conversation as every process knows it before it is looked up."""
+        if self.incoming is None or not self.incoming.links:
+            return ()
+        chain, first = self.incoming.chain, self.incoming.links[0]
+        whose = (Conversation._meta.db_table, chain.copilot_id, chain.principal, chain.user)
+        return (*whose, self.incoming.trace_id or first.chain_hash)
 
 
 def prepare(opening: Opening) -> Prepared:
@@ -133,7 +143,8 @@ def acceptance(prepared: Prepared) -> Callable[[], Accepted]:
     """The job that stores a run which begins."""
     opening = prepared.opening
     user = _user(opening.user, opening.logging)
-    return after_row_of(user, partial(accept, prepared), at=opening.started_at)
+    job = InOrder(prepared.place, partial(accept, prepared))
+    return after_row_of(user, job, at=opening.started_at)
 
 
 def refusing(refusal: Refusal) -> Callable[[], None]:

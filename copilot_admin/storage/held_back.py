@@ -7,6 +7,8 @@ one of the two after a second, and questions wait for it meanwhile.
 Rows that two processes may be making are made before, in a transaction of their own: whoever makes the
 same one waits for its commit, and a batch takes up to a second. What many jobs add to one row is added
 up and written once: each statement that holds such a row keeps all other processes from theirs.
+
+Jobs that hold rows from their beginning, as those of one conversation do, stand in an order of their own.
 """
 
 from collections import Counter
@@ -136,6 +138,33 @@ class FirstThen(Generic[T]):
         """Does the job."""
         self.first()
         return self.then()
+
+
+@dataclass(frozen=True, slots=True)
+class InOrder(Generic[T]):
+    """A job that holds rows which jobs of other processes hold, too.
+
+    Attributes:
+        place: Of what it holds, the same in every process; jobs of one place keep their order.
+        job: Does it.
+    """
+
+    place: Place
+    job: Callable[[], T]
+
+    def __call__(self) -> T:
+        """Does the job."""
+        return self.job()
+
+
+def in_order(job: Callable[[], object]) -> tuple[bool, Place]:
+    """What jobs of one transaction are sorted by: those without a place come last, as they came."""
+    match job:
+        case InOrder(place):
+            return False, place
+        case FirstThen(then=then):
+            return in_order(then)
+    return True, ()
 
 
 def do_first(jobs: Iterable[Callable[[], object]]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from django.db import connections, transaction
 
 from copilot_admin.storage.database_thread import OUTAGES, DatabaseThread, Reader
-from copilot_admin.storage.held_back import do_first, holding_back
+from copilot_admin.storage.held_back import do_first, holding_back, in_order
 
 T = TypeVar("T")
 
@@ -37,7 +37,9 @@ class _Waiting(Generic[T]):
 class Writer(DatabaseThread):
     """Commits jobs in groups: one transaction for all that wait.
 
-    A result is given only when it is committed. A job that fails fails alone: the others of its
+    Jobs of a group that have a place are done in the order of places, before the others: two
+    processes would wait for each other where each holds a row that the other asks for. A result is
+    given only when it is committed. A job that fails fails alone: the others of its
     group are done again, each in a transaction of its own. So a job may run more than once, also
     when a lock or a lost connection ends a transaction.
     """
@@ -95,7 +97,7 @@ class Writer(DatabaseThread):
             batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
             self._is_draining = bool(batch)
             self._being_done_since = batch[0].since if batch else None
-        return batch
+        return sorted(batch, key=lambda waiting: in_order(waiting.job))
 
 
 def _settle(batch: Sequence[_Waiting[Any]]) -> None:
