@@ -13,6 +13,7 @@ def rebuild(
     root: Json,
     *,
     scalar: Callable[[Scalar], Scalar] = lambda value: value,
+    named: Mapping[str, Callable[[Scalar], Scalar]] | None = None,
     key: Callable[[str], str] = lambda name: name,
     keep: Callable[[str, Json, str], bool] = lambda name, value, parent: True,
     leave: frozenset[str] = frozenset(),
@@ -22,6 +23,8 @@ def rebuild(
     Args:
         root: The value; it is not changed.
         scalar: What becomes of each text, number, boolean and null.
+        named: The same by the key, before it is changed, under which they or their list stand: has
+            one for every key, and "" for what stands under none.
         key: What becomes of each key; of two keys that become one, the first one's value stays.
         keep: Whether a member or element stays: called with its key ("" for an element), its value
             and the key under which its object or list was found ("" at the root).
@@ -44,17 +47,18 @@ def rebuild(
                 if name in leave:
                     members[clean] = value
                 elif isinstance(value, Scalar):
-                    members[clean] = scalar(value)
+                    members[clean] = (scalar if named is None else named[name])(value)
                 else:
                     members[clean] = None  # keeps the member's place
                     pending.append((value, members, clean, name))
         elif isinstance(source, Sequence) and not isinstance(source, str):
             kept = [value for value in source if keep("", value, parent)]
             elements: list[Json] = [None] * len(kept)
+            of_element = scalar if named is None else named[parent]
             _put(target, slot, elements)
             for index, value in enumerate(kept):
                 if isinstance(value, Scalar):
-                    elements[index] = scalar(value)
+                    elements[index] = of_element(value)
                 else:
                     pending.append((value, elements, index, parent))
         else:

@@ -53,22 +53,29 @@ _LENGTHS = {
     "SD": 18, "SE": 24, "SI": 19, "SK": 24, "SM": 27, "SO": 23, "ST": 25, "SV": 28, "TL": 23,
     "TN": 24, "TR": 26, "UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
 }  # fmt: skip
-_BETWEEN = " -\u00a0\u202f"  # what stands between groups of an account or card number
-_IBAN = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2})[ \u00a0-]?[0-9][0-9]")
-_NAMED = re.compile(
-    r"\b(?:account|acct|konto|depot|compte|cuenta)(?:[ ._-]{0,2}(?:number|no|nr|nummer|num|id))?"
-    r"[ .:#=\"'-]{1,6}([0-9](?:[ -]?[0-9]){4,19})(?![0-9])",
-    re.IGNORECASE,
+_BETWEEN = " -._\t\n"  # what stands between groups of an IBAN, of which the checksum tells enough
+_MOST_BETWEEN = 2
+_IBAN = re.compile(
+    r"(?:(?<![A-Za-z0-9])|(?<=IBAN)|(?<=iban))([A-Za-z]{2})[ ._\t\n-]{0,2}[0-9][0-9]"
 )
+# Long words also as the end of others: Sparkonto, bank_account, bankAccount.
+_ACCOUNT = r"(?:account|acct|konto|depot|compte|cuenta|rekening|(?<![^\W_])(?:acc|a/c|kto|conto))"
+_NUMBER = r"(?:[ ._-]{0,2}(?:number|nummer|numero|num|no|nr|n[º°]|id|#))?"
+_IS = r"(?:[ .:#=\"'`*-]{1,6}|[ ](?:is|ist|es|est)[ :]{1,2})"
+_DIGITS = r"[0-9](?:[ -]?[0-9]){4,19}"
+_NAMED = re.compile(rf"(?=[acdkr]){_ACCOUNT}{_NUMBER}{_IS}({_DIGITS})(?![0-9])", re.IGNORECASE)
+_WHOLE_NUMBER = re.compile(_DIGITS)
+_NAME = re.compile(rf"{_ACCOUNT}{_NUMBER}$", re.IGNORECASE)
+_LONGEST_KEY = 100
 # Behind a comma stands the next column of a table, behind a full stop between digits a fraction.
 _CARD = re.compile(r"(?<![0-9])(?<![0-9]\.)[2-6](?:[ \u00a0-]?[0-9]){12,18}")
 # As cards have them printed, wherever that begins: a number before it may have taken the first digits.
 _PRINTED = re.compile(
     r"(?<![0-9])(?<![0-9]\.)(?=([2-6](?:[0-9]{12,18}"
-    r"|[0-9]{3}(?:[ .\u00a0-][0-9]{4}){3}(?:[ \u00a0-]?[0-9]{1,3})?"
-    r"|[0-9]{3}[ .\u00a0-][0-9]{6}[ .\u00a0-][0-9]{4,5}))(?![0-9]))"
+    r"|[0-9]{3}(?:[ ._-][0-9]{4}){3}(?:[ -]?[0-9]{1,3})?"
+    r"|[0-9]{3}[ .-][0-9]{6}[ .-][0-9]{4,5}))(?![0-9]))"
 )
-_MAIL_HOST = re.compile(r"@(?:[\w-]{1,63}\.){1,8}[\w-]{2,63}")
+_MAIL_HOST = re.compile(r"(?:@|%40)(?:[\w-]{1,63}\.){1,8}[\w-]{2,63}")
 _LONGEST_NAME = 64  # before the sign
 _IN_MAIL_NAME = frozenset("!#$%&'*+/=?^_`{|}~.-")
 _PHONE = re.compile(
@@ -77,10 +84,12 @@ _PHONE = re.compile(
     r"|(?<![0-9][./-])(?:"
     r"\([0-9]{2,5}\)[ ]?[0-9]{3,4}[ .-]?[0-9]{3,5}"  # (212) 555-1234
     r"|(?<![0-9][ \u00a0-])(?:"  # what follows may go on a number that stands before it
-    r"[2-9][0-9]{2}([ .-])[2-9][0-9]{2}\1[0-9]{4}"  # 212-555-1234
+    r"(?:1[ .-])?[2-9][0-9]{2}([ .-])[2-9][0-9]{2}\1[0-9]{4}"  # 212-555-1234
     r"|(?<![0-9],)(?:"  # a fraction
     r"00[1-9][0-9]{0,2}(?:[ ./()\u00a0-]{0,3}[0-9]){6,12}"
     r"|0[1-9][0-9]{1,4}[ ]?[/-]?[ ]?[0-9]{3}(?:[ -]?[0-9]){2,7}"  # 030 1234567
+    r"|0[1-9]([ -])(?!(?:19|20)[0-9]{2}[ -]?(?:19|20))[0-9]{4}[ -]?[0-9]{4}"  # 03-1234-5678
+    r"|0[1-9]([ .-])[0-9]{2}(?:\3[0-9]{2}){3}(?!\3[0-9])"  # 01 23 45 67 89
     r")))"
     r")(?![\w]|[.,][0-9])"
 )
@@ -109,19 +118,32 @@ def _accounts(text: str, start: int, end: int) -> Iterator[Span]:
         yield match.span(1)
 
 
+def names_account(name: str) -> bool:
+    """Whether what stands under a name is the number of an account, if it is a number."""
+    return len(name) <= _LONGEST_KEY and _NAME.search(name) is not None
+
+
+def is_account_number(text: str) -> bool:
+    """Whether a text is a number that an account may have, and nothing else."""
+    return _WHOLE_NUMBER.fullmatch(text) is not None
+
+
 def _end_of_iban(text: str, match: re.Match[str], end: int) -> int | None:
     """Behind the last sign of an IBAN that begins here; None: it is none."""
     left = _LENGTHS.get(match[1].upper())
     if left is None:
         return None
     signs: list[str] = []
-    place = match.start()
+    place, between = match.start(), 0
     while place < end and len(signs) < left:
         sign = text[place]
         if sign.isascii() and sign.isalnum():
             signs.append(sign)
-        elif sign not in _BETWEEN or text[place - 1] in _BETWEEN:
+            between = 0
+        elif sign not in _BETWEEN or between == _MOST_BETWEEN:
             return None
+        else:
+            between += 1
         place += 1
     is_cut = place < end and text[place].isascii() and text[place].isalnum()
     return place if len(signs) == left and not is_cut and _is_iban("".join(signs)) else None

@@ -7,7 +7,15 @@ from itertools import accumulate
 import re
 from typing import Any, TypeVar, cast
 
-from copilot_admin.redaction.kinds import WORDS, Span, find
+from copilot_admin.redaction.kinds import (
+    LONGEST,
+    WORDS,
+    Kind,
+    Span,
+    find,
+    is_account_number,
+    names_account,
+)
 from copilot_admin.redaction.own import NotFound, spans_of
 from copilot_admin.redaction.rules import Rules
 from copilot_admin.redaction.spellings import folded
@@ -18,6 +26,8 @@ from protocol.walk import Scalar, rebuild
 OWN_WORDS = "[redacted]"
 NOT_STORED = "[not stored: what is to be redacted could not be looked for]"
 LEAST_NUMBER = 10**11  # numbers with fewer digits are no numbers of cards
+_LEAST_FLOAT = 10**14  # what companies are worth are floats with fewer
+_MOST = 10**20  # and those with more neither; the digits of very long ones take long
 _ENCODED = re.compile(r"(?:data:[\w.+/;=-]{0,100},)?[A-Za-z0-9+/=_\r\n-]+")
 LEAST_ENCODED = 400  # characters; what is shorter holds no file
 _LONG_LINE = 60  # base64 is broken into lines of 64 or 76
@@ -75,13 +85,18 @@ def redacted(values: Sequence[T], rules: Rules) -> list[T]:
         texts[text] = None
         return text
 
+    accounts = Kind.ACCOUNT in rules.kinds
     for value in values:
-        _mapped(value, note)
+        _mapped(value, note, accounts=accounts)
     try:
         known = _all_told(list(texts), rules)
     except NotFound:
         return [cast(T, _unstored(value)) for value in values]
-    return [cast(T, _mapped(value, lambda text: known[text].text)) for value in values]
+
+    def stored(text: str) -> str:
+        return known[text].text
+
+    return [cast(T, _mapped(value, stored, accounts=accounts)) for value in values]
 
 
 def _all_told(texts: Sequence[str], rules: Rules) -> Mapping[str, Told]:
@@ -152,24 +167,63 @@ def _without(text: str, cuts: Iterable[tuple[int, int, str]]) -> str:
     return "".join((*parts, text[place:]))
 
 
-def _mapped(value: Any, of_text: Callable[[str], str]) -> Any:
+class _Ways(dict[str, Callable[[Scalar], Scalar]]):
+    """What becomes of scalars by the name under which they stand, which alone may tell what they are.
+
+    Args:
+        usual: What becomes of those whose name tells nothing.
+    """
+
+    def __init__(self, usual: Callable[[Scalar], Scalar]) -> None:
+        self._usual = usual
+
+    def __missing__(self, name: str) -> Callable[[Scalar], Scalar]:
+        self[name] = self._of_account if names_account(name) else self._usual
+        return self[name]
+
+    def _of_account(self, scalar: Scalar) -> Scalar:
+        if isinstance(scalar, str) and len(scalar) < LONGEST:
+            text = folded(scalar).text
+        elif isinstance(scalar, int) and abs(scalar) < _MOST:
+            text = str(scalar)
+        else:
+            return self._usual(scalar)
+        return WORDS[Kind.ACCOUNT] if is_account_number(text) else self._usual(scalar)
+
+
+def _mapped(value: Any, of_text: Callable[[str], str], *, accounts: bool = False) -> Any:
     """The value with all its texts changed, in JSON of any depth and in frozen values."""
     if is_dataclass(value) and not isinstance(value, type):
-        changes = {one.name: _mapped(getattr(value, one.name), of_text) for one in fields(value)}
+        changes = {
+            one.name: _mapped(getattr(value, one.name), of_text, accounts=accounts)
+            for one in fields(value)
+        }
         return replace(value, **changes)
     if isinstance(value, tuple) and any(is_dataclass(one) for one in value):
-        return tuple(_mapped(one, of_text) for one in value)
+        return tuple(_mapped(one, of_text, accounts=accounts) for one in value)
     if isinstance(value, str):
         return of_text(value)
 
     def of_scalar(scalar: Scalar) -> Scalar:
         if isinstance(scalar, str):
             return of_text(scalar)
-        if isinstance(scalar, int) and not isinstance(scalar, bool) and scalar >= LEAST_NUMBER:
-            as_text = of_text(str(scalar))
-            return scalar if as_text == str(scalar) else as_text
+        if isinstance(scalar, int | float) and abs(scalar) >= LEAST_NUMBER:
+            digits = _digits(scalar)
+            as_text = of_text(digits)
+            return scalar if as_text == digits else as_text
         return scalar
 
+    named = _Ways(of_scalar) if accounts else None
     if isinstance(value, tuple):
-        return tuple(cast("list[Json]", rebuild(list(value), scalar=of_scalar, key=of_text)))
-    return rebuild(value, scalar=of_scalar, key=of_text)
+        elements = rebuild(list(value), scalar=of_scalar, named=named, key=of_text)
+        return tuple(cast("list[Json]", elements))
+    return rebuild(value, scalar=of_scalar, named=named, key=of_text)
+
+
+def _digits(number: float) -> str:
+    """The digits of a number that may be that of a card, also where it is a float; else none."""
+    if abs(number) >= _MOST:
+        return ""
+    if not isinstance(number, int) and (abs(number) < _LEAST_FLOAT or number % 1):
+        return ""
+    return str(abs(int(number)))

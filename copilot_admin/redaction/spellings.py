@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 import re
+from string import ascii_letters
 
 from copilot_admin.redaction.kinds import Span
 from protocol.pieces import PIECE
 
 _HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
 _BLANKS = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-_WIDE = {chr(ord(one) + 0xFEE0): one for one in "#()+./:=@_"}
+_WIDE = {chr(ord(one) + 0xFEE0): one for one in f"#()+./:=@_{ascii_letters}"} | {"\u3002": "."}
 # Of every script of the first plane, which one table of the search has, and those of mathematics.
 _SIGNS = map(chr, chain(range(0x80, 0x10000), range(0x1D7CE, 0x1D800)))
 _DIGITS = {one: str(int(one)) for one in _SIGNS if one.isdecimal()}

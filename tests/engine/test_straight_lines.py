@@ -244,6 +244,8 @@ DOORS = (
         lambda text: redactor.redacted([text], Rules(tuple(kinds.Kind))),
         (("", "4111 1111 1111 1111 ", ""), ("", "a@b.cd ", ""), ("", "QUJD", ""), ("", "A\n", "")),
     ),
+    Door(kinds, kinds.names_account, (("", "account ", ""), ("", "a/c n", ""))),
+    Door(kinds, kinds.is_account_number, (("", "1-", ""), ("", "1", "x"))),
     Door(redactor, every_place, (("", "a@b.cd ", ""),)),
     Door(
         fault_places,

@@ -63,6 +63,20 @@ def one(text, rules=ALL):
         ("7,4111111111111111,ann@b.example,+49 170 1234567", f"7,{CARD},{MAIL},{PHONE}"),
         ("5,212-555-1234,Tel.+49 30 1234567", f"5,{PHONE},Tel.{PHONE}"),
         ("room 5 +49 30 1234567", f"room 5 {PHONE}"),
+        # As other countries and other programs write them.
+        ("01 23 45 67 89, 01.23.45.67.89", f"{PHONE}, {PHONE}"),
+        ("06-12345678 or 03-1234-5678", f"{PHONE} or {PHONE}"),
+        ("02 9876 5432", PHONE),
+        ("1-800-555-1234", PHONE),
+        ("4111_1111_1111_1111", CARD),
+        ("?to=ann%40example.com", MAIL),
+        ("IBANDE89370400440532013000", f"IBAN{ACCOUNT}"),
+        ("DE89\n3704 0044  0532.0130_00\nDE89", f"{ACCOUNT}\nDE89"),
+        ("account number is 12345678", f"account number is {ACCOUNT}"),
+        ("a/c no. 12345678, Kto. 12345678", f"a/c no. {ACCOUNT}, Kto. {ACCOUNT}"),
+        ("cuenta nº 12345678", f"cuenta nº {ACCOUNT}"),
+        ("**Account:** `12345678`", f"**Account:** `{ACCOUNT}`"),
+        ("bank_account=12345678 Sparkonto 12345678", f"bank_account={ACCOUNT} Sparkonto {ACCOUNT}"),
     ],
 )
 def test_personal_data_is_taken_out(text, kept):
@@ -131,7 +145,7 @@ def test_signs_that_are_not_seen_are_counted_over_parts_of_a_text():
         "DE88 3704 0044 0532 0130 00",  # the checksum is wrong
         "XX89370400440532013000",  # of no country
         "DE89 3704 0044 0532 0130 00A",
-        "DE89  3704 0044 0532 0130 00",
+        "DE89   3704 0044 0532 0130 00",
         "DE89 3704",
         "ISIN US0378331005 and DE0007164600",
         "4111 1111 1111 1112",
@@ -143,6 +157,9 @@ def test_signs_that_are_not_seen_are_counted_over_parts_of_a_text():
         "0.4111111111111111 and 3.0301234567 and 3,0301234567 and 1.5e+4912345678",
         "1763812345 1763812346 1763812347",  # times in seconds
         "the account of 2026",
+        "Savings account | 25000 | and accounts: 25000",
+        "01 02 03 04 05 06 07 08 09 10 11 12",
+        "01.12.2026 03 2025 2026 05-2025-2026",
     ],
 )
 def test_what_merely_looks_like_it_stays(text):
@@ -159,6 +176,34 @@ def test_json_keeps_its_form_with_keys_and_long_numbers():
     value = {"n": 4111111111111111, "m": [1.5, True, None, 12, {"ann@b.example": "+49 30 1234567"}]}
     assert one(value) == {"n": CARD, "m": [1.5, True, None, 12, {MAIL: PHONE}]}
     assert one({"n": 123456789012}) == {"n": 123456789012}
+
+
+def test_numbers_of_cards_are_found_in_json_as_floats_and_below_zero():
+    worth = 3211111111118.0  # of a company; its checksum is that of a card
+    assert one([4111111111111111.0, -4111111111111111, worth, 10**30, 4e300]) == [
+        *(CARD, CARD),
+        *(worth, 10**30, 4e300),
+    ]
+    assert one([worth]) == [worth]
+
+
+def test_the_number_of_an_account_is_known_by_the_name_of_its_member():
+    value = {
+        "account": 12345678,
+        "accountNumber": "1234 5678",
+        "client_account_no": ["12345678", "1234", None],
+        "accounts": 12345678,
+        "account_balance": 12345678,
+        "account_id": True,
+        "a" * 101 + "account": 12345678,
+    }
+    assert one(value) == value | {
+        "account": ACCOUNT,
+        "accountNumber": ACCOUNT,
+        "client_account_no": [ACCOUNT, "1234", None],
+    }
+    assert one({"account": "1234\u200b5678"}) == {"account": ACCOUNT}
+    assert one(value, Rules((Kind.CARD,))) == value
 
 
 def test_messages_keep_their_form():
