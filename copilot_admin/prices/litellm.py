@@ -16,7 +16,6 @@ from django.utils.translation import gettext as _
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models.prices import HIGHEST, PRICE_PLACES, PRICED_TOKENS
 from copilot_admin.prices.cost import Price
-from protocol.storable import clean_text
 
 MOST_BYTES = 20 * 1024 * 1024  # the published file has 3
 MOST_MODELS = 20_000
@@ -105,7 +104,7 @@ def read_prices(data: bytes) -> PriceFile:
         try:
             entries.append(_entry(key, value))
         except _BadEntry as error:
-            skipped.append(Skipped(clean_text(key)[:LONGEST_MODEL], str(error)))
+            skipped.append(Skipped(_shown(key)[:LONGEST_MODEL], str(error)))
     if not entries:
         raise BadPriceFile(
             _(
@@ -143,19 +142,24 @@ def _models(data: bytes) -> Mapping[str, Any]:
 def _entry(key: str, value: object) -> FileEntry:
     if key == _EXAMPLE:
         raise _BadEntry(_("It is the example in the file."))
-    if not key.strip() or len(key) > LONGEST_MODEL or clean_text(key) != key:
+    if not key.strip() or len(key) > LONGEST_MODEL or not key.isprintable():
         raise _BadEntry(_("It is no name of a model."))
     if not isinstance(value, dict):
         raise _BadEntry(_("It has no prices."))
     mode = value.get("mode")
     if mode is not None and not (isinstance(mode, str) and mode in _MODES):
-        raise _BadEntry(_("It is not for text (mode %(mode)s).") % {"mode": str(mode)[:40]})
+        raise _BadEntry(_("It is not for text (mode %(mode)s).") % {"mode": _shown(str(mode)[:40])})
     vendor = value.get("litellm_provider")
     return FileEntry(
         key=key,
-        vendor=clean_text(vendor)[:LONGEST_MODEL] if isinstance(vendor, str) else "",
+        vendor=_shown(vendor[:LONGEST_MODEL]) if isinstance(vendor, str) else "",
         price=_price(value),
     )
+
+
+def _shown(text: str) -> str:
+    """A text of a stranger as terminals and pages may have it: nothing in it steers them."""
+    return "".join(one if one.isprintable() else "\ufffd" for one in text)
 
 
 def _price(entry: Mapping[str, Any]) -> Price:

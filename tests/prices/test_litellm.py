@@ -150,6 +150,25 @@ def test_a_skipped_entry_says_why(changes, why):
     assert reason(**changes) == why
 
 
+def test_nothing_that_is_told_of_a_file_steers_a_terminal():
+    entry = {"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-6}
+    escape, shown = "\x1b]0;x\x07", "\ufffd]0;x\ufffd"
+    read = read_prices(
+        json.dumps(
+            {
+                "good": entry | {"litellm_provider": escape},
+                escape: entry,
+                "other": entry | {"mode": escape},
+            }
+        ).encode()
+    )
+    assert read.vendors == (shown,)
+    assert read.skipped == (
+        Skipped(shown, "It is no name of a model."),
+        Skipped("other", f"It is not for text (mode {shown})."),
+    )
+
+
 def test_the_mode_may_be_absent():
     entry = {key: value for key, value in GOOD.items() if key != "mode"}
     assert [one.key for one in read(m=entry).entries] == ["good", "m"]
@@ -164,6 +183,8 @@ def test_the_mode_may_be_absent():
         ("m" * 201, "It is no name of a model."),
         ("a\0b", "It is no name of a model."),
         ("a\ud800", "It is no name of a model."),
+        ("a\x1b[31m", "It is no name of a model."),
+        ("a\u202eb", "It is no name of a model."),
     ],
 )
 def test_a_name_that_cannot_be_is_skipped(key, why):
