@@ -18,6 +18,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from copilot_admin.config.collector import Collector
+from copilot_admin.telemetry.brief_answers import brief_session
 from copilot_admin.telemetry.ended_run import EndedRun
 from copilot_admin.telemetry.span_plan import ERRORS, Kind, PlannedSpan, plan
 
@@ -39,6 +40,7 @@ class Traces:
             endpoint=f"{collector.address.rstrip('/')}/v1/traces",
             headers=dict(collector.headers),
             timeout=TIMEOUT_SECONDS,
+            session=brief_session(),
         )
         self._processor = BatchSpanProcessor(
             self._exporter,

@@ -1,0 +1,130 @@
+"""What answers in a collector's place is read for as much as a collector says."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import threading
+import zlib
+
+import pytest
+import requests
+
+from copilot_admin.telemetry.brief_answers import MOST_BYTES, brief_session
+from copilot_admin.telemetry.traces import Traces
+from tests.telemetry.collector import TestCollector
+from tests.telemetry.ended import ended_run
+from tests.telemetry.test_traces import traced
+from tests.waiting import HANGS_SECONDS
+
+Answer = Callable[[BaseHTTPRequestHandler], None]
+
+
+@contextmanager
+def answering(answer: Answer) -> Iterator[str]:
+    """A server that reads requests and answers them so."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            answer(self)
+
+        def log_message(self, *_: object) -> None:
+            """Says nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def head(handler: BaseHTTPRequestHandler, status: int = 200, **fields: str) -> None:
+    handler.send_response(status)
+    for name, value in fields.items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.end_headers()
+
+
+class Endless:
+    """Sends pieces until nobody takes them any more; of 64 MB it is known that they are taken."""
+
+    def __init__(self, *, chunked: bool) -> None:
+        self.chunked = chunked
+        self.was_left = threading.Event()
+
+    def __call__(self, handler: BaseHTTPRequestHandler) -> None:
+        piece = b"x" * MOST_BYTES
+        if self.chunked:
+            head(handler, Transfer_Encoding="chunked")
+            piece = b"%x\r\n%b\r\n" % (len(piece), piece)
+        else:
+            head(handler, Connection="close")
+        try:
+            for _ in range(1024):
+                handler.wfile.write(piece)
+        except OSError:
+            self.was_left.set()
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_an_answer_without_an_end_is_left(chunked: bool) -> None:
+    endless = Endless(chunked=chunked)
+    with answering(endless) as address:
+        traces = Traces(traced(TestCollector(address=address)))
+        traces.take(ended_run())
+        traces.stop(timeout=HANGS_SECONDS)
+        assert endless.was_left.wait(HANGS_SECONDS)
+
+
+@pytest.mark.parametrize(
+    ("fields", "body"),
+    [
+        ({"Content_Length": str(MOST_BYTES + 1)}, b"x" * (MOST_BYTES + 1)),
+        ({"Content_Length": "1" * 5000}, b""),
+        ({"Content_Length": "\u00b2"}, b""),
+        ({}, b"x"),
+    ],
+)
+def test_what_may_be_long_is_not_read(fields: dict[str, str], body: bytes) -> None:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        head(handler, 500, Connection="close", **fields)
+        handler.wfile.write(body)
+
+    with answering(answer) as address, brief_session() as session:
+        answered = session.post(address, b"spans", timeout=HANGS_SECONDS)
+    assert (answered.status_code, answered.content) == (500, b"")
+
+
+def test_nor_is_what_is_packed() -> None:
+    packed = zlib.compress(b"x" * 10_000_000)
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        head(handler, Content_Encoding="deflate", Content_Length=str(len(packed)))
+        handler.wfile.write(packed)
+
+    assert len(packed) < MOST_BYTES
+    with answering(answer) as address, brief_session() as session:
+        assert session.post(address, b"spans", timeout=HANGS_SECONDS).content == b""
+
+
+def test_after_a_short_answer_the_connection_is_used_again() -> None:
+    ports: list[int] = []
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        ports.append(handler.client_address[1])
+        head(handler, Content_Length="2")
+        handler.wfile.write(b"{}")
+
+    with answering(answer) as address, brief_session() as session:
+        answers: list[requests.Response] = [
+            session.post(address, b"spans", timeout=HANGS_SECONDS) for _ in range(2)
+        ]
+    assert [answer.content for answer in answers] == [b"{}", b"{}"]
+    assert len(set(ports)) == 1
