@@ -86,7 +86,7 @@ def canonical(message: Message) -> bytes:
         Bytes to hash: the role, a line feed, the kind, a line feed, the content.
     """
     head = f"{role_of(message)}\n{kind_of(message)}\n"
-    return (head + _content(message)).encode()
+    return head.encode() + _content(message).encode()  # together as text they are a copy
 
 
 def _content(message: Message) -> str:

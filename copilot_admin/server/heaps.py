@@ -2,8 +2,13 @@
 
 import ctypes
 
-_M_ARENA_MAX = -8  # of mallopt; Source: malloc.h of glibc
+# Of mallopt; Source: malloc.h of glibc
+_M_MMAP_THRESHOLD = -3
+_M_ARENA_MAX = -8
 HEAPS = 2
+# What is as large has pages of its own, which the system has back with it. Left to itself, the C
+# library takes up to 32 MB out of a heap once it has seen as much go, and keeps the gap.
+OWN_PAGES_BYTES = 512 * 1024
 
 
 def keep_few_heaps() -> None:
@@ -16,3 +21,4 @@ def keep_few_heaps() -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # not every C library has it
     if mallopt is not None:
         mallopt(_M_ARENA_MAX, HEAPS)
+        mallopt(_M_MMAP_THRESHOLD, OWN_PAGES_BYTES)

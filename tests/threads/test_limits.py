@@ -1,16 +1,18 @@
 """However long a request or a conversation is, threading reads a limited part of it."""
 
 import re
+import tracemalloc
 
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.models import Conversation, Node
-from copilot_admin.threads.chain import PUBLIC_KEY, Chain
+from copilot_admin.threads.chain import PUBLIC_KEY, Chain, digest_of
 from copilot_admin.threads.finding import find
 from copilot_admin.threads.similarity import likeness
 from protocol.messages import AiMessage, HumanMessage, Message
+from protocol.pieces import PIECE
 from tests.journal.journaling import Client
 
 CHAIN = Chain(key=PUBLIC_KEY, copilot_id=1, principal="anonymous")
@@ -82,3 +84,15 @@ def test_answers_are_compared_by_their_first_two_thousand_characters():
 
 def test_likeness_is_the_share_of_letter_groups_that_the_shorter_text_has_too():
     assert likeness("abcd", "abcxyz") == 0.5
+
+
+def test_a_long_answer_of_short_words_is_recognised_in_little_memory():
+    text = "a b\n" * (8 * PIECE)
+    tracemalloc.start()
+    try:
+        digest = digest_of(AiMessage(text), key=PUBLIC_KEY)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert digest == digest_of(AiMessage("ab" * (8 * PIECE)), key=PUBLIC_KEY)
+    assert peak < 3 * len(text)  # as words it takes fifteen times as much
