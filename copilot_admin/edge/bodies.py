@@ -11,6 +11,7 @@ from functools import partial
 from typing import TypeAlias
 
 from copilot_admin.edge.asgi_types import App, Message, Receive, Scope, Send, header
+from copilot_admin.edge.body_room import BodyRoom, Share
 from copilot_admin.edge.form_bodies import (
     MOST_READ_BYTES,
     FormBody,
@@ -25,7 +26,6 @@ from copilot_admin.errors import (
     BodyTooLarge,
     MalformedBody,
     RequestError,
-    Unavailable,
     without_frames,
 )
 
@@ -33,10 +33,9 @@ from copilot_admin.errors import (
 METHODS_WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS"})
 PATIENCE_SECONDS = 30.0
 BYTES_PER_EXTRA_SECOND = 100_000  # the slowest upload still served: 100 kB/s after the first 30 s
-# Of all bodies that this process is receiving; two of the largest always have room, and so do small ones:
-# whoever sends much, and slowly, keeps others that do from it, and nobody else.
-MAX_BYTES_IN_FLIGHT = 128 * 1024 * 1024
-SMALL_BYTES = 64 * 1024
+# Of all bodies that are there or coming: two of the largest. They are read in turn, so that more
+# would wait in memory in place of their clients.
+LARGEST_AT_ONCE = 2
 
 Refused: TypeAlias = Callable[[Scope, BodyTooLarge], Awaitable[None]]
 _CLOSE = [(b"connection", b"close")]
@@ -69,18 +68,21 @@ class BodyLimits:
         self.max_bytes = max_bytes
         self.patience = patience
         self.on_refusal = on_refusal
-        self.in_flight = 0
-        self.most_in_flight = max(MAX_BYTES_IN_FLIGHT, 2 * max_bytes)
+        self.room = BodyRoom(largest=max_bytes, most=LARGEST_AT_ONCE * max_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
         if scope["type"] != "http" or not _has_body(scope):
             await self.app(scope, receive, send)
             return
+        with self.room.share() as share:
+            await self._serve(scope, receive, send, share)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, share: Share) -> None:
         incoming = Incoming(receive)
         boundary = form_boundary(scope)
         try:
-            body = await self._read(scope, incoming, boundary=boundary)
+            body = await self._read(scope, incoming, boundary=boundary, share=share)
         except ClientLeft:
             return
         except BodyTimeout as error:  # who sends nothing hears this at once
@@ -89,6 +91,7 @@ class BodyLimits:
         except RequestError as error:
             # The whole answer leaves before anything is stored: a slow database delays nobody.
             # Nor does what came wait for the rest: 20 MB of each client that sends too much, slowly.
+            share.give_back()
             await refuse(
                 *(scope, incoming, send, without_frames(error)),
                 then=partial(self._tell, scope, error),
@@ -98,13 +101,15 @@ class BodyLimits:
         shown = scope if boundary is None else with_length(scope, len(body))
         replayed = _replay(body, receive)
         del body  # it goes with who reads it
-        await self.app(shown, replayed, send)
+        await self.app(shown, replayed, _giving_back(share, send))
 
     async def _tell(self, scope: Scope, error: RequestError) -> None:
         if self.on_refusal is not None and isinstance(error, BodyTooLarge):
             await self.on_refusal(scope, error)
 
-    async def _read(self, scope: Scope, incoming: Incoming, *, boundary: bytes | None) -> bytes:
+    async def _read(
+        self, scope: Scope, incoming: Incoming, *, boundary: bytes | None, share: Share
+    ) -> bytes:
         declared = _declared_length(scope)
         most = self.max_bytes if boundary is None else max(self.max_bytes, MOST_READ_BYTES)
         if declared is not None and declared > most:
@@ -113,34 +118,28 @@ class BodyLimits:
         seconds = self.patience + (declared or self.max_bytes) / BYTES_PER_EXTRA_SECOND
         try:
             async with asyncio.timeout(seconds):
-                return await self._collect(incoming, into=body, most=most)
+                return await self._collect(incoming, into=body, most=most, share=share)
         except TimeoutError:
             raise BodyTimeout(
                 f"The request body did not arrive within {seconds:.0f} seconds. Send it again."
             ) from None
 
-    async def _collect(self, incoming: Incoming, *, into: WholeBody | FormBody, most: int) -> bytes:
-        received = held = 0
-        try:
-            while not incoming.ended:
-                message = await incoming.next()
-                if message["type"] == "http.disconnect":
-                    raise ClientLeft
-                part = message.get("body", b"")
-                received += len(part)
-                into.add(part)
-                self.in_flight += into.size - held
-                held = into.size
-                if received > most or held > self.max_bytes:
-                    raise self._too_large()
-                if held > SMALL_BYTES and self.in_flight > self.most_in_flight:
-                    raise Unavailable(
-                        "The server is receiving too much at once. Try again in a few seconds.",
-                        code="busy",
-                    )
-            return into.whole()
-        finally:
-            self.in_flight -= held
+    async def _collect(
+        self, incoming: Incoming, *, into: WholeBody | FormBody, most: int, share: Share
+    ) -> bytes:
+        received = 0
+        while not incoming.ended:
+            message = await incoming.next()
+            if message["type"] == "http.disconnect":
+                raise ClientLeft
+            part = message.get("body", b"")
+            received += len(part)
+            into.add(part)
+            if received > most or into.size > self.max_bytes:
+                raise self._too_large()
+            await share.grow(into.size)
+        share.arrived()
+        return into.whole()
 
     def _too_large(self) -> BodyTooLarge:
         megabytes = self.max_bytes / (1024 * 1024)
@@ -170,6 +169,16 @@ def _declared_length(scope: Scope) -> int | None:
     if not value.isdigit():
         raise MalformedBody("Content-Length must be a whole number of bytes.")
     return int(value)
+
+
+def _giving_back(share: Share, send: Send) -> Send:
+    """A `send` after whose first message the body is counted no longer: it has been read."""
+
+    async def sent(message: Message) -> None:
+        share.give_back()
+        await send(message)
+
+    return sent
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

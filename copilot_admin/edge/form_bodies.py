@@ -5,6 +5,8 @@ content of files is left out of a body that passes its limit, and each says so b
 Source: https://www.rfc-editor.org/rfc/rfc7578#section-4
 """
 
+from io import BytesIO
+
 from django.utils.http import parse_header_parameters
 
 from copilot_admin.edge.asgi_types import Scope, header, is_api
@@ -19,17 +21,17 @@ class WholeBody:
     """A body that is kept as it comes."""
 
     def __init__(self) -> None:
-        self._parts: list[bytes] = []
+        self._kept = BytesIO()
         self.size = 0
 
     def add(self, data: bytes) -> None:
         """Takes the next bytes."""
-        self._parts.append(data)
+        self._kept.write(data)
         self.size += len(data)
 
     def whole(self) -> bytes:
-        """All of it."""
-        return b"".join(self._parts)
+        """All of it; no copy."""
+        return self._kept.getvalue()
 
 
 class FormBody:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.edge import bodies, lingering
+from copilot_admin.edge import bodies, body_room, lingering
 from copilot_admin.edge.bodies import BodyLimits
+from copilot_admin.edge.body_room import BodyRoom
 from tests.edge.asgi_client import call, scope
 from tests.edge.test_edge import QUERY, echo
 from tests.edge.test_form_bodies import ADMIN, LARGE, PROMPT, TYPE, form, pieces
@@ -52,7 +53,7 @@ def test_requests_without_a_body_are_not_read(method, headers):
 def test_the_limit_holds_for_every_method_and_path(path, method, more, body):
     answer = call(LIMITED, scope(path, method=method, **more), body=body)
     assert (answer.status, json.loads(answer.body)["code"]) == (413, "body-too-large")
-    assert LIMITED.in_flight == 0
+    assert LIMITED.room.taken == 0
 
 
 def test_a_small_body_of_a_get_arrives_whole():
@@ -76,7 +77,7 @@ def test_a_longer_body_is_refused_in_words(headers, body):
         ),
     }
     assert answer.header("connection") == "close"
-    assert LIMITED.in_flight == 0
+    assert LIMITED.room.taken == 0
 
 
 @pytest.mark.parametrize(
@@ -174,7 +175,7 @@ def test_a_length_that_is_no_number_is_refused():
 
 def test_a_client_that_leaves_while_sending_gets_no_answer():
     answer = call(LIMITED, scope(QUERY, method="POST"), body=[])
-    assert (answer.status, LIMITED.in_flight) == (0, 0)
+    assert (answer.status, LIMITED.room.taken) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -187,31 +188,6 @@ def test_a_body_may_take_half_a_minute_and_a_second_for_every_100_kb(headers, se
         "code": "body-timeout",
         "detail": f"The request body did not arrive within {seconds} seconds. Send it again.",
     }
-
-
-def test_more_bodies_than_the_process_can_hold_are_put_off(monkeypatch):
-    monkeypatch.setattr(bodies, "SMALL_BYTES", 0)
-    monkeypatch.setattr(LIMITED, "most_in_flight", 4)
-    answer = call(LIMITED, scope(QUERY, method="POST"), body=[b"12345"])
-    assert (answer.status, json.loads(answer.body)["code"]) == (503, "busy")
-    assert call(LIMITED, scope(QUERY, method="POST"), body=[b"1234"]).body == b"1234"
-
-
-def test_bodies_that_come_at_once_share_what_the_process_can_hold(monkeypatch):
-    monkeypatch.setattr(bodies, "SMALL_BYTES", 0)
-    monkeypatch.setattr(LIMITED, "most_in_flight", 12)
-    monkeypatch.setattr(LIMITED, "in_flight", 5)
-    answer = call(LIMITED, scope(QUERY, method="POST"), body=[b"1234", b"5678"])
-    assert (answer.status, LIMITED.in_flight) == (503, 5)
-    assert call(LIMITED, scope(QUERY, method="POST"), body=[b"123", b"4567"]).status == 200
-    assert LIMITED.in_flight == 5
-
-
-def test_small_bodies_always_have_room(monkeypatch):
-    monkeypatch.setattr(bodies, "SMALL_BYTES", 5)
-    monkeypatch.setattr(LIMITED, "in_flight", 2 * LIMITED.most_in_flight)
-    assert call(LIMITED, scope(QUERY, method="POST"), body=[b"12345"]).status == 200
-    assert call(LIMITED, scope(QUERY, method="POST"), body=[b"123456"]).status == 503
 
 
 class TestWhatWasReceived:
@@ -260,9 +236,32 @@ class TestWhatWasReceived:
 
 
 def test_a_process_holds_two_of_the_largest_and_throws_a_quarter_of_a_gigabyte_away():
-    assert bodies.MAX_BYTES_IN_FLIGHT == 128 * 1024 * 1024
-    assert BodyLimits(echo, max_bytes=2**30).most_in_flight == 2 * 2**30
+    assert BodyLimits(echo, max_bytes=2**30).room.most == 2 * 2**30
     assert lingering.LINGERING_BYTES == bodies.MOST_READ_BYTES == 256 * 1024 * 1024
+
+
+def test_a_body_is_counted_until_its_answer_begins():
+    counted: list[int] = []
+
+    async def app(_: Any, receive: Any, send: Any) -> None:
+        await receive()
+        counted.append(limits.room.taken)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        counted.append(limits.room.taken)
+
+    limits = BodyLimits(app, max_bytes=10)
+    call(limits, scope(QUERY, method="POST"), body=[b"12", b"34"])
+    assert counted == [4, 0]
+
+
+def test_a_body_that_finds_no_room_is_put_off(monkeypatch):
+    limits = BodyLimits(echo, max_bytes=10)
+    monkeypatch.setattr(body_room, "SMALL_BYTES", 0)
+    monkeypatch.setattr(body_room, "USUAL_BYTES", 0)
+    limits.room = BodyRoom(largest=10, most=4, seconds=0)
+    answer = call(limits, scope(QUERY, method="POST"), body=[b"12345"])
+    assert (answer.status, json.loads(answer.body)["code"]) == (503, "busy")
+    assert call(limits, scope(QUERY, method="POST"), body=[b"1234"]).body == b"1234"
 
 
 def test_a_form_is_read_no_further_than_the_most_that_is_read_of_one(monkeypatch):
