@@ -41,10 +41,14 @@ class RunWatch:
     """Notes what happens in a run; costs next to nothing, and nothing at all for each chunk."""
 
     def __init__(self, run: WatchedRun) -> None:
-        self.witness = Witness(self._note, wants_content=run.keeps_content and wants_words())
         self._run = run
         self._moments = Moments(came=run.came, admitted=monotonic_ns())
         self._facts: list[Fact] = []
+        # A method of this object would make a circle, in which the facts and with them all that the
+        # model was told would stay until the collector comes by.
+        self.witness = Witness(
+            self._facts.append, wants_content=run.keeps_content and wants_words()
+        )
         self._client_calls: list[ClientCall] = []
 
     def accepted(self, acceptance: asyncio.Future[Any]) -> None:
@@ -115,6 +119,3 @@ class RunWatch:
                 traceparent=run.ids.traceparent,
             )
         )
-
-    def _note(self, fact: Fact) -> None:
-        self._facts.append(fact)

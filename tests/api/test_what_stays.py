@@ -92,6 +92,15 @@ async def hung_up_on(monkeypatch: pytest.MonkeyPatch) -> int:
     return await asked_of(handler, monkeypatch)
 
 
+async def answered_by_a_server(monkeypatch: pytest.MonkeyPatch) -> int:
+    async def handler(request: Request, reply: Reply) -> None:
+        await reply.start()
+        await reply.events({"choices": [{"delta": {"content": "It"}, "finish_reason": "stop"}]})
+        await reply.end()
+
+    return await asked_of(handler, monkeypatch)
+
+
 async def asked_of(handler: Handler, monkeypatch: pytest.MonkeyPatch) -> int:
     """Asks a model's server, as any provider does."""
     async with serving(handler) as server:
@@ -185,3 +194,34 @@ def test_nothing_keeps_a_question_that_is_over(monkeypatch, read_queries, way, s
             gc.enable()
 
     assert asyncio.run(scenario()) == (status, [None])
+
+
+def those_with_long_texts() -> list[str]:
+    """The types of all objects that hold a text as long as the question."""
+    return [
+        type(one).__name__
+        for one in gc.get_objects()
+        if any(type(part) is str and len(part) >= len(LONG) for part in gc.get_referents(one))
+    ]
+
+
+@pytest.mark.parametrize(
+    "way", [answered_by_a_server, broken_off, refused_by_the_model, hung_up_on]
+)
+def test_nothing_keeps_what_a_model_was_told(monkeypatch, read_queries, way):
+    make_published(slug="news")
+
+    async def scenario() -> list[str]:
+        gc.collect()
+        gc.disable()
+        before = those_with_long_texts()
+        try:
+            await way(monkeypatch)
+            async with asyncio.timeout(HANGS_SECONDS):
+                while len(asyncio.all_tasks()) > 1:  # noqa: ASYNC110  # the run's, behind its answer
+                    await asyncio.sleep(0)
+            return those_with_long_texts()[len(before) :]
+        finally:
+            gc.enable()
+
+    assert asyncio.run(scenario()) == []
