@@ -25,6 +25,7 @@ __all__ = [
     "loads",
     "parse",
     "storable",
+    "tokens_of",
 ]
 
 MAX_DEPTH = 64  # a request nests about 12 deep
@@ -186,6 +187,17 @@ def has_more_tokens(body: bytes, most: int) -> bool:
     if _structure(body) <= most:
         return False
     return any(count > most for count in accumulate(map(_structure, _outside_texts(body))))
+
+
+def tokens_of(body: bytes, *, no_matter: int) -> int:
+    """How many brackets, braces, commas and colons JSON has outside of its texts, as counted above.
+
+    Args:
+        body: That has not been read.
+        no_matter: So many need not be counted exactly: where the quick count is no larger, it counts.
+    """
+    quick = _structure(body)
+    return quick if quick <= no_matter else sum(map(_structure, _outside_texts(body)))
 
 
 def _outside_texts(body: bytes) -> Iterator[bytes]:

@@ -20,9 +20,9 @@ def is_heavy(output: object) -> TypeGuard[Event]:
     return weighs_more(values_of(output), than=HEAVY, text=_TEXT)
 
 
-def values_of(event: Event) -> Iterator[Json]:
-    """What an event and its parts hold, as it is."""
-    pending: list[object] = [event]
+def values_of(whole: object) -> Iterator[Json]:
+    """What an event, or a query, and its parts hold, as it is."""
+    pending: list[object] = [whole]
     while pending:
         value = pending.pop()
         if is_dataclass(value):

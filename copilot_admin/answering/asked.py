@@ -18,6 +18,8 @@ from copilot_admin.engine.values.witness import Witness
 from copilot_admin.journal import Opening
 from protocol.query import Query
 
+SHORT = 32 * 1024  # bytes of a request that is not worth a copy of its query
+
 
 def opening_of(
     question: AdmittedQuery, answerer: Answerer | None, *, started_at: datetime
@@ -72,7 +74,7 @@ def engine_input_of(
     user = question.user
     return EngineInput(
         spec=answerer.spec,
-        query=question.query,
+        query=_without_request(question.query) if question.size > SHORT else question.query,
         provider=answerer.provider,
         now=now,
         trace_id=question.ids.trace_id,
@@ -88,6 +90,12 @@ def engine_input_of(
         size=question.size,
         witness=witness,
     )
+
+
+def _without_request(query: Query) -> Query:
+    """A query without what only the journal reads of its request, and soon."""
+    options = {key: one for key, one in query.env.items() if key == "workspace_options"}
+    return replace(query, env=options)
 
 
 def signing_key() -> bytes:

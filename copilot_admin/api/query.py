@@ -20,6 +20,7 @@ from copilot_admin.answering.run import ActiveRun
 from copilot_admin.answering.stops import Stop
 from copilot_admin.api.credentials import credentials_of
 from copilot_admin.api.documentation import QUERY_DOCUMENTATION
+from copilot_admin.api.question_room import QUESTION_ROOM, text_of, weight_of
 from copilot_admin.copilots.door import Credentials, user_of
 from copilot_admin.copilots.live import admit
 from copilot_admin.copilots.user_words import named
@@ -28,7 +29,13 @@ from copilot_admin.edge.event_streams import EventStreamResponse
 from copilot_admin.edge.ids import SCOPE_KEY
 from copilot_admin.edge.networks import network_of
 from copilot_admin.engine.processes.places import Busy, Places
-from copilot_admin.errors import MalformedBody, RequestError, Unavailable, UnusableRequest
+from copilot_admin.errors import (
+    BodyTooLarge,
+    MalformedBody,
+    RequestError,
+    Unavailable,
+    UnusableRequest,
+)
 from copilot_admin.ids import Ids, new_ids
 from copilot_admin.storage.database_thread import Patience
 from copilot_admin.storage.writer import READER
@@ -41,23 +48,33 @@ from protocol.strict_json import MalformedJson
 router = Router(tags=["copilots"])
 # Reading 256 kB of JSON takes about 2 ms; longer bodies are read beside the event loop.
 READ_INLINE_BYTES = 256 * 1024
-# Longer than this they are read and prepared for the journal two at a time: more threads take no less
-# time together, hold up the event loop, and each may take a hundred megabytes. Nobody's dashboard is
-# refused because others ask in the same second: it takes some 20 ms each.
-LARGE_BYTES = 1024 * 1024
+# Large ones are read and prepared for the journal two at a time: more threads take no less time
+# together, and hold up the event loop. Nobody's dashboard is refused because others ask in the same
+# second: it takes some 20 ms each.
 LARGE_ONES = Places(2, waiting=1000, seconds=settings.DATABASE_WAIT_SECONDS)
 
 
+# What one question may take while it is read. A body within the limit passes it only with a million
+# values, or characters that take four bytes each, and with them all of its text.
+MOST_MEMORY = 8 * settings.MAX_BODY_BYTES
+# What its texts may take from then on: the journal and the model's server get copies of them.
+MOST_TEXT = 1.6 * settings.MAX_BODY_BYTES
+TOO_WIDE = (
+    "The question takes too much memory: its size and characters such as emoji, each of which makes "
+    "the whole text four times as large. Send less data."
+)
+TOO_MANY = "The server is reading as many large questions as it can. Ask again in a few seconds."
 FAILURE_KEY = "copilot_admin.failure"  # in the scope: why a question has no answer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Asked:
     """A question as it came, before anything is known of it.
 
     Attributes:
         address: The network that it came from.
         credentials: What it brings of who asks, unchecked.
+        body: Gone when it was read: 20 MB would be there as long as the question is prepared.
         hint: The generation that its address names.
         came: When it was there with its body (`monotonic_ns`).
     """
@@ -101,20 +118,28 @@ async def opened(asked: Asked) -> ActiveRun:
     Raises:
         RequestError: It is not let in.
     """
-    if len(asked.body) <= READ_INLINE_BYTES:
-        return await _opened(asked)
-    if len(asked.body) <= LARGE_BYTES:
-        return await _opened_undisturbed(asked)
+    is_short = len(asked.body) <= READ_INLINE_BYTES
+    weighing = partial(weight_of, asked.body)
+    weight = weighing() if is_short else await asyncio.to_thread(weighing)
+    del weighing
+    if weight.reading > MOST_MEMORY:
+        raise _refused(asked, BodyTooLarge(TOO_WIDE))
+    if not weight.is_large:
+        return await (_opened if is_short else _opened_undisturbed)(asked)
     try:
-        async with LARGE_ONES.one():
-            return await _opened_undisturbed(asked)
+        async with QUESTION_ROOM.share(weight.reading) as share, LARGE_ONES.one():
+            run = await _opened_undisturbed(asked)
+            share.keep_for(run)
+            share.shrink(weight.staying)
+            return run
     except Busy:
-        error = Unavailable(
-            "The server is reading as many large questions as it can. Ask again in a few seconds.",
-            code="busy",
-        )
-        tell_refusal(error, ids=asked.ids, came=asked.came)
-        raise error from None
+        raise _refused(asked, Unavailable(TOO_MANY, code="busy")) from None
+
+
+def _refused(asked: Asked, error: RequestError) -> RequestError:
+    """An error, of which those who watch the server have been told."""
+    tell_refusal(error, ids=asked.ids, came=asked.came)
+    return error
 
 
 async def _opened_undisturbed(asked: Asked) -> ActiveRun:
@@ -127,6 +152,7 @@ async def _opened_undisturbed(asked: Asked) -> ActiveRun:
 
 async def _opened(asked: Asked) -> ActiveRun:
     patience = Patience()
+    size = len(asked.body)
     known: dict[str, Any] = {}  # of the question, so far
     try:
         user = await user_of(asked.credentials)
@@ -140,6 +166,8 @@ async def _opened(asked: Asked) -> ActiveRun:
             "is_trial": caller.is_trying,
         }
         query = await _read_query(asked)
+        if 4 * size > MOST_TEXT and await asyncio.to_thread(text_of, query) > MOST_TEXT:
+            raise BodyTooLarge(TOO_WIDE)
     except RequestError as error:
         tell_refusal(error, ids=asked.ids, came=asked.came, **known)
         raise
@@ -148,7 +176,7 @@ async def _opened(asked: Asked) -> ActiveRun:
         caller=caller,
         query=query,
         ids=asked.ids,
-        size=len(asked.body),
+        size=size,
         address=asked.address,
         came=asked.came,
         user=caller.user,
@@ -157,11 +185,11 @@ async def _opened(asked: Asked) -> ActiveRun:
 
 
 async def _read_query(asked: Asked) -> Query:
-    reading = partial(read, hint=asked.hint, max_messages=settings.MAX_MESSAGES)
+    reading = partial(read, asked.body, hint=asked.hint, max_messages=settings.MAX_MESSAGES)
+    is_short = len(asked.body) <= READ_INLINE_BYTES
+    asked.body = b""
     try:
-        if len(asked.body) <= READ_INLINE_BYTES:
-            return reading(asked.body)
-        return await asyncio.to_thread(reading, asked.body)
+        return reading() if is_short else await asyncio.to_thread(reading)
     except MalformedJson as error:
         raise MalformedBody(error.public, code=error.code) from error
     except UnusableQuery as error:

@@ -17,7 +17,8 @@ import pytest
 from copilot_admin.answering.full_collections import FullCollections
 from copilot_admin.answering.open_run import frames
 from copilot_admin.answering.run import RUNNING, ActiveRun
-from copilot_admin.api.query import LARGE_BYTES, READ_INLINE_BYTES
+from copilot_admin.api.query import READ_INLINE_BYTES
+from copilot_admin.api.question_room import LARGE, QuestionRoom
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.edge.django_handler import Handler
 from copilot_admin.engine.processes.places import Places
@@ -367,28 +368,61 @@ def test_a_history_that_is_too_long_is_refused_with_a_sentence(settings):
     assert not Run.objects.exists()
 
 
+LARGE_QUESTION, USUAL_QUESTION = (
+    {"messages": [{"role": "human", "content": "word " * (size // 5 + 1)}]}
+    for size in (LARGE // 3, READ_INLINE_BYTES)
+)
+TOO_MANY_LARGE = {
+    "detail": "The server is reading as many large questions as it can. Ask again in a few seconds.",
+    "code": "busy",
+}
+
+
 def test_large_questions_are_read_a_few_at_a_time(monkeypatch):
     make_published(slug="news")
     script(monkeypatch, text("Hello."), text("Hello."), text("Hello."))
     places = Places(1, waiting=0, seconds=HANGS_SECONDS)
     monkeypatch.setattr("copilot_admin.api.query.LARGE_ONES", places)
-    large, usual = (
-        {"messages": [{"role": "human", "content": "word " * (size // 5 + 1)}]}
-        for size in (LARGE_BYTES, READ_INLINE_BYTES)
-    )
 
     async def beside_another(ask: Callable[[], Any]) -> Any:
         async with places.one():
             return await asyncio.to_thread(ask)
 
-    sentence = (
-        "The server is reading as many large questions as it can. Ask again in a few seconds."
-    )
-    refused = asyncio.run(beside_another(partial(post, large)))
-    assert refused == (503, {"detail": sentence, "code": "busy"})
-    for body in (HELLO, usual):
+    assert asyncio.run(beside_another(partial(post, LARGE_QUESTION))) == (503, TOO_MANY_LARGE)
+    for body in (HELLO, USUAL_QUESTION):
         assert asyncio.run(beside_another(partial(read, AsyncClient(), QUERY, body)))
-    assert read(AsyncClient(), QUERY, large)
+    assert read(AsyncClient(), QUERY, LARGE_QUESTION)
+
+
+def test_large_questions_have_room_while_others_are_answered_that_leave_some(monkeypatch):
+    make_published(slug="news")
+    script(monkeypatch, text("Hello."), text("Hello."), text("Hello."))
+    room = QuestionRoom(2 * LARGE, seconds=0)
+    monkeypatch.setattr("copilot_admin.api.query.QUESTION_ROOM", room)
+
+    async def beside(size: int, ask: Callable[[], Any]) -> Any:
+        async with room.share(size):
+            return await asyncio.to_thread(ask)
+
+    refused = asyncio.run(beside(LARGE, partial(post, LARGE_QUESTION)))
+    assert refused == (503, TOO_MANY_LARGE)
+    for body in (HELLO, USUAL_QUESTION):
+        assert asyncio.run(beside(LARGE, partial(read, AsyncClient(), QUERY, body)))
+    assert asyncio.run(beside(LARGE // 2, partial(read, AsyncClient(), QUERY, LARGE_QUESTION)))
+
+
+@pytest.mark.parametrize(("bound", "most"), [("MOST_MEMORY", LARGE), ("MOST_TEXT", LARGE // 3)])
+def test_a_question_that_takes_too_much_memory_is_refused_in_words(monkeypatch, bound, most):
+    make_published(slug="news")
+    monkeypatch.setattr(f"copilot_admin.api.query.{bound}", most)
+    assert post(LARGE_QUESTION) == (
+        413,
+        {
+            "detail": "The question takes too much memory: its size and characters such as emoji, "
+            "each of which makes the whole text four times as large. Send less data.",
+            "code": "body-too-large",
+        },
+    )
 
 
 def test_a_run_is_gone_when_its_answer_is_and_full_collections_come_again(monkeypatch):

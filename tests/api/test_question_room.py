@@ -1,0 +1,139 @@
+"""What questions weigh in memory, and the room that they share."""
+
+import asyncio
+from dataclasses import replace
+import json
+
+import pytest
+
+from copilot_admin.api.question_room import (
+    BYTES_PER_TOKEN,
+    LARGE,
+    QuestionRoom,
+    Share,
+    Weight,
+    text_of,
+    weight_of,
+)
+from copilot_admin.engine.processes.places import Busy
+from protocol.messages import HumanMessage
+from protocol.requests import read
+from tests.waiting import HANGS_SECONDS
+
+SIZE = 2 * LARGE
+
+
+class Owner:
+    """Somebody."""
+
+
+@pytest.mark.parametrize(
+    ("sign", "width"),
+    [
+        ("x", 1),
+        ("é", 1),
+        ("ÿ", 1),
+        ("Ā", 2),
+        ("€", 2),
+        ("\uffff", 2),
+        ("\U00010000", 4),
+        ("😀", 4),
+        (r"\u00ff", 1),
+        (r"\u20ac", 2),
+        (r"\ud83d\ude00", 4),
+        (r"\uD83D\uDE00", 4),
+    ],
+)
+def test_the_widest_character_tells_what_a_text_takes(sign, width):
+    body = f'"{sign}{"x" * SIZE}"'.encode()
+    assert weight_of(body) == Weight(len(body) * (1 + 2 * width), len(body) * width)
+    assert weight_of(body).is_large
+
+
+@pytest.mark.parametrize("values", [[[]], [1], [{}]], ids=["lists", "numbers", "objects"])
+def test_values_weigh_more_than_their_bytes(values):
+    body = json.dumps(values * 200_000, separators=(",", ":")).encode()
+    assert weight_of(body).staying > 200_000 * BYTES_PER_TOKEN
+
+
+def test_json_within_a_text_is_text():
+    rows = json.dumps([{"a": 1}] * 400_000)
+    body = json.dumps(rows).encode()
+    assert weight_of(body) == Weight(3 * len(body), len(body))
+
+
+def test_only_wide_texts_take_more_than_their_characters():
+    long = "x" * SIZE
+    messages = [{"role": "human", "content": "😀"}, {"role": "ai", "content": long}]
+    read_query = read(json.dumps({"messages": messages, "workspace_state": {"a": [long]}}).encode())
+    assert 2 * SIZE < text_of(read_query) < 2 * SIZE + 10_000
+    wide = replace(read_query, messages=(HumanMessage(f"{long}😀"),))
+    assert text_of(wide) > 5 * SIZE
+
+
+@pytest.mark.parametrize("body", [b"", b"[" * 64 * 1024, b'{"messages": []}', b"{" * 2000])
+def test_what_is_short_is_never_large(body):
+    assert not weight_of(body).is_large
+
+
+def test_who_does_not_fit_waits_until_somebody_gives_back_enough():
+    async def scenario() -> None:
+        room = QuestionRoom(10, seconds=HANGS_SECONDS)
+        async with room.share(7) as first:
+            waiting = asyncio.ensure_future(held(room, 6))
+            await asyncio.sleep(0)
+            async with room.share(3):  # who fits need not wait behind it
+                pass
+            first.shrink(5)
+            await asyncio.sleep(0)
+            assert not waiting.done()
+            first.shrink(4)
+            assert (await waiting).size == 6
+            assert room.taken == 10
+
+    asyncio.run(scenario())
+
+
+async def held(room: QuestionRoom, size: int) -> Share:
+    async with room.share(size) as share:
+        share.is_kept = True
+        return share
+
+
+def test_one_alone_may_have_more_than_there_is():
+    async def scenario() -> None:
+        room = QuestionRoom(10, seconds=0)
+        async with room.share(20):
+            with pytest.raises(Busy):
+                await held(room, 1)
+        async with room.share(9):
+            with pytest.raises(Busy):
+                await held(room, 20)
+        assert room.taken == 0
+
+    asyncio.run(scenario())
+
+
+def test_what_is_kept_for_somebody_is_given_back_when_he_is_gone():
+    async def scenario() -> None:
+        room = QuestionRoom(10, seconds=0)
+        owner = Owner()
+        async with room.share(8) as share:
+            share.keep_for(owner)
+            share.shrink(3)
+        assert room.taken == 3
+        del owner
+        assert room.taken == 0
+
+    asyncio.run(scenario())
+
+
+def test_a_share_is_given_back_when_reading_fails():
+    async def scenario() -> None:
+        room = QuestionRoom(10, seconds=0)
+        with pytest.raises(ValueError, match="no question"):
+            async with room.share(8):
+                raise ValueError("no question")
+        assert room.taken == 0
+
+    asyncio.run(scenario())
