@@ -23,7 +23,7 @@ from copilot_admin.copilots.callers import valid_keys
 from copilot_admin.copilots.live import being_deleted
 from copilot_admin.copilots.user_words import named
 from copilot_admin.errors import RequestError, Unavailable
-from copilot_admin.journal import JOURNAL, Accepted, Refusal
+from copilot_admin.journal import JOURNAL, PREPARE_INLINE_BYTES, Accepted, Refusal
 from copilot_admin.limits.admission import Admission, LimitExceeded, admit_asking
 from copilot_admin.storage.database_thread import JournalDown, Patience
 from copilot_admin.storage.writer import READER
@@ -58,6 +58,8 @@ async def open_run(question: AdmittedQuery, patience: Patience | None = None) ->
     accepted: Accepted | None = None
     reason = Stop.CLIENT_GONE
     try:
+        if question.size > PREPARE_INLINE_BYTES:  # which may take seconds of a million numbers
+            await run.prepared()
         async with patience.waiting():
             accepted = await asyncio.shield(run.acceptance)
     except JournalDown as error:

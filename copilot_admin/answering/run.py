@@ -60,7 +60,9 @@ class ActiveRun:
             keep_content=question.live.logging is Logging.EVERYTHING,
             watch=self._watch,
         )
-        self.acceptance = spawn(JOURNAL.accept(opening), name=f"accept {self.id}")
+        self._prepared = self._loop.create_future()
+        accepting = JOURNAL.accept(opening, prepared=self._note_prepared)
+        self.acceptance = spawn(accepting, name=f"accept {self.id}")
         self.acceptance.add_done_callback(self._watch.accepted)
         self.task = spawn(self._conduct(), name=f"run {self.id}")
 
@@ -68,6 +70,13 @@ class ActiveRun:
     def outbox(self) -> Outbox:
         """What the client has not read yet."""
         return self._account.outbox
+
+    async def prepared(self) -> None:
+        """Waits until nothing but the database is left to wait for, or its run is there or refused."""
+        await asyncio.wait({self._prepared, self.acceptance}, return_when=asyncio.FIRST_COMPLETED)
+
+    def _note_prepared(self) -> None:
+        self._prepared.set_result(None)
 
     def stop(self, reason: Stop) -> None:
         """Ends the run early: the upstream is closed at once, the journal says why."""

@@ -9,7 +9,7 @@ has people forgotten, and for calls of components.
 """
 
 from copilot_admin.journal.heartbeat import HEARTBEAT_SECONDS, SILENCE, beat
-from copilot_admin.journal.journal import BOOT_ID, JOURNAL, Journal
+from copilot_admin.journal.journal import BOOT_ID, JOURNAL, PREPARE_INLINE_BYTES, Journal
 from copilot_admin.journal.reaping import reap
 from copilot_admin.journal.replay import replay_spool
 from copilot_admin.journal.values import Accepted, Kept, Opening, Refusal
@@ -18,6 +18,7 @@ __all__ = [
     "BOOT_ID",
     "HEARTBEAT_SECONDS",
     "JOURNAL",
+    "PREPARE_INLINE_BYTES",
     "SILENCE",
     "Accepted",
     "Journal",

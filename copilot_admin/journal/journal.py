@@ -70,8 +70,14 @@ class Journal:
         """Ends of runs that wait in memory, as neither database nor spool takes them."""
         return len(self._unkept)
 
-    async def accept(self, run: Opening) -> Accepted:
+    async def accept(
+        self, run: Opening, *, prepared: Callable[[], object] = lambda: None
+    ) -> Accepted:
         """Stores conversation, messages, turn and run; they are committed when it returns.
+
+        Args:
+            run: What begins.
+            prepared: Is called when it waits for nothing but the database.
 
         Raises:
             Unavailable: The database cannot take the run.
@@ -81,12 +87,13 @@ class Journal:
         elif run.redaction:
             self._redacted[run.run_id] = run.redaction
         if run.size <= PREPARE_INLINE_BYTES and not run.redaction.expressions:
-            prepared = opening.prepare(run)
+            ready = opening.prepare(run)
         else:
-            prepared = await asyncio.to_thread(opening.prepare, run)
-        self._places[run.run_id] = prepared.place
+            ready = await asyncio.to_thread(opening.prepare, run)
+        prepared()
+        self._places[run.run_id] = ready.place
         try:
-            return await self._written_of_user(opening.acceptance(prepared))
+            return await self._written_of_user(opening.acceptance(ready))
         except JournalDown:
             self._private.discard(run.run_id)
             self._redacted.pop(run.run_id, None)

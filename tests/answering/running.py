@@ -58,6 +58,7 @@ class Noted:
     is_kept: bool = True
     cost: Cost | None = None
     accepting: Callable[[], Any] | None = None
+    preparing: Callable[[], Any] | None = None
     inputs: list[Any] = field(default_factory=list)
     openings: list[Opening] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
@@ -66,8 +67,11 @@ class Noted:
     told: list[tuple[float, int, int, str]] = field(default_factory=list)
     cancelling: list[int] = field(default_factory=list)
 
-    async def accept(self, opened: Opening) -> Accepted:
+    async def accept(self, opened: Opening, *, prepared: Callable[[], object]) -> Accepted:
         self.openings.append(opened)
+        if self.preparing is not None:
+            await self.preparing()
+        prepared()
         if self.accepting is not None:
             await self.accepting()
         return self.accepted

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -10,6 +11,7 @@ from copilot_admin.answering.open_run import open_run
 from copilot_admin.answering.run import RUNNING
 from copilot_admin.engine.values.model_call import Finish
 from copilot_admin.errors import Unavailable
+from copilot_admin.journal.journal import PREPARE_INLINE_BYTES
 from copilot_admin.models import Logging, Outcome
 from copilot_admin.storage.database_thread import JournalDown
 from protocol.events import MessageChunk
@@ -57,6 +59,39 @@ def test_what_is_accepted_too_late_is_cancelled(noted, monkeypatch, settings):
         error=JournalDown().public,
         error_code="journal-down",
     )
+
+
+def test_a_large_question_that_takes_long_to_prepare_is_answered(noted, monkeypatch, settings):
+    settings.DATABASE_WAIT_SECONDS = 5.0
+
+    async def slowly() -> None:
+        await asyncio.sleep(20)
+
+    noted.preparing, noted.accepting = slowly, partial(asyncio.sleep, 4)
+    play(monkeypatch, noted, [MessageChunk("a"), STOP])
+
+    async def scenario() -> float:
+        run = await open_run(question(size=PREPARE_INLINE_BYTES + 1))
+        opened = now()
+        await run.task
+        return opened
+
+    assert run_at_once(scenario()) == 24
+    assert noted.records[0].ending.outcome == Outcome.COMPLETED
+
+
+def test_a_large_question_that_cannot_be_prepared_fails_at_once(noted, monkeypatch):
+    async def badly() -> None:
+        raise ValueError("no hash")
+
+    noted.preparing = badly
+    play(monkeypatch, noted, [MessageChunk("a"), 100])
+
+    async def scenario() -> None:
+        with pytest.raises(ValueError, match="no hash"):
+            await open_run(question(size=PREPARE_INLINE_BYTES + 1))
+
+    run_at_once(scenario())
 
 
 def test_who_leaves_before_the_run_is_accepted_cancels_it(noted, monkeypatch):

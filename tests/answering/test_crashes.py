@@ -165,7 +165,7 @@ def test_the_stream_ends_with_a_sentence_even_if_nothing_can_be_kept(monkeypatch
 
 @pytest.mark.database
 def test_a_run_that_was_never_accepted_leaves_nothing_when_it_breaks(monkeypatch):
-    async def refuse(opening: object) -> None:
+    async def refuse(opening: object, **_: object) -> None:
         raise JournalDown
 
     monkeypatch.setattr(JOURNAL, "accept", refuse)

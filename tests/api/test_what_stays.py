@@ -122,7 +122,7 @@ async def left_in_mid_answer(monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 async def not_kept(monkeypatch: pytest.MonkeyPatch) -> int:
-    async def accept(opening: Opening) -> Accepted:
+    async def accept(opening: Opening, **_: Any) -> Accepted:
         raise JournalDown
 
     monkeypatch.setattr(JOURNAL, "accept", accept)
@@ -133,7 +133,8 @@ async def not_kept(monkeypatch: pytest.MonkeyPatch) -> int:
 async def kept_too_late(monkeypatch: pytest.MonkeyPatch) -> int:
     accepting = JOURNAL.accept
 
-    async def accept(opening: Opening) -> Accepted:
+    async def accept(opening: Opening, *, prepared: Callable[[], object]) -> Accepted:
+        prepared()
         await late.wait()
         return await accepting(opening)
 
