@@ -56,24 +56,38 @@ def test_a_hold_ends_with_its_owner():
     assert gc.get_threshold() == USUAL
 
 
-def test_where_large_things_never_end_one_pass_is_let_in_at_a_time():
+def passes() -> int:
+    return int(gc.get_stats()[2]["collections"])
+
+
+@pytest.mark.parametrize("holding", ["one for ever", "one after the other", "none"])
+def test_a_pass_comes_at_last_whatever_is_held(holding):
     clock = Clock()
     collections = FullCollections(clock)
-    collections.hold()
+    if holding == "one for ever":
+        collections.hold()
 
-    asyncio.run(collections.look_after())
-    clock.now = MOST_SECONDS
-    asyncio.run(collections.look_after())
-    assert gc.get_threshold() == OFF
+    def passes_after(seconds: float) -> int:
+        if holding == "one after the other":
+            with collections.held():
+                pass
+        before = passes()
+        clock.now += seconds
+        asyncio.run(collections.look_after())
+        return passes() - before
 
-    clock.now += 1
-    asyncio.run(collections.look_after())
-    assert gc.get_threshold() == USUAL
-
-    gc.collect()
-    asyncio.run(collections.look_after())
-    assert gc.get_threshold() == OFF
-    collections.release()
+    gc.disable()
+    try:
+        gc.collect()
+        assert [passes_after(seconds) for seconds in (0, MOST_SECONDS, 1, MOST_SECONDS, 1)] == [
+            *(0, 0, 1, 0, 1)
+        ]
+        gc.collect()
+        clock.now += 1
+        assert [passes_after(seconds) for seconds in (0, MOST_SECONDS, 1)] == [0, 0, 1]
+    finally:
+        gc.enable()
+    assert gc.get_threshold() == (OFF if holding == "one for ever" else USUAL)
 
 
 def test_an_owner_that_is_collected_while_holds_are_looked_at_keeps_nobody_waiting():
