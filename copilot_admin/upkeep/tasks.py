@@ -19,7 +19,13 @@ from django_tasks_db import DatabaseBackend
 from django_tasks_db.models import DBTaskResult
 
 from copilot_admin.errors import Unavailable
-from copilot_admin.privacy.leftovers import empty_log, forget_reasons, merge_search_index, vacuum
+from copilot_admin.privacy.leftovers import (
+    empty_log,
+    forget_reasons,
+    merge_search_index,
+    unused_reasons,
+    vacuum,
+)
 from copilot_admin.storage.database_thread import leave_connections
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.upkeep import filling, removing
@@ -82,7 +88,7 @@ def _clear_files(removal_id: int) -> None:
     if not merged:
         return
     try:
-        WRITER.submit(forget_reasons).result()
+        WRITER.submit(partial(forget_reasons, unused_reasons())).result()
         if WRITER.submit(partial(removing.forget_who, removal_id)).result():
             vacuum()
         if empty_log():

@@ -2,12 +2,14 @@
 
 from datetime import UTC, datetime, timedelta
 
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.journal import seen
 from copilot_admin.journal.seen import note_seen
 from copilot_admin.models import SeenKind, SeenValue
-from copilot_admin.privacy.leftovers import forget_reasons
+from copilot_admin.privacy.leftovers import forget_reasons, unused_reasons
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 NOW = datetime(2026, 11, 23, 8, 30, tzinfo=UTC)
@@ -37,10 +39,18 @@ def test_a_process_remembers_so_many_values_and_no_more(monkeypatch):
 def test_a_reason_that_was_forgotten_is_noted_when_it_comes_again_an_hour_later(monkeypatch):
     monkeypatch.setattr(seen.timezone, "now", lambda: NOW)
     note_seen(SeenKind.REASON, "Too long")
-    assert forget_reasons() == 1
+    assert forget_reasons(unused_reasons()) == 1
     note_seen(SeenKind.REASON, "Too long")
     assert noted(SeenKind.REASON) == []
 
     monkeypatch.setattr(seen.timezone, "now", lambda: NOW + timedelta(hours=1))
     note_seen(SeenKind.REASON, "Too long")
     assert noted(SeenKind.REASON) == ["Too long"]
+
+
+def test_the_thread_that_writes_reads_no_thumbs_to_forget_a_reason():
+    note_seen(SeenKind.REASON, "Too long")
+    unused = unused_reasons()
+    with CaptureQueriesContext(connection) as queries:
+        assert forget_reasons(unused) == 1
+    assert not [query for query in queries if "copilot_admin_feedback" in query["sql"]]

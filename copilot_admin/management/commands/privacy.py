@@ -18,7 +18,13 @@ from copilot_admin.models import Action, Copilot, Removal
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.counting import Count, count
 from copilot_admin.privacy.finding import user_meant
-from copilot_admin.privacy.leftovers import empty_log, forget_reasons, merge_search_index, vacuum
+from copilot_admin.privacy.leftovers import (
+    empty_log,
+    forget_reasons,
+    merge_search_index,
+    unused_reasons,
+    vacuum,
+)
 from copilot_admin.privacy.retention import begin_now, scope_of_copilot
 from copilot_admin.privacy.scopes import Scope
 from copilot_admin.privacy.spooled import clean_spool
@@ -173,7 +179,7 @@ class Command(BaseCommand):
         first = True
         while not _merged(first=first):
             first = False
-        forget_reasons()
+        forget_reasons(unused_reasons())
         if removing.forget_who(removal.pk):
             vacuum()
         clean_spool()
