@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db import IntegrityError, transaction
 from django.db.models import Q
+from django.http import QueryDict
 
 from copilot_admin.copilots.fields.directions import without_turning_signs
 from copilot_admin.models import Conversation, SavedView
@@ -49,6 +50,11 @@ class ShownView:
         return f"{COUNTED}+" if self.number > COUNTED else str(self.number)
 
 
+def read_query(query: str) -> dict[str, str]:
+    """The parameters of an address as the list reads them: of several with one name the last, also an empty one."""
+    return QueryDict(query).dict()
+
+
 def kept_query(given: Mapping[str, str]) -> str:
     """What of an address a view keeps: filters and words, in one order."""
     kept = {name: given.get(name, "").strip() for name in (SEARCHED, *BY_NAME)}
@@ -83,7 +89,7 @@ def save_view(user: AbstractUser | AnonymousUser, *, name: str, query: str, is_s
         Why it was not saved, in the end "" if it was.
     """
     title = _title(name)
-    kept = kept_query(dict(parse_qsl(query)))
+    kept = kept_query(read_query(query))
     if why := _fault(title):
         return why
     if not kept:
@@ -135,7 +141,7 @@ def _fault(title: str) -> str:
 
 
 def _count(view: SavedView) -> int | None:
-    given = dict(parse_qsl(view.query))
+    given = read_query(view.query)
     chosen = read_filters(given)
     if SEARCHED in given or chosen.unknown or not chosen.is_cheap:
         return None

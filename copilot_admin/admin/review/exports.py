@@ -1,7 +1,6 @@
 """Exports in the admin: begun of a filtered list, watched, downloaded, stopped, deleted."""
 
 from typing import Any
-from urllib.parse import parse_qsl
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import ADDITION, LogEntry
@@ -30,6 +29,7 @@ from copilot_admin.admin.common.generics import ExportModelAdmin
 from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.review.export_form import PROMPTS, ExportForm
+from copilot_admin.admin.transcripts.foreign_filters import refused_page
 from copilot_admin.admin.transcripts.way import LIST, filters_in
 from copilot_admin.audit.reads import told_filters
 from copilot_admin.models import Action, TranscriptExport
@@ -44,7 +44,7 @@ from copilot_admin.review.exports.selection import (
     words_of,
 )
 from copilot_admin.review.exports.tasks import export_in_background
-from copilot_admin.review.saved_views import SEARCHED
+from copilot_admin.review.saved_views import SEARCHED, read_query
 
 FOLDER = "admin/copilot_admin/transcriptexport"
 VIEW, EXPORT = "copilot_admin.view_conversation", "copilot_admin.export_conversation"
@@ -101,13 +101,15 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
         if filters is None:
             messages.error(request, _words(Refusal.LONG))
             return HttpResponseRedirect(reverse("admin:copilot_admin_conversation_changelist"))
+        if (refused := refused_page(request, filters)) is not None:
+            return refused
         may_see_prompts = request.user.has_perm(PROMPTS)
         form = ExportForm(
             request.POST if request.method == "POST" else None,
             initial={LIST: filters},
             with_prompts=may_see_prompts,
         )
-        given = dict(parse_qsl(filters))
+        given = read_query(filters)
         query = frozen_query(given)
         selection = read_selection(query)
         if form.is_valid() and not selection.chosen.unknown:

@@ -22,6 +22,7 @@ from copilot_admin.admin.common.guarded_lookups import GuardedLookups
 from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.review.queue_form import QueueForm
 from copilot_admin.admin.transcripts.beside import newest_ids, rows_of_list
+from copilot_admin.admin.transcripts.foreign_filters import refused_page
 from copilot_admin.admin.transcripts.onward import next_in_queue
 from copilot_admin.admin.transcripts.way import LIST, filters_in
 from copilot_admin.models import Action, Conversation, ReviewQueue
@@ -87,6 +88,8 @@ class QueueAdmin(GuardedLookups, QueueModelAdmin):
         if filters is None:
             messages.error(request, _("The filters are too long for a queue. Choose less in them."))
             return HttpResponseRedirect(reverse("admin:copilot_admin_conversation_changelist"))
+        if (refused := refused_page(request, filters)) is not None:
+            return refused
         ids = self._found(request, filters)
         form = QueueForm(request.POST or None, initial={LIST: filters})
         if form.is_valid() and ids:

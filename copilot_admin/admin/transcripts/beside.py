@@ -11,13 +11,12 @@ from django.http import HttpRequest, QueryDict
 
 from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.list import (
-    NEWER,
-    OLDER,
     TranscriptList,
     beside,
     key_of,
     row_key,
 )
+from copilot_admin.admin.transcripts.way import NEWER, OLDER
 from copilot_admin.models import Conversation
 from copilot_admin.review.finding import Scope, rows_anywhere, rows_from_newest, scope_of
 from copilot_admin.review.phrases import read_typed

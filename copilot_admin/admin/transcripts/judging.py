@@ -15,11 +15,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from copilot_admin.admin.transcripts.beside import conversation_beside
-from copilot_admin.admin.transcripts.list import NEWER, OLDER
 from copilot_admin.admin.transcripts.onward import next_in_queue
 from copilot_admin.admin.transcripts.verdict_form import VerdictForm
 from copilot_admin.admin.transcripts.views import JUDGE, TranscriptViews, number_in, read_only
-from copilot_admin.admin.transcripts.way import Way, way_in
+from copilot_admin.admin.transcripts.way import NEWER, OLDER, Way, way_in
 from copilot_admin.models import Action, Conversation, ReviewQueue, ReviewState, Turn, TurnNote
 from copilot_admin.review.notes import LONGEST, add_note, own_note
 from copilot_admin.review.queues import finish, skip

@@ -20,6 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from copilot_admin.admin.common.generics import ConversationModelAdmin
 from copilot_admin.admin.transcripts.beside import newest_ids, rows_of_list
+from copilot_admin.admin.transcripts.foreign_filters import refused_page
 from copilot_admin.admin.transcripts.views import FOLDER, VIEW, number_in
 from copilot_admin.admin.transcripts.way import LIST, way_in
 from copilot_admin.audit.actor import Actor
@@ -104,6 +105,8 @@ class LearningViews(ConversationModelAdmin):
         """Saves what was chosen in the list, or all that its filter finds; says first how many."""
         if not may_learn(request):
             raise PermissionDenied
+        if (refused := refused_page(request, _sent(request).get(LIST, ""))) is not None:
+            return refused
         selection = self._selection(request)
         context: dict[str, Any] = {
             **self.admin_site.each_context(request),

@@ -5,12 +5,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+from django.contrib.admin.exceptions import DisallowedModelAdminLookup
 from django.contrib.admin.views.main import SEARCH_VAR, ChangeList
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
 from copilot_admin.admin.transcripts.filter_form import Field, chips_of, fields_of
+from copilot_admin.admin.transcripts.foreign_filters import foreign_in
+from copilot_admin.admin.transcripts.way import NEWER, OLDER
 from copilot_admin.journal.search_index import MOST
 from copilot_admin.models import Conversation
 from copilot_admin.review.chosen import Chosen, read_filters
@@ -36,7 +39,6 @@ from copilot_admin.review.searching import (
     search,
 )
 
-OLDER, NEWER = "older", "newer"
 COUNTED = 1_000  # above it the list says "more than": counting a million rows takes a second
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -63,10 +65,14 @@ class TranscriptList(ChangeList):
     most_typed, most_phrases = MOST_TYPED, MOST_PHRASES
 
     def get_filters_params(self, params: Any = None) -> dict[str, Any]:
-        """The filters; where the reader is in the list is none."""
-        given = super().get_filters_params(params)
-        own = {OLDER, NEWER, *BY_NAME}
-        return {name: value for name, value in given.items() if name not in own}
+        """None of Django's: the list has filters of its own.
+
+        Raises:
+            DisallowedModelAdminLookup: The address has others.
+        """
+        if foreign := foreign_in(params or self.filter_params):
+            raise DisallowedModelAdminLookup(f"Transcripts have no filter {foreign[0]!r}")
+        return {}
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> QuerySet[Any]:
         """The conversations that pass the filters."""

@@ -1,7 +1,6 @@
 """Views of the transcript list are saved, shared, renamed and deleted."""
 
 from typing import Any
-from urllib.parse import parse_qsl
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -13,6 +12,7 @@ from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.common.from_replica import from_replica
 from copilot_admin.admin.common.generics import ConversationModelAdmin
+from copilot_admin.admin.transcripts.foreign_filters import refused_page
 from copilot_admin.admin.transcripts.views import VIEW, number_in
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.reads import record_search
@@ -22,6 +22,7 @@ from copilot_admin.review.saved_views import (
     SEARCHED,
     delete_view,
     kept_query,
+    read_query,
     rename_view,
     save_view,
     views_for,
@@ -51,6 +52,8 @@ class SavedViews(ConversationModelAdmin):
         """The list, with the views to choose from."""
         if not request.user.has_perm(VIEW):
             raise PermissionDenied
+        if (refused := refused_page(request, request.META.get("QUERY_STRING", ""))) is not None:
+            return refused
         current = kept_query(request.GET.dict())
         context = {
             "views": views_for(request.user, current=current),
@@ -67,6 +70,8 @@ class SavedViews(ConversationModelAdmin):
         if not request.user.has_perm(VIEW):
             raise PermissionDenied
         query = request.POST.get("query", "")
+        if (refused := refused_page(request, query)) is not None:
+            return refused
         is_shared = "shared" in request.POST and request.user.has_perm(SHARE)
         name = request.POST.get("name", "")
         why = save_view(request.user, name=name, query=query, is_shared=is_shared)
@@ -110,5 +115,5 @@ def _say(request: HttpRequest, why: str, *, done: str) -> None:
 
 def _back(query: str) -> HttpResponseRedirect:
     url = reverse("admin:copilot_admin_conversation_changelist")
-    kept = kept_query(dict(parse_qsl(query)))
+    kept = kept_query(read_query(query))
     return HttpResponseRedirect(f"{url}?{kept}" if kept and len(kept) <= LONGEST_QUERY else url)

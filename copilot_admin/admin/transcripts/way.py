@@ -2,16 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from django.http import QueryDict
 from django.urls import reverse
 
 from copilot_admin.review.phrases import as_read
-from copilot_admin.review.saved_views import SEARCHED
+from copilot_admin.review.saved_views import SEARCHED, read_query
 
 LIST = "_changelist_filters"  # as the links of Django's lists have it
 QUEUE = "queue"
+OLDER, NEWER = (
+    "older",
+    "newer",
+)  # directions, and names of the place where a page of the list begins
 PLACE = "place"
 LONGEST_PLACE = 40
 LONGEST = 8_000  # characters of filters in an address; 500 signs of any script are 6,000
@@ -72,8 +76,9 @@ def filters_in(text: str) -> str | None:
         None: They are longer than an address may be. Who cut them would have others.
     """
     if len(text) > LONGEST:
-        given = [
-            (name, as_read(value) if name == SEARCHED else value) for name, value in parse_qsl(text)
-        ]
+        given = {
+            name: as_read(value) if name == SEARCHED else value
+            for name, value in read_query(text).items()
+        }
         text = urlencode(given)
     return text if len(text) <= LONGEST else None

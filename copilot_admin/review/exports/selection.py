@@ -7,7 +7,7 @@ looked at, so all are found, and no statement ever reads more than one window.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from django.db.models import Max, Min, Q
 from django.utils import timezone
@@ -17,7 +17,7 @@ from copilot_admin.review.chosen import Chosen, read_filters
 from copilot_admin.review.filtering.days import PERIODS
 from copilot_admin.review.filters import FILTERS
 from copilot_admin.review.phrases import read_typed
-from copilot_admin.review.saved_views import SEARCHED, kept_query
+from copilot_admin.review.saved_views import SEARCHED, kept_query, read_query
 from copilot_admin.review.searching import found_by_id, is_only_named
 from copilot_admin.review.texts import having
 
@@ -57,7 +57,7 @@ class Window:
 
 def frozen_query(given: Mapping[str, str]) -> str:
     """The filters and words of an address as an export keeps them: "the last 7 days" becomes a date."""
-    kept = dict(parse_qsl(kept_query(given)))
+    kept = read_query(kept_query(given))
     if kept.get("days") in PERIODS:
         days = int(kept.pop("days"))
         first = (timezone.now().date() - timedelta(days=days - 1)).isoformat()
@@ -67,7 +67,7 @@ def frozen_query(given: Mapping[str, str]) -> str:
 
 def read_selection(query: str) -> Selection:
     """Reads what an export keeps of an address."""
-    given = dict(parse_qsl(query))
+    given = read_query(query)
     typed = read_typed(given.get(SEARCHED, ""))
     named = found_by_id(typed) if typed else {}
     return Selection(
@@ -80,7 +80,7 @@ def read_selection(query: str) -> Selection:
 
 def words_of(query: str) -> str:
     """What an export has, in the words of the list: `Copilot: desk; Outcome: Failed`."""
-    given = dict(parse_qsl(query))
+    given = read_query(query)
     parts = [f"“{given[SEARCHED]}”"] if given.get(SEARCHED) else []
     for one in FILTERS:
         if value := given.get(one.name):

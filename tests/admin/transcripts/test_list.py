@@ -29,6 +29,10 @@ from copilot_admin.models import (
     FeedbackSource,
     Filling,
     Outcome,
+    ReviewQueue,
+    SavedQuestion,
+    SavedView,
+    TranscriptExport,
 )
 from copilot_admin.review import finding, searching
 from tests.factories import make_copilot, make_user
@@ -37,6 +41,8 @@ from tests.journal.journaling import ai, ending
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/copilot_admin/conversation/"
+EXPORTS = "/admin/copilot_admin/transcriptexport/"
+QUEUES = "/admin/copilot_admin/reviewqueue/"
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
@@ -140,9 +146,9 @@ def test_filters_stay_while_paging_and_paging_ends_with_a_new_filter(reviewer: B
     ("query", "found"),
     [
         ({"q": "trace-1"}, ["An Apple"]),
-        ({"last_outcome__exact": "failed"}, ["A Pear"]),
-        ({"has_error__exact": "1"}, ["A Pear"]),
-        ({"last_at__gte": "2026-11-20 12:00:00+00:00"}, ["A Pear"]),
+        ({"outcome": "failed"}, ["A Pear"]),
+        ({"since": "2026-11-20"}, ["A Pear"]),
+        ({"e": "1", "p": "2", "o": "3"}, ["A Pear", "An Apple"]),
         ({"copilot": "nonsense"}, []),
         ({"older": "nonsense"}, ["A Pear", "An Apple"]),
         ({"older": f"{10**30}-1"}, ["A Pear", "An Apple"]),
@@ -152,6 +158,51 @@ def test_rows_are_found_by_question_trace_id_and_filters(reviewer: Browser, quer
     make_conversations(1, title="An Apple", trace_id="trace-1", last_at=NOON - timedelta(days=2))
     make_conversations(1, title="A Pear", last_outcome=Outcome.FAILED, has_error=True)
     assert titles(reviewer.get(LIST, query)) == found
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "title__exact=A+Pear",
+        "copilot__id__exact=1",
+        "outcome=failed&has_error__exact=1",
+        "title=A+Pear",
+        "from=mail",
+        "nothing",
+    ],
+)
+def test_what_is_no_filter_of_the_list_is_refused_wherever_it_is_taken_along(query: str):
+    make_conversations(2)
+    admin = Browser()
+    admin.force_login(make_user(is_superuser=True))
+    filters = {"_changelist_filters": query}
+    of_export, of_queue = f"{EXPORTS}add/", f"{QUEUES}add/"
+    for response in (
+        admin.get(f"{LIST}?{query}"),
+        admin.get(of_export, filters),
+        admin.post(of_export, {**filters, "format": "csv"}),
+        admin.get(of_queue, filters),
+        admin.post(of_queue, {**filters, "name": "All", "share": "100", "judges": "1"}),
+        admin.get(f"{LIST}learn/", filters),
+        admin.post(f"{LIST}learn/", {**filters, "_save": "1"}),
+        admin.post(f"{LIST}views/save/", {"name": "All", "query": query}),
+    ):
+        words = response.content.decode()
+        assert (response.status_code, "Transcripts have no such filter" in words) == (400, True)
+    assert not TranscriptExport.objects.exists()
+    assert not ReviewQueue.objects.exists()
+    assert not SavedView.objects.exists()
+    assert not SavedQuestion.objects.exists()
+
+
+@pytest.mark.database
+def test_of_a_filter_that_is_there_twice_all_take_the_last(reviewer: Browser):
+    make_conversations(1, title="A Pear", last_outcome=Outcome.FAILED)
+    make_conversations(1, title="An Apple")
+    query = "outcome=failed&outcome="
+    assert titles(reviewer.get(f"{LIST}?{query}")) == ["An Apple", "A Pear"]
+    reviewer.post(f"{EXPORTS}add/", {"_changelist_filters": query, "format": "csv"})
+    assert TranscriptExport.objects.get().query == ""
 
 
 @pytest.mark.database
@@ -271,7 +322,7 @@ def test_a_search_shows_what_was_found_and_leads_to_its_turn(reviewer: Browser):
 def test_an_id_finds_its_conversation_whatever_the_filters(reviewer: Browser):
     asked = Asking(principal="playground:1", trace_id="chat-1").ask("Why?").answer("So.")
     for text in (str(asked.run_id), "chat-1", f"#{asked.conversation.pk}"):
-        response = reviewer.get(LIST, {"q": text, "last_outcome__exact": "failed"})
+        response = reviewer.get(LIST, {"q": text, "outcome": "failed"})
         assert titles(response) == ["Why?"], text
         assert "found by its id" in response.content.decode()
     assert titles(reviewer.get(LIST)) == []
