@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from copilot_admin.models import Conversation, TurnNote, Verdict
-from copilot_admin.review.queues import awaits_judges
+from copilot_admin.review.queues import awaits_judges, judges_of
 from copilot_admin.review.verdicts import Person
 
 
@@ -38,8 +38,9 @@ class VerdictView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnReview:
-    """What reviewers said of a turn."""
+    """What reviewers said of a turn; `hides_notes`: some are left out, as verdicts are."""
 
+    hides_notes: bool = False
     notes: tuple[NoteView, ...] = ()
     verdicts: tuple[VerdictView, ...] = ()
 
@@ -56,14 +57,16 @@ class Verdicts:
     Attributes:
         by_turn: Those on the whole conversation under None.
         hides_others: Those of others are left out: he may be the second who judges.
+        is_open: He may judge it, and has not.
     """
 
     by_turn: Mapping[int | None, tuple[VerdictView, ...]]
-    hides_others: bool
+    hides_others: bool = False
+    is_open: bool = False
 
 
 def verdicts_on(conversation: Conversation, reader: Person, *, is_judge: bool) -> Verdicts:
-    """Verdicts by turn; of two judges neither sees the other's before he has given his own.
+    """Verdicts by turn; of two judges neither sees the other's, nor his notes, before he has given his own.
 
     Args:
         conversation: Which.
@@ -72,11 +75,12 @@ def verdicts_on(conversation: Conversation, reader: Person, *, is_judge: bool) -
     """
     found = _all_verdicts(conversation, reader)
     has_judged = any(one.is_own for one in found.get(None, ()))
+    is_open = is_judge and not has_judged
     has_others = any(not one.is_own for some in found.values() for one in some)
-    if not is_judge or has_judged or not has_others or not awaits_judges(conversation.pk):
-        return Verdicts(by_turn=found, hides_others=False)
+    if not (is_open and has_others and awaits_judges(conversation.pk)):
+        return Verdicts(by_turn=found, is_open=is_open)
     own = {turn: tuple(one for one in some if one.is_own) for turn, some in found.items()}
-    return Verdicts(by_turn=own, hides_others=True)
+    return Verdicts(by_turn=own, hides_others=True, is_open=is_open)
 
 
 def _all_verdicts(
@@ -99,12 +103,32 @@ def turn_reviews(
     wanted = list(turns)
     notes: dict[int, list[NoteView]] = defaultdict(list)
     rows = TurnNote.objects.filter(turn__in=wanted, turn__conversation=conversation)
-    for row in rows.select_related("author").order_by("id"):
-        notes[row.turn_id].append(_note_view(row, reader))
+    found = list(rows.select_related("author").order_by("id"))
+    others = {row.author_id for row in found} - {reader.pk}
+    unheard = others & _judges(conversation) if others and verdicts.is_open else frozenset()
+    for row in found:
+        if row.author_id not in unheard:
+            notes[row.turn_id].append(_note_view(row, reader))
+    hidden = {row.turn_id for row in found if row.author_id in unheard}
     return {
-        turn: TurnReview(notes=tuple(notes[turn]), verdicts=verdicts.by_turn.get(turn, ()))
+        turn: TurnReview(
+            notes=tuple(notes[turn]),
+            hides_notes=turn in hidden,
+            verdicts=verdicts.by_turn.get(turn, ()),
+        )
         for turn in wanted
     }
+
+
+def _judges(conversation: Conversation) -> frozenset[int | None]:
+    """Who has judged what a second person is still to judge, or has a seat to do so.
+
+    What they write in the margin may tell what they think. Somebody who is gone is None.
+    """
+    if not awaits_judges(conversation.pk):
+        return frozenset()
+    verdicts = Verdict.objects.filter(conversation=conversation).values_list("author", flat=True)
+    return frozenset({*verdicts, *judges_of(conversation.pk)})
 
 
 def _note_view(note: TurnNote, reader: Person) -> NoteView:

@@ -342,6 +342,38 @@ def test_the_first_verdict_is_hidden_on_every_way_and_of_every_question(reviewer
     assert "Of a question" in text_of(reviewer.get(ways[1]))
 
 
+@pytest.mark.parametrize("is_judged", [True, False])
+def test_notes_of_who_judges_first_do_not_tell_the_second_what_he_thinks(
+    reviewer: Browser, is_judged: bool
+):
+    conversation = long_conversation(2)
+    turn = Turn.objects.earliest("pk")
+    make_queue(queue := ReviewQueue(name="Week", judges=2), [conversation.pk])
+    first, third = Browser(), Browser()
+    for browser in (first, third):
+        browser.force_login(make_user(Role.REVIEWERS))
+    post(third, conversation, f"turns/{turn.pk}/notes/", text="Asked on the phone too")
+    first.post(f"/admin/copilot_admin/reviewqueue/{queue.pk}/next/")
+    post(first, conversation, f"turns/{turn.pk}/notes/", text="Bad: a wrong number")
+    if is_judged:
+        post(first, conversation, "judge/", rating="bad", queue=queue.pk)
+    whole = address(conversation)
+    parts = (f"turns/{turn.pk}/", f"turns/?ids={turn.pk}")
+    ways = [whole, *(address(conversation, part) for part in parts)]
+    for way in ways:
+        page = text_of(reviewer.get(way))
+        assert "a wrong number" not in page, way
+        assert "Asked on the phone too" in page, way  # of somebody who judges nothing
+        assert "a wrong number" in text_of(first.get(way)), way
+    assert "who judges this conversation wrote a note" in text_of(reviewer.get(whole))
+    post(reviewer, conversation, f"turns/{turn.pk}/notes/", text="My own")
+    assert "My own" in text_of(reviewer.get(ways[1]))
+    post(reviewer, conversation, "judge/", rating="good", queue=queue.pk)
+    for way in ways:
+        assert "a wrong number" in text_of(reviewer.get(way)), way
+    assert "who judges this conversation wrote a note" not in text_of(reviewer.get(whole))
+
+
 def test_what_one_person_judges_is_seen_by_all(reviewer: Browser):
     conversation = long_conversation(1)
     make_queue(ReviewQueue(name="Week", judges=1), [conversation.pk])
