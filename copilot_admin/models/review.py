@@ -187,6 +187,8 @@ class Seat(models.Model):
     )
     claimed_at = models.DateTimeField(null=True)
     done_at = models.DateTimeField(null=True)
+    # The conversation was new before somebody took it, and is again when all who did skip it.
+    was_new = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["queue", "id"]

@@ -13,8 +13,8 @@ import random
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
-from copilot_admin.models import ReviewQueue, Seat
-from copilot_admin.review.states import begin, set_state, state_after_verdict
+from copilot_admin.models import Conversation, ReviewQueue, ReviewState, Seat
+from copilot_admin.review.states import begin, set_state, state_after_verdict, take_back
 from copilot_admin.review.verdicts import Person
 
 CLAIM_FOR = timedelta(minutes=30)  # without a verdict; then somebody else may read it
@@ -85,6 +85,7 @@ def claim(queue: ReviewQueue, reviewer: Person, *, now: datetime, after: int = 0
     if not after:
         own = begun.order_by("id").first()
         if own is not None and begun.filter(pk=own.pk).update(claimed_at=now):
+            _begin(own)
             return own
     for _ in range(TRIES):
         free = _free(queue, reviewer, now)
@@ -93,27 +94,50 @@ def claim(queue: ReviewQueue, reviewer: Person, *, now: datetime, after: int = 0
         if seat is None:
             return None
         if _take(seat, reviewer, now):
-            begin(seat.conversation_id)
+            _begin(seat)
             return seat
     return None
 
 
-def skip(queue: ReviewQueue, conversation: int, reviewer: Person) -> int:
-    """Gives a seat back; returns its id, 0 where he had none."""
-    own = Seat.objects.filter(
-        queue=queue, conversation=conversation, reviewer_id=reviewer.pk, done_at=None
-    )
-    seat = own.first()
-    own.update(reviewer=None, claimed_at=None)
-    return seat.pk if seat else 0
+def skip(queue: ReviewQueue, conversation: int, reviewer: Person, *, now: datetime) -> int:
+    """Gives a seat back; returns its id, 0 where he had none.
+
+    What was new before somebody took it is so again when nobody has it any longer.
+    """
+    seats = Seat.objects.filter(conversation=conversation, done_at=None)
+    with transaction.atomic():
+        _lock(conversation)
+        seat = seats.filter(queue=queue, reviewer_id=reviewer.pk).first()
+        if seat is None:
+            return 0
+        seats.filter(pk=seat.pk).update(reviewer=None, claimed_at=None, was_new=False)
+        if seat.was_new:
+            taken = seats.filter(reviewer__isnull=False, claimed_at__gte=now - CLAIM_FOR)
+            other = taken.order_by("id").first()
+            if other is None:
+                take_back(conversation)
+            else:
+                seats.filter(pk=other.pk).update(was_new=True)
+    return seat.pk
+
+
+def set_by_hand(conversation: int, state: ReviewState) -> None:
+    """Somebody says how far the review has come: no seat that is given back changes that."""
+    with transaction.atomic():
+        _lock(conversation)
+        Seat.objects.filter(conversation=conversation, was_new=True).update(was_new=False)
+        set_state(conversation, state)
 
 
 def finish(conversation: int, reviewer: Person, *, now: datetime) -> None:
     """Notes that somebody judged a conversation, in each queue in which he had a seat for it."""
     seats = Seat.objects.filter(conversation=conversation)
-    seats.filter(reviewer_id=reviewer.pk, done_at=None).update(done_at=now)
-    open_seats = seats.filter(queue__is_closed=False).values_list("done_at", flat=True)
-    set_state(conversation, state_after_verdict(done is not None for done in open_seats))
+    with transaction.atomic():
+        _lock(conversation)
+        seats.filter(reviewer_id=reviewer.pk, done_at=None).update(done_at=now)
+        seats.filter(was_new=True).update(was_new=False)
+        open_seats = seats.filter(queue__is_closed=False).values_list("done_at", flat=True)
+        set_state(conversation, state_after_verdict(done is not None for done in open_seats))
 
 
 def holds(queue: ReviewQueue, conversation: int, reviewer: Person) -> bool:
@@ -144,6 +168,20 @@ def progress_of(queue: ReviewQueue, *, now: datetime) -> Progress:
         done=seats.exclude(done_at=None).count(),
         taken=unfinished.filter(reviewer__isnull=False, claimed_at__gte=now - CLAIM_FOR).count(),
     )
+
+
+def _begin(seat: Seat) -> None:
+    """Somebody reads the conversation of his seat."""
+    with transaction.atomic():
+        _lock(seat.conversation_id)
+        if begin(seat.conversation_id):
+            Seat.objects.filter(pk=seat.pk).update(was_new=True)
+
+
+def _lock(conversation: int) -> None:
+    """Those who take, skip and judge a conversation at the same moment do so one after the other."""
+    rows = Conversation.objects.select_for_update().filter(pk=conversation)
+    rows.values_list("pk", flat=True).first()
 
 
 def _free(queue: ReviewQueue, reviewer: Person, now: datetime) -> "QuerySet[Seat]":

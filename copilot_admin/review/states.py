@@ -20,7 +20,13 @@ def set_state(conversation_id: int, state: ReviewState) -> None:
     Conversation.objects.filter(pk=conversation_id).update(review_state=state)
 
 
-def begin(conversation_id: int) -> None:
-    """Somebody reads a conversation that was new; another state stays."""
+def begin(conversation_id: int) -> bool:
+    """Somebody reads a conversation; returns whether it was new, another state stays."""
     new = Conversation.objects.filter(pk=conversation_id, review_state=ReviewState.NEW)
-    new.update(review_state=ReviewState.IN_REVIEW)
+    return bool(new.update(review_state=ReviewState.IN_REVIEW))
+
+
+def take_back(conversation_id: int) -> None:
+    """Nobody reads any longer what was new; a state that it was given since stays."""
+    read = Conversation.objects.filter(pk=conversation_id, review_state=ReviewState.IN_REVIEW)
+    read.update(review_state=ReviewState.NEW)

@@ -21,6 +21,7 @@ from copilot_admin.review.queues import (
     holds,
     make_queue,
     progress_of,
+    set_by_hand,
     skip,
 )
 from copilot_admin.review.states import state_after_verdict
@@ -125,13 +126,13 @@ def test_who_skips_gets_another_conversation_and_not_its_second_seat():
     queue = queue_of(2, judges=2)
     (ada,) = reviewers(1)
     first = claim(queue, ada, now=NOON)
-    second = claim(queue, ada, now=NOON, after=skip(queue, first.conversation_id, ada))
+    second = claim(queue, ada, now=NOON, after=skip(queue, first.conversation_id, ada, now=NOON))
     assert second.conversation_id != first.conversation_id
-    third = claim(queue, ada, now=NOON, after=skip(queue, second.conversation_id, ada))
+    third = claim(queue, ada, now=NOON, after=skip(queue, second.conversation_id, ada, now=NOON))
     assert third.conversation_id == first.conversation_id
     finish(third.conversation_id, ada, now=NOON)
     last = claim(queue, ada, now=NOON)
-    skipped = skip(queue, last.conversation_id, ada)
+    skipped = skip(queue, last.conversation_id, ada, now=NOON)
     assert claim(queue, ada, now=NOON, after=skipped).conversation_id == last.conversation_id
 
 
@@ -141,11 +142,76 @@ def test_what_is_skipped_goes_to_the_end_and_to_others():
     queue = queue_of(2)
     ada, bob = reviewers(2)
     first = claim(queue, ada, now=NOON)
-    after = skip(queue, first.conversation_id, ada)
+    after = skip(queue, first.conversation_id, ada, now=NOON)
     second = claim(queue, ada, now=NOON, after=after)
     assert second.conversation_id != first.conversation_id
     assert claim(queue, bob, now=NOON).pk == first.pk
-    assert skip(queue, first.conversation_id, ada) == 0
+    assert skip(queue, first.conversation_id, ada, now=NOON) == 0
+
+
+def state_of(conversation: int) -> str:
+    return Conversation.objects.get(pk=conversation).review_state
+
+
+@pytest.mark.database
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", ReviewState)
+def test_what_is_skipped_is_in_the_state_that_it_had_before(state: ReviewState):
+    queue = queue_of(1)
+    (ada,) = reviewers(1)
+    Conversation.objects.update(review_state=state)
+    for _ in range(2):
+        seat = claim(queue, ada, now=NOON)
+        read = ReviewState.IN_REVIEW if state is ReviewState.NEW else state
+        assert state_of(seat.conversation_id) == read
+        skip(queue, seat.conversation_id, ada, now=NOON)
+        assert state_of(seat.conversation_id) == state
+
+
+@pytest.mark.database
+@pytest.mark.django_db
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_two_who_read_the_last_who_skips_leaves_it_as_it_was(order: tuple[int, int]):
+    queue = queue_of(1, judges=2)
+    both = reviewers(2)
+    for one in both:
+        (pk,) = {claim(queue, one, now=NOON).conversation_id}
+    first, last = (both[place] for place in order)
+    skip(queue, pk, first, now=NOON)
+    assert state_of(pk) == ReviewState.IN_REVIEW
+    skip(queue, pk, last, now=NOON)
+    assert state_of(pk) == ReviewState.NEW
+
+
+@pytest.mark.database
+@pytest.mark.django_db
+def test_what_somebody_judged_or_set_by_hand_stays_in_review_when_it_is_skipped():
+    queue = queue_of(2, judges=2)
+    ada, bob = reviewers(2)
+    pk = claim(queue, ada, now=NOON).conversation_id
+    assert claim(queue, bob, now=NOON).conversation_id == pk
+    finish(pk, bob, now=NOON)
+    skip(queue, pk, ada, now=NOON)
+    assert state_of(pk) == ReviewState.IN_REVIEW
+    other = claim(queue, bob, now=NOON).conversation_id
+    set_by_hand(other, ReviewState.IN_REVIEW)
+    skip(queue, other, bob, now=NOON)
+    assert state_of(other) == ReviewState.IN_REVIEW
+
+
+@pytest.mark.database
+@pytest.mark.django_db
+def test_who_left_long_ago_does_not_keep_it_in_review():
+    queue = queue_of(1, judges=2)
+    ada, bob = reviewers(2)
+    pk = claim(queue, ada, now=NOON).conversation_id
+    later = NOON + CLAIM_FOR * 2
+    Seat.objects.filter(reviewer=None).update(reviewer=bob, claimed_at=later)
+    skip(queue, pk, bob, now=later)
+    assert state_of(pk) == ReviewState.IN_REVIEW  # it was, when he took it
+    assert claim(queue, bob, now=later).conversation_id == pk  # from Ada, who left
+    skip(queue, pk, bob, now=later)
+    assert state_of(pk) == ReviewState.NEW
 
 
 @pytest.mark.database

@@ -21,8 +21,7 @@ from copilot_admin.admin.transcripts.views import JUDGE, TranscriptViews, number
 from copilot_admin.admin.transcripts.way import NEWER, OLDER, Way, way_in
 from copilot_admin.models import Action, Conversation, ReviewQueue, ReviewState, Turn, TurnNote
 from copilot_admin.review.notes import LONGEST, add_note, own_note
-from copilot_admin.review.queues import finish, skip
-from copilot_admin.review.states import set_state
+from copilot_admin.review.queues import finish, set_by_hand, skip
 from copilot_admin.review.verdicts import Judged, active_criteria, save_verdict, verdict_of
 
 post_only = method_decorator(require_POST)
@@ -80,7 +79,7 @@ class JudgingViews(TranscriptViews):
         if state not in ReviewState.values:
             raise Http404
         with transaction.atomic():
-            set_state(conversation.pk, ReviewState(state))
+            set_by_hand(conversation.pk, ReviewState(state))
             if state != conversation.review_state:
                 was, now = {"review_state": conversation.review_state}, {"review_state": state}
                 self.audit(request, Action.CHANGED, conversation, before=was, after=now)
@@ -95,7 +94,7 @@ class JudgingViews(TranscriptViews):
         except Http404:
             return self._on_from_deleted(request, way)
         queue = get_object_or_404(ReviewQueue, pk=way.queue)
-        after = skip(queue, conversation.pk, request.user)
+        after = skip(queue, conversation.pk, request.user, now=timezone.now())
         return next_in_queue(request, queue, after=after)
 
     def _on_from_deleted(self, request: HttpRequest, way: Way) -> HttpResponse:
