@@ -16,6 +16,7 @@ from copilot_admin.models import (
     Criterion,
     Feedback,
     ReviewQueue,
+    SavedQuestion,
     TranscriptExport,
     Turn,
     TurnNote,
@@ -25,6 +26,7 @@ from copilot_admin.review.queues import make_queue
 from tests.admin.transcripts.test_again import asked_with_data
 from tests.admin.transcripts.test_list import make_conversations
 from tests.admin.transcripts.transcript_rows import long_conversation
+from tests.browser.test_playground import answered
 from tests.browser.visits import LOOKS, PHONE, Visit, visit
 from tests.factories import make_copilot, make_user
 from tests.journal.journaling import Client, ai
@@ -158,6 +160,13 @@ def test_a_question_is_opened_in_the_playground_with_its_data(eve: Visit):
     prices = panel.locator(".ca-play-widget").filter(has_text=re.compile("^Prices"))
     expect(prices.locator("select")).to_have_value("primary")
     expect(panel.locator("[data-play-timezone]")).to_have_value("Europe/Rome")
+    panel.get_by_role("button", name="Ask", exact=True).click()
+    answered(page, 1)
+    panel.get_by_role("button", name="Save question").click()
+    expect(panel.get_by_role("link", name="The question is saved.")).to_be_visible()
+    # Both go when the transcript that they come from is erased.
+    assert Conversation.objects.exclude(pk=conversation.pk).get().origin == conversation.pk
+    assert SavedQuestion.objects.get().origin == conversation.pk
 
 
 @pytest.mark.parametrize("look", LOOKS)
