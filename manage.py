@@ -10,9 +10,14 @@ from django.db import Error
 
 from copilot_admin.server.garbage import look_rarely
 
+USAGE = 2  # exit status, as of arguments that a command does not know
+
 
 def main(argv: Sequence[str]) -> None:
-    """Runs a command; a database that cannot be used is one line, `--traceback` shows more."""
+    """Runs a command; a database that cannot be used is one line, `--traceback` shows more.
+
+    So is an argument that is no text: names of files may be none, and any other is refused where it is used.
+    """
     try:
         execute_from_command_line(list(argv))
     except Error as error:
@@ -23,6 +28,17 @@ def main(argv: Sequence[str]) -> None:
         if sentence is None:
             raise
         sys.exit(f"CommandError: {sentence}")
+    except UnicodeEncodeError:
+        odd = [one for one in argv if not is_text(one)]
+        if not odd or "--traceback" in argv:
+            raise
+        sys.stderr.write(f"CommandError: {odd[0]!r} is no text in UTF-8.\n")
+        sys.exit(USAGE)
+
+
+def is_text(argument: str) -> bool:
+    """Whether an argument came in UTF-8; of what did not, Python keeps the bytes as halves of surrogates."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in argument)
 
 
 if __name__ == "__main__":

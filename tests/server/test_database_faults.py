@@ -123,6 +123,29 @@ def test_a_command_that_cannot_open_the_database_says_so_in_one_line(unopened, c
         manage.main(["manage.py", command, "--traceback"])
 
 
+@pytest.mark.parametrize("argument", ["--search=\udcff", "\ud800x"])
+def test_an_argument_that_is_no_text_is_refused_in_one_line_where_it_is_used(
+    monkeypatch, capsys, argument: str
+):
+    def uses(argv: list[str]) -> None:
+        argv[2].encode()
+
+    monkeypatch.setattr(manage, "execute_from_command_line", uses)
+    with pytest.raises(SystemExit) as ended:
+        manage.main(["manage.py", "replay", argument])
+    assert ended.value.code == manage.USAGE
+    assert capsys.readouterr().err == f"CommandError: {argument!r} is no text in UTF-8.\n"
+    with pytest.raises(UnicodeEncodeError):
+        manage.main(["manage.py", "replay", argument, "--traceback"])
+    manage.main(["manage.py", "transcripts", "--format=csv", argument])  # the name of a file, say
+
+
+def test_a_text_of_ours_that_cannot_be_written_is_no_fault_of_the_arguments(monkeypatch):
+    monkeypatch.setattr(manage, "execute_from_command_line", lambda argv: "\udcff".encode())
+    with pytest.raises(UnicodeEncodeError):
+        manage.main(["manage.py", "sweep"])
+
+
 @pytest.mark.parametrize(
     ("error", "arguments", "is_told"),
     [
