@@ -134,12 +134,12 @@ async def _admitted(question: AdmittedQuery, patience: Patience) -> Admission:
     try:
         return await admit_asking(question.asking, id=str(question.ids.run_id), patience=patience)
     except LimitExceeded as error:
-        _tell(question, error)
+        _tell(question, error, has_row=True)
         await REFUSED.note(_refusal(question, error), limit=error.rule.kind.key)
         raise
 
 
-def _tell(question: AdmittedQuery, error: RequestError) -> None:
+def _tell(question: AdmittedQuery, error: RequestError, *, has_row: bool = False) -> None:
     """Tells those who watch the server that a question was refused."""
     tell_refusal(
         error,
@@ -151,6 +151,7 @@ def _tell(question: AdmittedQuery, error: RequestError) -> None:
         user=named(question.user, settings.USER_IN_LOGS),
         is_trial=question.caller.is_trying,
         generation=question.query.generation,
+        has_row=has_row,
     )
 
 

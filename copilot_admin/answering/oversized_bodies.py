@@ -50,6 +50,7 @@ async def record_oversized(scope: Scope, error: BodyTooLarge) -> None:
         caller=caller.principal,
         user=named(caller.user, settings.USER_IN_LOGS),
         is_trial=caller.is_trying,
+        has_row=True,
     )
     with suppress(RequestError, db.Error):
         await JOURNAL.refuse(

@@ -63,6 +63,7 @@ class EndedRun:
         cost_confidence: How well that is known; None: nobody looked.
         facts: What the engine did.
         client_calls: What the client was asked for.
+        has_row: The journal has it, or counts it with one that it has; else its code alone is counted.
         keeps_content: Words of it may be told, if the operator asks for them.
         traceparent: That came with the request.
     """
@@ -91,5 +92,6 @@ class EndedRun:
     moments: Moments
     facts: tuple[Fact, ...] = ()
     client_calls: tuple[ClientCall, ...] = ()
+    has_row: bool = True
     keeps_content: bool = False
     traceparent: str = ""

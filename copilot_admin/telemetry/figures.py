@@ -44,7 +44,7 @@ class Figures:
         )
         self._runs = Counter(
             "copilot_runs",
-            "Questions that were answered or refused, by how that ended.",
+            "Questions that were answered, or refused by a limit, by how that ended.",
             ("copilot", "outcome"),
             registry=made,
         )
@@ -109,8 +109,11 @@ class Figures:
         self._refusals.labels(error.code).inc()
 
     def count_run(self, run: EndedRun) -> None:
-        """Counts a run that has ended; a trial is no use of a copilot, but its model was asked."""
-        if not run.is_trial:
+        """Counts a run that has ended; a trial is no use of a copilot, but its model was asked.
+
+        What was refused and has no row is counted by its code, so that runs here are those of the journal.
+        """
+        if run.has_row and not run.is_trial:
             self._count_use(run)
         self._count_models(run)
         if run.outcome is Outcome.REFUSED:

@@ -23,6 +23,7 @@ def tell_refusal(
     user: str = "",
     is_trial: bool = False,
     generation: int | None = None,
+    has_row: bool = False,
 ) -> None:
     """Tells everybody; never raises.
 
@@ -36,6 +37,7 @@ def tell_refusal(
         user: The user, as the setting has him named.
         is_trial: A builder or a test asked.
         generation: Of the protocol, if the question was read.
+        has_row: The journal keeps it.
     """
     moments = Moments(came=came, ended=monotonic_ns())
     ms = (moments.ended - came) // _NS_PER_MS
@@ -52,6 +54,7 @@ def tell_refusal(
             generation=generation,
             outcome=Outcome.REFUSED,
             error_code=error.code,
+            has_row=has_row,
             started_at=datetime.now(UTC) - timedelta(milliseconds=ms),
             ms=ms,
             moments=moments,

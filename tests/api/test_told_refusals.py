@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from copilot_admin.models import Access, Outcome
+from copilot_admin.models import Access, Outcome, Run
 from copilot_admin.telemetry import watchers
 from copilot_admin.telemetry.ended_run import EndedRun
 from tests.factories import make_key, make_published
@@ -50,6 +50,7 @@ def about(run: EndedRun) -> dict[str, Any]:
     names = ("trace_id", "copilot", "version", "caller", "error_code")
     assert run.outcome is Outcome.REFUSED
     assert run.moments.came <= run.moments.ended
+    assert run.has_row == Run.objects.exists()
     return {name: getattr(run, name) for name in names}
 
 

@@ -67,14 +67,20 @@ def test_every_try_of_a_provider_that_failed_is_an_error_of_it():
 
 def test_a_refused_question_has_no_times():
     figures = Figures()
-    figures.count_run(
-        ended_run(copilot="", outcome=Outcome.REFUSED, usage=None, moments=Moments(came=0))
-    )
+    figures.count_run(ended_run(outcome=Outcome.REFUSED, usage=None, moments=Moments(came=0)))
     figures.count_refusal(Unavailable("Later.", code="draining"))
     assert lines(figures) == {
-        'copilot_runs_total{copilot="",outcome="refused"}': 1,
+        'copilot_runs_total{copilot="news",outcome="refused"}': 1,
         'copilot_refusals_total{code="draining"}': 1,
     }
+
+
+def test_what_was_refused_and_has_no_row_is_counted_by_its_code_alone():
+    figures = Figures()
+    for copilot in ("", "news"):
+        figures.count_run(ended_run(copilot=copilot, outcome=Outcome.REFUSED, has_row=False))
+        figures.count_refusal(Unavailable("Later.", code="draining"))
+    assert lines(figures) == {'copilot_refusals_total{code="draining"}': 2}
 
 
 def test_a_trial_is_no_use_of_a_copilot_but_its_model_was_asked():
