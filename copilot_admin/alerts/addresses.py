@@ -22,12 +22,20 @@ def mail_addresses(text: str) -> list[str]:
     """
     if len(text) > LONGEST_TEXT:
         raise _too_many()
-    found: dict[str, str] = {}
-    for part in text.replace(",", "\n").replace(";", "\n").splitlines():
-        if address := part.strip():
-            found.setdefault(address.casefold(), _checked(address))
+    found = typed_addresses(text)
+    for address in found:
+        check_address(address)
     if len(found) > MOST_ADDRESSES:
         raise _too_many()
+    return found
+
+
+def typed_addresses(text: str) -> list[str]:
+    """What stands between commas or line ends, each once, whether it is an address or not."""
+    parts = text.replace(",", "\n").replace(";", "\n").splitlines()
+    found: dict[str, str] = {}
+    for address in filter(None, map(str.strip, parts)):
+        found.setdefault(address.casefold(), address)
     return list(found.values())
 
 
@@ -52,7 +60,12 @@ def webhook_url(text: str) -> str:
     return url
 
 
-def _checked(address: str) -> str:
+def check_address(address: str) -> None:
+    """Looks whether mail can be sent to an address.
+
+    Raises:
+        ConfigurationError: It is none.
+    """
     try:
         validate_email(address)
     except ValidationError:
@@ -60,7 +73,6 @@ def _checked(address: str) -> str:
         raise ConfigurationError(_("“%(text)s” is no mail address.") % {"text": address_}) from None
     if len(address) > LONGEST_ADDRESS:
         raise ConfigurationError(_("A mail address has at most 254 characters."))
-    return address
 
 
 def _too_many() -> ConfigurationError:

@@ -25,11 +25,15 @@ AT_ONCE = 20  # rules of one round; the others follow in the next one, seconds l
 def check_due() -> None:
     """Looks at the rules whose time has come; call it in a thread of its own.
 
-    Reads with a connection that it gives back, and writes through the journal's thread.
+    Reads with a connection that it gives back, and writes through the journal's thread. A rule is claimed
+    when the one before is settled: of one that breaks the others are looked at seconds later.
     """
     try:
-        for rule in WRITER.submit(partial(claim_due, timezone.now())).result():
-            finding = found(rule, timezone.now())
+        for _ in range(AT_ONCE):
+            claimed = WRITER.submit(partial(claim_due, timezone.now(), most=1)).result()
+            if not claimed:
+                break
+            finding = found(claimed[0], timezone.now())
             if finding is not None:
                 WRITER.submit(partial(settle, finding, timezone.now())).result()
     finally:
@@ -37,14 +41,14 @@ def check_due() -> None:
     WRITER.submit(partial(send_due_digests, timezone.now())).result()
 
 
-def claim_due(at: datetime) -> list[AlertRule]:
-    """Rules to look at now, handed to one caller only; what was switched off is closed."""
+def claim_due(at: datetime, *, most: int = AT_ONCE) -> list[AlertRule]:
+    """Rules to look at now, at most so many, handed to one caller only; what was switched off is closed."""
     Alert.objects.filter(closed_at=None, rule__enabled=False).update(closed_at=at)
     # What is due later than that was written by a clock that went wrong.
     is_due = Q(due_at__lte=at) | Q(due_at__gt=at + 2 * EVERY)
     due = AlertRule.objects.filter(is_due, enabled=True).select_related("copilot", "webhook")
     claimed = []
-    for rule in due.order_by("due_at", "pk")[:AT_ONCE]:
+    for rule in due.order_by("due_at", "pk")[:most]:
         if AlertRule.objects.filter(pk=rule.pk, due_at=rule.due_at).update(due_at=at + EVERY):
             rule.due_at = at + EVERY
             claimed.append(rule)

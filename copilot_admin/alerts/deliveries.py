@@ -15,9 +15,10 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 import orjson
 
-from copilot_admin.alerts.addresses import mail_addresses
+from copilot_admin.alerts.addresses import check_address, typed_addresses
 from copilot_admin.alerts.messages import Message
 from copilot_admin.alerts.plain import one_line
+from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import (
     Alert,
     AlertDelivery,
@@ -26,6 +27,7 @@ from copilot_admin.models import (
     AlertWebhook,
     DeliveryState,
 )
+from copilot_admin.models.alerts import LONGEST_ADDRESS
 from copilot_admin.storage.many import delete_rows
 
 LEASE = timedelta(minutes=5)  # a try takes a minute at most; a worker may take some to begin
@@ -70,11 +72,21 @@ def make(
         "subject": message.subject,
     }
     of |= {"made_at": message.at, "due_at": message.at}
-    rows = [AlertDelivery(**of, to=address, body=message.text) for address in mail_addresses(mails)]
+    rows = [_mail(to, AlertDelivery(**of, body=message.text)) for to in typed_addresses(mails)]
     if webhook is not None:
         body = orjson.dumps(dict(message.payload)).decode()
         rows.append(AlertDelivery(**of, webhook=webhook, body=body))
     return AlertDelivery.objects.bulk_create(rows)
+
+
+def _mail(to: str, row: AlertDelivery) -> AlertDelivery:
+    """A message to an address; one that is no address, which no form takes, keeps it from nobody else."""
+    row.to = to[:LONGEST_ADDRESS]
+    try:
+        check_address(to)
+    except ConfigurationError as error:
+        row.state, row.answer = DeliveryState.FAILED, error.public
+    return row
 
 
 def make_for(

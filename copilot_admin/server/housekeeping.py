@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 import contextlib
 from datetime import datetime
 from functools import partial
+import logging
 
 from django import db
 from django.conf import settings
@@ -30,7 +31,7 @@ from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
 from copilot_admin.engine.documents.registry import data_types
 from copilot_admin.engine.files.file_processes import WORKERS
 from copilot_admin.engine.providers.registry import aclose_all, provider_kinds
-from copilot_admin.errors import ConfigurationError, Unavailable
+from copilot_admin.errors import ConfigurationError, CopilotError, Unavailable
 from copilot_admin.journal import HEARTBEAT_SECONDS, JOURNAL, beat, reap, replay_spool
 from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.counting import COUNTING
@@ -62,6 +63,8 @@ from copilot_admin.upkeep.tasks import (
     resume_fillings,
     resume_removals,
 )
+
+logger = logging.getLogger(__name__)
 
 STOP_SECONDS = 5.0
 PATIENCE_SECONDS = 60.0  # then the other duties go on beside one that hangs
@@ -279,8 +282,11 @@ async def _again_and_again(*duties: Duty) -> None:
 
 async def _forgiving(duty: Duty) -> None:
     """A database that is away is no news here: it is tried again."""
-    with contextlib.suppress(db.Error, Unavailable):
-        await duty()
+    try:
+        with contextlib.suppress(db.Error, Unavailable):
+            await duty()
+    except CopilotError:  # told to nobody else: there is no request to answer
+        logger.exception("duty %s ended with an error", getattr(duty, "__name__", duty))
 
 
 def _forward_audit_trail() -> None:

@@ -1,5 +1,6 @@
 """From a thumb down to the mailbox and the receiver, through housekeeping and the background."""
 
+from datetime import datetime
 from decimal import Decimal
 
 from asgiref.sync import async_to_sync, sync_to_async
@@ -9,8 +10,11 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 import pytest
 
-from copilot_admin.alerts.checking import check_due
+from copilot_admin.alerts import checking
+from copilot_admin.alerts.checking import check_due, found
+from copilot_admin.alerts.settling import Finding
 from copilot_admin.alerts.tasks import attempt, send_due
+from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Alert, AlertDelivery, AlertDigest, AlertRule
 from copilot_admin.server.housekeeping import look_at_rules, tell
 from copilot_admin.storage.writer import WRITER
@@ -69,6 +73,37 @@ def test_rules_are_looked_at_and_digests_sent_by_any_process():
     check_due()
     events = AlertDelivery.objects.order_by("event").values_list("event", flat=True)
     assert list(events) == ["digest", "opened"]
+
+
+@pytest.mark.database
+def test_an_address_that_is_none_keeps_nobody_else_from_being_told():
+    rule = something_is_wrong(mails="äöü@example.com\nops@example.com\n" + "x" * 300)
+    make_rule(name="Later", due_at=timezone.now(), threshold=Decimal(1))
+    check_due()
+    told = AlertDelivery.objects.order_by("made_at", "to").values_list("state", "to", "answer")
+    assert [(state, to[:20], said) for state, to, said in told.filter(alert__rule=rule)] == [
+        ("waiting", "ops@example.com", ""),
+        ("failed", "x" * 20, f"“{'x' * 79}…” is no mail address."),
+        ("failed", "äöü@example.com", "“äöü@example.com” is no mail address."),
+    ]
+    assert Alert.objects.count() == 2
+
+
+@pytest.mark.database
+def test_a_rule_that_breaks_keeps_no_other_from_being_looked_at(monkeypatch):
+    broken = something_is_wrong(name="Broken")
+    make_rule(name="Whole", due_at=timezone.now(), threshold=Decimal(1))
+
+    def breaks(rule: AlertRule, at: datetime) -> Finding | None:
+        if rule.pk == broken.pk:
+            raise ConfigurationError("It cannot be measured.")
+        return found(rule, at)
+
+    monkeypatch.setattr(checking, "found", breaks)
+    with pytest.raises(ConfigurationError):
+        check_due()
+    check_due()  # seconds later
+    assert [alert.rule.name for alert in Alert.objects.all()] == ["Whole"]
 
 
 def test_a_worker_sends_what_waits_in_the_database(settings):

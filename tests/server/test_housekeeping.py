@@ -83,6 +83,7 @@ def rounds(*duties: Any, until: asyncio.Event) -> None:
         (JournalDown(), False),
         (RuntimeError("a bug"), True),
         (OSError("a disk"), True),
+        (ConfigurationError("A row is wrong."), True),
         (asyncio.CancelledError(), False),
     ],
 )
