@@ -34,7 +34,7 @@ def asked_before(
 
 
 def test_nothing_changed_ends_with_0(capsys, monkeypatch):
-    script(monkeypatch, text("Same."), text("New."))
+    script(monkeypatch, text("Same."), text("Same."))  # whichever is asked first
     copilot = make_copilot()
     asked_before(copilot, "Same.", "How are\nyou?")
     make_saved(copilot, "x" * 200)
@@ -114,6 +114,9 @@ def test_an_interrupted_replay_is_paused(capsys, monkeypatch):
         (["--most-cost", "much"], "no amount of US dollars"),
         (["--most-cost", "-1"], "no amount of US dollars"),
         (["--most-cost", "nan"], "no amount of US dollars"),
+        (["--most-cost", "1e12"], "no amount of US dollars"),
+        (["--most-cost", "1e999"], "no amount of US dollars"),
+        (["--questions", "999999"], "has no saved question 999999."),
     ],
 )
 def test_what_cannot_be_done_is_said_and_ends_with_2(options, words):

@@ -32,6 +32,7 @@ from copilot_admin.studio.replay_tasks import replay_here
 
 SAME, CHANGED, NOT_RUN = 0, 1, 2  # exit statuses
 ALL = "all"
+MOST_DOLLARS = 10**12  # a column of costs takes so many; more is a slip
 LONGEST_LINE = 100  # characters of a question in a line
 
 
@@ -133,19 +134,27 @@ def _amount(text: str | None) -> Decimal | None:
         amount = Decimal(text)
     except InvalidOperation:
         amount = Decimal(-1)
-    if not amount.is_finite() or amount < 0:
+    if not amount.is_finite() or not 0 <= amount < MOST_DOLLARS:
         raise ConfigurationError(f"'{text}' is no amount of US dollars, such as 0.50.")
     return amount
 
 
 def _questions(copilot: Copilot, which: str) -> QuerySet[SavedQuestion]:
-    """All questions, those with some ids, or those with a label."""
+    """All questions, those with some ids, or those with a label.
+
+    Raises:
+        ConfigurationError: One of the ids is none of this copilot's.
+    """
     rows = SavedQuestion.objects.filter(copilot=copilot)
     ids = which.replace(" ", "").split(",")
     if which == ALL:
         return rows
     if all(one.isascii() and one.isdecimal() and len(one) <= 18 for one in ids):
-        return rows.filter(pk__in=map(int, ids))
+        known = set(rows.filter(pk__in=map(int, ids)).values_list("pk", flat=True))
+        for one in ids:
+            if int(one) not in known:
+                raise ConfigurationError(f"'{copilot.slug}' has no saved question {one}.")
+        return rows.filter(pk__in=known)
     return rows.filter(label=which)
 
 
