@@ -156,7 +156,7 @@ def judges_of(conversation: int) -> set[int]:
     """Those who have a seat for a conversation in a queue in which two people judge each."""
     seats = Seat.objects.filter(conversation=conversation, reviewer__isnull=False)
     both = seats.filter(queue__is_closed=False, queue__judges__gt=1)
-    return {one for one in both.values_list("reviewer", flat=True) if one is not None}
+    return set(both.values_list("reviewer", flat=True))
 
 
 def progress_of(queue: ReviewQueue, *, now: datetime) -> Progress:

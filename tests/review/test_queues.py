@@ -149,6 +149,13 @@ def test_what_is_skipped_goes_to_the_end_and_to_others():
     assert skip(queue, first.conversation_id, ada, now=NOON) == 0
 
 
+def taken(queue: ReviewQueue, reviewer: User, now: datetime = NOON) -> int:
+    """The conversation that somebody is handed."""
+    seat = claim(queue, reviewer, now=now)
+    assert seat is not None
+    return seat.conversation_id
+
+
 def state_of(conversation: int) -> str:
     return Conversation.objects.get(pk=conversation).review_state
 
@@ -161,11 +168,11 @@ def test_what_is_skipped_is_in_the_state_that_it_had_before(state: ReviewState):
     (ada,) = reviewers(1)
     Conversation.objects.update(review_state=state)
     for _ in range(2):
-        seat = claim(queue, ada, now=NOON)
+        pk = taken(queue, ada)
         read = ReviewState.IN_REVIEW if state is ReviewState.NEW else state
-        assert state_of(seat.conversation_id) == read
-        skip(queue, seat.conversation_id, ada, now=NOON)
-        assert state_of(seat.conversation_id) == state
+        assert state_of(pk) == read
+        skip(queue, pk, ada, now=NOON)
+        assert state_of(pk) == state
 
 
 @pytest.mark.database
@@ -175,7 +182,7 @@ def test_of_two_who_read_the_last_who_skips_leaves_it_as_it_was(order: tuple[int
     queue = queue_of(1, judges=2)
     both = reviewers(2)
     for one in both:
-        (pk,) = {claim(queue, one, now=NOON).conversation_id}
+        pk = taken(queue, one)
     first, last = (both[place] for place in order)
     skip(queue, pk, first, now=NOON)
     assert state_of(pk) == ReviewState.IN_REVIEW
@@ -188,12 +195,12 @@ def test_of_two_who_read_the_last_who_skips_leaves_it_as_it_was(order: tuple[int
 def test_what_somebody_judged_or_set_by_hand_stays_in_review_when_it_is_skipped():
     queue = queue_of(2, judges=2)
     ada, bob = reviewers(2)
-    pk = claim(queue, ada, now=NOON).conversation_id
-    assert claim(queue, bob, now=NOON).conversation_id == pk
+    pk = taken(queue, ada)
+    assert taken(queue, bob) == pk
     finish(pk, bob, now=NOON)
     skip(queue, pk, ada, now=NOON)
     assert state_of(pk) == ReviewState.IN_REVIEW
-    other = claim(queue, bob, now=NOON).conversation_id
+    other = taken(queue, bob)
     set_by_hand(other, ReviewState.IN_REVIEW)
     skip(queue, other, bob, now=NOON)
     assert state_of(other) == ReviewState.IN_REVIEW
@@ -204,12 +211,12 @@ def test_what_somebody_judged_or_set_by_hand_stays_in_review_when_it_is_skipped(
 def test_who_left_long_ago_does_not_keep_it_in_review():
     queue = queue_of(1, judges=2)
     ada, bob = reviewers(2)
-    pk = claim(queue, ada, now=NOON).conversation_id
+    pk = taken(queue, ada)
     later = NOON + CLAIM_FOR * 2
     Seat.objects.filter(reviewer=None).update(reviewer=bob, claimed_at=later)
     skip(queue, pk, bob, now=later)
     assert state_of(pk) == ReviewState.IN_REVIEW  # it was, when he took it
-    assert claim(queue, bob, now=later).conversation_id == pk  # from Ada, who left
+    assert taken(queue, bob, now=later) == pk  # from Ada, who left
     skip(queue, pk, bob, now=later)
     assert state_of(pk) == ReviewState.NEW
 
