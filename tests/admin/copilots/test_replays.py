@@ -174,6 +174,7 @@ def test_a_bound_that_was_reached_is_raised_before_it_goes_on(builder: Client, t
     Replay.objects.update(state=ReplayState.COST_BOUND)
     page = builder.get(url("replay", copilot.pk, replay.pk)).content.decode()
     assert "It stopped at its bound of $0.20." in page
+    assert page.count("so far.") == 1
     builder.post(url("replay_wish", copilot.pk, replay.pk), {"wish": "resume", "most_cost": typed})
     replay.refresh_from_db()
     assert replay.state == state
