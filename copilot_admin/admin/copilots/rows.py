@@ -14,6 +14,7 @@ from copilot_admin.admin.common.record_rows import RecordRow
 from copilot_admin.admin.common.rows import RowForm
 from copilot_admin.copilots.fields.controls import TAKEN_KEYS, CustomFeatureEntry, OptionEntry
 from copilot_admin.copilots.fields.records import CallLimitEntry, ModelEntry, StepEntry
+from copilot_admin.copilots.romanized import romanized
 from protocol.features import CustomFeatureType
 
 PARAMETER_NAME = RegexValidator(
@@ -118,7 +119,7 @@ class CustomFeatureRow(RecordRow):
         """Makes the key where there is none, and looks at what the kind needs."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
         if "label" in values and not values.get("key") and "key" not in self.errors:
-            values["key"] = slugify(values["label"]) or "option"
+            values["key"] = slugify(romanized(values["label"])) or "option"
         if values.get("key") in TAKEN_KEYS:
             self.add_error(
                 "key", _("Workspace has a feature of its own with this key. Choose another.")

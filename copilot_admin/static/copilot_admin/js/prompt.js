@@ -2,6 +2,8 @@
 // builder's own controls as they are typed, and says at once which names mean nothing and which
 // placeholder has no end.
 
+import { romanized } from "./romanized.js";
+
 for (const box of document.querySelectorAll("[data-ca-prompt]")) {
   const text = box.querySelector("textarea");
   const palette = box.querySelector("[data-ca-palette]");
@@ -139,8 +141,7 @@ function chip(own, label) {
 }
 
 function slug(text) {
-  return text
-    .normalize("NFKD")
+  return romanized(text)
     .replace(/[^\w\s-]/g, "")
     .trim()
     .toLowerCase()

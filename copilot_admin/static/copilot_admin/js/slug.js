@@ -1,9 +1,10 @@
 // Writes the slug of a new copilot from its name, until somebody writes one by hand. The rule is that
-// of `copilots/slugs.py`, which makes one of a name without any Latin letter when it is saved.
+// of `copilots/slugs.py`, which makes one of a name that nobody can read when it is saved.
+
+import { romanized } from "./romanized.js";
 
 const name = document.getElementById("id_name");
 const slug = document.getElementById("id_slug");
-const PLAIN = { ß: "ss", æ: "ae", ø: "o", œ: "oe", đ: "d", ł: "l", ı: "i" };
 let isOurs = Boolean(slug) && !slug.value && !slug.disabled;
 
 slug?.addEventListener("input", () => (isOurs = false));
@@ -14,13 +15,10 @@ if (name?.value) {
 
 function write() {
   if (isOurs) {
-    slug.value = name.value
-      .toLowerCase()
-      .replace(/[ßæøœđłı]/g, (letter) => PLAIN[letter])
-      .normalize("NFKD")
-      .replace(/\p{M}/gu, "")
+    slug.value = romanized(name.value)
       .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-+/, "")
       .slice(0, 60)
-      .replace(/^-+|-+$/g, "");
+      .replace(/-+$/, "");
   }
 }
