@@ -77,6 +77,16 @@ def test_copilots_are_counted_and_found_by_their_tags_in_any_capitals() -> None:
 
 
 @pytest.mark.django_db
+def test_tags_stand_as_people_look_for_them_in_every_script() -> None:
+    tags = ["Q10", "q9", "Zins", "Ärger", "арбуз", "Ёлка", "Жук", "10", "9", "٢", "Q9 b", "ﬁx"]
+    make_copilot(tags=tags)
+    assert [found.tag for found in known_tags(Copilot.objects.all())] == [
+        *("٢", "9", "10", "Ärger", "ﬁx", "q9", "Q9 b", "Q10", "Zins"),
+        *("арбуз", "Ёлка", "Жук"),
+    ]
+
+
+@pytest.mark.django_db
 def test_tags_are_no_change_of_the_draft() -> None:
     copilot = make_copilot()
     before = Copilot.objects.get().updated_at
