@@ -257,7 +257,13 @@ class CopilotAdmin(
             ) % {"count": open_points}
             self.message_user(request, text, level="warning")
         else:
-            self.message_user(request, _("Draft saved. What is live has not changed."))
+            self.message_user(request, _saved_words(copilot))
         if "_continue" in request.POST:
             return HttpResponseRedirect(self.change_url(copilot))
         return HttpResponseRedirect(reverse("admin:copilot_admin_copilot_changelist"))
+
+
+def _saved_words(copilot: Copilot) -> str:
+    if copilot.live is None:
+        return _("Draft saved. Nobody sees it before you publish it.")
+    return _("Draft saved. What is live has not changed.")

@@ -65,7 +65,7 @@ def test_copilot_is_made_from_a_name_a_provider_and_a_model(builder: Client) -> 
         {"name": "News Reader", "slug": "news-reader", "provider": provider.pk, "model": "m-1"},
         form_id=FORM,
     )
-    assert messages_of(response) == ["Draft saved. What is live has not changed."]
+    assert messages_of(response) == ["Draft saved. Nobody sees it before you publish it."]
     copilot = Copilot.objects.get()
     assert (copilot.name, copilot.slug, copilot.model) == ("News Reader", "news-reader", "m-1")
     assert copilot.live is None
