@@ -205,7 +205,11 @@ def _plan_url(token: str) -> str:
 
 
 def _told(faults: tuple[FileFault, ...]) -> dict[str, Any]:
-    rows = [{"words": in_words(one), "path": one.path} for one in faults[:MOST_FAULTS]]
+    told = [(in_words(one), one.path) for one in faults[:MOST_FAULTS]]
+    # A path that the words begin with, such as the name of a file, would be told twice.
+    rows = [
+        {"words": words, "path": "" if words.startswith(path) else path} for words, path in told
+    ]
     return {"faults": rows, "more_faults": max(len(faults) - MOST_FAULTS, 0)}
 
 

@@ -128,6 +128,12 @@ def test_faults_are_told_in_words_and_nothing_is_kept(builder: Client) -> None:
     assert not PendingImport.objects.exists()
 
 
+def test_a_file_that_cannot_be_read_is_told_once(builder: Client) -> None:
+    page = send(builder, b"\x89PNG\0").content.decode()
+    assert page.count("file-1.yaml") == 1
+    assert "file-1.yaml: The file is no text." in page
+
+
 def test_very_many_faults_are_counted(builder: Client) -> None:
     rows = "\n".join(f"  k{number}: 1" for number in range(300))
     page = send(builder, f"format: 1\nx:\n{rows}\n" + "\n".join(f"k{n}: 1" for n in range(300)))
