@@ -18,6 +18,7 @@ class Known:
         copilots: Those of them that are here, by slug; nobody else changes them meanwhile.
         names: Of all copilots, in small letters, with their slugs.
         questions: The saved questions of each, by its id, as a file has them.
+        origins: The conversations that saved questions were made from, by the digests of these.
         providers: All there are, by name in small letters; those that the import makes join them.
     """
 
@@ -25,6 +26,7 @@ class Known:
     copilots: dict[str, Copilot]
     names: dict[str, str]
     questions: dict[int, list[dict[str, Any]]]
+    origins: dict[str, int]
     providers: dict[str, Provider]
 
     def namesake(self, name: str) -> str | None:
@@ -38,16 +40,18 @@ class Known:
 
 
 def known_to(slugs: Collection[str]) -> Known:
-    """Reads what an import has to know; four queries, in the transaction of the import."""
+    """Reads what an import has to know; five queries, in the transaction of the import."""
     rows = Copilot.objects.filter(slug__in=slugs).select_related("provider", "live")
     copilots = {row.slug: row for row in rows.select_for_update(of=("self",))}
     questions: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for saved in SavedQuestion.objects.filter(copilot__slug__in=slugs):
         questions[saved.copilot_id].append(row_of(saved))
+    made = SavedQuestion.objects.exclude(origin=None).order_by("origin")  # of two, the newer counts
     return Known(
         slugs=frozenset(slugs),
         copilots=copilots,
         names={name.lower(): slug for name, slug in Copilot.objects.values_list("name", "slug")},
         questions=questions,
+        origins=dict(made.values_list("digest", "origin")),
         providers={row.name.lower(): row for row in Provider.objects.all()},
     )

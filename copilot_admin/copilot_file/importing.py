@@ -253,7 +253,7 @@ def _with_questions(
     was = work.known.questions.get(row.pk, [])
     rows = [question.row() for question in entry.questions]
     if was != rows:
-        keep_questions(row, rows)
+        keep_questions(row, rows, work.known.origins)
     return ({**before, "questions": was} if before else before), {**after, "questions": rows}
 
 

@@ -56,13 +56,24 @@ def rows_of(copilot: Copilot) -> list[dict[str, Any]]:
     return [row_of(saved) for saved in SavedQuestion.objects.filter(copilot=copilot)]
 
 
-def keep_questions(copilot: Copilot, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Makes these the questions of a copilot; one that stays as it is keeps its answers."""
+def keep_questions(
+    copilot: Copilot, rows: Sequence[Mapping[str, Any]], origins: Mapping[str, int]
+) -> None:
+    """Makes these the questions of a copilot; one that stays as it is keeps its answers.
+
+    Args:
+        copilot: Whose.
+        rows: As a file has them.
+        origins: The conversations that questions of this server were made from, by their digests.
+            What is imported where it was exported is a copy, and goes with its conversation too.
+    """
     # What they bring may be much: they are told apart without it.
     before = list(SavedQuestion.objects.filter(copilot=copilot).defer("body"))
+    own = {one.digest: one.origin for one in before if one.origin is not None}
     for position, row in enumerate(rows):
         saved = SavedQuestion(copilot=copilot, position=position)
         fill(saved, row)
+        saved.origin = own.get(saved.digest, origins.get(saved.digest))
         same = next((one for one in before if _is_same(one, saved)), None)
         if same is None:
             saved.save()

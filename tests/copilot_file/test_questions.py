@@ -91,6 +91,31 @@ def test_a_file_without_the_key_leaves_them_and_an_empty_list_takes_them_away():
     assert "questions" not in export_file(["a"])["copilots"][0]
 
 
+def test_a_copy_goes_with_the_conversation_that_it_was_made_from():
+    """What was exported here comes back as another copilot, or with an edited expectation."""
+    taken([QUESTIONS[2], QUESTIONS[1]])
+    SavedQuestion.objects.filter(question="And?").update(origin=7)
+    taken([QUESTIONS[2] | {"expect": {"contains": "x"}}, QUESTIONS[1]])
+    taken([QUESTIONS[2], QUESTIONS[0]], slug="b", name="B")
+    rows = SavedQuestion.objects.order_by("copilot", "position")
+    assert list(rows.values_list("copilot__slug", "question", "origin")) == [
+        ("a", "And?", 7),
+        ("a", "Hello", None),
+        ("b", "And?", 7),
+        ("b", "What was the close?", None),
+    ]
+
+
+def test_of_two_conversations_the_own_one_counts_else_the_newer():
+    for slug, origin in (("a", 7), ("b", 9), ("c", 8)):
+        taken([QUESTIONS[2]], slug=slug, name=slug)
+        SavedQuestion.objects.filter(copilot__slug=slug).update(origin=origin)
+    for slug in ("a", "d"):
+        taken([QUESTIONS[2] | {"label": "New"}], slug=slug, name=slug)
+    rows = SavedQuestion.objects.order_by("copilot", "position")
+    assert [one.origin for one in rows] == [7, 9, 8, 9]
+
+
 def test_two_that_are_alike_are_two():
     taken([{"question": "Hello"}, {"question": "Hello"}])
     taken([{"question": "Hello"}, {"question": "Hello"}, {"question": "Hello"}])
