@@ -153,13 +153,15 @@ class QuestionViews(CopilotViews):
         record(action, by=Actor.of(request), on=on, after={"copilot": copilot.slug})
 
     def _rows(self, request: HttpRequest, copilot: Copilot) -> dict[str, Any]:
+        # Before the answers: a page that shows one as missing must know that it comes.
+        progress = progress_of(copilot.pk)
         questions = questions_in_order(copilot)
         page = Paginator(questions, QUESTIONS_OF_A_PAGE).get_page(request.GET.get("page"))
         shown = questions[max(page.start_index() - 1, 0) : page.end_index()]
         return {
             "page": page,
             "rows": list(question_rows(copilot, shown)),
-            "progress": progress_of(copilot.pk),
+            "progress": progress,
             "may_change": self.has_change_permission(request, copilot),
             "may_read": request.user.has_perm("copilot_admin.view_conversation"),
         }

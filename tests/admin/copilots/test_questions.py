@@ -12,12 +12,14 @@ from django.urls import reverse
 from django.utils import timezone
 import pytest
 
+from copilot_admin.admin.copilots import questions
 from copilot_admin.admin.copilots.copies import duplicate
 from copilot_admin.config.roles import Role
 from copilot_admin.copilot_file.questions import rows_of
 from copilot_admin.copilots.questions.order import move_question
 from copilot_admin.models import AnswerState, Copilot, Judgement, SavedAnswer, SavedQuestion, Side
 from copilot_admin.studio.question_fares import fares_of
+from copilot_admin.studio.question_rows import QuestionRow, question_rows
 from copilot_admin.studio.question_runs import digest_of_draft
 from copilot_admin.upkeep import background
 from copilot_admin.upkeep.background import BACKGROUND
@@ -284,6 +286,21 @@ def test_questions_that_are_being_asked_are_shown_and_stopped_before_publishing(
     assert "Ask now" in response.content.decode()
     rows = builder.post(f"{url('_stop', copilot.pk)}?part=rows").content.decode()
     assert "Ask the draft" in rows
+
+
+def test_an_answer_that_comes_while_the_page_is_made_is_waited_for(builder, monkeypatch):
+    copilot = make_copilot()
+    answer(make_saved(copilot), Side.DRAFT, "", state=AnswerState.ASKING, answered_at=None)
+
+    def rows_and_then_the_answer(*given: Any) -> list[QuestionRow]:
+        rows = list(question_rows(*given))
+        SavedAnswer.objects.update(state=AnswerState.DONE, answered_at=timezone.now())
+        return rows
+
+    monkeypatch.setattr(questions, "question_rows", rows_and_then_the_answer)
+    page = text_of(builder, url("_rows", copilot.pk))
+    assert "Being asked…" in page
+    assert 'data-unfinished="1"' in page
 
 
 @pytest.mark.database
