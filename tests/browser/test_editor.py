@@ -8,12 +8,18 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.model_lists import keep_models
+from copilot_admin.copilots.slugs import slug_of
 from copilot_admin.models import Copilot, EndpointKey
 from tests.browser.visits import PHONE, Visit, visit
 from tests.factories import make_copilot, make_provider, make_published, make_saved, make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FORM = "/admin/copilot_admin/copilot/{}/change/"
+NAMES = (
+    *("News Reader", "  Éclair -- Øresund & Straße 2 ", "İstanbul Işık", "x" * 59 + " y"),
+    *("Новости рынка 24", "Щоденник Їжака", "Αγορά ΕΙΔΉΣΕΙΣ", "أخبار السوق ٢٤", "אֶחָד"),
+    *("बाज़ार समाचार", "시장 뉴스", "ბაზარი Շուկա", "市场 Brief", "ＦＵＬＬ ½"),
+)
 FOCUSED = "document.activeElement.id"
 
 
@@ -196,6 +202,68 @@ def test_an_expired_log_in_stops_neither_saved_questions_nor_a_connection_test(a
     log_in_on_the_spot(page)
     expect(page.get_by_role("status").get_by_text("Done.")).to_be_visible()
     ada.mishaps.clear()  # the console says that requests were refused
+
+
+def test_a_server_that_hangs_is_given_up_after_a_log_in_too(ada: Visit) -> None:
+    """The clock of the page is ours: a request is given up when the test says so."""
+    page = ada.page
+    page.add_init_script(
+        """
+        window.waits = [];
+        AbortSignal.timeout = () => {
+          const wait = new AbortController();
+          window.waits.push(wait);
+          return wait.signal;
+        };
+        """
+    )
+    copilot = make_copilot()
+    make_saved(copilot)
+    ada.go(f"/admin/copilot_admin/copilot/{copilot.pk}/questions/")
+    Session.objects.all().delete()
+    page.get_by_role("button", name="Ask the draft", exact=True).first.click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.route("**/ask/?*part=rows*", lambda _: None)
+    with page.expect_request("**/ask/?*part=rows*"):
+        log_in_on_the_spot(page)
+    page.evaluate("waits[1].abort()")
+    expect(page.get_by_text("This is a rehearsal").first).to_be_visible()
+    assert not page.evaluate("Boolean(waits[0]?.signal.aborted)")
+    ada.mishaps.clear()  # the console says that requests were refused
+
+
+def test_what_was_said_of_answers_does_not_outlive_them(ada: Visit) -> None:
+    page = ada.page
+    copilot = make_copilot()
+    saved = make_saved(copilot)
+    ada.go(f"/admin/copilot_admin/copilot/{copilot.pk}/questions/")
+    html = (
+        page.request.get(f"{page.url}rows/?page=1").text().replace('finished="0"', 'finished="1"')
+    )
+    said = {"X-Said": "1%20answer%20is%20awaited."}
+    page.route("**/ask/?*", lambda route: route.fulfill(body=html, headers=said))
+    page.route("**/rows/?*", lambda route: route.fulfill(body=html))
+    status = page.locator("[data-ca-said]")
+    page.locator(f"#ask-{saved.pk}").click()
+    expect(status).to_have_text("1 answer is awaited.")
+    expect(status).to_have_text("")
+    page.unroute("**/rows/?*")
+    expect(status).to_have_text("Nothing more is being asked: the answers are there.")
+
+
+def test_a_slug_is_written_while_a_name_is_typed_in_any_script(ada: Visit) -> None:
+    page = ada.page
+    make_provider()
+    ada.go("/admin/copilot_admin/copilot/add/")
+    name, slug = page.get_by_label("Name", exact=True), page.get_by_label("Slug")
+    for typed in NAMES:
+        name.fill(typed)
+        assert typed and slug.input_value() == slug_of(typed)
+    name.fill("市场简报")
+    expect(slug).to_have_value("")  # made when it is saved
+    slug.fill("news")
+    name.fill("Other")
+    expect(slug).to_have_value("news")
 
 
 def test_a_server_that_is_away_loses_nothing(ada: Visit) -> None:

@@ -61,9 +61,7 @@ async function watch(list) {
     pause = answer === null ? Math.min(2 * pause, LONGEST_PAUSE_MS) : PAUSE_MS;
     if (answer !== null) {
       draw(list, answer.html);
-      if (unfinished(list) === 0) {
-        say(said?.dataset.done);
-      }
+      say(unfinished(list) === 0 ? said?.dataset.done : ""); // what was said before is old by now
     }
   }
   watched.delete(list);
@@ -122,7 +120,7 @@ function focusLike(list, gone) {
 }
 
 function say(text) {
-  if (said && text) {
-    said.textContent = text;
+  if (said) {
+    said.textContent = text ?? "";
   }
 }
