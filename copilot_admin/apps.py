@@ -15,14 +15,16 @@ class CopilotAdminConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Registers the system checks, and has roles and prices follow what is saved."""
+        """Registers the system checks and the order of names, and has roles and prices follow what is saved."""
         from copilot_admin.config.roles import create_roles  # needs the models of `auth`
         from copilot_admin.copilots import checks  # noqa: F401  # needs the models
         from copilot_admin.models import ModelPrice, Provider
+        from copilot_admin.models.natural_order import add_to_connections
         from copilot_admin.prices.book import prices_changed
         from copilot_admin.prices.shipped import price_new_rehearsal
         from copilot_admin.server.sole_server import be_sole_development_server
 
+        add_to_connections()
         post_migrate.connect(create_roles, sender=self)
         post_save.connect(price_new_rehearsal, sender=Provider)
         for model in (ModelPrice, Provider):

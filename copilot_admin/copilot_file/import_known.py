@@ -46,12 +46,13 @@ def known_to(slugs: Collection[str]) -> Known:
     questions: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for saved in SavedQuestion.objects.filter(copilot__slug__in=slugs):
         questions[saved.copilot_id].append(row_of(saved))
-    made = SavedQuestion.objects.exclude(origin=None).order_by("origin")  # of two, the newer counts
+    made = SavedQuestion.objects.exclude(origin=None).order_by("origin")
+    origins = {digest: origin for digest, origin in made.values_list("digest", "origin") if origin}
     return Known(
         slugs=frozenset(slugs),
         copilots=copilots,
         names={name.lower(): slug for name, slug in Copilot.objects.values_list("name", "slug")},
         questions=questions,
-        origins=dict(made.values_list("digest", "origin")),
+        origins=origins,  # of two, the newer
         providers={row.name.lower(): row for row in Provider.objects.all()},
     )

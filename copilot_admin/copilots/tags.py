@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.fields.values import MOST_TAGS, tag_fault
-from copilot_admin.copilots.natural_order import natural_key
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
 from copilot_admin.models.copilots import CopilotQuerySet
+from copilot_admin.models.natural_order import natural
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def known_tags(copilots: CopilotQuerySet) -> list[TagCount]:
         for tag in tags:
             spelled.setdefault(tag.casefold(), tag)
             counts[tag.casefold()] += 1
-    return [TagCount(spelled[key], counts[key]) for key in sorted(counts, key=natural_key)]
+    return [TagCount(spelled[key], counts[key]) for key in sorted(counts, key=natural)]
 
 
 def tagged(copilots: CopilotQuerySet, tag: str) -> CopilotQuerySet:

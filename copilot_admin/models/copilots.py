@@ -19,6 +19,7 @@ from copilot_admin.engine.values.spec import (
     WidgetDataMode,
 )
 from copilot_admin.models.fields import OrderedJsonField
+from copilot_admin.models.natural_order import NaturalOrder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,6 +100,10 @@ class CopilotQuerySet(models.QuerySet["Copilot"]):
     def in_use(self) -> Self:
         """Copilots that are not in the archive."""
         return self.filter(archived_at=None)
+
+    def by_name(self) -> Self:
+        """In the order in which people look for names."""
+        return self.order_by(NaturalOrder("name"), "pk")
 
     def published(self) -> Self:
         """Copilots that answer: switched on, with a published version."""

@@ -74,7 +74,7 @@ class KeyForm(KeyModelForm):
         # What is in the archive is not offered, but a key that has it keeps it.
         kept = self.instance.copilots.values_list("pk") if self.instance.pk else ()
         offered = Copilot.objects.filter(Q(archived_at=None) | Q(pk__in=kept))
-        offered = offered.only("name").order_by("name")  # of hundreds, names are all it shows
+        offered = offered.only("name").by_name()  # of hundreds, names are all it shows
         if "copilots" in self.fields:
             self.fields["copilots"].queryset = offered  # type: ignore[attr-defined]  # of models
             # Django adds how several are chosen in a browser's own list, which this is none of.

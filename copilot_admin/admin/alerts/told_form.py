@@ -47,7 +47,7 @@ class ToldForm(_ModelForm):
         offered = Copilot.objects.filter(
             Q(archived_at=None) | Q(pk=self.instance.copilot_id), deletion_requested_at=None
         )
-        fields["copilot"].queryset = offered.only("name").order_by("name")
+        fields["copilot"].queryset = offered.only("name").by_name()
         fields["copilot"].empty_label = _("All, or those with the tag")
         tags = known_tags(Copilot.objects.all())
         fields["tag"].widget.suggestions = tuple(one.tag for one in tags)

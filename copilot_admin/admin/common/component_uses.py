@@ -19,7 +19,7 @@ class Use:
 def uses(user: Person) -> Mapping[str, Sequence[Use]]:
     """The copilots of somebody that use a component, by its name, without the archive; one query."""
     found: dict[str, list[Use]] = defaultdict(list)
-    rows = reachable(user).in_use().order_by("name", "pk").values_list("pk", "name", "components")
+    rows = reachable(user).in_use().by_name().values_list("pk", "name", "components")
     for pk, name, components in rows.exclude(components=[]):
         for row in components:
             use = Use(copilot_id=pk, copilot=name, version=row["version"])

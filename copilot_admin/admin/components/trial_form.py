@@ -47,7 +47,7 @@ class TrialForm(forms.Form):
     )
     copilot = forms.ModelChoiceField(
         label=_("Copilot"),
-        queryset=Copilot.objects.in_use().select_related("provider").order_by("name"),
+        queryset=Copilot.objects.in_use().select_related("provider").by_name(),
         required=False,
         empty_label=_("None: there is no model to ask"),
         help_text=_("Lends its provider and model, as its draft has them."),
@@ -68,7 +68,7 @@ class TrialForm(forms.Form):
         if MODEL not in component.uses:
             del self.fields["copilot"]
         elif user is not None:
-            offered = reachable(user).in_use().select_related("provider").order_by("name")
+            offered = reachable(user).in_use().select_related("provider").by_name()
             self.fields["copilot"].queryset = offered  # type: ignore[attr-defined]  # of models
         if DOCUMENTS not in component.uses:
             del self.fields["document"], self.fields["file"]
@@ -146,7 +146,5 @@ def initial_of(component: type[Component], number: int, *, user: Person) -> dict
     sample = component.samples[number] if number < len(component.samples) else {}
     return {
         "arguments": layout(sample_arguments(sample)),
-        "copilot": reachable(user).in_use().order_by("name").first()
-        if MODEL in component.uses
-        else None,
+        "copilot": reachable(user).in_use().by_name().first() if MODEL in component.uses else None,
     }

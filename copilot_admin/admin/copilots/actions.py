@@ -17,6 +17,7 @@ from copilot_admin.admin.copilots.tags import TagViews
 from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.copilots.at_once import consequences, switched
 from copilot_admin.models import Action, Copilot
+from copilot_admin.models.natural_order import NaturalOrder
 
 
 @admin.action(description=_("Publish…"), permissions=["publish"])
@@ -33,7 +34,7 @@ def duplicate_chosen(
 ) -> HttpResponse | None:
     """Makes a draft like each; a single copy is opened."""
     with transaction.atomic():
-        copies = [duplicate(copilot) for copilot in queryset.order_by("name")]
+        copies = [duplicate(copilot) for copilot in queryset.order_by(NaturalOrder("name"), "pk")]
         for copy in copies:
             model_admin.log_addition(request, copy, [{"added": {}}])
     model_admin.message_user(

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from django.conf import settings
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.core.files.base import ContentFile
 from django.db import transaction
 from django.db.models import QuerySet
@@ -43,6 +44,7 @@ from copilot_admin.copilots.standing import CopilotState
 from copilot_admin.copilots.uploaded_images import random_name
 from copilot_admin.edge.security_headers import WITH_OWN_FRAMES
 from copilot_admin.models import Access, Copilot
+from copilot_admin.models.natural_order import NaturalOrder
 from copilot_admin.people.members import may_publish, reachable
 from copilot_admin.upkeep.tasks import delete_in_background
 
@@ -55,6 +57,14 @@ OF_THE_ARCHIVE = ("restore_chosen", "duplicate_chosen", "export_chosen")
 # Who may look but not change reads the draft in words (`page.py`): Django shows values as they are
 # stored, and links to pages that he may not open.
 VIEW_ONLY = ["name"]
+
+
+class CopilotList(ChangeList):
+    """The list of copilots, by their names unless somebody chose another column."""
+
+    def get_ordering_field_columns(self) -> Any:
+        """Which columns sort the list; Django does not recognise an expression that does."""
+        return super().get_ordering_field_columns() or {self.list_display.index("card"): "asc"}
 
 
 @admin.register(Copilot, site=site)
@@ -86,7 +96,7 @@ class CopilotAdmin(
     search_fields = ("name", "slug", "description", "model")
     search_help_text = gettext_lazy("Name, slug, description or model")
     show_facets = admin.ShowFacets.NEVER  # counting states would ask each copilot once more
-    ordering = ("name",)
+    ordering = (NaturalOrder("name"),)
     empty_state = gettext_lazy(
         "There is no copilot yet. It takes a name, a prompt and a model; the rehearsal model needs "
         "no key."
@@ -102,7 +112,7 @@ class CopilotAdmin(
         actions.restore_chosen,
     ]
 
-    @admin.display(description=gettext_lazy("Copilot"), ordering="name")
+    @admin.display(description=gettext_lazy("Copilot"), ordering=NaturalOrder("name"))
     def card(self, copilot: Copilot) -> SafeString:
         """Image, name, slug and tags."""
         return render_to_string(
@@ -164,6 +174,10 @@ class CopilotAdmin(
             return [(None, {"fields": VIEW_ONLY})]
         absent = {"remove_image"} if obj is None or not obj.image else set()
         return without(FIELDSETS, *absent, *(AT_ONCE if obj else ()))
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[CopilotList]:
+        """The list that says by which column it is sorted."""
+        return CopilotList
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """What may be done with copilots in use, or with those of the archive.

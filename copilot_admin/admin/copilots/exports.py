@@ -95,7 +95,7 @@ class ExportViews(CopilotViews):
         ids = [number_in(value) for value in request.GET.getlist("id")]
         rows = mine.filter(pk__in=ids) if ids else in_use
         rows = _found(rows.filter(deletion_requested_at=None), asked=asked, tag=tag)
-        found = list(rows.order_by("name").values("slug", "name", "tags", "live_id"))
+        found = list(rows.by_name().values("slug", "name", "tags", "live_id"))
         context: dict[str, Any] = {
             **self.admin_site.each_context(request),
             "opts": self.opts,

@@ -36,6 +36,7 @@ from copilot_admin.copilots.fields.directions import without_turning_signs
 from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.remote_images import fetch_copies, stored_image
 from copilot_admin.models import Action, Copilot, CopilotVersion
+from copilot_admin.models.natural_order import NaturalOrder
 from copilot_admin.people.members import belongs_to, may_publish
 from copilot_admin.studio.changes import MarkedChange, marked, proposed_note
 from copilot_admin.studio.question_fares import Fares, fares_of
@@ -166,7 +167,7 @@ class CopilotViews(CopilotModelAdmin):
             Http404: There is none.
         """
         ids = [number_in(value) for value in request.GET.getlist("id")]
-        found = list(self._in_use(request).filter(pk__in=ids).order_by("name"))
+        found = list(self._in_use(request).filter(pk__in=ids).order_by(NaturalOrder("name"), "pk"))
         if not found:
             raise Http404
         return found

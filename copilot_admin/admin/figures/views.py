@@ -113,7 +113,7 @@ def _file(request: HttpRequest, sections: list[Section], scope: Scope) -> HttpRe
 
 def _choices(scope: Scope) -> dict[str, Any]:
     """What there is to choose from."""
-    copilots = list(Copilot.objects.order_by("name").values_list("slug", "name")[:MOST_CHOICES])
+    copilots = list(Copilot.objects.by_name().values_list("slug", "name")[:MOST_CHOICES])
     names = dict(copilots)
     return {
         "copilots": copilots,

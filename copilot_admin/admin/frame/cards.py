@@ -65,7 +65,7 @@ class Overview:
 
 def overview_of(copilots: CopilotQuerySet) -> Overview:
     """How copilots stand; four queries, however many there are."""
-    rows = copilots.select_related("provider", "live", "live__provider").order_by("name")
+    rows = copilots.select_related("provider", "live", "live__provider").by_name()
     standings = {copilot.pk: (copilot, standing_of(copilot)) for copilot in rows}
     use = use_of_the_week()
     chosen = cards_to_show(

@@ -90,7 +90,7 @@ class LimitsViews(ComponentViews):
             "problem": COUNTING.problem,
             "may_change": request.user.has_perm(CHANGE),
             "choice": WhomForm(
-                Copilot.objects.order_by("name").values_list("pk", "name")[:MOST_CHOICES],
+                Copilot.objects.by_name().values_list("pk", "name")[:MOST_CHOICES],
                 EndpointKey.objects.filter(revoked_at=None)[:MOST_CHOICES],
             ),
         }
@@ -148,7 +148,7 @@ def _stored() -> dict[Subject, Mapping[str, Any]]:
     """All limits that are set, the server first."""
     rows = SubjectLimits.objects.exclude(limits={}).values_list("scope", "subject", "limits")
     found = {Subject(Scope(scope), id): limits for scope, id, limits in rows}
-    copilots = Copilot.objects.exclude(limits={}).order_by("name").values_list("pk", "limits")
+    copilots = Copilot.objects.exclude(limits={}).by_name().values_list("pk", "limits")
     of_copilots = {Subject(Scope.COPILOT, str(pk)): limits for pk, limits in copilots}
     order = list(Scope)
     together = {**of_copilots, **found}

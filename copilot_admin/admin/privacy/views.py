@@ -67,7 +67,7 @@ class PrivacyViews(ComponentViews):
     def privacy_view(self, request: HttpRequest) -> HttpResponseBase:
         """What is kept for how long, what is held, what was removed."""
         _check(request, HOLD, ERASE)
-        copilots = Copilot.objects.in_use().filter(deletion_requested_at=None).order_by("name")
+        copilots = Copilot.objects.in_use().filter(deletion_requested_at=None).by_name()
         return self._privacy_page(
             request,
             "page.html",

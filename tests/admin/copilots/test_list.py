@@ -1,5 +1,6 @@
 """The list of copilots: how each stands, and what can be done with several."""
 
+import re
 from typing import Any
 
 from django.test import Client
@@ -280,3 +281,13 @@ def test_all_are_offered_where_not_all_are_shown(builder: Client) -> None:
     assert offer not in builder.get(LIST).content.decode()
     assert offer in builder.get(LIST, {"q": "news"}).content.decode()
     assert offer in builder.get(LIST, {"state": "archived"}).content.decode()
+
+
+def test_the_list_stands_as_people_look_for_names_and_says_so(builder: Client) -> None:
+    for name in ("Zoo", "desk 10", "Desk 9"):
+        make_copilot(name=name)
+    page = builder.get(LIST).content.decode()
+    assert re.findall(r'ca-title" dir="auto">([^<]*)<', page) == ["Desk 9", "desk 10", "Zoo"]
+    assert "sorted ascending" in page
+    page = builder.get(LIST, {"o": "-1"}).content.decode()
+    assert re.findall(r'ca-title" dir="auto">([^<]*)<', page) == ["Zoo", "desk 10", "Desk 9"]

@@ -1,0 +1,30 @@
+"""Names stand in one order in either database: numbers by size, letters without capitals and marks."""
+
+import pytest
+
+from copilot_admin.models import Copilot
+from copilot_admin.models.natural_order import NaturalOrder, natural
+from tests.factories import make_copilot
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+NAMES = (
+    *("2 risks", "10 risks", "apple", "Ärger", "Desk 9", "desk 10", "Desk 10 b", "Zoo", "Éa 007"),
+    *("Ёлка", "Жук", "9" * 30, "x 1" + "0" * 25, "市场", "Ｄesk 11", "a\\1b"),
+)
+
+
+def test_databases_and_pages_sort_names_alike() -> None:
+    for name in NAMES:
+        make_copilot(name=name)
+    assert list(Copilot.objects.by_name().values_list("name", flat=True)) == sorted(
+        NAMES, key=natural
+    )
+    keyed = Copilot.objects.annotate(key=NaturalOrder("name"))
+    assert dict(keyed.values_list("name", "key")) == {name: natural(name) for name in NAMES}
+
+
+def test_people_find_names_where_they_look_for_them() -> None:
+    found = ["Zoo", "desk 10", "Desk 9", "apple", "Ärger", "Desk 10 b", "Жук", "Ёлка", "Ａ 2"]
+    assert sorted(found, key=natural) == [
+        *("Ａ 2", "apple", "Ärger", "Desk 9", "desk 10", "Desk 10 b", "Zoo", "Ёлка", "Жук"),
+    ]
