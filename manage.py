@@ -10,7 +10,8 @@ from django.db import Error
 
 from copilot_admin.server.garbage import look_rarely
 
-USAGE = 2  # exit status, as of arguments that a command does not know
+NOT_RUN = 2  # exit status, as of arguments that a command does not know
+ANSWERING = {"audit", "copilots", "replay"}  # of these, 1 says that something is not as it should be
 
 
 def main(argv: Sequence[str]) -> None:
@@ -27,13 +28,17 @@ def main(argv: Sequence[str]) -> None:
         sentence = sentence_for_command(error, argv)
         if sentence is None:
             raise
-        sys.exit(f"CommandError: {sentence}")
+        said = f"CommandError: {sentence}"
+        if ANSWERING.isdisjoint(argv[1:2]):
+            sys.exit(said)
+        sys.stderr.write(f"{said}\n")
+        sys.exit(NOT_RUN)
     except UnicodeEncodeError:
         odd = [one for one in argv if not is_text(one)]
         if not odd or "--traceback" in argv:
             raise
         sys.stderr.write(f"CommandError: {odd[0]!r} is no text in UTF-8.\n")
-        sys.exit(USAGE)
+        sys.exit(NOT_RUN)
 
 
 def is_text(argument: str) -> bool:

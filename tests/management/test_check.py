@@ -6,7 +6,8 @@ from typing import Any
 from django.core.management import CommandError, call_command
 import pytest
 
-from copilot_admin.errors import ProviderRefused, Unavailable
+from copilot_admin.errors import ConfigurationError, ProviderRefused, Unavailable
+from copilot_admin.management.commands import copilots
 from copilot_admin.models import Copilot, SavedAnswer
 from copilot_admin.studio import question_check
 from copilot_admin.studio.question_runs import result_of
@@ -96,6 +97,25 @@ def test_an_unknown_copilot_could_not_be_checked():
     with pytest.raises(CommandError, match="There is no copilot with the slug 'gone'") as error:
         call_command("copilots", "check", "gone")
     assert error.value.returncode == 2
+
+
+def test_a_broken_set_up_ends_with_2(monkeypatch):
+    def refusing(*_: Any) -> None:
+        raise ConfigurationError("The key ring is empty.")
+
+    monkeypatch.setattr(copilots, "check_questions", refusing)
+    copilot = make_copilot()
+    with pytest.raises(CommandError, match="The key ring is empty") as error:
+        call_command("copilots", "check", copilot.slug)
+    assert error.value.returncode == 2
+
+
+def test_one_that_is_not_and_one_that_cannot_be_judged_end_with_2(monkeypatch):
+    script(monkeypatch, text("It is 5."), text("It is 5."), text("I cannot say."))
+    copilot = make_copilot()
+    make_saved(copilot, expectation={"number": 4})
+    make_saved(copilot, expectation={"judged": "It is polite."})
+    assert check(copilot) == 2
 
 
 def test_no_more_are_asked_at_once_than_is_said(monkeypatch):

@@ -166,3 +166,10 @@ def test_a_postgresql_that_does_not_answer_is_one_line(tmp_path):
     assert refusal(done) == (
         "CommandError: PostgreSQL does not answer. Start it, or mend DATABASE_URL."
     )
+
+
+def test_a_check_that_cannot_run_does_not_say_what_it_checks(tmp_path):
+    """Its 1 would be that an answer is not as expected."""
+    done = run(tmp_path, "copilots", "check", "x", DATABASE_URL="postgres://u@127.0.0.1:1/none")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith("PostgreSQL does not answer. Start it, or mend DATABASE_URL.\n")

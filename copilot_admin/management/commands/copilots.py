@@ -97,7 +97,8 @@ class Command(BaseCommand):
                 case _:
                     self._new(**{key: options[key] for key in NEW})
         except ConfigurationError as error:
-            raise CommandError(error.public) from error
+            status = NOT_RUN if action == "check" else 1
+            raise CommandError(error.public, returncode=status) from error
         except OSError as error:
             raise CommandError(f"{error.filename}: {error.strerror}.") from error
 
