@@ -13,7 +13,11 @@ from copilot_admin.studio.numbers import is_near, numbers_in
 MOST_NAMED = 8  # of what was found instead; more is no help
 LONGEST_REASON = 500  # characters of what a judge says
 
-_VERDICT = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
+# With whatever signs before and behind, and behind a label: `**Answer:** _Yes_, because …`
+_VERDICT = re.compile(
+    r"[\W_]*(?:(?:answer|verdict|judge?ment)[\W_]+)?(yes|no)(?![^\W_])", re.IGNORECASE
+)
+_THOUGHT = ("<think>", "</think>")  # what models that think aloud write before they begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +81,13 @@ def verdict_on(expected: Expectation, answer: GivenAnswer) -> Verdict | None:
 
 def verdict_of_judge(said: str) -> Verdict:
     """Reads what a model said that was to judge: YES or NO, and why."""
-    found = _VERDICT.match(said[:LONGEST_REASON])
-    reason = said[:LONGEST_REASON].strip()
+    begins, ends = _THOUGHT
+    said = said.strip()
+    if said.startswith(begins):  # only there: a judge may quote an answer that ends a thought
+        said = said.partition(ends)[2] or said
+    said = said[:LONGEST_REASON]
+    found = _VERDICT.match(said)
+    reason = said.strip()
     if found is None:
         sentence = _("The judging model said neither yes nor no: %s") % (reason or "-")
         return Verdict(Judgement.UNDECIDED, sentence)

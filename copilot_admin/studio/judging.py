@@ -21,10 +21,10 @@ from copilot_admin.prices.book import price_at
 from copilot_admin.prices.cost import NOTHING, Cost, at_best_estimated, cost_of, together
 from copilot_admin.storage.writer import READER
 from copilot_admin.studio.asking import Asked, Figures
-from copilot_admin.studio.expectations import LONGEST_REASON, Verdict, verdict_of_judge, verdict_on
+from copilot_admin.studio.expectations import Verdict, verdict_of_judge, verdict_on
 
 JUDGE_SECONDS = 60.0
-LONGEST_READ = 8 * LONGEST_REASON  # the tokens stand at the end of a stream
+LONGEST_READ = 32_000  # characters: some models think aloud, and the tokens stand at the end
 LONGEST_JUDGED = 20_000  # characters of an answer; a judge's context is that of a small model
 _PROMPT = """\
 Judge an answer by one statement about it. Begin with the word YES when the statement is true of \
