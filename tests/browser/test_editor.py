@@ -204,6 +204,19 @@ def test_an_expired_log_in_stops_neither_saved_questions_nor_a_connection_test(a
     ada.mishaps.clear()  # the console says that requests were refused
 
 
+def test_what_was_taken_back_is_not_offered_again(ada: Visit) -> None:
+    page = ada.page
+    copilot = make_copilot(description="As it was")
+    ada.go(FORM.format(copilot.pk))
+    text = page.get_by_label("Description").first
+    text.fill("Half a thought")
+    expect(page.locator("form[data-ca-kept]")).to_have_count(1)
+    text.fill("As it was")
+    expect(page.locator("form[data-ca-kept]")).to_have_count(0)
+    page.reload()
+    expect(page.locator("[data-ca-copy]")).to_be_hidden()
+
+
 def test_a_server_that_hangs_is_given_up_after_a_log_in_too(ada: Visit) -> None:
     """The clock of the page is ours: a request is given up when the test says so."""
     page = ada.page

@@ -35,6 +35,9 @@ if (form) {
   function keepWhatDiffers() {
     if (JSON.stringify(typed()) !== before) {
       keep({});
+    } else if (read(key)?.id === id) {
+      localStorage.removeItem(key); // what was typed here was taken back
+      delete form.dataset.caKept;
     }
   }
 }
