@@ -74,7 +74,7 @@ def read_files(sent: Iterable[NamedFile]) -> list[ReadFile]:
     with trials_within(TRIAL_SECONDS):
         for file in files:
             try:
-                values = load(file.data)
+                values = _loaded(file)
                 left -= _number_of_copilots(values)
                 if left >= 0:
                     validate(values)
@@ -152,6 +152,24 @@ def _too_many_copilots() -> str:
     ) % {"most": MOST_COPILOTS}
 
 
+def _loaded(file: NamedFile) -> Any:
+    try:
+        return load(file.data)
+    except BadCopilotFile as error:
+        if _has_known_suffix(file.name):
+            raise
+        # How it could be read would help nobody: it is a picture, say, or a PDF.
+        raise BadCopilotFile([FileFault("", _no_copilot_file())]) from error
+
+
+def _has_known_suffix(name: str) -> bool:
+    return PurePosixPath(name).suffix.lower() in SUFFIXES
+
+
+def _no_copilot_file() -> str:
+    return _("is no copilot file: their names end in .yaml, .yml or .json.")
+
+
 def _number_of_copilots(values: Any) -> int:
     """How many copilots there are in a file that nobody has checked."""
     found = values.get("copilots") if isinstance(values, dict) else None
@@ -180,9 +198,8 @@ def _is_wanted(info: ZipInfo, outer: str) -> bool:
     path = PurePosixPath(info.filename)
     if info.is_dir() or "__MACOSX" in path.parts or path.name.startswith("."):
         return False
-    if path.suffix.lower() not in SUFFIXES:
-        sentence = _("is no copilot file: their names end in .yaml, .yml or .json.")
-        raise BadCopilotFile([FileFault(f"{outer}: {info.filename}", sentence)])
+    if not _has_known_suffix(info.filename):
+        raise BadCopilotFile([FileFault(f"{outer}: {info.filename}", _no_copilot_file())])
     if info.flag_bits & _IS_ENCRYPTED:
         sentence = _("has a password. Pack it without one.")
         raise BadCopilotFile([FileFault(f"{outer}: {info.filename}", sentence)])

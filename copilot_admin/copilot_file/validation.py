@@ -46,6 +46,7 @@ _BOUNDS: Mapping[str, Promise] = {
 }
 TRIAL_SECONDS = 3.0  # of all expressions for redaction that do not end at once
 _SHOWN = 60  # characters of a wrong value
+_NEAR = 0.7  # from here on a key is like another; `temperature` and `features` are at 0.63
 _ROWS: Mapping[str, type[Shape]] = {"providers": ProviderEntry, "copilots": CopilotEntry}
 # Keys and values of one provider or copilot, which is read in a single step: if each of so many is
 # wrong, that takes 100 ms. A copilot has about two hundred, and some for each saved question.
@@ -185,10 +186,17 @@ def _unknown_key(path: tuple[int | str, ...], whole: type[Shape]) -> str:
     if key in KEY_WORDS:
         return _("a file never holds a secret. Name a variable with api_key_env.")
     known = list(_fields(_shape_at(path[:-1], whole)))
-    close = get_close_matches(key, known, n=1)
-    if close:
-        return _("there is no such key. Did you mean '%(key)s'?") % {"key": close[0]}
+    if close := _like(key, known):
+        return _("there is no such key. Did you mean '%(key)s'?") % {"key": close}
     return _("there is no such key. The keys are: %(keys)s.") % {"keys": ", ".join(known)}
+
+
+def _like(key: str, known: Sequence[str]) -> str:
+    """The key that was meant: one that is like it, or that has a word like it; empty: none is near."""
+    words = {word: name for name in reversed(known) for word in name.split("_")}
+    found = get_close_matches(key, known, n=1, cutoff=_NEAR)
+    part = get_close_matches(key, words, n=1, cutoff=_NEAR)
+    return found[0] if found else words[part[0]] if part else ""
 
 
 def _shape_at(path: Sequence[int | str], whole: type[Shape]) -> type[Shape]:

@@ -84,7 +84,11 @@ def test_every_fault_is_told_with_its_file() -> None:
         (zipped(), "There is no copilot file in what you sent."),
         (
             NamedFile("a.png", b"\x89PNG\r\n\x1a\n\0\0"),
-            "a.png: The file is no text. Choose one that",
+            "a.png: is no copilot file: their names end in .yaml, .yml or .json.",
+        ),
+        (
+            NamedFile("a.pdf", b"%PDF-1.4\n%\xe2\xe3\n"),
+            "a.pdf: is no copilot file: their names end in .yaml, .yml or .json.",
         ),
         (
             NamedFile("a.txt", b"hello"),
@@ -157,7 +161,7 @@ def test_what_is_here_is_asked_for_once_however_many_files_there_are(
     make_provider(name="P")
     files = [file_of(f"c{number}", name=f"{number}.json") for number in range(10)]
     imported(*files)
-    with django_assert_max_num_queries(27):  # two for the savepoint of each file
+    with django_assert_max_num_queries(28):  # two for the savepoint of each file
         imported(*files, dry_run=True)
 
 

@@ -324,10 +324,19 @@ def test_a_file_that_is_no_group_of_keys_is_refused(value):
         validate(value)
 
 
+def test_a_key_that_is_like_no_other_is_told_all_there_are():
+    """`temperature` is a parameter; `features`, which looks a little like it, would be no help."""
+    with pytest.raises(BadCopilotFile) as refused:
+        validate({"format": 1, "copilots": [{"temperature": 1}]})
+    (sentence,) = [str(one) for one in refused.value.faults if one.path.endswith("temperature")]
+    assert sentence.startswith("copilots[0].temperature: there is no such key. The keys are: ")
+
+
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
         ({"modle": "x"}, "modle: there is no such key. Did you mean 'model'?"),
+        ({"promt": "x"}, "promt: there is no such key. Did you mean 'system_prompt'?"),
         (
             {"client_call_limits": [{"function": "telepathy", "most": 1}]},
             "client_call_limits[0].function: Workspace has no function 'telepathy'. Use one of: "
