@@ -119,7 +119,7 @@ class CustomFeatureRow(RecordRow):
         """Makes the key where there is none, and looks at what the kind needs."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
         if "label" in values and not values.get("key") and "key" not in self.errors:
-            values["key"] = slugify(romanized(values["label"])) or "option"
+            values["key"] = slugify(romanized(values["label"])) or self._key_by_place()
         if values.get("key") in TAKEN_KEYS:
             self.add_error(
                 "key", _("Workspace has a feature of its own with this key. Choose another.")
@@ -144,6 +144,11 @@ class CustomFeatureRow(RecordRow):
             for option in _options(values["options"])
         ]
         return values
+
+    def _key_by_place(self) -> str:
+        """Of a label that cannot be read letter by letter; two such controls do not share it."""
+        place = (self.prefix or "").rpartition("-")[2]
+        return f"option-{int(place) + 1}" if place.isdecimal() else "option"
 
     def _check_options(self, values: Mapping[str, Any]) -> None:
         options = _options(values["options"])

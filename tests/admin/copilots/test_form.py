@@ -258,6 +258,17 @@ def test_custom_features_are_made_without_writing_json(builder: Client) -> None:
     assert copilot.custom_features == CUSTOM_FEATURES[:2]
 
 
+def test_controls_in_any_script_have_keys_of_their_own(builder: Client) -> None:
+    copilot = make_copilot()
+    labels = ("语气", "长度", "Тон")
+    typed = {f"custom_features-{at}-label": label for at, label in enumerate(labels)}
+    typed |= {f"custom_features-{at}-type": "toggle" for at in range(len(labels))}
+    save(builder, copilot, **typed)
+    copilot.refresh_from_db()
+    keys = [(one["label"], one["key"]) for one in copilot.custom_features]
+    assert keys == [("语气", "option-1"), ("长度", "option-2"), ("Тон", "ton")]
+
+
 def test_rows_are_put_in_order_and_removed_without_javascript(builder: Client) -> None:
     copilot = make_copilot(starters=["One?", "Two?", "Three?"])
     save(
