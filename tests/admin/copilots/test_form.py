@@ -263,7 +263,7 @@ def test_controls_in_any_script_have_keys_of_their_own(builder: Client) -> None:
     labels = ("语气", "长度", "Тон")
     typed = {f"custom_features-{at}-label": label for at, label in enumerate(labels)}
     typed |= {f"custom_features-{at}-type": "toggle" for at in range(len(labels))}
-    save(builder, copilot, **typed)
+    save(builder, copilot, **typed, **{"custom_features-TOTAL_FORMS": "3"})
     copilot.refresh_from_db()
     keys = [(one["label"], one["key"]) for one in copilot.custom_features]
     assert keys == [("语气", "option-1"), ("长度", "option-2"), ("Тон", "ton")]
