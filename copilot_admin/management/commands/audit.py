@@ -11,7 +11,7 @@ import socket
 import time
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.anchors import anchors_file, kept_anchors
@@ -20,6 +20,7 @@ from copilot_admin.audit.lines import json_line, syslog_line
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.audit.verifying import Anchor, check, head_of_trail
+from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action
 from copilot_admin.models.audit import HASH_LENGTH
 
@@ -53,7 +54,7 @@ def moment(text: str) -> datetime:
         raise ArgumentTypeError(f"{text!r} is no date. Write 2030-12-31.") from None
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     """Verifies and exports the audit trail."""
 
     help = "Verifies the audit trail, tells its newest hash, or writes it as lines."

@@ -4,20 +4,21 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connection
 
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action, AuditEntry
 from copilot_admin.upkeep.backups.backing_up import back_up
 
 MEGABYTE = 1_000_000
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     """Backs up."""
 
     help = (

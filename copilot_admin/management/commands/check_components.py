@@ -5,16 +5,17 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from asgiref.sync import async_to_sync
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from copilot_admin.engine.component_runs.samples import sample_findings
 from copilot_admin.engine.components.base import Component
 from copilot_admin.engine.components.registry import Registry, registry
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.management.plain_command import PlainCommand
 from protocol.components import Finding, Rule
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     """Checks all rules of every component; the last one by running every sample."""
 
     help = "Checks every component against the six rules of the contract, and runs its samples."

@@ -7,7 +7,7 @@ from pathlib import Path
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 
 from copilot_admin.audit.actor import Actor
@@ -23,6 +23,7 @@ from copilot_admin.copilot_file.templates import Switched, make_copilot, templat
 from copilot_admin.copilot_file.yaml_writing import is_readable_as_yaml, write_yaml
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action, Copilot, Judgement, Provider, Side
 from copilot_admin.studio.question_check import check_questions, line_of, told
 from copilot_admin.studio.question_queue import outcome_of
@@ -46,7 +47,7 @@ TOO_MUCH_YAML = "This is more YAML than an import reads. Write JSON with --out c
 LONGEST_VALUE = 200  # characters of a value in a diff
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     """Exports and imports copilots, makes them of templates, and checks their answers."""
 
     help = "Exports, imports and checks copilots, or makes one of a template."
@@ -165,7 +166,7 @@ class Command(BaseCommand):
             self.stderr.write(TOO_MUCH_YAML)
         text = write_yaml(file) if as_yaml else as_json(file)
         if out is None:
-            self.stdout.write(text, ending="")
+            self.stdout.write_document(text)
         else:
             out.write_text(text, encoding="utf-8")
 

@@ -4,13 +4,14 @@ from argparse import ArgumentParser, ArgumentTypeError
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.snapshot import snapshot
 from copilot_admin.audit.subject import Subject
+from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action, Copilot, EndpointKey
 
 
@@ -30,7 +31,7 @@ def end_of_day(text: str) -> datetime:
     return end
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     """Makes endpoint keys."""
 
     help = "Makes endpoint keys. The key alone is written to standard output, this once."

@@ -10,7 +10,7 @@ from pathlib import Path
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 
 from copilot_admin.audit.actor import Actor
@@ -18,6 +18,7 @@ from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.copilots.model_lists import fetch_models, known_models
 from copilot_admin.errors import ConfigurationError, RunError
+from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action, CostConfidence, Provider
 from copilot_admin.prices.cost import Price
 from copilot_admin.prices.importing import (
@@ -83,7 +84,7 @@ class Tally:
             self.estimated += cost.confidence is CostConfidence.ESTIMATED
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     """Imports prices, and fills costs."""
 
     help = "Imports the prices of models, and gives requests a cost that had none when they ended."

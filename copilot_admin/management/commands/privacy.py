@@ -7,13 +7,14 @@ from datetime import datetime, time, timedelta
 import time as clock
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
+from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action, Copilot, Removal
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.counting import Count, count
@@ -47,7 +48,7 @@ def day(text: str) -> datetime:
     return datetime.combine(found, time.min, timezone.get_current_timezone())
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     """Erases, prunes, holds."""
 
     help = "Erases conversations, prunes what was kept for long enough, and holds what must stay."

@@ -7,9 +7,10 @@ from typing import Any
 from django import db
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.server import serving
 from copilot_admin.server.database import without_statement_timeout
 from copilot_admin.server.database_faults import sentence_of
@@ -17,7 +18,7 @@ from copilot_admin.server.first_start import FirstLogin, first_start
 from copilot_admin.server.sole_server import sole_server
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     """Prepares the database, makes the first admin and sample copilots, serves."""
 
     help = "Prepares everything and serves. A second run changes nothing and serves."

@@ -6,13 +6,14 @@ import json
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db.models import QuerySet
 
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import (
     Action,
     Copilot,
@@ -36,7 +37,7 @@ MOST_DOLLARS = 10**12  # a column of costs takes so many; more is a slip
 LONGEST_LINE = 100  # characters of a question in a line
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     """Replays the saved questions of a copilot, and waits for the end."""
 
     help = "Asks saved questions of a draft, a version or another model, and says what changed."

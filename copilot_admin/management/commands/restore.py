@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.anchors import anchors_file, kept_anchors
@@ -12,12 +12,13 @@ from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.audit.verifying import head_of_trail
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action
 from copilot_admin.server.sole_server import sole_server
 from copilot_admin.upkeep.backups.restoring import restore
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     """Restores."""
 
     help = (

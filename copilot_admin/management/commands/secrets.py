@@ -4,19 +4,20 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.config.encryption import newest_key_id, older_key_ids
+from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action
 from copilot_admin.upkeep.resealing import Resealing, reseal_all
 
 SECONDS_OF_A_DAY = 86_400
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     """Rotates keys."""
 
     help = (

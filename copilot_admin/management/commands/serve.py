@@ -4,15 +4,16 @@ from argparse import ArgumentParser
 from contextlib import suppress
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.server import serving
 from copilot_admin.server.database_faults import check_database
 from copilot_admin.server.sole_server import sole_server
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     """Serves copilots and admin."""
 
     help = "Serves the copilots and the admin."

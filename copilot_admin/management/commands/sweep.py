@@ -3,16 +3,16 @@
 from contextlib import suppress
 from typing import Any
 
-from django.core.management.base import BaseCommand
 from django.db import IntegrityError, transaction
 
+from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.upkeep.images import sweep_images
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
 
 TRIES = 3  # of a batch; a question that refers to a blob does so in milliseconds
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     """Sweeps blobs and images."""
 
     help = (

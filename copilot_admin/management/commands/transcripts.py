@@ -8,13 +8,14 @@ from pathlib import Path
 import sys
 from typing import Any, BinaryIO
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.reads import told_filters
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
+from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action
 from copilot_admin.review.exports.conversations import ExportOptions
 from copilot_admin.review.exports.format import About, all_formats
@@ -43,7 +44,7 @@ def named_value(text: str) -> tuple[str, str]:
     return name, value
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     """Exports transcripts."""
 
     help = "Exports transcripts as files for spreadsheets, fine-tuning, evaluations and readers."
