@@ -1,7 +1,7 @@
 """The schema: copilots and who may ask them, saved questions, transcripts, calls of components.
 
 Doors: what is named here, `access.digest_of` for who looks a key up, `alerts`, `audit`, `copilots`, `imports`, `limits`, `people`, `prices`, `privacy`,
-`questions`, `replays`, `reviewing`, `transcripts` and `usage` for their limits and names, and `fields` for migrations.
+`questions`, `replays`, `reviewing`, `transcripts` and `usage` for their limits and names, `natural_order` for lists of names, and `fields` for migrations.
 """
 
 from copilot_admin.models.access import AllowedOrigin, EndpointKey

@@ -133,7 +133,7 @@ def test_an_argument_that_is_no_text_is_refused_in_one_line_where_it_is_used(
     monkeypatch.setattr(manage, "execute_from_command_line", uses)
     with pytest.raises(SystemExit) as ended:
         manage.main(["manage.py", "replay", argument])
-    assert ended.value.code == manage.USAGE
+    assert ended.value.code == manage.NOT_RUN
     assert capsys.readouterr().err == f"CommandError: {argument!r} is no text in UTF-8.\n"
     with pytest.raises(UnicodeEncodeError):
         manage.main(["manage.py", "replay", argument, "--traceback"])
