@@ -89,7 +89,7 @@ def test_saving_fetches_the_image_and_the_admin_shows_it_from_here(server, build
     copilot = make_copilot()
     address = f"{server}/a.png"
     response = save(builder, copilot, image_url=address)
-    assert sentences(response) == ["Draft saved. What is live has not changed."]
+    assert sentences(response) == ["Draft saved. Nobody sees it before you publish it."]
     page = response.content.decode()
     shown = reverse("admin:copilot_admin_copilot_image", args=[copilot.pk])
     assert f'src="{shown}?v=' in page
@@ -120,7 +120,7 @@ def test_a_link_that_leads_nowhere_is_saved_with_a_warning(server, builder):
     address = f"{server}/no.png"
     response = save(builder, copilot, image_url=address)
     assert sentences(response) == [
-        "Draft saved. What is live has not changed.",
+        "Draft saved. Nobody sees it before you publish it.",
         f"The image stays a link, which Workspace loads by itself: {address} could not be fetched. "
         f"{GONE}",
     ]
