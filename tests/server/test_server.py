@@ -94,7 +94,7 @@ def test_static_files_are_served_without_collecting_them():
 
 
 def test_where_the_journal_is_down_nothing_is_asked_and_nothing_leaves(provider, monkeypatch):
-    async def refuse(opening: Any) -> None:
+    async def refuse(opening: Any, **_: Any) -> None:
         raise JournalDown
 
     monkeypatch.setattr(JOURNAL, "accept", refuse)
