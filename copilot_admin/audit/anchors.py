@@ -9,16 +9,18 @@ import json
 import logging
 import os
 from pathlib import Path
+import re
 
 from django.conf import settings
 from django.utils import timezone
 
 from copilot_admin.audit import cursors
 from copilot_admin.audit.verifying import Anchor
-from copilot_admin.models.audit import AuditCursorName, AuditEntry, AuditHead
+from copilot_admin.models.audit import HASH_LENGTH, AuditCursorName, AuditEntry, AuditHead
 
 EVERY = timedelta(hours=1)
 FILE = "audit-anchors.jsonl"
+OF_HEAD = re.compile(rf"([0-9]{{1,18}}) ([0-9a-f]{{{HASH_LENGTH}}})")
 
 logger = logging.getLogger(__name__)
 
@@ -47,16 +49,26 @@ def drop_anchor() -> Anchor | None:
 
 
 def kept_anchors(file: Path) -> Iterator[Anchor]:
-    """The anchors of a file; a line that was not written to its end is none."""
+    """The anchors of a file; a line that was not written to its end is none.
+
+    Lines of `manage.py audit head` count as well: whoever keeps those elsewhere appends them.
+    """
     if not file.exists():
         return
     with file.open(encoding="ascii", errors="replace") as lines:
         for line in lines:
-            try:
-                values = json.loads(line)
-                yield Anchor(int(values["sequence"]), str(values["hash"]))
-            except (ValueError, KeyError, TypeError):
-                continue
+            if anchor := _anchor_in(line):
+                yield anchor
+
+
+def _anchor_in(line: str) -> Anchor | None:
+    if noted := OF_HEAD.fullmatch(line.strip()):
+        return Anchor(int(noted[1]), noted[2])
+    try:
+        values = json.loads(line)
+        return Anchor(int(values["sequence"]), str(values["hash"]))
+    except (ValueError, KeyError, TypeError, OverflowError):
+        return None
 
 
 def _age_of(sequence: int) -> timedelta:

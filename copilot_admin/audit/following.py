@@ -3,29 +3,72 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+from django.db import Error
+from django.db.models import QuerySet
+
 from copilot_admin.models.audit import AuditEntry
 
 BATCH = 2000  # entries; of 600 bytes, as most are, a megabyte
+# Times that no calendar has, and on SQLite whatever somebody put into a column.
+UNREADABLE = (Error, TypeError, ValueError)
 
 
-def entries_after(sequence: int, *, up_to: int | None = None) -> Iterator[AuditEntry]:
+class UnreadableEntry(Exception):
+    """An entry holds what no entry can hold: somebody wrote it past the server.
+
+    Attributes:
+        sequence: Which one.
+    """
+
+    def __init__(self, sequence: int) -> None:
+        super().__init__(f"Entry {sequence} cannot be read.")
+        self.sequence = sequence
+
+
+def entries_after(sequence: int | None, *, up_to: int | None = None) -> Iterator[AuditEntry]:
     """All entries after one, the oldest first.
 
     Args:
-        sequence: The one.
+        sequence: The one; None: all entries, also those that were put in before the first one.
         up_to: The last one that is wanted; without it whatever there is by then.
+
+    Raises:
+        UnreadableEntry: It is the next one.
     """
-    while batch := batch_after(sequence, BATCH, up_to=up_to):
-        yield from batch
-        sequence = batch[-1].sequence
+    goes_on = True
+    while goes_on:
+        goes_on = False
+        for entry in _readable(_rows(sequence, up_to)[:BATCH]):
+            yield entry
+            sequence, goes_on = entry.sequence, True
 
 
-def batch_after(sequence: int, most: int, *, up_to: int | None = None) -> list[AuditEntry]:
+def batch_after(sequence: int, most: int) -> list[AuditEntry]:
     """The entries after one, as many as are wanted."""
-    rows = AuditEntry.objects.filter(sequence__gt=sequence).order_by("sequence")
-    if up_to is not None:
-        rows = rows.filter(sequence__lte=up_to)
-    return list(rows[:most])
+    return list(_rows(sequence, None)[:most])
+
+
+def _rows(sequence: int | None, up_to: int | None) -> QuerySet[AuditEntry]:
+    rows = AuditEntry.objects.order_by("sequence")
+    if sequence is not None:
+        rows = rows.filter(sequence__gt=sequence)
+    return rows if up_to is None else rows.filter(sequence__lte=up_to)
+
+
+def _readable(rows: QuerySet[AuditEntry]) -> Iterator[AuditEntry]:
+    """Some entries; where they cannot be read together, those before the one that cannot be."""
+    try:
+        entries = list(rows)
+    except UNREADABLE:
+        entries = []
+    yield from entries
+    if entries:
+        return
+    for sequence in list(rows.values_list("sequence", flat=True)):  # fails where no database is
+        try:
+            yield AuditEntry.objects.get(sequence=sequence)
+        except UNREADABLE as error:
+            raise UnreadableEntry(sequence) from error
 
 
 def sequence_before(moment: datetime) -> int:

@@ -10,9 +10,11 @@ from enum import StrEnum
 import hmac
 
 from copilot_admin.audit.chain import hash_of
-from copilot_admin.audit.following import entries_after
+from copilot_admin.audit.following import UnreadableEntry, entries_after
 from copilot_admin.audit.keys import AuditKey, known_keys
 from copilot_admin.models.audit import AuditEntry, AuditHead
+
+FIRST = 1  # number of the oldest entry
 
 
 class Fault(StrEnum):
@@ -30,7 +32,7 @@ class Fault(StrEnum):
 SENTENCES: Mapping[Fault, str] = {
     Fault.MISSING: "Entry {0} is missing: entries before {1} were taken out.",
     Fault.CUT: "Entry {0} is missing: the end of the trail was cut off.",
-    Fault.EDITED: "Entry {0} was edited, or put in by somebody without the key.",
+    Fault.EDITED: "Entry {0!r} was edited, or put in by somebody without the key.",
     Fault.UNLINKED: "Entry {0} does not follow the one before it: entries were taken out or put in.",
     Fault.UNKNOWN_KEY: "Entry {0} was hashed with a key that this server does not have. Add the key "
     "to COPILOT_AUDIT_KEYS, after the one in use.",
@@ -112,6 +114,8 @@ def first_break(
 def _broken(
     entry: AuditEntry, place: _Place, *, head: Anchor, keys: Mapping[str, AuditKey]
 ) -> Broken | None:
+    if not _is_number(entry.sequence):
+        return Broken(Fault.EDITED, entry.sequence)
     if entry.sequence != place.sequence + 1:
         return Broken(Fault.MISSING, place.sequence + 1, entry.sequence)
     if entry.sequence > head.sequence:
@@ -119,11 +123,24 @@ def _broken(
     key = keys.get(entry.key_id)
     if key is None:
         return Broken(Fault.UNKNOWN_KEY, entry.sequence)
-    if not hmac.compare_digest(hash_of(entry, key), entry.hash):
+    if not _is_as_hashed(entry, key):
         return Broken(Fault.EDITED, entry.sequence)
     if entry.previous != place.hash:
         return Broken(Fault.UNLINKED, entry.sequence)
     return None
+
+
+def _is_number(sequence: object) -> bool:
+    """Whether an entry can have it; SQLite keeps any value, and has what is no number last."""
+    return isinstance(sequence, int) and sequence >= FIRST
+
+
+def _is_as_hashed(entry: AuditEntry, key: AuditKey) -> bool:
+    """Whether an entry has its hash; SQLite keeps values in it that are none of their columns."""
+    try:
+        return hmac.compare_digest(hash_of(entry, key).encode(), entry.hash.encode())
+    except (AttributeError, TypeError, ValueError):
+        return False
 
 
 def _broken_end(
@@ -151,7 +168,11 @@ def check(anchors: Sequence[Anchor] = ()) -> tuple[Anchor, Broken | None]:
     Returns:
         How far it was looked at, and where it is broken.
     """
-    last = AuditEntry.objects.values_list("sequence", flat=True).first() or 0
+    last = AuditEntry.objects.values_list("sequence", flat=True).first() or FIRST
     head = head_of_trail()  # read later, it cannot be behind what was committed before
-    entries = entries_after(0, up_to=max(last, head.sequence))
-    return head, first_break(entries, head=head, keys=known_keys(), anchors=anchors)
+    up_to = max(last, head.sequence) if _is_number(last) else None
+    try:
+        entries = entries_after(None, up_to=up_to)
+        return head, first_break(entries, head=head, keys=known_keys(), anchors=anchors)
+    except UnreadableEntry as error:
+        return head, Broken(Fault.EDITED, error.sequence)

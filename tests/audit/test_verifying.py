@@ -141,6 +141,49 @@ def test_the_first_broken_entry_is_named(
     assert (refused.value.returncode, str(refused.value)) == (1, expected.sentence)
 
 
+def put_in_before_the_first(number: int) -> Callable[[], None]:
+    def crime() -> None:
+        forged = AuditEntry.objects.get(sequence=1)
+        forged.sequence, forged._state.adding = number, True
+        forged.save()
+
+    return crime
+
+
+@pytest.mark.parametrize("number", [0, -1, -(2**63)])
+def test_an_entry_with_a_number_before_the_first_was_put_in(
+    trail: list[AuditEntry], number: int
+) -> None:
+    put_in_before_the_first(number)()
+    assert check()[1] == Broken(Fault.EDITED, number)
+
+
+def test_a_time_that_no_calendar_has_was_put_in(trail: list[AuditEntry]) -> None:
+    forever = "infinity" if connection.vendor == "postgresql" else "2026-13-45 00:00:00"
+    run("UPDATE copilot_admin_auditentry SET at = %s WHERE sequence = 4", forever)
+    assert check()[1] == Broken(Fault.EDITED, 4)
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="other databases keep types")
+@pytest.mark.parametrize("column", ["at", "actor_id", "actor_name", "before", "previous", "hash"])
+@pytest.mark.parametrize("value", ["'é'", "x'ff00'", "CAST(x'ff' AS TEXT)", "7", "1e999"])
+def test_an_entry_with_values_that_no_column_has_is_named(
+    trail: list[AuditEntry], column: str, value: str
+) -> None:
+    run(f"UPDATE copilot_admin_auditentry SET {column} = {value} WHERE sequence = 4")  # noqa: S608
+    assert check()[1] == Broken(Fault.EDITED, 4)
+    with pytest.raises(CommandError, match="Entry 4 was edited"):
+        call_command("audit", "verify")
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="other databases keep types")
+@pytest.mark.parametrize("number", ["zero", 3.5])
+def test_a_number_that_is_none_is_named(trail: list[AuditEntry], number: object) -> None:
+    run("UPDATE copilot_admin_auditentry SET sequence = %s WHERE sequence = 6", number)
+    expected = Broken(Fault.EDITED, 3.5) if number == 3.5 else Broken(Fault.EDITED, "zero")  # type: ignore[arg-type]  # what a column of SQLite may hold
+    assert check()[1] == expected
+
+
 @pytest.mark.parametrize(("sequence", "expected"), [(3, None), (7, Broken(Fault.BEYOND_HEAD, 7))])
 def test_a_file_of_rows_changes_no_entry_and_what_it_adds_is_found(
     trail: list[AuditEntry], tmp_path: Path, sequence: int, expected: Broken | None
@@ -219,6 +262,33 @@ def test_a_file_without_anchors_is_refused_and_so_is_what_is_no_hash(tmp_path: P
         call_command("audit", "verify", "--anchors", str(tmp_path / "none"))
     with pytest.raises(CommandError, match="is no hash"):
         call_command("audit", "verify", "--expect", "xyz")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "0 \n", "notes\n", '{"sequence": Infinity, "hash": ""}', "5 abc"]
+)
+def test_a_file_in_which_no_anchor_is_found_is_refused(
+    trail: list[AuditEntry], tmp_path: Path, text: str
+) -> None:
+    noted = tmp_path / "noted"
+    noted.write_text(text)
+    with pytest.raises(CommandError, match="holds no anchor"):
+        call_command("audit", "verify", "--anchors", str(noted))
+    with pytest.raises(CommandError, match="cannot be read: Is a directory"):
+        call_command("audit", "verify", "--anchors", str(tmp_path))
+
+
+def test_lines_of_the_head_are_anchors(trail: list[AuditEntry], tmp_path: Path) -> None:
+    head = StringIO()
+    call_command("audit", "head", stdout=head)
+    noted = tmp_path / "noted"
+    noted.write_text(f"0 \n{head.getvalue()}")
+    said = StringIO()
+    call_command("audit", "verify", "--anchors", str(noted), stdout=said)
+    assert "6 entries. 1 anchors are in it." in said.getvalue()
+    noted.write_text(f"6 {'0' * 64}\n")
+    with pytest.raises(CommandError, match="Entry 6 is not the one that an anchor names"):
+        call_command("audit", "verify", "--anchors", str(noted))
 
 
 def test_batches_go_to_the_end(trail: list[AuditEntry]) -> None:

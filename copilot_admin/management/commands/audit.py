@@ -92,9 +92,7 @@ class Command(PlainCommand):
                 self._export(options["format"], options["since"], follow=options["follow"])
 
     def _verify(self, expected: list[str], file: Path | None) -> None:
-        if file is not None and not file.exists():
-            raise CommandError(f"There is no file {file}. Name one that holds anchors.")
-        anchors = [*kept_anchors(file or anchors_file()), *(Anchor(0, one) for one in expected)]
+        anchors = [*_anchors_of(file), *(Anchor(0, one) for one in expected)]
         head, broken = check(anchors)
         if broken is not None:
             raise CommandError(broken.sentence, returncode=BROKEN)
@@ -113,6 +111,25 @@ class Command(PlainCommand):
                 self.stdout.write(write(entry))
         except KeyboardInterrupt:
             return
+
+
+def _anchors_of(file: Path | None) -> list[Anchor]:
+    """The anchors of a file that somebody names, or of the one that the server writes.
+
+    Raises:
+        CommandError: The file that is named holds none: that would look as if they were found.
+    """
+    if file is None:
+        return list(kept_anchors(anchors_file()))
+    if not file.exists():
+        raise CommandError(f"There is no file {file}. Name one that holds anchors.")
+    try:
+        anchors = list(kept_anchors(file))
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
+    if not anchors:
+        raise CommandError(f"{file} holds no anchor. Name a file that the server wrote.")
+    return anchors
 
 
 def _followed(sequence: int) -> Iterator[Any]:
