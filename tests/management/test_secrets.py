@@ -6,10 +6,13 @@ from django.apps import apps
 from django.core.management import CommandError, call_command
 import pytest
 
+from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.recording import record
+from copilot_admin.audit.subject import Subject
 from copilot_admin.config.encryption import EncryptionKey, new_key, read_key
 from copilot_admin.copilots.providers import api_key_of, set_api_key
 from copilot_admin.copilots.sealed_columns import SEALED_COLUMNS
-from copilot_admin.models import Provider
+from copilot_admin.models import Action, Provider
 from copilot_admin.upkeep import resealing
 from tests.factories import make_provider
 
@@ -109,6 +112,19 @@ def test_it_says_when_old_signing_keys_may_go(db, settings):
         "What SECRET_KEY_FALLBACKS signed runs out within 14 days (log-ins; all else within a day): "
         "it may be emptied 14 days after every server runs with the new SECRET_KEY."
     )
+
+
+@pytest.mark.parametrize(
+    ("audit_keys", "warned"), [((), True), (("another",), True), (("another", "old"), False)]
+)
+def test_a_signing_key_that_the_audit_trail_needs_does_not_go_unnoticed(
+    db, settings, audit_keys, warned
+):
+    settings.SECRET_KEY = "old"
+    record(Action.READ, by=Actor.server(), on=Subject("copilot"))
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new", ["old"]
+    settings.AUDIT_KEYS, settings.ENCRYPTION_KEYS = audit_keys, (NEW,)
+    assert ("Before it goes, set COPILOT_AUDIT_KEYS" in rotate()) is warned
 
 
 def test_every_column_of_sealed_texts_is_in_the_list():

@@ -7,14 +7,19 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.keys import audit_key
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.config.encryption import newest_key_id, older_key_ids
 from copilot_admin.management.plain_command import PlainCommand
-from copilot_admin.models import Action
+from copilot_admin.models import Action, AuditEntry
 from copilot_admin.upkeep.resealing import Resealing, reseal_all
 
 SECONDS_OF_A_DAY = 86_400
+OF_TRAIL = (
+    "But entries of the audit trail were hashed with it, and are checked with nothing else. Before it "
+    "goes, set COPILOT_AUDIT_KEYS to the key that hashes now, followed by the old one."
+)
 
 
 class Command(PlainCommand):
@@ -60,7 +65,15 @@ def _of_signing() -> list[str]:
     if not settings.SECRET_KEY_FALLBACKS:
         return []
     days = settings.SESSION_COOKIE_AGE // SECONDS_OF_A_DAY
-    return [
+    lines = [
         f"What SECRET_KEY_FALLBACKS signed runs out within {days} days (log-ins; all else within a "
         f"day): it may be emptied {days} days after every server runs with the new SECRET_KEY."
     ]
+    return [*lines, OF_TRAIL] if _trail_needs_fallbacks() else lines
+
+
+def _trail_needs_fallbacks() -> bool:
+    """Whether entries of the audit trail could not be checked without the fallbacks."""
+    fallbacks = {audit_key(str(one)).id for one in settings.SECRET_KEY_FALLBACKS}
+    kept = {audit_key(one).id for one in (*settings.AUDIT_KEYS, settings.SECRET_KEY)}
+    return AuditEntry.objects.filter(key_id__in=fallbacks - kept).exists()
