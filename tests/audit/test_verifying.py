@@ -162,6 +162,10 @@ def test_a_time_that_no_calendar_has_was_put_in(trail: list[AuditEntry]) -> None
     forever = "infinity" if connection.vendor == "postgresql" else "2026-13-45 00:00:00"
     run("UPDATE copilot_admin_auditentry SET at = %s WHERE sequence = 4", forever)
     assert check()[1] == Broken(Fault.EDITED, 4)
+    lines = StringIO()
+    with pytest.raises(CommandError, match="Entry 4 cannot be read"):
+        call_command("audit", "export", stdout=lines)
+    assert [json.loads(line)["sequence"] for line in lines.getvalue().splitlines()] == [1, 2, 3]
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="other databases keep types")

@@ -15,7 +15,7 @@ from django.core.management.base import CommandError
 
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.anchors import anchors_file, kept_anchors
-from copilot_admin.audit.following import entries_after, sequence_before
+from copilot_admin.audit.following import UnreadableEntry, entries_after, sequence_before
 from copilot_admin.audit.lines import json_line, syslog_line
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
@@ -111,6 +111,8 @@ class Command(PlainCommand):
                 self.stdout.write(write(entry))
         except KeyboardInterrupt:
             return
+        except UnreadableEntry as error:
+            raise CommandError(f"{error} Look what `audit verify` says.") from error
 
 
 def _anchors_of(file: Path | None) -> list[Anchor]:
