@@ -86,7 +86,6 @@ async def start() -> None:
     stop_draining()
     begin_anew()
     keep_few_heaps()
-    background.start(asyncio.get_running_loop())
     drain_on_signal()
     await asyncio.to_thread(WORKERS.start)  # so that the first file finds it ready
     # What they stand on takes 0.7 s of CPU to load. On a busy machine that is longer than a question
@@ -102,6 +101,8 @@ async def start() -> None:
         await WRITER.run(BOOK.read)
     except db.Error as error:
         raise ConfigurationError(sentence_of(error)) from error
+    # Not before: a start that fails ends this loop, and what is handed to it then is lost.
+    background.start(asyncio.get_running_loop())
     spare_what_stays()
     await asyncio.to_thread(start_tracing, settings.COLLECTOR)
     _tasks.add(spawn(_again_and_again(beat_hearts), name="heartbeat"))

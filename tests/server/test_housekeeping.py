@@ -12,6 +12,7 @@ from copilot_admin.journal import JOURNAL
 from copilot_admin.server import housekeeping
 from copilot_admin.storage.database_thread import JournalDown
 from copilot_admin.storage.spool import SPOOL
+from copilot_admin.upkeep import background
 from tests.waiting import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -60,6 +61,7 @@ def test_a_start_without_a_database_is_one_sentence(monkeypatch, failure):
     with pytest.raises(ConfigurationError) as refused:
         asyncio.run(housekeeping.start())
     assert len(refused.value.public.splitlines()) == 1
+    assert not background.is_server()
 
 
 def rounds(*duties: Any, until: asyncio.Event) -> None:
