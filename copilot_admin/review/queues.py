@@ -21,6 +21,7 @@ CLAIM_FOR = timedelta(minutes=30)  # without a verdict; then somebody else may r
 MOST_QUEUED = 2_000  # conversations of one queue
 MOST_DRAWN_FROM = 50_000  # of the newest that a filter finds
 HIGHEST_SEED = 999_999  # it is read aloud and typed
+MOST_LEFT = 100  # seats of one round that their readers left
 TRIES = 50  # for a free seat, while others take those that were found
 
 
@@ -112,13 +113,21 @@ def skip(queue: ReviewQueue, conversation: int, reviewer: Person, *, now: dateti
             return 0
         seats.filter(pk=seat.pk).update(reviewer=None, claimed_at=None, was_new=False)
         if seat.was_new:
-            taken = seats.filter(reviewer__isnull=False, claimed_at__gte=now - CLAIM_FOR)
-            other = taken.order_by("id").first()
-            if other is None:
-                take_back(conversation)
-            else:
-                seats.filter(pk=other.pk).update(was_new=True)
+            _hand_on(conversation, now)
     return seat.pk
+
+
+def take_back_left(*, now: datetime) -> None:
+    """What was new before somebody took it, and left it without a word, is so again; call it in a transaction.
+
+    The seat stays his until another takes it: if he judges after all, that counts.
+    """
+    left = Seat.objects.filter(_left(now), done_at=None, was_new=True)
+    for pk, conversation in left.order_by("id").values_list("pk", "conversation")[:MOST_LEFT]:
+        free = Conversation.objects.select_for_update(skip_locked=True).filter(pk=conversation)
+        # Where somebody takes or judges it at this moment, it is looked at again in the next round.
+        if free.values_list("pk", flat=True).first() and left.filter(pk=pk).update(was_new=False):
+            _hand_on(conversation, now)
 
 
 def set_by_hand(conversation: int, state: ReviewState) -> None:
@@ -170,6 +179,16 @@ def progress_of(queue: ReviewQueue, *, now: datetime) -> Progress:
     )
 
 
+def _hand_on(conversation: int, now: datetime) -> None:
+    """Who else reads it remembers that it was new; where nobody does, it is so again."""
+    others = Seat.objects.filter(conversation=conversation, done_at=None).exclude(_left(now))
+    other = others.order_by("id").first()
+    if other is None:
+        take_back(conversation)
+    else:
+        Seat.objects.filter(pk=other.pk, done_at=None).update(was_new=True)
+
+
 def _begin(seat: Seat) -> None:
     """Somebody reads the conversation of his seat."""
     with transaction.atomic():
@@ -188,8 +207,12 @@ def _free(queue: ReviewQueue, reviewer: Person, now: datetime) -> "QuerySet[Seat
     """Seats that nobody has, or that somebody left, of conversations that are new to him."""
     seats = Seat.objects.filter(queue=queue, queue__is_closed=False)
     own = seats.filter(reviewer_id=reviewer.pk).values("conversation")
-    left = Q(reviewer=None) | Q(claimed_at__lt=now - CLAIM_FOR)
-    return seats.filter(left, done_at=None).exclude(conversation__in=own).order_by("id")
+    return seats.filter(_left(now), done_at=None).exclude(conversation__in=own).order_by("id")
+
+
+def _left(now: datetime) -> Q:
+    """Of seats: nobody has them, or nobody has for longer than a claim lasts."""
+    return Q(reviewer=None) | Q(claimed_at__lt=now - CLAIM_FOR)
 
 
 def _take(seat: Seat, reviewer: Person, now: datetime) -> bool:

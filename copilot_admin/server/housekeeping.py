@@ -41,6 +41,7 @@ from copilot_admin.privacy.retention import begin_pruning, night_of
 from copilot_admin.privacy.spooled import clean_spool, forget_digests
 from copilot_admin.review.exports.keeping import sweep_exports
 from copilot_admin.review.exports.tasks import resume_exports
+from copilot_admin.review.queues import take_back_left
 from copilot_admin.server.database_faults import sentence_of
 from copilot_admin.server.garbage import spare_what_stays
 from copilot_admin.server.heaps import keep_few_heaps
@@ -211,6 +212,11 @@ async def look_at_rules() -> None:
     await asyncio.to_thread(check_due)
 
 
+async def take_back_readings() -> None:
+    """Gives back what reviewers took from queues and left."""
+    await WRITER.run(partial(take_back_left, now=timezone.now()))
+
+
 async def forget_sessions() -> None:
     """Deletes sessions whose time is up: strangers begin some that nobody ends."""
     await WRITER.run(sweep_sessions)
@@ -253,6 +259,7 @@ DUTIES: tuple[Duty, ...] = (
     resume_asking,
     resume_exporting,
     tell,
+    take_back_readings,
     forget_sessions,
     fill_old_rows,
     forward_audit_trail,

@@ -23,6 +23,7 @@ from copilot_admin.review.queues import (
     progress_of,
     set_by_hand,
     skip,
+    take_back_left,
 )
 from copilot_admin.review.states import state_after_verdict
 from copilot_admin.review.verdicts import Judged, save_verdict
@@ -218,6 +219,41 @@ def test_who_left_long_ago_does_not_keep_it_in_review():
     assert state_of(pk) == ReviewState.IN_REVIEW  # it was, when he took it
     assert taken(queue, bob, now=later) == pk  # from Ada, who left
     skip(queue, pk, bob, now=later)
+    assert state_of(pk) == ReviewState.NEW
+
+
+@pytest.mark.database
+@pytest.mark.django_db
+def test_what_somebody_took_and_left_is_new_again_and_his_verdict_counts_all_the_same():
+    queue = queue_of(3)
+    ada, bob, eve = reviewers(3)
+    left, judged, set_so = (taken(queue, one) for one in (ada, bob, eve))
+    finish(judged, bob, now=NOON)
+    set_by_hand(set_so, ReviewState.IN_REVIEW)
+    take_back_left(now=NOON + CLAIM_FOR)
+    assert state_of(left) == ReviewState.IN_REVIEW
+    later = NOON + CLAIM_FOR * 2
+    take_back_left(now=later)
+    states = [state_of(one) for one in (left, judged, set_so)]
+    assert states == [ReviewState.NEW, ReviewState.DONE, ReviewState.IN_REVIEW]
+    finish(left, ada, now=later)
+    take_back_left(now=later)
+    assert state_of(left) == ReviewState.DONE
+    assert progress_of(queue, now=later).done == 2
+
+
+@pytest.mark.database
+@pytest.mark.django_db
+def test_what_one_of_two_left_is_new_again_when_the_other_leaves_too():
+    queue = queue_of(1, judges=2)
+    ada, bob = reviewers(2)
+    pk = taken(queue, ada)
+    later, last = NOON + CLAIM_FOR * 2, NOON + CLAIM_FOR * 4
+    Seat.objects.filter(reviewer=None).update(reviewer=bob, claimed_at=later)
+    take_back_left(now=later)
+    assert state_of(pk) == ReviewState.IN_REVIEW
+    bob.delete()
+    take_back_left(now=last)
     assert state_of(pk) == ReviewState.NEW
 
 
