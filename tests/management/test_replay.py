@@ -10,6 +10,9 @@ import pytest
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.management.commands import replay as command
 from copilot_admin.models import Copilot, RecordedAnswer, Replay, ReplayState, SavedQuestion
+from copilot_admin.studio.replay_decisions import Wish
+from copilot_admin.studio.replay_queue import grant
+from copilot_admin.upkeep.deletion import Step, delete_batch, mark
 from tests.engine.scripted import broken, text
 from tests.factories import make_copilot, make_provider, make_published, make_saved
 from tests.studio.questions import script
@@ -104,6 +107,46 @@ def test_an_interrupted_replay_is_paused(capsys, monkeypatch):
     assert "Paused" in capsys.readouterr().err
 
 
+def delete_wholly(replay: Replay) -> None:
+    mark([replay.copilot_id])
+    while delete_batch(replay.copilot_id) is Step.MOVED:
+        pass
+
+
+@pytest.mark.database
+@pytest.mark.parametrize(
+    ("meanwhile", "sentence"),
+    [
+        (delete_wholly, "The copilot was deleted before the end."),
+        (lambda replay: mark([replay.copilot_id]), "The copilot was deleted before the end."),
+        (lambda replay: replay.delete(), "The replay was deleted before its end."),
+    ],
+)
+def test_what_is_deleted_meanwhile_is_said_in_a_line(monkeypatch, meanwhile, sentence):
+    copilot = make_copilot()
+    make_saved(copilot)
+    monkeypatch.setattr(command, "replay_here", lambda pk: meanwhile(Replay.objects.get(pk=pk)))
+    with pytest.raises(CommandError) as error:
+        call_command("replay", copilot.slug)
+    assert (str(error.value), error.value.returncode) == (sentence, 2)
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        (Wish.PAUSE, "Paused. Go on with it in the admin.\n"),
+        (Wish.STOP, "Somebody stopped it in the admin.\n"),
+        (None, "Nothing could be asked now. A server goes on with it.\n"),
+    ],
+)
+def test_what_ends_early_says_why(capsys, monkeypatch, wish, said):
+    copilot = make_copilot()
+    make_saved(copilot)
+    monkeypatch.setattr(command, "replay_here", lambda pk: wish and grant(pk, wish))
+    assert replay(copilot) == 2
+    assert capsys.readouterr().err == said
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -128,3 +171,12 @@ def test_what_cannot_be_done_is_said_and_ends_with_2(options, words):
     with pytest.raises(CommandError, match="no copilot") as error:
         call_command("replay", "nobody", *options)
     assert error.value.returncode == 2
+
+
+def test_a_copilot_that_is_being_deleted_is_none():
+    copilot = make_copilot()
+    make_saved(copilot)
+    mark([copilot.pk])
+    with pytest.raises(CommandError, match="There is no copilot"):
+        call_command("replay", copilot.slug)
+    assert not Replay.objects.exists()

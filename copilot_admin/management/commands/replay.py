@@ -1,6 +1,7 @@
 """`manage.py replay`: saved questions asked of a draft, a version or another model, and what changed."""
 
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 import json
 import sys
@@ -36,6 +37,14 @@ ALL = "all"
 MOST_DOLLARS = 10**12  # a column of costs takes so many; more is a slip
 LONGEST_LINE = 100  # characters of a question in a line
 
+# Why not all was asked; of a bound the summary says it.
+_UNFINISHED: Mapping[str, str] = {
+    ReplayState.PAUSED: "Paused. Go on with it in the admin.",
+    ReplayState.STOPPED: "Somebody stopped it in the admin.",
+    ReplayState.RUNNING: "Not all could be asked now. A server goes on with it.",
+    ReplayState.WAITING: "Nothing could be asked now. A server goes on with it.",
+}
+
 
 class Command(PlainCommand):
     """Replays the saved questions of a copilot, and waits for the end."""
@@ -64,7 +73,8 @@ class Command(PlainCommand):
 
     def handle(self, *, slug: str, **options: Any) -> None:
         """Ends the process with what the answers come to."""
-        copilot = Copilot.objects.select_related("provider").filter(slug=slug).first()
+        known = Copilot.objects.filter(slug=slug, deletion_requested_at=None)
+        copilot = known.select_related("provider").first()
         if copilot is None:
             raise CommandError(f"There is no copilot with the slug '{slug}'.", returncode=NOT_RUN)
         try:
@@ -79,8 +89,9 @@ class Command(PlainCommand):
             replay_here(replay.pk)
         except KeyboardInterrupt:
             grant(replay.pk, Wish.PAUSE)
-            self.stderr.write("Paused. Go on with it in the admin.")
-        (view,) = replay_views(Replay.objects.filter(pk=replay.pk))
+        view = _view_of(replay.pk, known)
+        if sentence := _UNFINISHED.get(view.replay.state, ""):
+            self.stderr.write(sentence)
         answers = list(pairs_of(replay.pk))
         if options["json"]:
             self.stdout.write(json.dumps(told_of(view, answers), indent=2))
@@ -92,6 +103,20 @@ class Command(PlainCommand):
         self.stdout.write("\n".join(map(_line, answers)))
         self.stdout.write(f"{view.asked}: {view.summary}")
         self.stdout.write(view.why or cost_sentence(view.tally.spent))
+
+
+def _view_of(replay_id: int, copilots: QuerySet[Copilot]) -> ReplayView:
+    """What became of a replay.
+
+    Raises:
+        CommandError: It was deleted while it was done, or its copilot was.
+    """
+    views = replay_views(Replay.objects.filter(pk=replay_id))
+    if not copilots.exists():
+        raise CommandError("The copilot was deleted before the end.", returncode=NOT_RUN)
+    if not views:
+        raise CommandError("The replay was deleted before its end.", returncode=NOT_RUN)
+    return views[0]
 
 
 def exit_of(view: ReplayView) -> int:
