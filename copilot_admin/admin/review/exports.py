@@ -159,6 +159,8 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
         export = self._export(request, str(pk))
         if not export.is_done:
             raise Http404
+        if export.with_prompts and not request.user.has_perm(PROMPTS):
+            raise PermissionDenied  # he could see them when he began it
         facts = {"conversations": export.n_conversations, "bytes": export.size}
         self.audit(request, Action.DOWNLOADED, export, after=facts)
         in_loop = isinstance(request, ASGIRequest)

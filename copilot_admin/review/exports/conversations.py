@@ -30,10 +30,12 @@ class ExportOptions:
     Attributes:
         with_data: What the client sent back, what tools gave, tables and charts.
         with_prompts: The system prompts of versions.
+        prompts_of: Of the versions of these copilots alone; None: of all.
     """
 
     with_data: bool = False
     with_prompts: bool = False
+    prompts_of: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +143,11 @@ class ExportedConversation:
                 yield _way_to(leaf, parents)
 
     def prompt(self, version: int | None) -> str:
-        """The system prompt of a version of its copilot; "" where it is not wanted, or gone."""
+        """The system prompt of a version of its copilot; "" where it is not wanted, not his to see, or gone."""
+        of_which = self.options.prompts_of
         if not self.options.with_prompts or version is None:
+            return ""
+        if of_which is not None and self.row.copilot_id not in of_which:
             return ""
         key = (self.row.copilot_id, version)
         if key not in self._prompts:

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import TranscriptExport
+from copilot_admin.people.members import reachable, reaches_all
 from copilot_admin.review.exports.conversations import ExportOptions
 from copilot_admin.review.exports.format import About, all_formats
 from copilot_admin.review.exports.keeping import Progress, advance, claim, fail, keep_part
@@ -106,7 +107,11 @@ class Writing:
         self._export, self._format = export, form
         self._position, self._n_parts, self._size = export.position, export.n_parts, export.size
         self._n_conversations, self._n_turns = export.n_conversations, export.n_turns
-        options = ExportOptions(with_data=export.with_data, with_prompts=export.with_prompts)
+        options = ExportOptions(
+            with_data=export.with_data,
+            with_prompts=export.with_prompts,
+            prompts_of=_known_to(export),
+        )
         walk = Walk(selection=read_selection(export.query), format=form, options=options)
         self._pieces = self._from_here(export, walk)
         return True
@@ -161,6 +166,13 @@ class Writing:
         self._texts.clear()
         self._waiting = 0
         return part
+
+
+def _known_to(export: TranscriptExport) -> frozenset[int] | None:
+    """The copilots whose prompts its owner may see: of others he reads the transcripts alone."""
+    if not export.with_prompts or reaches_all(export.owner):
+        return None
+    return frozenset(reachable(export.owner).values_list("pk", flat=True))
 
 
 def _done(job: Callable[[], T]) -> T:

@@ -199,6 +199,17 @@ def test_who_has_lost_the_permission_gets_no_file():
     assert browser.get(f"{EXPORTS}{export.pk}/file/").status_code == 403
 
 
+def test_who_may_not_see_prompts_any_more_gets_no_file_with_them():
+    owner = make_user(Role.REVIEWERS, Role.BUILDERS)
+    export = finished("jsonl", owner=owner)
+    TranscriptExport.objects.update(with_prompts=True)
+    browser, path = browser_of(owner), f"{EXPORTS}{export.pk}/file/"
+    assert browser.get(path).status_code == 200
+    owner.groups.remove(Group.objects.get(name=Role.BUILDERS))
+    assert browser.get(path).status_code == 403
+    assert browser.get(f"{EXPORTS}{export.pk}/change/").status_code == 200  # where he deletes it
+
+
 def test_an_export_that_is_being_written_is_watched_and_stopped():
     owner = make_user(Role.REVIEWERS)
     export = begun(owner=owner)

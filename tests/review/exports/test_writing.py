@@ -13,7 +13,8 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 import pytest
 
-from copilot_admin.models import Conversation, ExportPart, ExportState, TranscriptExport
+from copilot_admin.config.roles import Role
+from copilot_admin.models import Conversation, Copilot, ExportPart, ExportState, TranscriptExport
 from copilot_admin.privacy.scopes import Scope
 from copilot_admin.review.exports import gathering, keeping, tasks, writing
 from copilot_admin.review.exports.conversations import ExportOptions
@@ -374,3 +375,18 @@ def _end_all_others() -> None:
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
     db.connections.close_all()
+
+
+def test_where_copilots_have_members_prompts_are_those_of_copilots_that_the_owner_knows(settings):
+    settings.MEMBERS = True
+    owner = make_user(Role.REVIEWERS, Role.BUILDERS)
+    for slug, prompt in (("mine", "Be brief."), ("theirs", "Be secret.")):
+        version = make_version(slug=slug, system_prompt=prompt)
+        Copilot.objects.filter(slug=slug).update(is_for_all_builders=slug == "mine")
+        Client(version=version, trace_id=slug).ask(f"{slug}?").answer("Yes.")
+    options = ExportOptions(with_prompts=True)
+    export = keeping.begin(owner.pk, given={}, name="jsonl", options=options)
+    said = text_of(written(export))
+    assert [word in said for word in ("mine?", "theirs?", "Be brief.", "Be secret.")] == [
+        *(True, True, True, False)
+    ]
