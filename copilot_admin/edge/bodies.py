@@ -17,6 +17,7 @@ from copilot_admin.edge.form_bodies import (
     FormBody,
     WholeBody,
     form_boundary,
+    is_encoded,
     with_length,
 )
 from copilot_admin.edge.lingering import Incoming, refuse
@@ -36,6 +37,13 @@ BYTES_PER_EXTRA_SECOND = 100_000  # the slowest upload still served: 100 kB/s af
 # Of all bodies that are there or coming: two of the largest. They are read in turn, so that more
 # would wait in memory in place of their clients.
 LARGEST_AT_ONCE = 2
+# A name, a password and where to go next: anybody may send these, and what is typed is shown again.
+LOG_IN_PATHS = ("/admin/login/", "/admin/password-reset/")
+LOG_IN_BYTES = 64 * 1024
+# Python decodes what is percent-encoded by the character: 18 MB of it, which anybody may send to any
+# page, took a gigabyte. Forms with files or long texts are multipart.
+ENCODED_BYTES = 1024 * 1024
+ENCODED_WEIGHT = 24  # bytes of memory for one of the body: an object and three pointers for "%E2"
 
 Refused: TypeAlias = Callable[[Scope, BodyTooLarge], Awaitable[None]]
 _CLOSE = [(b"connection", b"close")]
@@ -80,7 +88,7 @@ class BodyLimits:
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, share: Share) -> None:
         incoming = Incoming(receive)
-        boundary = form_boundary(scope)
+        boundary = None if _is_log_in(scope) else form_boundary(scope)
         try:
             body = await self._read(scope, incoming, boundary=boundary, share=share)
         except ClientLeft:
@@ -111,22 +119,33 @@ class BodyLimits:
         self, scope: Scope, incoming: Incoming, *, boundary: bytes | None, share: Share
     ) -> bytes:
         declared = _declared_length(scope)
-        most = self.max_bytes if boundary is None else max(self.max_bytes, MOST_READ_BYTES)
+        kept = min(_most_kept(scope) or self.max_bytes, self.max_bytes)
+        most = kept if boundary is None else max(kept, MOST_READ_BYTES)
         if declared is not None and declared > most:
-            raise self._too_large()
-        body = WholeBody() if boundary is None else FormBody(boundary, max_bytes=self.max_bytes)
-        seconds = self.patience + (declared or self.max_bytes) / BYTES_PER_EXTRA_SECOND
+            raise _too_large(kept, of_all=self.max_bytes)
+        body = WholeBody() if boundary is None else FormBody(boundary, max_bytes=kept)
+        seconds = self.patience + (declared or kept) / BYTES_PER_EXTRA_SECOND
         try:
             async with asyncio.timeout(seconds):
-                return await self._collect(incoming, into=body, most=most, share=share)
+                grow = partial(self._grow, share, ENCODED_WEIGHT if is_encoded(scope) else 1)
+                whole = await self._collect(incoming, into=body, kept=kept, most=most, grow=grow)
+                share.arrived()
+                return whole
         except TimeoutError:
             raise BodyTimeout(
                 f"The request body did not arrive within {seconds:.0f} seconds. Send it again."
             ) from None
 
     async def _collect(
-        self, incoming: Incoming, *, into: WholeBody | FormBody, most: int, share: Share
+        self,
+        incoming: Incoming,
+        *,
+        into: WholeBody | FormBody,
+        kept: int,
+        most: int,
+        grow: Callable[[int], Awaitable[None]],
     ) -> bytes:
+        """The body when all of it has come, of which so much is kept and so much is read."""
         received = 0
         while not incoming.ended:
             message = await incoming.next()
@@ -135,18 +154,38 @@ class BodyLimits:
             part = message.get("body", b"")
             received += len(part)
             into.add(part)
-            if received > most or into.size > self.max_bytes:
-                raise self._too_large()
-            await share.grow(into.size)
-        share.arrived()
+            if received > most or into.size > kept:
+                raise _too_large(kept, of_all=self.max_bytes)
+            await grow(into.size)
         return into.whole()
 
-    def _too_large(self) -> BodyTooLarge:
-        megabytes = self.max_bytes / (1024 * 1024)
+    async def _grow(self, share: Share, weight: int, size: int) -> None:
+        """Takes room as a body comes: forms that had all come would wait for each other's."""
+        await share.grow(min(weight * size, self.max_bytes) if weight > 1 else size)
+
+
+def _is_log_in(scope: Scope) -> bool:
+    """Whether a form is one of those that are there for everybody."""
+    path: str = scope["path"]
+    return path.startswith(LOG_IN_PATHS)
+
+
+def _most_kept(scope: Scope) -> int | None:
+    """How much of a form there may be, where that is less than of any body."""
+    if _is_log_in(scope):
+        return LOG_IN_BYTES
+    return ENCODED_BYTES if is_encoded(scope) else None
+
+
+def _too_large(most: int, *, of_all: int) -> BodyTooLarge:
+    if most < of_all:
         return BodyTooLarge(
-            f"The request body is larger than the {megabytes:g} MB this server accepts. "
-            "Send less data, or ask the operator to raise COPILOT_MAX_BODY_MB."
+            f"The form is longer than the {most // 1024} KB that are read of it. Write less into it."
         )
+    return BodyTooLarge(
+        f"The request body is larger than the {most / (1024 * 1024):g} MB this server accepts. "
+        "Send less data, or ask the operator to raise COPILOT_MAX_BODY_MB."
+    )
 
 
 def _has_body(scope: Scope) -> bool:

@@ -108,6 +108,13 @@ def form_boundary(scope: Scope) -> bytes | None:
     return boundary if media_type == "multipart/form-data" and boundary else None
 
 
+def is_encoded(scope: Scope) -> bool:
+    """Whether a body is a form of a page whose fields are percent-encoded."""
+    given = header(scope, b"content-type") or b""
+    media_type = given.partition(b";")[0].strip().lower()
+    return media_type == b"application/x-www-form-urlencoded" and not is_api(scope["path"])
+
+
 def with_length(scope: Scope, size: int) -> Scope:
     """The request with the length that its body has now."""
     rows = [row for row in scope["headers"] if row[0] != b"content-length"]

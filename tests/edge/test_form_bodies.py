@@ -1,17 +1,20 @@
 """Forms of the admin that are too large: the file goes, what was typed stays."""
 
+import asyncio
 from collections.abc import Sequence
 from io import BytesIO
+from typing import Any
 
 from django.core.files.uploadhandler import MemoryFileUploadHandler
 from django.http import QueryDict
 from django.http.multipartparser import MultiPartParser
 import pytest
 
-from copilot_admin.edge.bodies import BodyLimits
+from copilot_admin.edge.bodies import ENCODED_BYTES, LOG_IN_BYTES, BodyLimits
 from copilot_admin.edge.form_bodies import TOO_LARGE_TYPE, FormBody, form_boundary
 from tests.edge.asgi_client import Answer, call, scope
 from tests.edge.test_edge import QUERY, echo
+from tests.engine.virtual_time import run_at_once
 
 BOUNDARY = "----line"
 TYPE = f"multipart/form-data; boundary={BOUNDARY}"
@@ -162,3 +165,78 @@ def test_a_form_that_stays_too_large_is_refused_with_a_page(
     assert (answer.status, answer.header("connection")) == (413, "close")
     assert b"Go back one page in your browser" in answer.body
     assert b"COPILOT_MAX_BODY_MB" in answer.body
+
+
+@pytest.mark.parametrize("path", ["/admin/login/", "/admin/password-reset/a/b/"])
+@pytest.mark.parametrize("content_type", [TYPE, "application/x-www-form-urlencoded"])
+@pytest.mark.parametrize("is_declared", [True, False])
+def test_a_form_to_log_in_is_read_as_far_as_anybody_needs(path, content_type, is_declared):
+    headers = {"Content-Type": content_type, "Accept": "text/html"}
+    limits = BodyLimits(echo, max_bytes=20 * LOG_IN_BYTES)
+    for size, status in ((LOG_IN_BYTES, 200), (LOG_IN_BYTES + 1, 413)):
+        length = {"Content-Length": str(size)} if is_declared else {}
+        request = scope(path, method="POST", headers={**headers, **length})
+        answer = call(limits, request, body=pieces(LARGE + b"x" * (size - len(LARGE)), 10_000))
+        assert (answer.status, limits.room.taken) == (status, 0)
+    assert (
+        b"The form is longer than the 64 KB that are read of it. Write less into it." in answer.body
+    )
+
+
+ENCODED = {
+    "Content-Type": "Application/X-WWW-Form-URLEncoded; charset=utf-8",
+    "Accept": "text/html",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "more", "status"),
+    [(ADMIN, 0, 200), (ADMIN, 1, 413), ("/nowhere", 1, 413), (QUERY, 1, 200)],
+)
+def test_of_a_form_that_is_decoded_by_the_character_a_megabyte_is_read(path, more, status):
+    limits = BodyLimits(echo, max_bytes=20 * ENCODED_BYTES)
+    body = b"%" * (ENCODED_BYTES + more)
+    answer = call(limits, scope(path, method="POST", headers=ENCODED), body=pieces(body, 2**16))
+    assert (answer.status, limits.room.taken) == (status, 0)
+
+
+@pytest.mark.parametrize(
+    ("size", "limit", "taken"),
+    [(1000, 1_000_000, 24_000), (1000, 10_000, 10_000)],
+    ids=["as it is decoded", "no more than there is for one"],
+)
+def test_such_a_form_takes_the_room_that_decoding_it_does(size, limit, taken):
+    seen: list[int] = []
+
+    async def look(request, receive, send) -> None:
+        seen.append(limits.room.taken)
+        await echo(request, receive, send)
+
+    limits = BodyLimits(look, max_bytes=limit)
+    call(limits, scope(ADMIN, method="POST", headers=ENCODED), body=[b"%" * size])
+    assert seen == [taken]
+
+
+def test_such_forms_that_come_at_once_are_decoded_in_turn():
+    """Weighed only when all have come, they waited for each other's room."""
+    limits = BodyLimits(echo, max_bytes=20 * ENCODED_BYTES)
+    statuses: list[int] = []
+
+    async def one() -> None:
+        coming = pieces(b"%" * ENCODED_BYTES, 2**17)
+
+        async def receive() -> Any:
+            await asyncio.sleep(0.01)
+            return {"type": "http.request", "body": coming.pop(0), "more_body": bool(coming)}
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        await limits(scope(ADMIN, method="POST", headers=ENCODED), receive, send)
+
+    async def all_of_them() -> None:
+        await asyncio.gather(*(one() for _ in range(40)))
+
+    run_at_once(all_of_them())
+    assert (statuses, limits.room.taken) == ([200] * 40, 0)
