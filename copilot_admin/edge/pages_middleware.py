@@ -27,7 +27,7 @@ from django.utils.deprecation import MiddlewareMixin
 from copilot_admin.edge.asgi_types import error_body, is_api
 from copilot_admin.edge.error_pages import unavailable_page, will_pass
 from copilot_admin.edge.request_ids import request_id_of
-from copilot_admin.errors import UnknownHost
+from copilot_admin.errors import Unavailable, UnknownHost
 from copilot_admin.storage.database_thread import is_outage
 
 # Middleware is called in either mode, so what it returns may have to be awaited.
@@ -72,11 +72,16 @@ class _PagesOnly(MiddlewareMixin):
 
 
 class PageOutages(MiddlewareMixin):
-    """A page instead of what a view of the admin breaks with while database or disk take nothing."""
+    """A page instead of what a view of the admin breaks with while something takes nothing.
+
+    That is foreseen, so it leaves no traceback; left to Django, each of a flood of log-ins would.
+    """
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """The page; None for every other error, and for machines."""
-        if is_for_machines(request.path_info) or not will_pass(error):
+        if is_for_machines(request.path_info):
+            return None
+        if not (isinstance(error, Unavailable) or will_pass(error)):
             return None
         return unavailable_page(error)
 

@@ -23,6 +23,7 @@ from copilot_admin.edge.pages_middleware import (
     exact_host,
     is_for_machines,
 )
+from copilot_admin.errors import Unavailable
 
 MACHINE_PATHS = [
     "/v1/copilots/a/query",
@@ -168,9 +169,19 @@ class TestOutages:
         made = PageOutages(_view).process_exception(RequestFactory().get("/admin/"), away)
         assert self.is_page(made, away, caplog)
 
+    def test_a_view_that_takes_no_more_at_the_moment_becomes_one_too(self, caplog):
+        """Left to Django it would be the same page, and a traceback for each of a flood of log-ins."""
+        error = Unavailable("Too many people log in at once.")
+        made = PageOutages(_view).process_exception(RequestFactory().post("/admin/login/"), error)
+        assert self.is_page(made, error, caplog)
+
     @pytest.mark.parametrize(
         ("path", "error"),
-        [("/admin/", ValueError("a bug")), ("/agents.json", OperationalError("no host"))],
+        [
+            ("/admin/", ValueError("a bug")),
+            ("/agents.json", OperationalError("no host")),
+            ("/agents.json", Unavailable("busy")),
+        ],
     )
     def test_faults_and_machines_have_answers_of_their_own(self, path, error):
         request = RequestFactory().get(path)
