@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 import gc
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 import re
 from time import thread_time
@@ -29,6 +30,7 @@ from django.utils.safestring import SafeString
 import pytest
 
 from copilot_admin.admin.blocks import contents
+from copilot_admin.api import question_room
 import copilot_admin.config.logs
 from copilot_admin.copilot_file import fault_places, loading
 from copilot_admin.copilot_file.faults import BadCopilotFile
@@ -54,6 +56,8 @@ from copilot_admin.engine.toolkits.returns import date_columns, date_texts
 from copilot_admin.engine.toolkits.table_operations import cells
 from copilot_admin.engine.tools import clean_html, inline_styles, tool_arguments
 from copilot_admin.errors import LimitReached
+from copilot_admin.management import plain_command
+from copilot_admin.models import natural_order
 from copilot_admin.redaction import kinds, redactor, spellings
 from copilot_admin.redaction.rules import Rules
 from copilot_admin.rendering import markdown, markdown_room, marking
@@ -245,6 +249,17 @@ DOORS = (
         (("", "4111 1111 1111 1111 ", ""), ("", "a@b.cd ", ""), ("", "QUJD", ""), ("", "A\n", "")),
     ),
     Door(kinds, kinds.names_account, (("", "account ", ""), ("", "a/c n", ""))),
+    Door(natural_order, natural_order.natural, (("", "1", ""), ("", "1a", ""), ("", "é", ""))),
+    Door(
+        question_room,
+        lambda text: question_room.weight_of(text.encode()),
+        (("", "[]", ""), ("", "\\ud83d", ""), ("", "é", ""), ("", "1,", "")),
+    ),
+    Door(
+        plain_command,
+        lambda text: plain_command.PlainOutput(StringIO()).write(text),
+        (("", "\x1b", ""), ("", "\u202e", "a")),
+    ),
     Door(kinds, kinds.is_account_number, (("", "1-", ""), ("", "1", "x"))),
     Door(redactor, every_place, (("", "a@b.cd ", ""),)),
     Door(
@@ -765,6 +780,7 @@ BOUNDED = {
     "copilot_admin.redaction.checked": "only made; what they find is tried in a process of its own",
     "copilot_admin.redaction.worker": "in a process of its own, which has an end",
     "copilot_admin.config.redaction_rules": "what the operator wrote into the environment",
+    "copilot_admin.audit.anchors": "lines of a file that an operator names",
     "copilot_admin.audit.texts": "one character at a time of a text that is cut",
     "copilot_admin.audit.snapshot": "names of 100 characters at most",
     "copilot_admin.management.commands.audit": "an option that an operator types",

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from django.core.management import CommandError, call_command
+from django.db import transaction
 from django.utils import timezone
 import pytest
 
@@ -109,8 +110,10 @@ def test_an_interrupted_replay_is_paused(capsys, monkeypatch):
 
 def delete_wholly(replay: Replay) -> None:
     mark([replay.copilot_id])
-    while delete_batch(replay.copilot_id) is Step.MOVED:
-        pass
+    step = Step.MOVED
+    while step is Step.MOVED:
+        with transaction.atomic():
+            step = delete_batch(replay.copilot_id)
 
 
 @pytest.mark.database
