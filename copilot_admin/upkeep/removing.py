@@ -164,7 +164,7 @@ def _did(removal: Removal) -> Step:
 def _removed_rows(removal: Removal) -> Step:
     ids = _taken(removal)
     if ids:
-        gone = delete_first(_questions(ids)) if removal.with_questions else Gone()
+        gone = _delete_questions(ids) if removal.with_questions else Gone()
         _note(removal, gone if gone.total else _delete_conversations(ids))
         return Step.MOVED
     scope = scope_of(removal)
@@ -239,28 +239,28 @@ def _nothing_runs() -> Q:
     return ~Q(Exists(Run.objects.filter(conversation=OuterRef("pk"), outcome=Outcome.RUNNING)))
 
 
-def _questions(ids: list[int]) -> Iterator[QuerySet[Any]]:
-    """What was learnt from conversations, those rows first that others do not refer to.
+def _delete_questions(ids: list[int]) -> Gone:
+    """Some of what was learnt from conversations, those rows first that others do not refer to.
 
-    A recorded answer is what leads to its question, so both go in one batch, and before the turn.
-    What a replay answered outlives a question that somebody deletes.
+    A recorded answer is what leads to its question, so both go in one batch, however long it takes,
+    and before the turn. What a replay answered outlives a question that somebody deletes.
     """
     turns = Turn.objects.filter(conversation__in=ids).values("pk")
     recorded = RecordedAnswer.objects.filter(turn__in=turns).order_by("pk")
     copies = SavedQuestion.objects.filter(origin__in=ids).order_by("pk")
-    made = [
+    made = {
         *recorded.values_list("pk", flat=True)[:QUESTIONS],
         *copies.values_list("pk", flat=True)[:QUESTIONS],
-    ]
+    }
     answers = (
         ReplayAnswer.objects.filter(Q(question__in=made) | Q(origin__in=ids)).order_by(),
         SavedAnswer.objects.filter(question__in=made).order_by(),
     )
-    if any(rows.exists() for rows in answers):
-        yield from answers
-    else:
-        yield RecordedAnswer.objects.filter(pk__in=made).order_by()
-        yield SavedQuestion.objects.filter(pk__in=made).order_by()
+    gone = delete_first(answers)
+    if not gone.total:
+        for model in (RecordedAnswer, SavedQuestion):
+            gone.counts[model.__name__] += delete_rows(model._meta.pk, made)
+    return gone
 
 
 def _without_conversation(scope: Scope) -> Iterator[QuerySet[Any]]:

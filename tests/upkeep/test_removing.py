@@ -84,6 +84,16 @@ def test_one_conversation_goes_with_all_that_hangs_on_it():
     assert not models.ReplayAnswer.objects.exists()
 
 
+def test_a_question_goes_with_what_was_recorded_however_little_time_a_batch_has(monkeypatch):
+    monkeypatch.setattr(rows, "SECONDS", 0.0)
+    asked = Client(version=make_version()).ask("Mine").answer("Yours")
+    learnt(asked.conversation)
+    remove(Scope(conversation=asked.conversation.pk))
+    assert not models.RecordedAnswer.objects.exists()
+    assert not models.SavedQuestion.objects.exists()
+    assert not models.ReplayAnswer.objects.exists()
+
+
 def test_saved_questions_stay_where_somebody_wants_to_keep_them():
     asked = Client(trace_id="one").ask("q").answer("a")
     saved = learnt(asked.conversation)
