@@ -11,11 +11,8 @@ from django.db import Error
 from copilot_admin.server.garbage import look_rarely
 
 NOT_RUN = 2  # exit status, as of arguments that a command does not know
-ANSWERING = {
-    "audit",
-    "copilots",
-    "replay",
-}  # of these, 1 says that something is not as it should be
+# Of these, 1 says that something is not as it should be.
+ANSWERING = frozenset({"audit", "copilots", "replay"})
 
 
 def main(argv: Sequence[str]) -> None:

@@ -113,7 +113,7 @@ class _Waiting:
 
 
 class QuestionRoom:
-    """Hands out shares to whoever fits, in the order in which they were asked for.
+    """Hands out shares to whoever fits; of those who wait, who asked first is woken first.
 
     Args:
         most: Bytes; what is larger has all of it, when nobody else has any.

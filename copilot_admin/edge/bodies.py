@@ -161,7 +161,7 @@ class BodyLimits:
 
     async def _grow(self, share: Share, weight: int, size: int) -> None:
         """Takes room as a body comes: forms that had all come would wait for each other's."""
-        await share.grow(min(weight * size, self.max_bytes) if weight > 1 else size)
+        await share.grow(min(weight * size, self.max_bytes))
 
 
 def _is_log_in(scope: Scope) -> bool:

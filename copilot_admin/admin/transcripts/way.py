@@ -12,10 +12,8 @@ from copilot_admin.review.saved_views import SEARCHED, read_query
 
 LIST = "_changelist_filters"  # as the links of Django's lists have it
 QUEUE = "queue"
-OLDER, NEWER = (
-    "older",
-    "newer",
-)  # directions, and names of the place where a page of the list begins
+# Directions, and names of the place where a page of the list begins.
+OLDER, NEWER = "older", "newer"
 PLACE = "place"
 LONGEST_PLACE = 40
 LONGEST = 8_000  # characters of filters in an address; 500 signs of any script are 6,000
