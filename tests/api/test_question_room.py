@@ -45,7 +45,7 @@ class Owner:
     ],
 )
 def test_the_widest_character_tells_what_a_text_takes(sign, width):
-    body = f'"{sign}{"x" * SIZE}"'.encode()
+    body = f'"{sign}{"x" * LARGE}"'.encode()
     assert weight_of(body) == Weight(len(body) * (1 + 2 * width), len(body) * width)
     assert weight_of(body).is_large
 

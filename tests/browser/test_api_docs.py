@@ -9,6 +9,7 @@ from tests.factories import make_user
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.nightly
 def test_the_api_is_described_and_nothing_breaks_the_policy(page: Page, base_url: str):
     make_user(username="ada", password="secret", is_superuser=True)
     visit = Visit(page, base_url)

@@ -377,7 +377,7 @@ def test_every_page_is_accessible_keeps_the_policy_and_fits(
     found = {}
     for name, path in pages.items():
         root.go(path)
-        grave, overflow = root.grave_findings_on_tour(), root.overflow_on_tour()
+        grave, overflow = root.grave_findings(), root.overflow_on_tour()
         if grave or overflow > 0 or root.mishaps:
             found[name] = (grave, overflow, list(root.mishaps))
             root.mishaps.clear()

@@ -47,7 +47,7 @@ def test_the_checklist_is_read_and_leads_to_the_field(
     assert ada.runs_as_its_look(look)
     expect(page.get_by_text("One thing must be mended")).to_be_visible()
     expect(page.get_by_role("button", name="Publish")).to_have_count(0)
-    assert ada.grave_findings_on_tour() == []
+    assert ada.grave_findings() == []
     assert ada.overflow_on_tour() <= 0
     for name, place in {
         "System prompt": "id_system_prompt",
@@ -62,12 +62,12 @@ def test_the_checklist_is_read_and_leads_to_the_field(
     expect(page.get_by_text("Put }} behind “{{ today.”.")).to_be_visible()
     expect(page.get_by_text("4 things to look at before publishing")).to_be_visible()
     page.get_by_text("4 things to look at before publishing").click()
-    assert ada.grave_findings_on_tour() == []
+    assert ada.grave_findings() == []
     assert ada.overflow_on_tour() <= 0
     Copilot.objects.update(system_prompt="You are a careful analyst. Today is {{ today }}.")
     publishing(ada, copilot)
     expect(page.locator("ins", has_text="careful")).to_be_visible()
-    assert ada.grave_findings_on_tour() == []
+    assert ada.grave_findings() == []
     assert ada.overflow_on_tour() <= 0
     page.get_by_role("button", name="Publish").click()
     expect(page.get_by_text("is live: version 2")).to_be_visible()
@@ -92,7 +92,7 @@ def test_providers_are_asked_for_their_models_beside_whoever_reads(
     ada.page.keyboard.press("Enter")
     expect(again).to_be_focused()
     expect(again).not_to_have_attribute("aria-disabled", "true")
-    assert ada.grave_findings_on_tour() == []
+    assert ada.grave_findings() == []
     assert ada.overflow_on_tour() <= 0
     ada.page.context.close()
     assert ada.mishaps == []

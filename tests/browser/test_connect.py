@@ -113,7 +113,7 @@ def test_the_page_fits_and_can_be_read(
     press(ida.page, "button", "Test the connection")
     expect(ida.page.get_by_role("status").get_by_text("Done.")).to_be_visible()
     ida.unfold()
-    assert ida.grave_findings_on_tour() == []
+    assert ida.grave_findings() == []
     assert ida.overflow_on_tour() <= 0
     if PICTURES:
         name = f"connect-{request.node.callspec.id.replace(' ', '-')}.png"

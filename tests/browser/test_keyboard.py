@@ -70,7 +70,7 @@ def ada(browser: Browser, base_url: str, width: int) -> Iterator[Visit]:
 
 
 @pytest.mark.parametrize(
-    "width", [1440, pytest.param(1024, marks=pytest.mark.nightly), PHONE["width"]]
+    "width", [1440, *(pytest.param(one, marks=pytest.mark.nightly) for one in (1024, 390))]
 )
 def test_from_a_template_to_a_connected_copilot_with_the_keyboard_alone(ada: Visit) -> None:
     page, keys = ada.page, Keys(ada)

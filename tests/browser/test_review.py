@@ -190,7 +190,7 @@ def test_pages_of_the_review_are_accessible_and_fit(browser: Browser, server: st
         eve.go(path)
         assert eve.runs_as_its_look(look)
         eve.unfold()
-        findings += [(path, *one) for one in eve.grave_findings_on_tour()]
+        findings += [(path, *one) for one in eve.grave_findings()]
         assert eve.overflow_on_tour() <= 0, path
     eve.page.context.close()
     assert findings == []

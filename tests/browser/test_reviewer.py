@@ -186,7 +186,7 @@ def test_every_page_is_accessible_and_fits(browser: Browser, server: str, look):
         eve.go(path)
         assert eve.runs_as_its_look(look)
         eve.unfold()
-        findings += [(path, *one) for one in eve.grave_findings_on_tour()]
+        findings += [(path, *one) for one in eve.grave_findings()]
         assert eve.overflow_on_tour() <= 0, path
     eve.page.context.close()
     assert findings == []

@@ -1,6 +1,7 @@
 """Bodies of providers that are larger than anyone wants to read."""
 
 import asyncio
+from contextlib import aclosing
 import gzip
 import tracemalloc
 import zlib
@@ -140,24 +141,51 @@ def test_a_huge_list_of_models_is_given_up(body, monkeypatch):
     assert peak < 16 * MEGABYTE
 
 
+class Content:
+    """A body that comes in one block."""
+
+    def __init__(self, body):
+        self.left = [b"", body]
+
+    async def readany(self):
+        return self.left.pop()
+
+
+class Response:
+    """As much of a response as is needed to read its body."""
+
+    def __init__(self, encoding, body):
+        self.headers = {"Content-Encoding": encoding}
+        self.content = Content(body)
+
+
 @pytest.mark.parametrize(
     ("encoding", "body"),
     [("identity", ZEROS[:MEGABYTE]), ("gzip", gzip.compress(ZEROS[:MEGABYTE]))],
     ids=["plain", "packed"],
 )
 def test_a_body_is_handed_on_in_pieces_of_32_kilobytes(encoding, body):
-    class Content:
-        left = [b"", body]
-
-        async def readany(self):
-            return self.left.pop()
-
-    class Response:
-        headers = {"Content-Encoding": encoding}
-        content = Content()
-
     async def pieces():
-        return [piece async for piece in blocks_of(Response(), most=MEGABYTE)]
+        return [piece async for piece in blocks_of(Response(encoding, body), most=MEGABYTE)]
 
     sizes = [len(piece) for piece in asyncio.run(pieces())]
     assert (sum(sizes), max(sizes)) == (MEGABYTE, 32 * 1024)
+
+
+def test_others_have_their_turn_between_two_pieces_of_what_is_unpacked():
+    done = []
+
+    async def others():
+        while True:
+            done.append("another")
+            await asyncio.sleep(0)
+
+    async def unpack():
+        busy = asyncio.ensure_future(others())
+        async with aclosing(blocks_of(Response("gzip", PACKED), most=MEGABYTE)) as pieces:
+            for _ in range(3):
+                done.append(len(await anext(pieces)))
+        busy.cancel()
+
+    asyncio.run(unpack())
+    assert done == [32 * 1024, "another", 32 * 1024, "another", 32 * 1024]

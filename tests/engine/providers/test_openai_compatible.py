@@ -643,32 +643,6 @@ def test_bytes_behind_the_end_of_a_packed_stream_are_not_read_for_ever(monkeypat
     assert (type(error), seen) == (ProviderBroke, [])
 
 
-def test_others_have_their_turn_while_a_packed_stream_is_unpacked():
-    async def run():
-        turns = 0
-
-        async def count():
-            nonlocal turns
-            while True:
-                turns += 1
-                await asyncio.sleep(0)
-
-        async def handler(request, reply):
-            await reply.start(Content_Encoding="gzip")
-            await reply.send(gzip.compress(b"\n" * (4 * 1024 * 1024)))
-            await reply.end()
-
-        async with serving(handler) as server:
-            stream = server.provider().stream(CALL)
-            counting = asyncio.ensure_future(count())
-            with pytest.raises(ProviderBroke):
-                await anext(stream)
-            counting.cancel()
-        return turns
-
-    assert asyncio.run(run()) >= 4
-
-
 def test_compressed_stream_is_read_all_the_same():
     async def handler(request, reply):
         assert request.headers["accept-encoding"] == "identity"
