@@ -24,6 +24,7 @@ from copilot_admin.errors import (
 )
 from copilot_admin.models import Feedback, FeedbackSource, Mark, Outcome, Rating, Run, Verdict
 from copilot_admin.review.periods import DAY, HOUR, Span
+from copilot_admin.review.sealed import sealed
 
 LARGEST = 2**31 - 1
 PROVIDER_FAULTS = frozenset(
@@ -241,15 +242,20 @@ def _judged(name: str, value: object) -> Q:
 
 
 def _hint(what: str) -> Q:
-    """What the conversation has anyway, where few have it: an index finds them."""
+    """What the conversation has anyway, where few have it: an index finds them.
+
+    Of what reviewers said it is more: some of it nobody is told yet.
+    """
     if what in {"errors", *_ERRORS}:
         return Q(has_error=True)
     if what in _VOTES:
         return Q(**{f"n_{what}__gt": 0})
     if what in Rating.values:
-        return Q(pk__in=Verdict.objects.filter(rating=what).order_by().values("conversation"))
+        rated = Verdict.objects.filter(rating=what).exclude(conversation__in=sealed())
+        return Q(pk__in=rated.order_by().values("conversation"))
     if what == "label":
-        return Q(pk__in=Mark.objects.order_by().values("verdict__conversation"))
+        marked = Mark.objects.exclude(verdict__conversation__in=sealed())
+        return Q(pk__in=marked.order_by().values("verdict__conversation"))
     return Q()
 
 

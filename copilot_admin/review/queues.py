@@ -155,12 +155,6 @@ def holds(queue: ReviewQueue, conversation: int, reviewer: Person) -> bool:
     return seats.exists()
 
 
-def awaits_judges(conversation: int) -> bool:
-    """Whether a queue in which two people judge each still wants somebody to judge this one."""
-    seats = Seat.objects.filter(conversation=conversation, done_at=None)
-    return seats.filter(queue__is_closed=False, queue__judges__gt=1).exists()
-
-
 def judges_of(conversation: int) -> set[int]:
     """Those who have a seat for a conversation in a queue in which two people judge each."""
     seats = Seat.objects.filter(conversation=conversation, reviewer__isnull=False)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from copilot_admin.models import Conversation, TurnNote, Verdict
-from copilot_admin.review.queues import awaits_judges, judges_of
+from copilot_admin.review.queues import judges_of
+from copilot_admin.review.sealed import awaits_judges
 from copilot_admin.review.verdicts import Person
 
 

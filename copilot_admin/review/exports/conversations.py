@@ -15,6 +15,7 @@ from copilot_admin.reading import (
     read_tree,
     read_turns,
 )
+from copilot_admin.review.sealed import sealed
 
 TURNS_AT_ONCE, TURNS_WITH_DATA = 20, 4  # in memory
 MOST_OF_A_PIECE = (
@@ -188,6 +189,7 @@ class ExportedConversation:
 def _verdicts_of(conversations: Collection[int]) -> Mapping[int, list[Verdict]]:
     found: dict[int, list[Verdict]] = defaultdict(list)
     rows = Verdict.objects.filter(conversation__in=conversations).order_by("id")
+    rows = rows.exclude(conversation__in=sealed())
     for verdict in rows.prefetch_related("marks__criterion"):
         found[verdict.conversation_id].append(verdict)
     return found

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.models import Feedback, Mark, ReviewState, SeenKind
 from copilot_admin.review.filter import Filter, Index, Widget
 from copilot_admin.review.filtering.choices import one_of, seen, whole_number
+from copilot_admin.review.sealed import sealed
 from copilot_admin.review.verdicts import labels
 
 # Said beside the reason, it tells PostgreSQL that there are few: it walked along all conversations.
@@ -29,7 +30,8 @@ def _reason(text: str) -> Q:
 def _label(text: str) -> Q:
     """By a label that a reviewer gave; verdicts are few, so the search begins with them."""
     labelled = Mark.objects.filter(criterion=whole_number(text)).order_by()
-    return Q(pk__in=labelled.values("verdict__conversation"))
+    told = labelled.exclude(verdict__conversation__in=sealed())
+    return Q(pk__in=told.values("verdict__conversation"))
 
 
 OF_USERS: tuple[Filter, ...] = (
