@@ -1,11 +1,13 @@
 """Verdicts that nobody is told yet: a second person is still to judge, and not by what the first said."""
 
+from typing import Any
+
 from django.db.models import QuerySet
 
 from copilot_admin.models import Seat
 
 
-def sealed() -> "QuerySet[Seat, dict[str, int]]":
+def sealed() -> "QuerySet[Seat, Any]":
     """The conversations that a queue in which two people judge each still wants somebody for.
 
     What was said of them is left out of lists, their filters and exports, whoever asks: anybody

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from copilot_admin.admin.transcripts.beside import conversation_beside
+from copilot_admin.admin.transcripts.gone import gone_page, told_if_deleted
 from copilot_admin.admin.transcripts.onward import next_in_queue
 from copilot_admin.admin.transcripts.verdict_form import VerdictForm
 from copilot_admin.admin.transcripts.views import JUDGE, TranscriptViews, number_in, read_only
@@ -72,6 +73,7 @@ class JudgingViews(TranscriptViews):
         return HttpResponseRedirect(self._beside(request, conversation, way, OLDER))
 
     @post_only
+    @told_if_deleted
     def set_state_view(self, request: HttpRequest, pk: str) -> HttpResponse:
         """Sets how far the review has come."""
         conversation = self._judged(request, pk)
@@ -98,18 +100,14 @@ class JudgingViews(TranscriptViews):
         return next_in_queue(request, queue, after=after)
 
     def _on_from_deleted(self, request: HttpRequest, way: Way) -> HttpResponse:
-        """On in the queue, or to the list, from a conversation that was deleted while somebody read it.
-
-        Raises:
-            Http404: He came from neither.
-        """
+        """On in the queue, or to the list, from a conversation that was deleted while somebody read it."""
         said = _("The conversation was deleted while you read it.")
         if way.queue is not None:
             queue = get_object_or_404(ReviewQueue, pk=way.queue)
             messages.warning(request, said)
             return next_in_queue(request, queue)
         if not way.place:
-            raise Http404
+            return gone_page(request, way)
         messages.warning(request, said)
         return HttpResponseRedirect(way.list_address)
 
@@ -127,6 +125,7 @@ class JudgingViews(TranscriptViews):
         return HttpResponseRedirect(address)
 
     @form_page
+    @told_if_deleted
     def turn_verdict_view(self, request: HttpRequest, pk: str, turn: str) -> HttpResponse:
         """The verdict on one question and its answer."""
         conversation = self._judged(request, pk)
@@ -146,6 +145,7 @@ class JudgingViews(TranscriptViews):
         return self.page(request, "turn_verdict.html", conversation, way_back=back, **context)
 
     @post_only
+    @told_if_deleted
     def add_note_view(self, request: HttpRequest, pk: str, turn: str) -> HttpResponse:
         """Writes a note in the margin of a turn."""
         conversation = self._judged(request, pk)
@@ -159,6 +159,7 @@ class JudgingViews(TranscriptViews):
         return self._to_turn(conversation, asked, way_in(request.POST))
 
     @form_page
+    @told_if_deleted
     def note_view(self, request: HttpRequest, pk: str, note: str) -> HttpResponse:
         """Changes or deletes a note of one's own."""
         conversation = self._judged(request, pk)

@@ -416,3 +416,34 @@ def test_a_person_who_is_gone_leaves_verdicts_and_notes(reviewer: Browser):
     other.force_login(make_user(Role.REVIEWERS))
     page = text_of(other.get(address(conversation)))
     assert page.count("Somebody who is gone") == 2
+
+
+@pytest.mark.parametrize(
+    ("what", "sent"),
+    [
+        ("turns/1/notes/", {"text": "Typed <words>"}),
+        ("notes/1/", {"text": "Typed <words>"}),
+        ("turns/1/verdict/", {"rating": "bad", "comment": "Typed <words>"}),
+        ("judge/", {"rating": "bad", "comment": "Typed <words>"}),
+        ("review-state/", {"state": "done"}),
+    ],
+)
+def test_who_writes_about_a_conversation_that_is_gone_is_told_and_gets_it_back(
+    reviewer: Browser, what: str, sent: dict[str, str]
+):
+    make_conversations(1)
+    gone = Conversation.objects.get()
+    Conversation.objects.all().delete()
+    answer = reviewer.post(address(gone, what), sent)
+    page = answer.content.decode()
+    assert answer.status_code == 404
+    assert "The conversation was deleted while you read it" in page
+    assert ("Typed &lt;words&gt;</textarea>" in page) is ("state" not in sent)
+    assert 'href="/admin/copilot_admin/conversation/"' in page
+    assert "deleted while" not in reviewer.get(address(gone, what)).content.decode()
+
+
+def test_a_turn_that_is_none_of_a_conversation_is_not_found(reviewer: Browser):
+    conversation = long_conversation(1)
+    answer = post(reviewer, conversation, "turns/99/notes/", text="Typed")
+    assert (answer.status_code, b"was deleted while" in answer.content) == (404, False)
