@@ -59,7 +59,7 @@ def plain(value: object) -> Json:
         case datetime() | date():
             return value.isoformat()
         case Decimal():
-            return str(value)
+            return f"{value:f}"  # not 0E-12
         case Promise():
             return str(value)
         case Mapping():

@@ -151,7 +151,7 @@ def told(view: ReplayView, answers: Sequence[ReplayAnswer]) -> dict[str, Any]:
         "changed": tally.changed,
         "slower": tally.slower,
         "not_as_expected": tally.not_as_expected,
-        "cost": str(tally.spent.known),
+        "cost": _amount(tally.spent.known),
         "answers_of_unknown_cost": tally.spent.n_unknown,
         "questions": [_told(one) for one in answers],
     }
@@ -169,8 +169,8 @@ def _told(answer: ReplayAnswer) -> dict[str, Any]:
         "ms_before": answer.before_ms,
         "tokens": answer.input_tokens + answer.output_tokens,
         "tokens_before": answer.before_tokens,
-        "cost": None if answer.cost is None else str(answer.cost),
-        "cost_before": None if answer.before_cost is None else str(answer.before_cost),
+        "cost": _amount(answer.cost),
+        "cost_before": _amount(answer.before_cost),
     }
 
 
@@ -179,3 +179,8 @@ def _tally(row: Any) -> Tally:
     numbers |= {name: Decimal(numbers[name]) for name in _AMOUNTS}
     spent = Spent(**{name: numbers.pop(name) for name in _SPENT})
     return Tally(**numbers, spent=spent)
+
+
+def _amount(dollars: Decimal | None) -> str | None:
+    """Dollars with their digits, never as 0E-12; None: nobody knows."""
+    return None if dollars is None else f"{dollars:f}"

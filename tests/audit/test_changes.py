@@ -99,6 +99,7 @@ def test_an_entry_stays_within_its_bounds_however_many_fields_there_are() -> Non
         (datetime(2026, 11, 22, tzinfo=UTC), "2026-11-22T00:00:00+00:00"),
         (date(2026, 11, 22), "2026-11-22"),
         (Decimal("0.10"), "0.10"),
+        (Decimal("0E-12"), "0.000000000000"),
         (gettext_lazy("Start"), "Start"),
         ({1: (2, {3})}, {"1": [2, [3]]}),
         (ValueError("x"), "x"),

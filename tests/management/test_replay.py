@@ -1,5 +1,6 @@
 """`manage.py replay` asks saved questions of a target, says what changed, and ends accordingly."""
 
+from decimal import Decimal
 import json
 from typing import Any
 
@@ -55,6 +56,7 @@ def test_one_that_changed_ends_with_1_and_programs_are_told_all(capsys, monkeypa
     script(monkeypatch, text("Now."))
     copilot = make_published()
     asked_before(copilot, "Then.", label="bad ones")
+    RecordedAnswer.objects.update(cost=Decimal("0.0000001"))
     make_saved(copilot, "Not me?")
     assert replay(copilot, "--version", "1", "--questions", "bad ones", "--json") == 1
     said = json.loads(capsys.readouterr().out)
@@ -65,6 +67,13 @@ def test_one_that_changed_ends_with_1_and_programs_are_told_all(capsys, monkeypa
         1,
     )
     assert [one["changed"] for one in said["questions"]] == [True]
+    assert (float(said["cost"]), said["answers_of_unknown_cost"]) == (0, 0)
+    costs = [
+        said["cost"],
+        *(one[of] for one in said["questions"] for of in ("cost", "cost_before")),
+    ]
+    assert float(costs[2]) == 0.0000001
+    assert not any("E" in cost for cost in costs), costs
 
 
 @pytest.mark.database

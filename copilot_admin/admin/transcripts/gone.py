@@ -32,8 +32,13 @@ def told_if_deleted(view: View) -> View:
         try:
             return view(self, request, pk, *args, **kwargs)
         except Http404:
-            if request.method != "POST" or Conversation.objects.filter(pk=number_in(pk)).exists():
+            if request.method != "POST" or _is_there(pk):
                 raise
             return gone_page(request, way_in(request.POST))
 
     return told
+
+
+def _is_there(pk: str) -> bool:
+    number = number_in(pk)
+    return number is not None and Conversation.objects.filter(pk=number).exists()
