@@ -117,6 +117,7 @@ def test_rows_are_added_moved_and_removed_with_the_keyboard_alone(ada: Visit) ->
     assert copilot.starters == ["Three?", "Two?", "Four?"]
 
 
+@pytest.mark.nightly
 def test_only_the_fields_of_a_controls_kind_are_shown(ada: Visit) -> None:
     copilot = make_copilot()
     page = ada.page
@@ -174,6 +175,7 @@ def test_an_unknown_placeholder_is_told_while_it_is_typed(ada: Visit) -> None:
     expect(note).to_be_hidden()
 
 
+@pytest.mark.nightly
 def test_a_prompt_that_is_too_long_is_not_sent_and_stays(ada: Visit) -> None:
     copilot = make_copilot(system_prompt="Be brief.")
     page = ada.page
@@ -198,6 +200,7 @@ PASTED = """(field, pasted) => {
 }"""
 
 
+@pytest.mark.nightly
 def test_no_field_cuts_what_is_pasted_and_none_sends_more_than_is_taken(ada: Visit) -> None:
     copilot = make_copilot(description="Short.", starters=["One?"])
     page = ada.page
@@ -258,6 +261,7 @@ def test_a_chosen_picture_is_previewed_before_it_is_saved(ada: Visit) -> None:
     expect(ada.page.locator('#preview img[src^="data:image/png"]')).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_picture_on_the_web_is_fetched_and_shown_from_here(
     ada: Visit, settings: Any, tmp_path: Path
 ) -> None:

@@ -75,6 +75,7 @@ def test_the_checklist_is_read_and_leads_to_the_field(
     assert ada.mishaps == []
 
 
+@pytest.mark.nightly
 def test_providers_are_asked_for_their_models_beside_whoever_reads(
     browser: Browser, base_url: str
 ) -> None:

@@ -72,6 +72,7 @@ def test_a_component_is_found_and_tried_with_the_keyboard_alone(ada: Visit):
     expect(yielded).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_rows_are_written_as_json_or_as_text_and_drawn(ada: Visit):
     page = ada.page
     ada.go(f"{CATALOGUE}chart_maker/v1/try/?sample=2")
@@ -89,6 +90,7 @@ def test_rows_are_written_as_json_or_as_text_and_drawn(ada: Visit):
         assert ada.overflow() <= 0
 
 
+@pytest.mark.nightly
 def test_the_json_and_the_fields_say_the_same(ada: Visit):
     page = ada.page
     ada.go(f"{CATALOGUE}calculator/v1/try/")
@@ -101,6 +103,7 @@ def test_the_json_and_the_fields_say_the_same(ada: Visit):
     expect(arguments).to_have_value('{\n  "expression": "4 * 4"\n}')
 
 
+@pytest.mark.nightly
 def test_what_is_no_json_is_said_beside_it_and_not_run(ada: Visit):
     page = ada.page
     ada.go(f"{CATALOGUE}table_analyst/v1/try/")
@@ -117,6 +120,7 @@ def test_what_is_no_json_is_said_beside_it_and_not_run(ada: Visit):
     assert ada.grave_findings() == []
 
 
+@pytest.mark.nightly
 def test_a_text_or_a_file_is_searched(ada: Visit):
     page = ada.page
     page.set_viewport_size(PHONE)
@@ -159,6 +163,7 @@ def test_a_try_is_stopped_and_its_component_with_it(ada: Visit, monkeypatch: pyt
     assert closed.wait(HANGS_SECONDS)
 
 
+@pytest.mark.nightly
 def test_a_component_asks_the_model_that_a_copilot_lends(ada: Visit):
     make_copilot(name="Desk")
     page = ada.page

@@ -43,6 +43,7 @@ def verdicts(page: Page) -> dict[str, str | None]:
     }
 
 
+@pytest.mark.nightly
 def test_from_publishing_to_a_tested_connection_with_the_keyboard_alone(ada: Visit):
     page = ada.page
     copilot = make_copilot(name="News", access=Access.KEY)

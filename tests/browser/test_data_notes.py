@@ -131,6 +131,7 @@ def test_a_schema_becomes_a_form_of_all_its_fields(ada: Visit) -> None:
     }
 
 
+@pytest.mark.nightly
 def test_what_is_emptied_is_taken_out_and_what_is_required_stays(ada: Visit) -> None:
     given = {"tone": "dry", "name": "A", "limit": 3, "regions": ["EU"], "desk": {"lead": "B"}}
     row = open_page(ada, {"kind": "house", "data": given, "schema": HOUSE})
@@ -155,9 +156,9 @@ def test_a_number_out_of_bounds_is_told_and_saved_all_the_same(ada: Visit) -> No
     expect(ada.page.get_by_text("$.limit: 11 is greater than the maximum of 10")).to_be_visible()
 
 
-@pytest.mark.parametrize(
-    ("data", "schema"),
-    [
+def test_what_no_form_can_show_stays_json(ada: Visit) -> None:
+    """All on one page, which takes most of the time of each."""
+    without_form: list[tuple[str, Any]] = [
         ("{x", HOUSE),
         ("12345678901234567890", {"type": "integer"}),
         ("{}", {"anyOf": [HOUSE]}),
@@ -165,22 +166,20 @@ def test_a_number_out_of_bounds_is_told_and_saved_all_the_same(ada: Visit) -> No
         ("{}", True),
         ("{}", {"$ref": "#"}),
         ("[]", {"type": "array", "items": {"$ref": "#"}}),
-    ],
-    ids=["no JSON", "rounded", "a choice", "no fields", "everything", "itself", "of itself"],
-)
-def test_what_no_form_can_show_stays_json(ada: Visit, data: str, schema: Any) -> None:
-    row = open_page(ada, {"kind": "a", "schema": schema})
-    area = row.get_by_label("Data", exact=True)
-    if area.is_hidden():
-        row.get_by_text("As JSON", exact=True).click()
+    ]
+    open_page(ada, *({"kind": "a", "schema": schema} for _, schema in without_form))
 
-    area.fill(data)
-    area.blur()
-
-    expect(area).to_be_visible()
-    expect(row.locator(".ca-note-form")).to_be_empty()
+    for row, (data, _) in zip(rows_of(ada).all(), without_form, strict=True):
+        area = row.get_by_label("Data", exact=True)
+        if area.is_hidden():
+            row.get_by_text("As JSON", exact=True).click()
+        area.fill(data)
+        area.blur()
+        expect(area).to_be_visible()
+        expect(row.locator(".ca-note-form")).to_be_empty()
 
 
+@pytest.mark.nightly
 def test_a_list_or_a_word_has_a_form_too(ada: Visit) -> None:
     row = open_page(ada, {"kind": "a", "schema": {"type": "array", "items": {"enum": ["x", "y"]}}})
 
@@ -190,6 +189,7 @@ def test_a_list_or_a_word_has_a_form_too(ada: Visit) -> None:
     assert save(ada)[0]["data"] == ["y"]
 
 
+@pytest.mark.nightly
 def test_notes_are_dragged_with_the_mouse(ada: Visit) -> None:
     open_page(ada, *({"kind": kind, "data": 1} for kind in ("a", "b", "c")))
     page, rows = ada.page, rows_of(ada)
@@ -235,7 +235,10 @@ def test_notes_are_put_in_order_with_the_keyboard(ada: Visit) -> None:
     assert [note["data"]["by"] for note in save(ada)] == ["later", "user", "b"]
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize(
+    "size",
+    [pytest.param(DESK, id="desk"), pytest.param(PHONE, id="phone", marks=pytest.mark.nightly)],
+)
 def test_the_notes_are_for_everybody_and_fit_the_window(ada: Visit, size: Any) -> None:
     ada.page.set_viewport_size(size)
     given = {"tone": "dry", "limit": 11, "regions": ["EU"], "days": [1, 2], "strict": True}

@@ -69,6 +69,7 @@ def test_what_is_wrong_is_counted_on_its_tab_and_has_the_focus(ada: Visit) -> No
     assert field["y"] + field["height"] <= row["y"]
 
 
+@pytest.mark.nightly
 def test_an_address_leads_to_a_field_wherever_it_stands(ada: Visit) -> None:
     copilot = make_copilot()
     ada.go(FORM.format(copilot.pk) + "#id_max_client_calls")
@@ -167,6 +168,7 @@ def test_an_expired_log_in_loses_no_question_and_no_file(ada: Visit) -> None:
     expect(page.get_by_text("hope").first).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_an_expired_log_in_stops_neither_a_question_nor_what_acts_at_once(ada: Visit) -> None:
     page = ada.page
     ada.go(FORM.format(make_published().pk))
@@ -204,6 +206,7 @@ def test_an_expired_log_in_stops_neither_saved_questions_nor_a_connection_test(a
     ada.mishaps.clear()  # the console says that requests were refused
 
 
+@pytest.mark.nightly
 def test_what_was_taken_back_is_not_offered_again(ada: Visit) -> None:
     page = ada.page
     copilot = make_copilot(description="As it was")
@@ -217,6 +220,7 @@ def test_what_was_taken_back_is_not_offered_again(ada: Visit) -> None:
     expect(page.locator("[data-ca-copy]")).to_be_hidden()
 
 
+@pytest.mark.nightly
 def test_a_server_that_hangs_is_given_up_after_a_log_in_too(ada: Visit) -> None:
     """The clock of the page is ours: a request is given up when the test says so."""
     page = ada.page
@@ -245,6 +249,7 @@ def test_a_server_that_hangs_is_given_up_after_a_log_in_too(ada: Visit) -> None:
     ada.mishaps.clear()  # the console says that requests were refused
 
 
+@pytest.mark.nightly
 def test_what_was_said_of_answers_does_not_outlive_them(ada: Visit) -> None:
     page = ada.page
     copilot = make_copilot()
@@ -337,6 +342,7 @@ def test_what_a_closed_tab_held_is_offered_again(ada: Visit) -> None:
     assert copies(page) == []
 
 
+@pytest.mark.nightly
 def test_a_copy_that_is_thrown_away_is_gone(ada: Visit) -> None:
     page = ada.page
     ada.go("/admin/copilot_admin/copilot/add/")
@@ -394,6 +400,7 @@ def test_a_provider_is_tried_as_its_form_stands(browser: Browser, base_url: str)
     assert olga.mishaps == []
 
 
+@pytest.mark.nightly
 def test_models_that_were_fetched_are_offered_when_their_provider_is_chosen(ada: Visit) -> None:
     page = ada.page
     first, second = make_provider(name="First"), make_provider(name="Second")
@@ -449,6 +456,7 @@ def test_of_500_copilots_a_key_finds_its_own_by_typing(browser: Browser, base_ur
     assert (olga.mishaps, eve.mishaps) == ([], [])
 
 
+@pytest.mark.nightly
 def test_a_large_prompt_is_put_in_at_once_and_taken_back(ada: Visit) -> None:
     page = ada.page
     ada.go(FORM.format(make_copilot(system_prompt="You read prices.").pk))

@@ -141,6 +141,7 @@ def test_what_is_pressed_in_the_playground_does_not_lose_the_focus(
 
 
 @pytest.mark.parametrize("width", [1440])
+@pytest.mark.nightly
 def test_who_goes_on_into_the_preview_stays_there_when_it_is_drawn_anew(ada: Visit) -> None:
     tone = {"key": "tone", "label": "Tone", "type": "toggle", "default": False}
     copilot = make_copilot(custom_features=[tone], starters=["What can you do?"])
@@ -164,7 +165,11 @@ def test_who_goes_on_into_the_preview_stays_there_when_it_is_drawn_anew(ada: Vis
 )
 @pytest.mark.parametrize(
     "path",
-    ["copilot_admin/copilot/{}/change/", "copilot_admin/copilot/publish/?id={}", "connect/{}/"],
+    [
+        "copilot_admin/copilot/{}/change/",
+        pytest.param("copilot_admin/copilot/publish/?id={}", marks=pytest.mark.nightly),
+        pytest.param("connect/{}/", marks=pytest.mark.nightly),
+    ],
 )
 def test_nothing_that_has_the_focus_hides_behind_a_bar(ada: Visit, path: str) -> None:
     copilot = make_copilot(features={"widget-dashboard-select": True, "mcp-tools": True})
@@ -177,6 +182,7 @@ def test_nothing_that_has_the_focus_hides_behind_a_bar(ada: Visit, path: str) ->
 
 
 @pytest.mark.parametrize("width", [PHONE["width"]])
+@pytest.mark.nightly
 def test_a_phone_shows_every_button_of_the_form_as_a_whole(ada: Visit) -> None:
     copilot = make_copilot()
     ada.go(f"/admin/copilot_admin/copilot/{copilot.pk}/change/")
@@ -189,6 +195,7 @@ def test_a_phone_shows_every_button_of_the_form_as_a_whole(ada: Visit) -> None:
 
 
 @pytest.mark.parametrize("width", [1440])
+@pytest.mark.nightly
 def test_the_way_back_above_a_page_can_be_pressed_with_a_mouse_too(ada: Visit) -> None:
     copilot = make_copilot()
     ada.go(f"/admin/copilot_admin/copilot/{copilot.pk}/change/")

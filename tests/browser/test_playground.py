@@ -80,6 +80,7 @@ def test_a_draft_is_tried_with_a_widget_before_anything_is_saved(builder: Visit)
     assert builder.mishaps == []
 
 
+@pytest.mark.nightly
 def test_a_question_that_is_not_asked_yet_outlives_its_tab_and_none_is_cut(builder: Visit) -> None:
     question = builder.page.get_by_label("Question", exact=True)
     question.fill("Half a")
@@ -204,6 +205,7 @@ def test_two_columns_answer_one_question_and_one_of_them_becomes_the_draft(
     assert builder.mishaps == []
 
 
+@pytest.mark.nightly
 def test_two_columns_stand_below_each_other_on_a_phone(
     browser: Browser, base_url: str, copilot: Copilot
 ) -> None:
@@ -227,6 +229,7 @@ def test_two_columns_stand_below_each_other_on_a_phone(
     assert builder.overflow() <= 0
 
 
+@pytest.mark.nightly
 def test_what_cannot_be_understood_is_said_in_the_chat(builder: Visit) -> None:
     page = builder.page
     builder.tab("Basics")
@@ -249,6 +252,7 @@ def test_what_cannot_be_understood_is_said_in_the_chat(builder: Visit) -> None:
     expect(page.get_by_text("No time zone is called so, and UTC is used.")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_rows_tools_and_skills_are_written_as_people_write_them(builder: Visit) -> None:
     page = builder.page
     page.get_by_text("Simulated Workspace").click()

@@ -218,6 +218,7 @@ def test_what_the_list_shows_is_taken_along_as_a_page_that_runs_nothing(eve: Vis
     assert asked == [file.as_uri()]
 
 
+@pytest.mark.nightly
 def test_an_export_that_somebody_deletes_says_so_to_who_watches_it(eve: Visit):
     owner = User.objects.get(username="eve")
     export = TranscriptExport.objects.create(

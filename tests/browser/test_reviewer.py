@@ -106,6 +106,7 @@ def test_the_raw_request_and_the_events_are_loaded_when_opened(eve: Visit):
     expect(run.get_by_text('"role": "human"')).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_ids_are_copied_with_a_button(eve: Visit):
     conversation = rich_conversation()
     eve.go(page_of(conversation))

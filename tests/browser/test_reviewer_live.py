@@ -122,6 +122,7 @@ def test_a_running_answer_grows_without_disturbing_its_reader(eve: Visit):
     expect(page.locator("#facts")).to_contain_text("Completed")
 
 
+@pytest.mark.nightly
 def test_what_a_reader_selected_stays_selected_while_the_answer_grows(eve: Visit):
     asked = Client(trace_id="chat").ask("One?")
     recorder = Recorder()
@@ -137,6 +138,7 @@ def test_what_a_reader_selected_stays_selected_while_the_answer_grows(eve: Visit
     assert eve.page.evaluate("getSelection().toString().trim()") == "First paragraph."
 
 
+@pytest.mark.nightly
 def test_a_very_long_answer_grows_without_disturbing_its_reader(eve: Visit):
     asked = Client(trace_id="chat").ask("One?")
     recorder = Recorder()
@@ -167,6 +169,7 @@ def test_a_very_long_answer_grows_without_disturbing_its_reader(eve: Visit):
     expect(turn.get_by_text("Paragraph", exact=False)).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_what_a_reader_loaded_stays_while_the_answer_grows(eve: Visit):
     asked = Client(trace_id="chat").ask("One?")
     recorder = Recorder()
@@ -242,6 +245,7 @@ def test_without_a_socket_the_page_asks_until_nothing_runs(eve: Visit):
     expect(eve.page.get_by_role("status")).to_have_text("Question 1: Completed")
 
 
+@pytest.mark.nightly
 def test_a_page_whose_socket_failed_for_long_is_told_again_when_it_opens(eve: Visit):
     """Nothing runs, so it has stopped asking."""
     tries: list[str] = []

@@ -11,6 +11,7 @@ from tests.factories import make_provider, make_user
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
+@pytest.mark.nightly
 def test_a_template_becomes_a_draft_with_the_keyboard_alone(browser: Browser, base_url: str):
     make_user(Role.BUILDERS, username="ada")
     make_provider(name="Rehearsal")

@@ -140,6 +140,7 @@ def names_of_indexes() -> set[str]:
     return {name for name, one in found.items() if one["index"]}
 
 
+@pytest.mark.nightly
 def test_of_judgements_that_raced_the_newest_stays_and_the_index_of_callers_is_made_once() -> None:
     """One way for both, as above."""
     old = migrate("0041_privacy")
