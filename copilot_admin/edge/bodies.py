@@ -18,6 +18,7 @@ from copilot_admin.edge.form_bodies import (
     WholeBody,
     form_boundary,
     is_encoded,
+    is_form,
     with_length,
 )
 from copilot_admin.edge.lingering import Incoming, refuse
@@ -43,10 +44,14 @@ LOG_IN_BYTES = 64 * 1024
 # Python decodes what is percent-encoded by the character: 18 MB of it, which anybody may send to any
 # page, took a gigabyte. Forms with files or long texts are multipart.
 ENCODED_BYTES = 1024 * 1024
-ENCODED_WEIGHT = 24  # bytes of memory for one of the body: an object and three pointers for "%E2"
+# Bytes of memory for one of a form: where it is decoded by the character, an object and three pointers
+# for "%E2"; else four for a character beside an emoji, and six characters for a quote on the page that
+# shows what was typed.
+FORM_WEIGHT = 24
 
 Refused: TypeAlias = Callable[[Scope, BodyTooLarge], Awaitable[None]]
 _CLOSE = [(b"connection", b"close")]
+_STALLED = "The request body stalled while others waited for their turn to send. Send it again without a pause."
 
 
 class ClientLeft(Exception):
@@ -83,7 +88,7 @@ class BodyLimits:
         if scope["type"] != "http" or not _has_body(scope):
             await self.app(scope, receive, send)
             return
-        with self.room.share() as share:
+        with self.room.share(weight=FORM_WEIGHT if is_form(scope) else 1) as share:
             await self._serve(scope, receive, send, share)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, share: Share) -> None:
@@ -94,6 +99,7 @@ class BodyLimits:
         except ClientLeft:
             return
         except BodyTimeout as error:  # who sends nothing hears this at once
+            share.give_back()
             await send_refusal(scope, send, error, headers=_CLOSE)
             return
         except RequestError as error:
@@ -126,12 +132,14 @@ class BodyLimits:
         body = WholeBody() if boundary is None else FormBody(boundary, max_bytes=kept)
         seconds = self.patience + (declared or kept) / BYTES_PER_EXTRA_SECOND
         try:
-            async with asyncio.timeout(seconds):
-                grow = partial(self._grow, share, ENCODED_WEIGHT if is_encoded(scope) else 1)
-                whole = await self._collect(incoming, into=body, kept=kept, most=most, grow=grow)
+            async with asyncio.timeout(seconds) as timer:
+                share.on_put_out(partial(timer.reschedule, 0))
+                whole = await self._collect(incoming, into=body, kept=kept, most=most, share=share)
                 share.arrived()
                 return whole
         except TimeoutError:
+            if share.is_put_out:
+                raise BodyTimeout(_STALLED) from None
             raise BodyTimeout(
                 f"The request body did not arrive within {seconds:.0f} seconds. Send it again."
             ) from None
@@ -143,7 +151,7 @@ class BodyLimits:
         into: WholeBody | FormBody,
         kept: int,
         most: int,
-        grow: Callable[[int], Awaitable[None]],
+        share: Share,
     ) -> bytes:
         """The body when all of it has come, of which so much is kept and so much is read."""
         received = 0
@@ -156,12 +164,9 @@ class BodyLimits:
             into.add(part)
             if received > most or into.size > kept:
                 raise _too_large(kept, of_all=self.max_bytes)
-            await grow(into.size)
+            # As it comes: forms that had all come would wait for each other's room.
+            await share.grow(into.size, came=received)
         return into.whole()
-
-    async def _grow(self, share: Share, weight: int, size: int) -> None:
-        """Takes room as a body comes: forms that had all come would wait for each other's."""
-        await share.grow(min(weight * size, self.max_bytes))
 
 
 def _is_log_in(scope: Scope) -> bool:

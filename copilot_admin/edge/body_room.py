@@ -1,11 +1,12 @@
 """The room that request bodies of a process share; who finds none waits, and sends no further.
 
 A body is counted from its first byte until its answer begins. For the one of which most has come the
-others leave room: several that are half there would otherwise wait for each other.
+others leave room: several that are half there would otherwise wait for each other. While somebody
+waits, a body keeps its place only as long as it comes: who stalls is put out.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from copilot_admin.errors import Unavailable
@@ -15,22 +16,47 @@ USUAL_BYTES = 1024 * 1024  # these have some of their own: a dashboard with its 
 ROOM_OF_USUAL = 16 * 1024 * 1024
 # For what a body in front takes to be answered, and less than a client's own patience.
 PATIENCE_SECONDS = 15.0
+# While others wait, so much of a body has to come in so many seconds: a tenth of what is there, so
+# that what takes much of the room is done with it soon. 5 Mbit/s are enough for 10 MB.
+PACE_SECONDS = 2.0
+PACE_BYTES = 64 * 1024
+PACE_PART = 10
 
 
 class Share:
-    """What one body takes of the room."""
+    """What one body takes of the room.
 
-    def __init__(self, room: "BodyRoom") -> None:
+    Attributes:
+        size: As it is counted.
+        came: Bytes that were received; also of what is not kept.
+    """
+
+    def __init__(self, room: "BodyRoom", *, weight: int = 1) -> None:
         self._room = room
+        self._weight = weight
+        self._put_out: Callable[[], None] | None = None
+        self._pace: int | None = None  # where it has to be when it is looked at next
+        self._kept = 0
         self.size = 0
+        self.came = 0
+        self.is_put_out = False
 
-    async def grow(self, size: int) -> None:
-        """Takes more of it, as soon as there is any.
+    def on_put_out(self, stop: Callable[[], None]) -> None:
+        """What ends the receiving of a body that stalls while others wait."""
+        self._put_out = stop
+
+    async def grow(self, kept: int, *, came: int) -> None:
+        """Takes more of the room, as soon as there is any.
+
+        Args:
+            kept: Bytes of the body that are kept.
+            came: Those that were received.
 
         Raises:
             Unavailable: There was none for too long.
         """
-        await self._room.grow(self, size)
+        self._kept, self.came = kept, came
+        await self._room.grow(self, self._weight * kept)
 
     def arrived(self) -> None:
         """Says that the whole body is there."""
@@ -40,12 +66,26 @@ class Share:
         """Gives all of it back."""
         self._room.give_back(self)
 
+    def set_pace(self) -> None:
+        """Says how much has to have come when it is looked at next."""
+        self._pace = self.came + max(PACE_BYTES, self._kept // PACE_PART)
+
+    def rest(self) -> None:
+        """It sends nothing because it waits itself: how it comes is not looked at."""
+        self._pace = None
+
+    def put_out_if_slow(self) -> None:
+        """Ends it if less has come than had to."""
+        if self._pace is not None and self.came < self._pace and self._put_out is not None:
+            self.is_put_out = True
+            self._put_out()
+
 
 class BodyRoom:
     """Counts the bytes of bodies; used in one event loop.
 
     Args:
-        largest: The most bytes that a body may have.
+        largest: The most bytes that a body may have, or is counted with.
         most: Bytes of all of them together.
     """
 
@@ -54,13 +94,18 @@ class BodyRoom:
         self.most = most
         self._largest = largest
         self._seconds = seconds
-        self._coming: set[Share] = set()  # of the bodies beyond the usual
+        self._coming: set[Share] = set()  # of the bodies that are not small
         self._waiting: dict[Share, asyncio.Future[None]] = {}
+        self._watch: asyncio.TimerHandle | None = None  # while somebody waits
 
     @contextmanager
-    def share(self) -> Iterator[Share]:
-        """What a request takes of it while the block lasts."""
-        share = Share(self)
+    def share(self, *, weight: int = 1) -> Iterator[Share]:
+        """What a request takes of it while the block lasts.
+
+        Args:
+            weight: Bytes of memory for one of the body.
+        """
+        share = Share(self, weight=weight)
         try:
             yield share
         finally:
@@ -68,11 +113,12 @@ class BodyRoom:
 
     async def grow(self, share: Share, size: int) -> None:
         """Lets a body grow; see `Share`."""
+        size = min(size, self._largest)
         if not self._fits(share, size):
             await self._wait(share, size)
         self.taken += size - share.size
         share.size = size
-        if size > USUAL_BYTES:
+        if size > SMALL_BYTES:
             self._coming.add(share)
 
     def arrived(self, share: Share) -> None:
@@ -87,10 +133,12 @@ class BodyRoom:
         self.arrived(share)
 
     async def _wait(self, share: Share, size: int) -> None:
+        share.rest()
         try:
             async with asyncio.timeout(self._seconds):
                 while not self._fits(share, size):
                     self._waiting[share] = asyncio.get_running_loop().create_future()
+                    self._keep_watch()
                     await self._waiting[share]
         except TimeoutError:
             raise Unavailable(
@@ -99,6 +147,20 @@ class BodyRoom:
             ) from None
         finally:
             self._waiting.pop(share, None)
+
+    def _keep_watch(self) -> None:
+        """Looks in a while at how the bodies come on that have room."""
+        if self._watch is None:
+            for share in self._coming - self._waiting.keys():
+                share.set_pace()
+            self._watch = asyncio.get_running_loop().call_later(PACE_SECONDS, self._put_out_slow)
+
+    def _put_out_slow(self) -> None:
+        self._watch = None
+        if self._waiting:
+            for share in self._coming - self._waiting.keys():
+                share.put_out_if_slow()
+            self._keep_watch()
 
     def _look(self) -> None:
         """Wakes all who wait, in the order in which they came: what has gone may let several in."""
@@ -112,6 +174,7 @@ class BodyRoom:
         taken = self.taken + size - share.size
         if size <= USUAL_BYTES:
             return taken <= self.most + ROOM_OF_USUAL
-        first = max(self._coming, key=lambda one: one.size, default=share)
+        large = (one for one in self._coming if one.size > USUAL_BYTES)
+        first = max(large, key=lambda one: one.size, default=share)
         rest = 0 if share is first else self._largest - first.size
         return taken + rest <= self.most

@@ -115,6 +115,11 @@ def is_encoded(scope: Scope) -> bool:
     return media_type == b"application/x-www-form-urlencoded" and not is_api(scope["path"])
 
 
+def is_form(scope: Scope) -> bool:
+    """Whether a body is a form of a page, in whatever way its fields are written."""
+    return is_encoded(scope) or form_boundary(scope) is not None
+
+
 def with_length(scope: Scope, size: int) -> Scope:
     """The request with the length that its body has now."""
     rows = [row for row in scope["headers"] if row[0] != b"content-length"]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.edge import bodies, body_room, lingering
+from copilot_admin.edge.asgi_types import Message
 from copilot_admin.edge.bodies import BodyLimits
 from copilot_admin.edge.body_room import BodyRoom
 from tests.edge.asgi_client import call, scope
@@ -262,6 +263,49 @@ def test_a_body_that_finds_no_room_is_put_off(monkeypatch):
     answer = call(limits, scope(QUERY, method="POST"), body=[b"12345"])
     assert (answer.status, json.loads(answer.body)["code"]) == (503, "busy")
     assert call(limits, scope(QUERY, method="POST"), body=[b"1234"]).body == b"1234"
+
+
+def test_who_stalls_while_others_wait_hears_so_and_they_go_on(monkeypatch):
+    for name, size in {"SMALL_BYTES": 1, "USUAL_BYTES": 1, "PACE_BYTES": 1}.items():
+        monkeypatch.setattr(body_room, name, size)
+    limits = BodyLimits(echo, max_bytes=10)
+    limits.room = BodyRoom(largest=10, most=10)
+
+    async def stalls(receive: list[bytes]) -> tuple[float, list[Any]]:
+        sent: list[Any] = []
+
+        async def given() -> Any:
+            if receive:
+                return {"type": "http.request", "body": receive.pop(), "more_body": True}
+            await asyncio.get_running_loop().create_future()
+
+        async def send(message: Any) -> None:
+            assert limits.room.taken <= 6  # its own went before it was told
+            sent.append(message)
+
+        await limits(scope(QUERY, method="POST"), given, send)
+        return asyncio.get_running_loop().time(), sent
+
+    async def scenario() -> None:
+        began = asyncio.get_running_loop().time()
+        stalled = asyncio.ensure_future(stalls([b"123456"]))
+        await asyncio.sleep(0)
+        answered: list[Any] = []
+        messages: list[Message] = [{"type": "http.request", "body": b"123456"}]
+
+        async def receive() -> Message:
+            return messages.pop()
+
+        async def send(message: Any) -> None:
+            answered.append(message)
+
+        await limits(scope(QUERY, method="POST"), receive, send)
+        ended, (start, said) = await stalled
+        assert (ended - began, start["status"]) == (body_room.PACE_SECONDS, 408)
+        assert "stalled while others waited" in json.loads(said["body"])["detail"]
+        assert answered[-1]["body"] == b"123456"
+
+    run_at_once(scenario())
 
 
 def test_a_form_is_read_no_further_than_the_most_that_is_read_of_one(monkeypatch):

@@ -15,7 +15,8 @@ LARGEST, MOST = 10, 20
 
 @pytest.fixture(autouse=True)
 def small_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, size in (("SMALL_BYTES", 1), ("USUAL_BYTES", 3), ("ROOM_OF_USUAL", 2)):
+    sizes = {"SMALL_BYTES": 1, "USUAL_BYTES": 3, "ROOM_OF_USUAL": 2, "PACE_BYTES": 1}
+    for name, size in sizes.items():
         monkeypatch.setattr(body_room, name, size)
 
 
@@ -31,7 +32,7 @@ def shared(scenario: Callable[[BodyRoom], Awaitable[None]]) -> BodyRoom:
 
 
 def waiting(share: Share, size: int) -> "asyncio.Task[None]":
-    return asyncio.ensure_future(share.grow(size))
+    return asyncio.ensure_future(share.grow(size, came=size))
 
 
 async def has_room(growing: "asyncio.Task[None]") -> bool:
@@ -43,7 +44,7 @@ def test_two_of_the_largest_have_room_and_the_next_waits_until_one_has_gone():
     async def scenario(room: BodyRoom) -> None:
         one, another, third = (Share(room) for _ in range(3))
         for share in (one, another):
-            await share.grow(LARGEST)
+            await share.grow(LARGEST, came=LARGEST)
             share.arrived()
         growing = waiting(third, 4)
         assert not await has_room(growing)
@@ -57,13 +58,13 @@ def test_two_of_the_largest_have_room_and_the_next_waits_until_one_has_gone():
 def test_for_the_one_of_which_most_has_come_the_others_leave_room():
     async def scenario(room: BodyRoom) -> None:
         first, second = Share(room), Share(room)
-        await first.grow(6)
-        await second.grow(5)
+        await first.grow(6, came=6)
+        await second.grow(5, came=5)
         third = waiting(Share(room), 6)
         assert not await has_room(third)
-        await first.grow(LARGEST)
+        await first.grow(LARGEST, came=LARGEST)
         first.arrived()
-        await second.grow(LARGEST)
+        await second.grow(LARGEST, came=LARGEST)
         second.arrived()
         assert not await has_room(third)
         first.give_back()
@@ -74,10 +75,10 @@ def test_for_the_one_of_which_most_has_come_the_others_leave_room():
 
 def test_who_is_nearly_there_and_sends_no_more_lets_others_pass():
     async def scenario(room: BodyRoom) -> None:
-        await Share(room).grow(9)
+        await Share(room).grow(9, came=9)
         for _ in range(3):
             with room.share() as share:
-                await share.grow(LARGEST)
+                await share.grow(LARGEST, came=LARGEST)
 
     assert shared(scenario).taken == 9
 
@@ -85,10 +86,10 @@ def test_who_is_nearly_there_and_sends_no_more_lets_others_pass():
 def test_usual_bodies_have_room_of_their_own_and_small_ones_always():
     async def scenario(room: BodyRoom) -> None:
         for _ in range(2):
-            await Share(room).grow(LARGEST)
-        await Share(room).grow(2)
+            await Share(room).grow(LARGEST, came=LARGEST)
+        await Share(room).grow(2, came=2)
         assert not await has_room(waiting(Share(room), 2))
-        await Share(room).grow(1)
+        await Share(room).grow(1, came=1)
         assert room.taken == MOST + 3
 
     shared(scenario)
@@ -97,10 +98,116 @@ def test_usual_bodies_have_room_of_their_own_and_small_ones_always():
 def test_who_finds_no_room_for_a_quarter_of_a_minute_is_put_off():
     async def scenario(room: BodyRoom) -> None:
         for _ in range(2):
-            await Share(room).grow(LARGEST)
+            await Share(room).grow(LARGEST, came=LARGEST)
         began = asyncio.get_running_loop().time()
         with room.share() as share, pytest.raises(Unavailable, match="receiving too much"):
-            await share.grow(4)
+            await share.grow(4, came=4)
         assert asyncio.get_running_loop().time() - began == 15
 
     assert shared(scenario).taken == MOST
+
+
+async def begun(room: BodyRoom, size: int, *, told: list[Share], weight: int = 1) -> Share:
+    """A body of which some has come; when it is put out, it goes."""
+    share = Share(room, weight=weight)
+
+    def stop() -> None:
+        told.append(share)
+        share.give_back()
+
+    share.on_put_out(stop)
+    await share.grow(size, came=size)
+    return share
+
+
+async def waits(room: BodyRoom, size: int) -> float:
+    """Seconds until there was room for a body."""
+    began = asyncio.get_running_loop().time()
+    with room.share() as share:
+        await share.grow(size, came=size)
+    return asyncio.get_running_loop().time() - began
+
+
+def test_who_stalls_while_others_wait_is_put_out():
+    async def scenario(room: BodyRoom) -> None:
+        told: list[Share] = []
+        stalled = [await begun(room, 9, told=told), await begun(room, 9, told=told)]
+        await asyncio.sleep(60)
+        assert told == []  # nobody waited
+        assert await waits(room, 9) == body_room.PACE_SECONDS
+        assert sorted(told, key=id) == sorted(stalled, key=id)
+        assert all(share.is_put_out for share in stalled)
+
+    shared(scenario)
+
+
+def test_who_stalls_with_a_usual_body_is_put_out_as_well():
+    async def scenario(room: BodyRoom) -> None:
+        told: list[Share] = []
+        for _ in range(11):
+            await begun(room, 2, told=told)
+        assert await waits(room, 2) == body_room.PACE_SECONDS
+        assert len(told) == 11
+
+    shared(scenario)
+
+
+def test_a_body_that_comes_on_keeps_its_place(monkeypatch):
+    monkeypatch.setattr(body_room, "PACE_BYTES", 2)
+
+    async def scenario(room: BodyRoom) -> None:
+        told: list[Share] = []
+        fast, slow = await begun(room, 8, told=told), await begun(room, 8, told=told)
+        waiting_one = asyncio.ensure_future(waits(room, 6))
+        await asyncio.sleep(1)
+        await fast.grow(10, came=10)
+        slow.came += 1  # of which nothing is kept
+        await waiting_one
+        assert told == [slow]
+        assert not fast.is_put_out
+
+    shared(scenario)
+
+
+def test_of_what_is_there_a_tenth_has_to_come():
+    share = Share(BodyRoom(largest=1000, most=1000))
+    share.on_put_out(lambda: None)
+    asyncio.run(share.grow(100, came=500))
+    share.set_pace()
+    share.came += 9
+    share.put_out_if_slow()
+    assert share.is_put_out
+    share.is_put_out = False
+    share.came += 1
+    share.put_out_if_slow()
+    assert not share.is_put_out
+
+
+def test_who_waits_himself_and_who_is_there_is_not_slow():
+    async def scenario(room: BodyRoom) -> None:
+        told: list[Share] = []
+        there = await begun(room, LARGEST, told=told)
+        there.arrived()
+        first = await begun(room, 6, told=told)
+        second = await begun(room, 4, told=told)
+        growing = asyncio.ensure_future(second.grow(8, came=8))
+        late = asyncio.ensure_future(waits(room, 4))
+        await asyncio.sleep(2.5)
+        assert told == [first]
+        assert await has_room(growing)
+        second.give_back()
+        await late
+        assert told == [first]
+
+    shared(scenario)
+
+
+def test_a_form_weighs_more_than_its_bytes_and_at_most_as_the_largest_body():
+    async def scenario(room: BodyRoom) -> None:
+        with room.share(weight=4) as share:
+            await share.grow(2, came=2)
+            assert room.taken == 8
+            await share.grow(3, came=3)
+            assert room.taken == LARGEST
+
+    assert shared(scenario).taken == 0
