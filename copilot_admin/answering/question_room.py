@@ -17,6 +17,7 @@ import weakref
 from django.conf import settings
 
 from copilot_admin.engine.processes.places import Busy
+from copilot_admin.errors import BodyTooLarge, Unavailable
 from protocol.query import Query
 from protocol.strict_json import tokens_of
 from protocol.weights import values_of
@@ -104,10 +105,11 @@ class Share:
         weakref.finalize(owner, self.shrink, 0).atexit = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Waiting:
     loop: asyncio.AbstractEventLoop
     changed: asyncio.Event
+    overtaken: int = 0  # bytes that were given to who asked later
 
     def wake(self) -> None:
         if not self.loop.is_closed():
@@ -115,7 +117,13 @@ class _Waiting:
 
 
 class QuestionRoom:
-    """Hands out shares to whoever fits; of those who wait, who asked first is woken first.
+    """Hands out shares to whoever fits, but lets nobody be overtaken without end.
+
+    Who waits for much lets those past who fit into what is free, as long as they took no more than
+    the whole room, once over. From then on all who asked later stand behind him, until he has his
+    share or is told that there was no room. In strict order, one that waits for nearly all of it
+    would keep everybody out while a long answer holds a part of it; without a bound, a stream of
+    smaller ones would keep him out for ever.
 
     Args:
         most: Bytes; what is larger has all of it, when nobody else has any.
@@ -150,8 +158,7 @@ class QuestionRoom:
             size = min(size, share.size)
             self.taken += size - share.size
             share.size = size
-            for waiting in self._waiting:
-                waiting.wake()
+            self._wake()
 
     async def _awaited(self, size: int) -> Share:
         waiting = _Waiting(asyncio.get_running_loop(), asyncio.Event())
@@ -159,7 +166,7 @@ class QuestionRoom:
             self._waiting.append(waiting)
         try:
             async with asyncio.timeout(self._seconds):
-                while (share := self._taken(size)) is None:
+                while (share := self._taken(size, by=waiting)) is None:
                     await waiting.changed.wait()
                     waiting.changed.clear()
         except TimeoutError:
@@ -167,14 +174,54 @@ class QuestionRoom:
         finally:
             with self._lock:
                 self._waiting.remove(waiting)
+                self._wake()  # those who stood behind
         return share
 
-    def _taken(self, size: int) -> Share | None:
+    def _taken(self, size: int, *, by: _Waiting | None = None) -> Share | None:
         with self._lock:
+            before = self._waiting if by is None else self._waiting[: self._waiting.index(by)]
             if self.taken and self.taken + size > self._most:
                 return None
+            if any(one.overtaken + size > self._most for one in before):
+                return None
+            for one in before:
+                one.overtaken += size
             self.taken += size
             return Share(self, size)
 
+    def _wake(self) -> None:
+        for waiting in self._waiting:
+            waiting.wake()
 
+
+# What one question may take while it is read. A body within the limit passes it only with a million
+# values, or characters that take four bytes each, and with them all of its text.
+MOST_MEMORY = 8 * settings.MAX_BODY_BYTES
+TOO_WIDE = (
+    "The question takes too much memory: its size and characters such as emoji, each of which makes "
+    "the whole text four times as large. Send less data."
+)
+TOO_MANY = "The server is reading as many large questions as it can. Ask again in a few seconds."
 QUESTION_ROOM = QuestionRoom(MOST_BYTES, seconds=settings.DATABASE_WAIT_SECONDS)
+
+
+@asynccontextmanager
+async def room_for(body: bytes) -> AsyncGenerator[Share, None]:
+    """Room for a question that a page asks, from before it is read; where it is small, none is needed.
+
+    Raises:
+        BodyTooLarge: It would take too much memory.
+        Unavailable: There was no room for too long.
+    """
+    weight = await asyncio.to_thread(weight_of, body)
+    if weight.reading > MOST_BYTES:
+        raise BodyTooLarge(TOO_WIDE)
+    if not weight.is_large:
+        yield Share(QUESTION_ROOM, 0)
+        return
+    try:
+        async with QUESTION_ROOM.share(weight.reading) as share:
+            yield share
+            share.shrink(weight.staying)
+    except Busy:
+        raise Unavailable(TOO_MANY, code="busy") from None

@@ -16,11 +16,18 @@ from ninja import Router
 from copilot_admin.answering.admitted_query import AdmittedQuery
 from copilot_admin.answering.full_collections import FULL_COLLECTIONS
 from copilot_admin.answering.open_run import frames, open_run
+from copilot_admin.answering.question_room import (
+    MOST_MEMORY,
+    QUESTION_ROOM,
+    TOO_MANY,
+    TOO_WIDE,
+    text_of,
+    weight_of,
+)
 from copilot_admin.answering.run import ActiveRun
 from copilot_admin.answering.stops import Stop
 from copilot_admin.api.credentials import credentials_of
 from copilot_admin.api.documentation import QUERY_DOCUMENTATION
-from copilot_admin.api.question_room import QUESTION_ROOM, text_of, weight_of
 from copilot_admin.copilots.door import Credentials, user_of
 from copilot_admin.copilots.live import admit
 from copilot_admin.copilots.user_words import named
@@ -52,18 +59,8 @@ READ_INLINE_BYTES = 256 * 1024
 # together, and hold up the event loop. Nobody's dashboard is refused because others ask in the same
 # second: it takes some 20 ms each.
 LARGE_ONES = Places(2, waiting=1000, seconds=settings.DATABASE_WAIT_SECONDS)
-
-
-# What one question may take while it is read. A body within the limit passes it only with a million
-# values, or characters that take four bytes each, and with them all of its text.
-MOST_MEMORY = 8 * settings.MAX_BODY_BYTES
 # What its texts may take from then on: the journal and the model's server get copies of them.
 MOST_TEXT = 1.6 * settings.MAX_BODY_BYTES
-TOO_WIDE = (
-    "The question takes too much memory: its size and characters such as emoji, each of which makes "
-    "the whole text four times as large. Send less data."
-)
-TOO_MANY = "The server is reading as many large questions as it can. Ask again in a few seconds."
 FAILURE_KEY = "copilot_admin.failure"  # in the scope: why a question has no answer
 
 

@@ -6,16 +6,19 @@ import json
 
 import pytest
 
-from copilot_admin.api.question_room import (
+from copilot_admin.answering import question_room
+from copilot_admin.answering.question_room import (
     BYTES_PER_TOKEN,
     LARGE,
     QuestionRoom,
     Share,
     Weight,
+    room_for,
     text_of,
     weight_of,
 )
 from copilot_admin.engine.processes.places import Busy
+from copilot_admin.errors import BodyTooLarge, Unavailable
 from protocol.messages import HumanMessage
 from protocol.requests import read
 from tests.waiting import HANGS_SECONDS
@@ -94,6 +97,48 @@ def test_who_does_not_fit_waits_until_somebody_gives_back_enough():
     asyncio.run(scenario())
 
 
+def test_who_waits_is_overtaken_by_no_more_than_the_room_once_over():
+    async def scenario() -> None:
+        room = QuestionRoom(10, seconds=HANGS_SECONDS)
+        async with room.share(4):
+            large = asyncio.ensure_future(held(room, 9))
+            await asyncio.sleep(0)
+            for _ in range(3):
+                async with room.share(3):  # who fits need not wait behind it, nine in all
+                    pass
+            small = asyncio.ensure_future(held(room, 3))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            assert not small.done()
+            async with room.share(1):  # that was the tenth
+                pass
+            assert (large.done(), small.done()) == (False, False)
+        assert (await large).size == 9
+        assert not small.done()
+        (await large).shrink(0)
+        assert (await small).size == 3
+
+    asyncio.run(scenario())
+
+
+def test_who_gives_up_lets_those_behind_him_go_on():
+    async def scenario() -> None:
+        room = QuestionRoom(10, seconds=HANGS_SECONDS)
+        async with room.share(4):
+            large = asyncio.ensure_future(held(room, 9))
+            await asyncio.sleep(0)
+            for _ in range(3):
+                async with room.share(3):
+                    pass
+            small = asyncio.ensure_future(held(room, 3))
+            await asyncio.sleep(0)
+            assert not small.done()
+            large.cancel()
+            assert (await small).size == 3
+
+    asyncio.run(scenario())
+
+
 async def held(room: QuestionRoom, size: int) -> Share:
     async with room.share(size) as share:
         share.is_kept = True
@@ -135,5 +180,44 @@ def test_a_share_is_given_back_when_reading_fails():
             async with room.share(8):
                 raise ValueError("no question")
         assert room.taken == 0
+
+    asyncio.run(scenario())
+
+
+def test_a_page_asks_with_room_from_the_reading_on(monkeypatch):
+    room = QuestionRoom(10 * SIZE, seconds=0)
+    monkeypatch.setattr(question_room, "QUESTION_ROOM", room)
+    body = b'"' + b"x" * SIZE + b'"'
+    weight = weight_of(body)
+
+    async def scenario() -> None:
+        owner = Owner()
+        async with room_for(body) as share:
+            assert room.taken == weight.reading
+            share.keep_for(owner)
+        assert room.taken == weight.staying
+        del owner
+        assert room.taken == 0
+        async with room_for(b'"x"'):
+            assert room.taken == 0
+
+    asyncio.run(scenario())
+
+
+def test_a_page_that_asks_too_much_is_refused_in_words(monkeypatch):
+    body = b'"' + b"x" * SIZE + b'"'
+    monkeypatch.setattr(question_room, "QUESTION_ROOM", QuestionRoom(10, seconds=0))
+
+    async def asked() -> None:
+        async with room_for(body):
+            raise AssertionError
+
+    async def scenario() -> None:
+        async with question_room.QUESTION_ROOM.share(1):
+            with pytest.raises(Unavailable, match="as many large questions as it can"):
+                await asked()
+        monkeypatch.setattr(question_room, "MOST_BYTES", SIZE)
+        with pytest.raises(BodyTooLarge, match="takes too much memory"):
+            await asked()
 
     asyncio.run(scenario())

@@ -16,9 +16,9 @@ import pytest
 
 from copilot_admin.answering.full_collections import FullCollections
 from copilot_admin.answering.open_run import frames
+from copilot_admin.answering.question_room import LARGE, QuestionRoom
 from copilot_admin.answering.run import RUNNING, ActiveRun
 from copilot_admin.api.query import READ_INLINE_BYTES
-from copilot_admin.api.question_room import LARGE, QuestionRoom
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.edge.django_handler import Handler
 from copilot_admin.engine.processes.places import Places

@@ -30,7 +30,7 @@ from django.utils.safestring import SafeString
 import pytest
 
 from copilot_admin.admin.blocks import contents
-from copilot_admin.api import question_room
+from copilot_admin.answering import question_room
 import copilot_admin.config.logs
 from copilot_admin.copilot_file import fault_places, loading
 from copilot_admin.copilot_file.faults import BadCopilotFile
