@@ -6,17 +6,60 @@ until the garbage collector comes by.
 """
 
 from io import BytesIO
+from sys import getsizeof
+from threading import Lock
 from typing import IO, Any
 
-from django.core.exceptions import RequestAborted
-from django.core.handlers.asgi import ASGIHandler
-from django.http import HttpRequest
+from django.core.exceptions import RequestAborted, RequestDataTooBig
+from django.core.handlers.asgi import ASGIHandler, ASGIRequest
+from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.utils.datastructures import MultiValueDict
 
-from copilot_admin.edge.asgi_types import Message, Receive
+from copilot_admin.edge.asgi_types import Message, Receive, Scope, is_api
+
+# Ten forms of thousands of fields, each read in its own thread, held the event loop up for a second:
+# so many threads wanted the interpreter's lock before it.
+_READING_FORMS = Lock()
+# Of the texts in one form, escaped: the page that shows them again has some seven copies of them.
+# Four megabytes of quotes beside one emoji took 600 MB.
+MOST_SHOWN_BYTES = 5 * 1024 * 1024
+_ESCAPED = "&<>\"'"
+_SHORT = 1024  # characters; thousands of such texts are no more than the form may have in bytes
+_MORE_WHEN_ESCAPED = 5  # characters, of a quote
+
+
+class Request(ASGIRequest):
+    """A request whose body is there, within the limits of the edge."""
+
+    def __init__(self, scope: Scope, body_file: IO[Any]) -> None:
+        super().__init__(scope, body_file)
+        if is_api(scope["path"]) and isinstance(body_file, BytesIO):
+            # Django's own limit is for the texts of forms, and lower.
+            self._body = body_file.getvalue()  # no copy
+
+    def _load_post_and_files(self) -> None:
+        """Reads a form; one after the other.
+
+        Raises:
+            RequestDataTooBig: The page that shows it again would take too much memory.
+        """
+        with _READING_FORMS:
+            super()._load_post_and_files()  # type: ignore[misc]  # there is no public way
+            texts = [text for _, values in self._post.lists() for text in values]
+            if sum(map(_shown_bytes, texts)) > MOST_SHOWN_BYTES:
+                raise RequestDataTooBig("The page that shows the form again would be too large.")
 
 
 class Handler(ASGIHandler):
     """The handler of this server."""
+
+    request_class = Request
+
+    async def run_get_response(self, request: HttpRequest) -> HttpResponseBase:
+        """Answers a request; when the answer is there, what was sent has been read."""
+        response = await super().run_get_response(request)
+        forget_form(request)
+        return response
 
     async def read_body(self, receive: Receive) -> IO[Any]:  # type: ignore[override]  # any file will do
         """The body as a file, without a copy where it came in one message.
@@ -32,10 +75,25 @@ class Handler(ASGIHandler):
         return BytesIO(first.get("body", b""))
 
 
+def _shown_bytes(text: str) -> int:
+    """What a text takes in a page."""
+    if len(text) < _SHORT:
+        return 0
+    more = _MORE_WHEN_ESCAPED * sum(map(text.count, _ESCAPED))
+    return getsizeof(text) * (len(text) + more) // len(text)
+
+
 def forget_body(request: HttpRequest) -> None:
     """Lets go of a body that was read: the request outlives its answer."""
     request._body = b""  # there is no public way
     request._stream = BytesIO()  # it holds the body as well
+
+
+def forget_form(request: HttpRequest) -> None:
+    """Lets go of a form that was answered: who takes the answer in drops would keep it."""
+    if "_post" in vars(request):
+        vars(request).update(_post=QueryDict(), _files=MultiValueDict())
+        forget_body(request)
 
 
 def _behind(first: Message, receive: Receive) -> Receive:

@@ -3,17 +3,40 @@
 import logging
 import sys
 
-from django.http import HttpRequest, HttpResponse
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 
-from copilot_admin.errors import Unavailable
+from copilot_admin.edge.asgi_types import error_body
+from copilot_admin.errors import BodyTooLarge, RequestError, Unavailable
 from copilot_admin.storage.damage import is_damage, note_damage
 from copilot_admin.storage.database_thread import is_outage
 from copilot_admin.storage.full_disk import is_no_room
 
 RETRY_AFTER_SECONDS = 5
 
+_TOO_MUCH_TEXT = (
+    "The texts in the form are longer than the {} KB that are read of one; in texts with emoji and "
+    "very many quotes it is a part of that. Write less into it."
+)
+_TOO_MANY_FIELDS = "The form has more than the {} fields that are read of one. Send fewer at once."
+_TOO_MANY_FILES = "The form has more than the {} files that are read of one. Send fewer at once."
+
 logger = logging.getLogger(__name__)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's `handler400`; says of a form that is too large what is too much in it."""
+    if isinstance(exception, RequestDataTooBig):
+        return _refused(request, BodyTooLarge(_TOO_MUCH_TEXT.format(_form_kb())))
+    if isinstance(exception, TooManyFieldsSent):
+        most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+        return _refused(request, BodyTooLarge(_TOO_MANY_FIELDS.format(most)))
+    if isinstance(exception, TooManyFilesSent):
+        most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
+        return _refused(request, BodyTooLarge(_TOO_MANY_FILES.format(most)))
+    return HttpResponse(render_to_string("400.html"), status=400)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -40,3 +63,13 @@ def unavailable_page(error: BaseException) -> HttpResponse:
     seconds = error.retry_after if isinstance(error, Unavailable) else RETRY_AFTER_SECONDS
     headers = {"Retry-After": str(seconds), "Cache-Control": "no-store"}
     return HttpResponse(page, status=503, headers=headers)
+
+
+def _form_kb() -> int:
+    return (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0) // 1024
+
+
+def _refused(request: HttpRequest, error: RequestError) -> HttpResponse:
+    if "text/html" not in request.headers.get("Accept", ""):  # a script of a page
+        return JsonResponse(error_body(error, request_id=None), status=error.status)
+    return HttpResponse(render_to_string("refused.html", {"error": error}), status=error.status)

@@ -2,14 +2,23 @@
 
 import asyncio
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
+from time import sleep
 
-from django.core.exceptions import RequestAborted
+from django.core.exceptions import RequestAborted, RequestDataTooBig
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.test import RequestFactory
+from django.utils.datastructures import MultiValueDict
 import pytest
 
-from copilot_admin.edge.asgi_types import Message
-from copilot_admin.edge.django_handler import Handler, forget_body
+from copilot_admin.edge import django_handler
+from copilot_admin.edge.asgi_types import App, Message
+from copilot_admin.edge.bodies import BodyLimits
+from copilot_admin.edge.django_handler import Handler, Request, forget_body
+from tests.edge.asgi_client import call, scope
+from tests.edge.test_form_bodies import TYPE, form
+from tests.edge.test_form_bodies import part as part_of_form
 
 
 def body_of(*messages: Message) -> bytes:
@@ -61,3 +70,85 @@ def test_a_body_that_is_forgotten_is_held_by_nothing_of_the_request():
     assert (request.body, held) == (b"", [b""])
     assert isinstance(vars(request)["_stream"], BytesIO)
     assert vars(request)["_stream"].getvalue() == b""
+
+
+class Seen(Handler):
+    """Answers nothing, and tells what a request held before its answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.requests: list[HttpRequest] = []
+        self.given: list[tuple[dict[str, object], int, bytes]] = []
+
+    async def get_response_async(self, request: HttpRequest) -> HttpResponse:
+        self.requests.append(request)
+        body = b"" if request.POST or request.FILES else request.body
+        self.given.append((request.POST.dict(), len(request.FILES), body))
+        return HttpResponse()
+
+
+def posted(app: App, path: str, body: bytes, *, content_type: str) -> None:
+    headers = {"Content-Type": content_type, "Content-Length": str(len(body)), "Host": "testserver"}
+    request = scope(path, method="POST", headers=headers)
+    call(BodyLimits(app, max_bytes=100_000), request, body=[body])
+
+
+def test_a_form_is_forgotten_when_it_is_answered():
+    app = Seen()
+    sent = form(part_of_form("a", b"1"), part_of_form("b", b"2", file="b"))
+    posted(app, "/admin/", sent, content_type=TYPE)
+    assert app.given == [({"a": "1"}, 1, b"")]
+    (request,) = app.requests
+    assert (request.POST.dict(), len(request.FILES), request.body) == ({}, 0, b"")
+
+
+def test_the_limit_of_texts_in_forms_is_none_of_other_bodies(settings):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 10
+    app = Seen()
+    posted(app, "/v2/components/x/v1/run", b"x" * 1000, content_type="application/json")
+    assert app.given == [({}, 0, b"x" * 1000)]
+
+
+@pytest.mark.parametrize("content_type", [TYPE, "application/x-www-form-urlencoded"])
+def test_a_form_is_read_no_further_than_its_page_may_show_again(monkeypatch, content_type):
+    monkeypatch.setattr(django_handler, "MOST_SHOWN_BYTES", 40_000)
+
+    def fits(text: str) -> bool:
+        data = text.encode()
+        sent = form(part_of_form("a", data)) if content_type == TYPE else b"a=" + data
+        try:
+            posted(Seen(), "/admin/", sent, content_type=content_type)
+        except RequestDataTooBig:
+            return False
+        return True
+
+    assert fits("x" * 30_000)
+    assert fits("'" * 6_000)
+    assert not fits("'" * 7_000)
+    assert not fits("'" * 2_000 + "\U0001f600")
+    assert fits("x" * 9_000 + "\U0001f600")
+
+
+def test_forms_are_read_one_after_the_other(monkeypatch):
+    at_once: list[int] = []
+    reading: list[object] = []
+
+    class Parser:
+        def __init__(self, *_: object) -> None: ...
+
+        def parse(self) -> object:
+            reading.append(self)
+            sleep(0)  # another thread may go on
+            at_once.append(len(reading))
+            reading.remove(self)
+            return QueryDict(), MultiValueDict()
+
+    monkeypatch.setattr("django.http.request.MultiPartParser", Parser)
+
+    def read(_: int) -> QueryDict:
+        request = scope("/admin/", method="POST", headers={"Content-Type": TYPE})
+        return Request(request, BytesIO()).POST
+
+    with ThreadPoolExecutor(4) as threads:
+        assert [*threads.map(read, range(200))] == [QueryDict()] * 200
+    assert set(at_once) == {1}

@@ -4,6 +4,7 @@ import errno
 import logging
 
 from django import db
+from django.core.files.base import ContentFile
 from django.test import Client, RequestFactory
 from django.urls import reverse
 import pytest
@@ -118,3 +119,33 @@ def test_a_host_that_is_none_of_ours_gets_a_page_and_no_traceback(caplog):
     assert "The request was not understood" in response.content.decode()
     (record,) = [one for one in caplog.records if one.name == "django.security.DisallowedHost"]
     assert record.exc_info is None
+
+
+@pytest.mark.parametrize(
+    ("setting", "most", "form", "sentence"),
+    [
+        ("MAX_MEMORY_SIZE", 2048, {"a": "x" * 2048}, "longer than the 2 KB that are read of one"),
+        ("MAX_NUMBER_FIELDS", 1, {"a": "", "b": "", "c": "", "d": ""}, "more than the 1 fields"),
+        ("MAX_NUMBER_FILES", 0, {"a": ContentFile(b"x", "a")}, "more than the 0 files"),
+    ],
+)
+@pytest.mark.parametrize("accept", ["text/html", "*/*"])
+def test_a_form_that_is_too_large_is_told_what_is_too_much(
+    builder, settings, caplog, setting, most, form, sentence, accept
+):
+    setattr(settings, f"DATA_UPLOAD_{setting}", most)
+    for value in form.values():
+        if isinstance(value, ContentFile):
+            value.seek(0)
+    page = reverse("admin:copilot_admin_copilot_add")
+    response = builder.post(page, form, headers={"accept": accept})
+    assert response.status_code == 413
+    if accept == "*/*":
+        assert response.json()["code"] == "body-too-large"
+        assert sentence in response.json()["detail"]
+    else:
+        assert sentence in response.content.decode()
+        assert "This was not accepted" in response.content.decode()
+    assert [record.exc_info for record in caplog.records if record.levelno >= logging.ERROR] == [
+        None
+    ]

@@ -7,6 +7,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from copilot_admin.admin.playground.sent import sent_json
 from copilot_admin.admin.playground.sides import QUERY, origin_of, side_of
 from copilot_admin.answering.admitted_query import AdmittedQuery
 from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
@@ -18,14 +19,24 @@ from protocol.requests import UnusableQuery, read
 from protocol.strict_json import MalformedJson
 
 
+def sent_query(request: HttpRequest) -> bytes:
+    """The query that the simulated Workspace sends.
+
+    Raises:
+        BodyTooLarge: It was too large to come here.
+    """
+    return sent_json(request, QUERY)
+
+
 def query_of_form(
-    request: HttpRequest, pk: int, *, user: AbstractBaseUser, tell: Witness
+    request: HttpRequest, pk: int, body: bytes, *, user: AbstractBaseUser, tell: Witness
 ) -> AdmittedQuery:
     """Reads a question to a draft or a version; reads the database, and saves nothing.
 
     Args:
-        request: With the query, and the copilot's form or the version that is asked.
+        request: With the copilot's form or the version that is asked.
         pk: Of the copilot.
+        body: The query.
         user: Who tries it.
         tell: Told of each request to the model.
 
@@ -36,15 +47,14 @@ def query_of_form(
     """
     if not is_reachable(user, pk):
         raise NotFound(_("This copilot is gone."))
-    text = request.POST.get(QUERY, "")
     caller = builder(user)
     return AdmittedQuery(
         live=side_of(pk, request.POST, tell=tell),
         caller=caller,
         user=caller.user,
-        query=_query(text.encode()),
+        query=_query(body),
         ids=new_ids(request.headers.get("X-Trace-Id", "").encode()),
-        size=len(text),
+        size=len(body),
         origin=origin_of(request.POST),
     )
 

@@ -6,12 +6,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from copilot_admin.admin.playground.sent import sent_json
 from copilot_admin.admin.playground.sides import origin_of
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.copilot_file.questions import add_question, read_question
-from copilot_admin.errors import ConfigurationError
+from copilot_admin.errors import BodyTooLarge, ConfigurationError
 from copilot_admin.models import Action, Copilot
 from protocol.strict_json import MalformedJson, parse
 
@@ -28,12 +29,12 @@ def save(request: HttpRequest, pk: int) -> JsonResponse:
     if copilot is None:
         return _refusal(_("This copilot is gone."), status=404)
     try:
-        entry = read_question(parse(request.POST.get(FIELD, "").encode()).value)
+        entry = read_question(parse(sent_json(request, FIELD)).value)
         with transaction.atomic():
             saved = add_question(copilot, entry, origin=origin_of(request.POST))
             on, facts = Subject.of(saved), {"copilot": copilot.slug}
             record(Action.ADDED, by=Actor.of(request), on=on, after=facts)
-    except (ConfigurationError, MalformedJson) as error:
+    except (ConfigurationError, MalformedJson, BodyTooLarge) as error:
         return _refusal(_("The question is not saved. %s") % error.public, status=422)
     address = reverse("admin:copilot_admin_copilot_question", args=[pk, saved.pk])
     sentence = _("The question is saved. Say what its answer shall be.")

@@ -22,12 +22,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from copilot_admin.admin.playground.asked import query_of_form
+from copilot_admin.admin.playground.asked import query_of_form, sent_query
 from copilot_admin.admin.playground.figures import figures_of
 from copilot_admin.admin.playground.told import told_event
 from copilot_admin.admin.transcripts.facts import facts_of, latest_turn
 from copilot_admin.admin.transcripts.page import parts_of
 from copilot_admin.answering.open_run import frames, open_run
+from copilot_admin.answering.question_room import room_for
 from copilot_admin.answering.stops import Stop
 from copilot_admin.edge.asgi_types import error_body
 from copilot_admin.edge.event_streams import EventStreamResponse
@@ -46,8 +47,11 @@ async def ask(request: HttpRequest, pk: int) -> HttpResponseBase:
     told: deque[ModelCall] = deque()
     try:
         user = await _builder(request)
-        reading = sync_to_async(query_of_form)
-        run = await open_run(await reading(request, pk, user=user, tell=told.append))
+        body = await sync_to_async(sent_query)(request)
+        async with room_for(body) as share:
+            reading = partial(query_of_form, request, pk, body, user=user, tell=told.append)
+            run = await open_run(await sync_to_async(reading)())
+            share.keep_for(run)
     except RequestError as error:
         return JsonResponse(error_body(error, request_id=None), status=error.status)
     return EventStreamResponse(

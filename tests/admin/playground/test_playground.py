@@ -1,15 +1,18 @@
 """A question to a draft that is not saved: answered by the engine, kept apart, seen by nobody else."""
 
+from io import BytesIO
 import json
 from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import AsyncClient, Client
 from django.urls import reverse
 import pytest
 
 from copilot_admin.config.roles import Role
+from copilot_admin.edge.form_bodies import TOO_LARGE_TYPE
 from copilot_admin.models import Conversation, Copilot, DailyUsage, Logging, Run
 from protocol.sse import decode
 from tests.admin.pages import Values, merged, read_form
@@ -54,7 +57,7 @@ def ask(
         sent = query if isinstance(query, str) else json.dumps(query)
         response: Any = await client.post(
             reverse("playground:ask", args=[copilot_id]),
-            {**form, "playground": sent},
+            {**form, "playground": BytesIO(sent.encode())},  # a file, as the page's script sends it
             headers={"X-Trace-Id": chat},
         )
         if response.status_code != 200:
@@ -196,15 +199,36 @@ def test_a_form_that_cannot_be_understood_says_what_to_mend(builder, ada):
     )
 
 
-def test_a_prompt_of_ten_megabytes_is_refused_in_words(builder, ada):
+def test_a_prompt_of_three_megabytes_is_refused_in_words(builder, ada):
     copilot = make_copilot()
-    form = merged(form_of(builder, copilot), {"system_prompt": ["x" * 10_000_000]})
+    form = merged(form_of(builder, copilot), {"system_prompt": ["x" * 3_000_000]})
     status, said = ask(ada, copilot.pk, form)
     assert (status, said["detail"]) == (
         422,
-        "The draft cannot be asked yet. System prompt: Has 10,000,000 characters; "
+        "The draft cannot be asked yet. System prompt: Has 3,000,000 characters; "
         "1,000,000 are the most. Shorten it.",
     )
+
+
+def test_a_question_may_be_longer_than_the_texts_of_a_form(monkeypatch, settings, builder, ada):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100_000
+    copilot = make_copilot()
+    provider = script(monkeypatch, text("Hi."))
+    question = {"messages": [{"role": "human", "content": "x" * 200_000}]}
+    status, _ = ask(ada, copilot.pk, form_of(builder, copilot), question)
+    assert status == 200
+    assert len(provider.calls[0].messages[-1].text) == 200_000
+
+
+def test_a_question_that_the_edge_left_out_is_refused_in_words(builder, ada):
+    left_out = SimpleUploadedFile("blob", b"", content_type=TOO_LARGE_TYPE)
+    copilot = make_copilot()
+    refused = builder.post(reverse("playground:save", args=[copilot.pk]), {"question": left_out})
+    sentence = "larger than the 20 MB this server accepts. Send less data."
+    assert (refused.status_code, refused.json()["detail"].endswith(sentence)) == (422, True)
+    left_out.seek(0)
+    asked = builder.post(reverse("playground:ask", args=[copilot.pk]), {"playground": left_out})
+    assert (asked.status_code, asked.json()["code"]) == (413, "body-too-large")
 
 
 def test_a_draft_that_cannot_answer_says_why_in_the_stream(builder, ada):

@@ -1,5 +1,6 @@
 """A question of the playground is kept with the copilot, or it is said why not."""
 
+from io import BytesIO
 import json
 from typing import Any
 
@@ -36,7 +37,8 @@ def builder(client: Client) -> Client:
 
 def save(client: Client, pk: int, question: Any) -> tuple[int, Any]:
     text = question if isinstance(question, str) else json.dumps(question)
-    response = client.post(reverse("playground:save", args=[pk]), {"question": text})
+    sent = BytesIO(text.encode())  # a file, as the page's script sends it
+    response = client.post(reverse("playground:save", args=[pk]), {"question": sent})
     return response.status_code, response.json()
 
 

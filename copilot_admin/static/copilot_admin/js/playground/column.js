@@ -97,7 +97,7 @@ export class Column {
     } else if (this.of !== "draft") {
       body.set("playground-version", this.of);
     }
-    body.set("playground", JSON.stringify(query));
+    body.set("playground", new Blob([JSON.stringify(query)])); // as a file: a form's texts are short
     return body;
   }
 

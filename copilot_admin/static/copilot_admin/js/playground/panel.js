@@ -193,7 +193,7 @@ async function open(panel) {
     const asked = JSON.stringify({ ...columns[0].chat.lastQuestion(), ...workspace.saved });
     const made = () => {
       const body = token();
-      body.set("question", asked);
+      body.set("question", new Blob([asked]));
       return body;
     };
     const response = await post(panel.dataset.saveUrl, made).catch(() => null);

@@ -1,0 +1,25 @@
+"""The JSON that the page's script sends beside a form: as a file, which no form reads as a text."""
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from copilot_admin.edge.form_bodies import TOO_LARGE_TYPE
+from copilot_admin.errors import BodyTooLarge
+
+
+def sent_json(request: HttpRequest, name: str) -> bytes:
+    """What a form brings under a name; nothing where it does not.
+
+    Raises:
+        BodyTooLarge: It was too large to come here.
+    """
+    file = request.FILES.get(name)
+    if file is None:
+        return request.POST.get(name, "").encode()
+    if file.content_type == TOO_LARGE_TYPE:
+        megabytes = settings.MAX_BODY_BYTES / (1024 * 1024)
+        raise BodyTooLarge(
+            f"The question and what it brings are larger than the {megabytes:g} MB this server "
+            "accepts. Send less data."
+        )
+    return bytes(file.read())
