@@ -17,6 +17,13 @@ _TOO_MUCH = (
     "The model's provider sent more than 256 MiB for one answer, so the answer was ended. Ask for "
     "less at once."
 )
+# Between two events: signs of life are some twenty bytes every few seconds. What is read is read no
+# faster than words, so that 12 MB of blank lines, which 12 KB hold when they are packed, took 15 s.
+MAX_BYTES_WITHOUT_DATA = 1024 * 1024
+_NOTHING_SAID = (
+    "The model's provider sent 1 MiB of blank lines or comments, and no answer, so the answer was "
+    "ended. Ask again; if it stays, tell whoever runs the provider."
+)
 
 
 class DataLines:
@@ -30,6 +37,7 @@ class DataLines:
     def __init__(self) -> None:
         self._fault: ProviderBroke | None = None  # of what follows the data returned last
         self._left = MAX_STREAM_BYTES
+        self._without_data = 0  # bytes since the last event, or line of one
         self._rest = bytearray()  # an unfinished line
         self._data: list[bytes] = []  # the lines of an unfinished event
         self._size = 0
@@ -38,8 +46,8 @@ class DataLines:
         """Returns the data of the events that this block ends.
 
         Raises:
-            ProviderBroke: An event is larger than 1 MiB, all of them are too large, or it is a web
-                page. Where there are events before it they are returned, and `check` raises it.
+            ProviderBroke: An event is larger than 1 MiB, all of them are too large, so much is none,
+                or it is a web page. Where there are events before it they are returned, and `check` raises it.
         """
         self._left -= len(block)
         if self._left < 0:
@@ -50,6 +58,7 @@ class DataLines:
             if block.count(b"\n") == 2 * len(events) and all(
                 event.startswith(b"data: ") for event in events
             ):
+                self._without_data = 0
                 return [event[6:] for event in events]
         return self._feed_lines(block)
 
@@ -80,6 +89,7 @@ class DataLines:
         try:
             self._take_lines(lines, found)
             self._check(len(self._rest) - len(b"data: "))
+            self._check_silence(0 if found or self._data else self._without_data + len(block))
         except ProviderBroke as fault:
             if not found:
                 raise
@@ -107,6 +117,11 @@ class DataLines:
     def _check(self, more: int) -> None:
         if self._size + more > MAX_EVENT_BYTES:
             raise ProviderBroke(_TOO_LARGE)
+
+    def _check_silence(self, without_data: int) -> None:
+        self._without_data = without_data
+        if without_data > MAX_BYTES_WITHOUT_DATA:
+            raise ProviderBroke(_NOTHING_SAID)
 
 
 class WholeBody:

@@ -12,7 +12,12 @@ from copilot_admin.engine.llm import data_lines
 from copilot_admin.engine.llm.call_limits import MOST_CALLS
 from copilot_admin.engine.llm.chat_chunks import ChunkReader, StreamError
 from copilot_admin.engine.llm.chat_request import request_body
-from copilot_admin.engine.llm.data_lines import MAX_EVENT_BYTES, DataLines, WholeBody
+from copilot_admin.engine.llm.data_lines import (
+    MAX_BYTES_WITHOUT_DATA,
+    MAX_EVENT_BYTES,
+    DataLines,
+    WholeBody,
+)
 from copilot_admin.engine.llm.endings import truncation
 from copilot_admin.engine.llm.fragments import ToolFragments
 from copilot_admin.engine.values.model_call import (
@@ -598,3 +603,30 @@ def test_request_takes_what_strict_json_does_not():
         parameters={"seed": 2**70},
     )
     assert json.loads(request_body(call, with_usage=False))["seed"] == 2**70
+
+
+@pytest.mark.parametrize("line", [b"\n", b"\r\n", b": alive\n\n", b"id: 1\n", b"\n\r"])
+def test_a_mebibyte_without_an_event_is_no_answer(line):
+    lines = DataLines()
+    block = line * (32 * 1024 // len(line))
+    fed = 0
+    with pytest.raises(ProviderBroke, match="1 MiB of blank lines or comments"):
+        while fed < 2 * MAX_BYTES_WITHOUT_DATA:
+            lines.feed(block)
+            fed += len(block)
+    assert MAX_BYTES_WITHOUT_DATA - len(block) < fed <= MAX_BYTES_WITHOUT_DATA
+
+
+@pytest.mark.parametrize("said", [b"data: x\n\n", b"data: x\n\n\n", b"data:\n"])
+def test_signs_of_life_between_events_may_go_on(said):
+    lines = DataLines()
+    for _ in range(3):
+        lines.feed(b"\n" * (MAX_BYTES_WITHOUT_DATA - 1))
+        lines.feed(said)
+
+
+def test_an_event_before_a_mebibyte_of_nothing_is_handed_on():
+    lines = DataLines()
+    assert lines.feed(b"data: x\n\n" + b"\n" * MAX_BYTES_WITHOUT_DATA) == [b"x"]
+    with pytest.raises(ProviderBroke):
+        lines.feed(b"\n" * (MAX_BYTES_WITHOUT_DATA + 1))

@@ -615,8 +615,15 @@ def test_what_follows_the_end_of_an_answer_is_not_looked_at():
     assert [deltas[0], deltas[-1]] == [TextDelta("Hi"), Finish("stop")]
 
 
-@pytest.mark.parametrize("piece", [b": keep-alive\n\n", b"\n", b'data: {"choices": []}\n\n'])
-def test_packed_stream_that_unpacks_to_too_much_is_ended(piece, monkeypatch):
+@pytest.mark.parametrize(
+    ("piece", "said"),
+    [
+        (b": keep-alive\n\n", "1 MiB of blank lines"),
+        (b"\n", "1 MiB of blank lines"),
+        (b'data: {"choices": []}\n\n', "more than 256 MiB"),
+    ],
+)
+def test_packed_stream_that_unpacks_to_too_much_is_ended(piece, said, monkeypatch):
     monkeypatch.setattr(data_lines, "MAX_STREAM_BYTES", 2 * 1024 * 1024)
     packed = gzip.compress(piece * (3 * 1024 * 1024 // len(piece)))
 
@@ -627,7 +634,7 @@ def test_packed_stream_that_unpacks_to_too_much_is_ended(piece, monkeypatch):
 
     error, seen = failed(handler)
     assert (type(error), seen) == (ProviderBroke, [])
-    assert "more than 256 MiB" in error.public
+    assert said in error.public
 
 
 def test_bytes_behind_the_end_of_a_packed_stream_are_not_read_for_ever(monkeypatch):
