@@ -19,7 +19,7 @@ from copilot_admin.answering.announce import TurnChange
 from copilot_admin.answering.refused import REFUSED
 from copilot_admin.answering.run import RUNNING, ActiveRun
 from copilot_admin.answering.stops import Stop
-from copilot_admin.copilots.callers import valid_keys
+from copilot_admin.copilots.callers import switched_off, valid_keys
 from copilot_admin.copilots.live import being_deleted
 from copilot_admin.copilots.user_words import named
 from copilot_admin.errors import RequestError, Unavailable
@@ -116,6 +116,18 @@ async def end_revoked() -> None:
     for run, key_id in keyed.items():
         if key_id not in valid:
             run.stop(Stop.KEY_REVOKED)
+
+
+async def end_of_switched_off() -> None:
+    """Ends the trials of builders whose accounts were switched off; reads the database if anybody tries."""
+    callers = {run: run.question.caller for run in RUNNING}
+    trying = {run: one.principal for run, one in callers.items() if one.is_trying}
+    if not trying:
+        return
+    gone = await READER.run(partial(switched_off, frozenset(trying.values())))
+    for run, principal in trying.items():
+        if principal in gone:
+            run.stop(Stop.SWITCHED_OFF)
 
 
 async def end_deleted() -> None:

@@ -9,6 +9,7 @@ from copilot_admin.storage.database_thread import JournalDown
 
 CRASHED = "Something went wrong on the server. It has been recorded; please ask again."
 REVOKED = "The endpoint key was revoked or has expired, so this answer ends here."
+SWITCHED_OFF = "Your account was switched off, so this answer ends here."
 DELETED = "This copilot was deleted, so this answer ends here."
 RESTARTING = "The server is restarting, so this answer ends here. Ask again in a moment."
 
@@ -20,6 +21,7 @@ class Stop(StrEnum):
     NOT_ACCEPTED = "not accepted in time"
     SHUTDOWN = "shutdown"
     KEY_REVOKED = "key revoked"
+    SWITCHED_OFF = "account switched off"
     COPILOT_DELETED = "copilot deleted"
     CRASH = "crash"
 
@@ -49,6 +51,7 @@ STOPPED: Mapping[Stop, Stopped] = {
     Stop.NOT_ACCEPTED: Stopped(Outcome.CANCELLED, JournalDown().public, JournalDown.code),
     Stop.SHUTDOWN: _said(Outcome.INTERRUPTED, RESTARTING, "shutdown"),
     Stop.KEY_REVOKED: _said(Outcome.FAILED, REVOKED, "key-revoked"),
+    Stop.SWITCHED_OFF: _said(Outcome.FAILED, SWITCHED_OFF, "account-switched-off"),
     Stop.COPILOT_DELETED: _said(Outcome.FAILED, DELETED, "copilot-deleted"),
     Stop.CRASH: _said(Outcome.CRASHED, CRASHED, "crash"),
 }

@@ -133,3 +133,10 @@ def valid_keys(ids: Collection[int]) -> frozenset[int]:
     """Which of these keys still open something; reads the database."""
     valid = EndpointKey.objects.valid(at=timezone.now()).filter(pk__in=ids)
     return frozenset(valid.values_list("pk", flat=True))
+
+
+def switched_off(principals: Collection[str]) -> frozenset[str]:
+    """Which of these builders have been switched off since; reads the database."""
+    ids = {int(one.removeprefix(PLAYGROUND)) for one in principals}
+    gone = get_user_model().objects.filter(pk__in=ids, is_active=False)
+    return frozenset(f"{PLAYGROUND}{pk}" for pk in gone.values_list("pk", flat=True))

@@ -16,6 +16,7 @@ from copilot_admin.alerts.tasks import send_due
 from copilot_admin.answering.full_collections import FULL_COLLECTIONS
 from copilot_admin.answering.open_run import (
     end_deleted,
+    end_of_switched_off,
     end_revoked,
     interrupt_all,
     start_draining,
@@ -246,6 +247,7 @@ async def replay() -> None:
 # One after the other, so that none piles up, unless one hangs; a revoked key's stream goes on for a round at most.
 DUTIES: tuple[Duty, ...] = (
     end_revoked,
+    end_of_switched_off,
     end_deleted,
     ALLOWED_ORIGINS.look_after,
     JOURNAL.look_after,

@@ -9,9 +9,15 @@ import pytest
 
 from copilot_admin.answering import open_run as opening
 from copilot_admin.answering.account import SLOW_CLIENT_SECONDS
-from copilot_admin.answering.open_run import end_deleted, end_revoked, interrupt_all
+from copilot_admin.answering.open_run import (
+    end_deleted,
+    end_of_switched_off,
+    end_revoked,
+    interrupt_all,
+)
 from copilot_admin.answering.speaker import Speaker
 from copilot_admin.answering.stops import CRASHED, DELETED, RESTARTING, REVOKED, Stop
+from copilot_admin.copilots.callers import Caller
 from copilot_admin.engine.values.model_call import Finish
 from copilot_admin.journal import Kept
 from copilot_admin.models import Outcome
@@ -158,16 +164,18 @@ class TestEnding:
         class Reader:
             async def run(self, job: Any) -> Any:
                 calls.append((job.func.__name__, job.args))
-                return {"valid_keys": frozenset({8}), "being_deleted": frozenset({3})}[
-                    job.func.__name__
-                ]
+                return {
+                    "valid_keys": frozenset({8}),
+                    "switched_off": frozenset({"playground:3"}),
+                    "being_deleted": frozenset({3}),
+                }[job.func.__name__]
 
         monkeypatch.setattr(opening, "READER", Reader())
         return calls
 
     def test_without_runs_nothing_is_asked(self, asked):
         async def scenario() -> None:
-            for end in (end_revoked, end_deleted, interrupt_all):
+            for end in (end_revoked, end_of_switched_off, end_deleted, interrupt_all):
                 await end()
 
         asyncio.run(scenario())
@@ -193,14 +201,30 @@ class TestEnding:
         opened(stop)
         assert (noted.records[0].ending.outcome, asked) == (outcome, calls)
 
+    def test_a_trial_is_ended_when_its_builder_is_switched_off(self, noted, monkeypatch, asked):
+        play(monkeypatch, noted, [MessageChunk("Half"), 100])
+
+        async def stop(_: Any) -> None:
+            await end_of_switched_off()
+
+        opened(stop, question(caller=Caller(principal="playground:3")))
+        ending = noted.records[0].ending
+        assert (ending.outcome, ending.error_code) == ("failed", "account-switched-off")
+        assert asked == [("switched_off", (frozenset({"playground:3"}),))]
+
     @pytest.mark.parametrize(
         ("end", "changes"),
         [
             (end_revoked, {"caller": replace(question().caller, key_id=None)}),
             (end_revoked, {"caller": replace(question().caller, key_id=8)}),
+            (end_of_switched_off, {"caller": Caller(principal="key:3", key_id=3)}),
+            (end_of_switched_off, {"caller": Caller(principal="playground:4")}),
             (end_deleted, {"live": replace(LIVE, id=8)}),
         ],
-        ids=["without a key", "with a good key", "of another copilot"],
+        ids=[
+            *("without a key", "with a good key", "no trial", "of another builder"),
+            "of another copilot",
+        ],
     )
     def test_others_go_on(self, noted: Noted, monkeypatch, asked, end, changes):
         play(monkeypatch, noted, [MessageChunk("Whole"), 1, STOP])
