@@ -49,4 +49,10 @@ def _page(page: Any, number: int) -> DocumentPage:
     return DocumentPage(number=number, text=page.extract_text() or "", words=words)
 
 
-PDF = Format(data_types=("pdf",), label="PDF", read=_read, page_word=PageWord.PAGE)
+PDF = Format(
+    data_types=("pdf",),
+    label="PDF",
+    read=_read,
+    page_word=PageWord.PAGE,
+    no_text="A scan has to be recognised first.",
+)

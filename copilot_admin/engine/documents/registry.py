@@ -95,6 +95,7 @@ class Format:
         is_text: Any text is such a file, and may come as it is instead of in base64.
         page_word: How a transcript counts its pages.
         too_much: What to do where a file takes more time or memory than it may.
+        no_text: What to do where one holds none, if anything can be done.
         samples: A small file of each data type, and the text that is read in it.
     """
 
@@ -104,6 +105,7 @@ class Format:
     is_text: bool = False
     page_word: PageWord = PageWord.NONE
     too_much: str = "Attach a part of it."
+    no_text: str = ""
     samples: Mapping[str, tuple[bytes, str]] = field(default_factory=dict)
 
 
@@ -131,7 +133,7 @@ def read_document(data: bytes, *, data_type: str, name: str) -> Document:
             f"It is no {form.label}, or it is damaged. Attach it again."
         ) from error
     if not any(page.text.strip() for page in pages):
-        raise UnreadableFile("It holds no text. A scan has to be recognised first.")
+        raise UnreadableFile(f"It holds no text. {form.no_text}".rstrip())
     notes = [page.note for page in pages]
     return Document(name=name, pages=tuple(pages), left_out=_one_note([left_out, *notes]))
 

@@ -9,7 +9,13 @@ from docx import Document as WordDocument
 from docx.opc.exceptions import OpcError
 from docx.oxml.ns import qn
 
-from copilot_admin.engine.documents.registry import DocumentPage, Format, check_archive
+from copilot_admin.engine.documents.old_office import check_unlocked, is_old_office
+from copilot_admin.engine.documents.registry import (
+    DocumentPage,
+    Format,
+    UnreadableFile,
+    check_archive,
+)
 
 _PARAGRAPH, _TABLE = qn("w:p"), qn("w:tbl")
 _TEXT = qn("w:t")
@@ -28,6 +34,9 @@ _ASIDE = frozenset(map(qn, ("w:pPr", "w:rPr", "w:del", "w:moveFrom", "w:drawing"
 
 
 def _read(data: bytes) -> Iterator[DocumentPage]:
+    check_unlocked(data, what="document")
+    if is_old_office(data):
+        raise UnreadableFile("It is of an old Word. Save it as .docx and attach that.")
     check_archive(data)
     try:
         body = WordDocument(BytesIO(data)).element.body

@@ -12,6 +12,7 @@ from typing import Any
 
 from python_calamine import CalamineError, CalamineWorkbook
 
+from copilot_admin.engine.documents.old_office import check_unlocked
 from copilot_admin.engine.documents.registry import (
     DocumentPage,
     Format,
@@ -24,6 +25,7 @@ MOST_ROWS = 50_000  # of one sheet
 
 
 def _read(data: bytes) -> Iterator[DocumentPage]:
+    check_unlocked(data, what="workbook")
     if data[:2] == b"PK":
         check_archive(data)
     try:

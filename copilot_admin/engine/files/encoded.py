@@ -49,6 +49,15 @@ def size_of(content: str) -> int:
     return (len(content) - start) * 3 // 4 - padding
 
 
+def begins_encoded(content: str) -> bool:
+    """Whether a file of a kind that nobody here knows came as encoded bytes, by its beginning."""
+    if content.startswith(_DATA_ADDRESS):
+        return True
+    head = content[:LONGEST_WORD].strip()
+    is_long = bool(head) and len(content) >= LONGEST_WORD and head.isascii()
+    return is_long and not head.encode().translate(None, _LETTERS + b"\r\n") and _is_one_block(head)
+
+
 def is_plain_text(content: str) -> bool:
     """Whether a file of a format that is text came as it is instead of in base64."""
     is_short = len(content) < SHORTEST and not content.endswith("=")  # as hardly a text does

@@ -20,7 +20,7 @@ from copilot_admin.engine.files.contents import (
     unreadable,
     unwanted,
 )
-from copilot_admin.engine.files.encoded import is_plain_text
+from copilot_admin.engine.files.encoded import begins_encoded, is_plain_text
 from copilot_admin.engine.files.links import OPEN_TYPES, name_of_link, with_links
 from copilot_admin.engine.files.pictures import IMAGE_TYPES, Picture
 from copilot_admin.engine.files.rules import EVERYTHING, FileRules, Origin, origin_of, origins_in
@@ -37,6 +37,11 @@ MOST_TEXT = 4_000_000  # characters of all documents of one query
 MOST_IMAGES = 10  # of one query; the newest are shown
 MOST_IMAGE_CHARACTERS = 20 * 1024 * 1024  # in base64, of all of them; some vendors refuse 32 MB
 LONGEST_NAME = 200  # characters
+LONGEST_KIND = 20  # characters of a kind that is not known here
+UNKNOWN_KIND = (
+    "Files of this kind are not read. Save it as PDF, docx, xlsx, CSV or text, an image as PNG or "
+    "JPEG, and attach that."
+)
 
 _Item: TypeAlias = DataItem | FileReference
 _Key: TypeAlias = tuple[str, Origin, str]  # kind, origin, and the content or address itself
@@ -84,6 +89,8 @@ class _Reading:
         """What becomes of a file; nothing where it is text already."""
         if wanted.origin not in self._rules.origins:
             return unwanted(wanted.file, wanted.origin)
+        if not _is_read(wanted.file.kind):
+            return unreadable(wanted.file, UNKNOWN_KIND)
         if await _is_text_already(wanted):
             return None
         self._left -= 1
@@ -215,16 +222,28 @@ def _items(query: Query) -> Iterator[tuple[_Item, Origin, bool]]:
 
 
 def _wanted(item: _Item, origin: Origin, *, is_new: bool = True) -> _Wanted | None:
-    """The file that an item is; None if it is none that can be read."""
+    """The file that an item is; None if it is none."""
     kind = str(item.data_format.get("data_type") or "").lower()
-    is_open = isinstance(item, FileReference) and kind in OPEN_TYPES
-    if not is_open and kind not in IMAGE_TYPES and kind not in data_types():
+    if not _is_file(item, kind):
         return None
+    kind = kind if _is_read(kind) else kind[:LONGEST_KIND]
     source = item.url if isinstance(item, FileReference) else item.content
-    unnamed = name_of_link(source) if is_open else f"without a name ({kind})"
+    unnamed = name_of_link(source) if kind in OPEN_TYPES else f"without a name ({kind})"
     name = str(item.data_format.get("filename") or unnamed)[:LONGEST_NAME]
     file = FileRead(name=name, kind=kind)
     return _Wanted(key=(kind, origin, source), item=item, file=file, is_new=is_new)
+
+
+def _is_file(item: _Item, kind: str) -> bool:
+    """Whether an item is a file; what came as text of a kind that is not read is none."""
+    if isinstance(item, FileReference):
+        return True
+    return kind not in OPEN_TYPES and (_is_read(kind) or begins_encoded(item.content))
+
+
+def _is_read(kind: str) -> bool:
+    """Whether files of a kind are read; those of an open one say it by their bytes."""
+    return kind in OPEN_TYPES or kind in IMAGE_TYPES or kind in data_types()
 
 
 async def _is_text_already(wanted: _Wanted) -> bool:

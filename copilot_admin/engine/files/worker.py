@@ -32,6 +32,8 @@ def perform(given: Mapping[str, Any], body: bytes) -> Iterator[Json]:
     try:
         data = decoded(body) if order.is_encoded else body
         yield {"size": len(data)}
+        if not data:
+            raise UnreadableFile("It is empty. Attach it again.")
         yield from _replies(order, data)
     except TooManyPixels as error:
         yield {"too_many_pixels": [error.width, error.height]}

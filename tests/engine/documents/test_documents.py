@@ -13,7 +13,7 @@ from copilot_admin.engine.documents.registry import (
     read_document,
 )
 from copilot_admin.engine.files.quotes import page_of, quotes
-from tests.engine.files.sample_files import SENTENCE, archive, docx, pdf, xlsx
+from tests.engine.files.sample_files import SENTENCE, archive, docx, pdf, xls, xlsx
 
 # Formats whose files take a program to write; the others have their samples with them.
 WRITTEN = {
@@ -65,8 +65,19 @@ def test_binary_data_is_no_text():
 
 
 def test_a_file_without_text_is_told():
-    assert "A scan has to be recognised first." in told("pdf", pdf([]))
-    assert "holds no text" in told("txt", b"  \n")
+    assert told("pdf", pdf([])) == "It holds no text. A scan has to be recognised first."
+    assert told("txt", b"  \n") == "It holds no text."
+
+
+@pytest.mark.parametrize(("kind", "what"), [("docx", "document"), ("xlsx", "workbook")])
+def test_a_locked_file_of_a_new_office_is_told(kind, what):
+    locked = xls((0, 0), stream="EncryptedPackage")
+    assert told(kind, locked) == f"The {what} is locked with a password. Attach one without."
+
+
+def test_a_document_of_an_old_word_is_told():
+    old = xls((0, 0), stream="WordDocument")
+    assert told("docx", old) == "It is of an old Word. Save it as .docx and attach that."
 
 
 def test_a_locked_pdf_is_told():

@@ -92,17 +92,18 @@ def _cell(value: Any) -> str:
     return f"<c><v>{value}</v></c>"
 
 
-def xls(*cells: tuple[int, int], endless: bool = False) -> bytes:
+def xls(*cells: tuple[int, int], endless: bool = False, stream: str = "Workbook") -> bytes:
     """A workbook of the old format: a sheet "A" with 1.5 at each of these rows and columns.
 
     Args:
         cells: Row and column of each, from 0.
         endless: The sectors of the directory form a ring.
+        stream: How what holds it is called; another name is another kind of file.
     """
     book, sheet = (_record(0x0809, pack("<HHHHII", 0x0600, kind, 0, 0, 0, 0)) for kind in (5, 16))
     end = _record(0x000A, b"")
     place = len(book) + len(_record(0x0085, bytes(9))) + len(end)
-    stream = (
+    records = (
         book
         + _record(0x0085, pack("<IBB", place, 0, 0) + b"\1\0A")
         + end
@@ -118,10 +119,10 @@ def xls(*cells: tuple[int, int], endless: bool = False) -> bytes:
             pack("<9I", 0, 1, 1, 0, 4096, LAST, 0, LAST, 0),
             pack("<I", 0).ljust(436, b"\xff"),
             pack("<10I", *sectors_after).ljust(512, b"\xff"),
-            (
-                _directory("Root Entry", 5, LAST, 0) + _directory("Workbook", 2, 2, len(stream))
-            ).ljust(512, b"\0"),
-            stream,
+            (_directory("Root Entry", 5, LAST, 0) + _directory(stream, 2, 2, len(records))).ljust(
+                512, b"\0"
+            ),
+            records,
         )
     )
 

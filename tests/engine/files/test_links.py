@@ -11,7 +11,7 @@ import pytest
 from copilot_admin.engine.fetching.egress import FetchFailed
 from copilot_admin.engine.files.contents import TEXT_FORM, FileItem
 from copilot_admin.engine.files.links import kind_behind
-from copilot_admin.engine.files.reading import with_files_read
+from copilot_admin.engine.files.reading import UNKNOWN_KIND, with_files_read
 from copilot_admin.engine.files.rules import EVERYTHING, FileRules, Origin, file_rules
 from copilot_admin.engine.values.engine_input import FileRead
 from protocol.json import JsonObject
@@ -115,9 +115,12 @@ def test_data_that_is_no_link_is_left_as_it_is():
     assert read(item) == ((item,), ())
 
 
-def test_a_link_to_something_that_cannot_be_read_is_not_followed():
-    link = FileReference(url=URL, data_format={"data_type": "mp3"})
-    assert read(link) == ((link,), ())
+def test_a_link_to_something_that_cannot_be_read_is_not_followed_and_is_told():
+    link = FileReference(url=URL, data_format={"data_type": "MP3"})
+    [found], [file] = read(link, behind=b"ID3")
+    sentence = f"The file 'without a name (mp3)' could not be read. {UNKNOWN_KIND}"
+    assert found == DataItem(content=f"[{sentence}]", data_format=TEXT_FORM, citable=False)
+    assert file == FileRead(name="without a name (mp3)", kind="mp3", fault=sentence)
 
 
 PAGE = "https://news.example/rates?token=canary"

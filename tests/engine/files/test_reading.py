@@ -1,6 +1,7 @@
 """The files of a query are read once, and what cannot be read is said to model and user."""
 
 import asyncio
+from base64 import encodebytes
 from contextlib import asynccontextmanager
 
 import pytest
@@ -132,6 +133,52 @@ def test_files_that_are_text_may_come_as_they_are_or_in_base64():
     assert told == (
         "The file 'report.pdf' could not be read. The encoding of its text is not known. Save it "
         "as UTF-8 and attach it again."
+    )
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        base64(b"PK\x03\x04" + bytes(range(256))),
+        encodebytes(bytes(range(256))).decode(),
+        f"data:application/zip;base64,{base64(b'PK')}",
+    ],
+    ids=["in one line", "in lines", "with its address"],
+)
+def test_a_file_of_a_kind_that_is_not_read_is_told_to_the_user_and_the_model(content):
+    slides = item(content, data_type="pptx", filename="slides.pptx")
+    sentence = f"The file 'slides.pptx' could not be read. {files.UNKNOWN_KIND}"
+    [found], problems = read(slides)
+    assert (found.content, problems) == (f"[{sentence}]", (sentence,))
+    assert told(HumanMessage("q"), result(slides)) == [sentence]
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("json", '{"rates": [' + "1," * 200 + "1]}"),
+        ("list", "Apple\nBanana\n" * 50),
+        ("words", "Donaudampfschifffahrt " * 20),
+        ("blank", "\n" * 300),
+        ("short", "QUFB"),
+        ("object", base64(bytes(range(256)))),
+    ],
+)
+def test_text_of_a_kind_that_is_not_read_is_left_as_it_is(kind, content):
+    sent = item(content, data_type=kind)
+    assert read(sent) == ((sent,), ())
+
+
+def test_of_a_kind_that_is_not_read_no_more_is_kept_than_a_kind_has():
+    sent = item(base64(bytes(range(256))), data_type="x" * 1000)
+    _, [file] = asyncio.run(with_files_read(make_query(result(sent)), fetch=nowhere))
+    assert file.kind == "x" * 20
+
+
+def test_an_empty_file_is_told_as_that():
+    _, problems = read(item(""), item("data:image/png;base64,", data_type="png"))
+    assert (
+        problems == ("The file 'report.pdf' could not be read. It is empty. Attach it again.",) * 2
     )
 
 
