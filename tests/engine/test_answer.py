@@ -1,5 +1,6 @@
 import asyncio
 from contextlib import aclosing
+from dataclasses import replace
 import json
 import threading
 from typing import Any
@@ -512,8 +513,13 @@ def test_data_is_cut_between_rows_to_what_the_builder_allows():
     assert all(json.loads(row) for row in told.splitlines() if row.startswith("{"))
 
 
-@pytest.mark.parametrize(("characters", "in_loop"), [(1000, True), (300_000, False)])
-def test_much_data_is_laid_out_beside_the_event_loop(monkeypatch, characters, in_loop):
+@pytest.mark.parametrize(
+    ("characters", "tools", "in_loop"),
+    [(1000, 1000, True), (300_000, 0, False), (0, 1001, False)],
+)
+def test_much_data_and_many_tools_are_laid_out_beside_the_event_loop(
+    monkeypatch, characters, tools, in_loop
+):
     threads = []
 
     def watched(*args, **kwargs):
@@ -523,5 +529,6 @@ def test_much_data_is_laid_out_beside_the_event_loop(monkeypatch, characters, in
     monkeypatch.setattr("copilot_admin.engine.answer.Leg", watched)
     with ScriptedProvider([text("x")]) as provider:
         query = second_leg(make_widget(), data("x" * characters))
-        outputs_of(make_engine_input(provider, query=query))
+        listed = tuple({"name": f"t{number}"} for number in range(tools))
+        outputs_of(make_engine_input(provider, query=replace(query, tools=listed)))
     assert threads == [in_loop]

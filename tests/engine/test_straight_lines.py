@@ -36,6 +36,7 @@ from copilot_admin.copilot_file import fault_places, loading
 from copilot_admin.copilot_file.faults import BadCopilotFile
 from copilot_admin.edge import route_names
 from copilot_admin.engine import artifact_names, citations
+from copilot_admin.engine.client_functions import registry as client_functions
 from copilot_admin.engine.component_runs import text as component_text
 from copilot_admin.engine.components import passages
 from copilot_admin.engine.documents import alphabets, guessed_encodings, pdf_claims, text_encodings
@@ -73,6 +74,7 @@ from protocol.json import JsonObject
 from protocol.messages import DataItem, HumanMessage, ResultMessage, SourceData
 from protocol.query import Query
 from protocol.widgets import Widget, WidgetParam, Widgets
+from tests.engine.engine_inputs import make_spec
 
 ROOT = Path(__file__).parent.parent.parent
 SIZES = tuple(500 * 2**doubling for doubling in range(6))  # to 16,000 characters
@@ -104,6 +106,16 @@ def put_together(text: str) -> None:
         calls.add({"index": number % 100, "function": {"name": "n", "arguments": ""}})
         calls.add({"index": 0, "function": {"name": f"n{number}", "arguments": text[:1]}})
     calls.calls()
+
+
+def listed_tools(text: str) -> None:
+    """Tools of the client whose names are all the same, or numbers of it, or differ at their ends."""
+    endings = [text[: one % 60] + f"{one:05}" for one in range(len(text) // 30)]
+    names = ["t"] * (len(text) // 30) + [f"t_{one}" for one in range(len(text) // 30)]
+    tools = tuple({"name": name, "server_id": str(one)} for one, name in enumerate(names + endings))
+    query = Query(messages=(HumanMessage("q"),), tools=tools)
+    situation = client_functions.Situation(spec=make_spec(), query=query)
+    client_functions.offers_in(situation, taken=())
 
 
 def date_column(text: str) -> None:
@@ -497,6 +509,7 @@ DOORS = (
         (("", "```tool```", ""), ("", "`", "")),
     ),
     Door(fragments, until_refused(put_together), (("", "x", ""),)),
+    Door(client_functions, listed_tools, (("", "x", ""),)),
     Door(artifact_names, named, (("", "x", ""),)),
     Door(citations, cited, (("", "x", ""),)),
     Door(citations, citing, (("", "x", ""),)),

@@ -32,6 +32,7 @@ from protocol.widgets import Widget
 WIDGET_DATA_LABEL = "Data of widgets"
 Identity: TypeAlias = tuple[str, ...]
 LONGEST_NAME = 64  # of a tool; what every vendor accepts
+_ROOM = 8  # characters for a number behind it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,12 +130,12 @@ def offers_in(situation: Situation, *, taken: Iterable[str]) -> Mapping[str, Off
     if situation.query.generation is not Generation.THREE:
         return {}
     found: dict[str, Offer] = {}
-    used = {*taken, *_functions()}
+    names = _FreeNames({*taken, *_functions()})
     for function in _functions().values():
         for offer in function.offers(situation):
             name = offer.schema.name
             if name != function.name:
-                name = _free_name(name, used={*used, *found})
+                name = names.take(name)
             found[name] = replace(offer, schema=replace(offer.schema, name=name))
     return found
 
@@ -155,7 +156,7 @@ def names_in_history(
     found = {
         (offer.function, offer.identity): name for name, offer in offers.items() if offer.identity
     }
-    used = {*taken, *_functions(), *offers}
+    names = _FreeNames({*taken, *_functions(), *offers})
     for message in query.messages:
         function = function_named(message.function) if isinstance(message, ResultMessage) else None
         if function is None or not isinstance(message, ResultMessage):
@@ -163,8 +164,7 @@ def names_in_history(
         identity = function.identity(message.input_arguments)
         if identity and (function.name, identity) not in found:
             wanted, _ = function.recalled(message.input_arguments, query)
-            found[function.name, identity] = name = _free_name(wanted, used=used)
-            used.add(name)
+            found[function.name, identity] = names.take(wanted)
     return found
 
 
@@ -173,14 +173,28 @@ def function_named(name: str) -> ClientFunction | None:
     return _functions().get(name)
 
 
-def _free_name(wanted: str, *, used: set[str]) -> str:
-    name = plain = tool_name(wanted)
-    number = 1
-    while name in used:
-        number += 1
-        suffix = f"_{number}"
-        name = plain[: LONGEST_NAME - len(suffix)] + suffix
-    return name
+class _FreeNames:
+    """Gives each tool a name that no other has; no number is tried twice.
+
+    A request may list tens of thousands of tools, all of the same name.
+    """
+
+    def __init__(self, used: set[str]) -> None:
+        self._used = used
+        self._numbers: dict[str, int] = {}  # the last one tried, by what stands before it
+
+    def take(self, wanted: str) -> str:
+        """The name, with a number where it is used; it is used from here on."""
+        name = plain = tool_name(wanted)
+        head = plain[: LONGEST_NAME - _ROOM]
+        number = self._numbers.get(head, 1)
+        while name in self._used:
+            number += 1
+            suffix = f"_{number}"
+            name = plain[: LONGEST_NAME - len(suffix)] + suffix
+        self._numbers[head] = number
+        self._used.add(name)
+        return name
 
 
 @cache

@@ -20,6 +20,8 @@ from protocol.widgets import Widget, Widgets
 
 # Cutting data between its rows takes 15 ms for 295,000 characters of JSON, so 3 ms for these.
 HEAVY_CHARACTERS = 64 * 1024
+# Tools of the client that are offered; each takes some 15 us.
+MANY_TOOLS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,9 @@ def may_call_client(query: Query) -> bool:
 
 
 def is_heavy(query: Query) -> bool:
-    """Whether the data of a query takes so long to lay out that others would wait for it."""
+    """Whether what comes with a query takes so long to lay out that others would wait for it."""
+    if len(query.tools) > MANY_TOOLS:
+        return True
     sources = [item.data for item in query.context]
     for message in query.messages:
         if isinstance(message, ResultMessage):
