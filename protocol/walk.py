@@ -1,6 +1,7 @@
 """Rebuild and weigh JSON values of any depth without recursion."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isfinite
 from typing import TypeAlias
 
 from protocol.json import Json
@@ -68,6 +69,11 @@ def rebuild(
 
 def _put(target: _Container, slot: str | int, value: Json) -> None:
     target[slot] = value  # type: ignore[index]  # a key for dicts, an index for lists
+
+
+def finite(value: Scalar) -> Scalar:
+    """The value; null in the place of NaN and the infinities, which JSON does not have."""
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def weighs_more(roots: Iterable[Json], *, than: int, text: int) -> bool:

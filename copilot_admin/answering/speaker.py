@@ -13,7 +13,9 @@ from copilot_admin.engine.llm.ticker import Ticker
 from protocol.dialects import say
 from protocol.events import Event
 from protocol.generations import Generation
+from protocol.json import JsonObject
 from protocol.sse import PING, encode, encode_chunk
+from protocol.walk import finite, rebuild
 
 MERGE_SECONDS = 0.02
 FIRST_EVENT_SECONDS = 10.0  # silence before the first event; half of a 20 s proxy limit
@@ -121,8 +123,20 @@ class Speaker:
 
 
 def frames_of(event: Event, generation: Generation) -> bytes:
-    """An event in the dialect of a client; nothing where it has no words for it."""
-    return b"".join(encode(name, data) for name, data in say(event, generation))
+    """An event in the dialect of a client; nothing where it has no words for it.
+
+    Models write NaN for what is missing, and numbers without end; JSON has neither, so they become
+    null.
+    """
+    said = tuple(say(event, generation))
+    try:
+        return b"".join(encode(name, data) for name, data in said)
+    except ValueError:
+        return b"".join(encode(name, _with_finite_numbers(data)) for name, data in said)
+
+
+def _with_finite_numbers(data: JsonObject) -> JsonObject:
+    return {name: rebuild(value, scalar=finite) for name, value in data.items()}
 
 
 def _send_all(speakers: Sequence[Speaker]) -> None:

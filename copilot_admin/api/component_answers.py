@@ -8,7 +8,6 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from math import isfinite
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -22,7 +21,7 @@ from copilot_admin.errors import (
 )
 from protocol.components import ComponentOutput, Content, ContentType, OutputRole, one_usage
 from protocol.sse import encode_data
-from protocol.walk import Scalar, rebuild
+from protocol.walk import finite, rebuild
 
 # The name that the SDK's models know; any other is an error to them.
 _WIRE_TYPES = {ContentType.THOUGHT: "reasoning_content"}
@@ -179,9 +178,5 @@ def _shown(output: ComponentOutput) -> list[dict[str, Any]]:
         content = output.model_dump(mode="json")["content"]
     except ValueError as error:
         raise ComponentFailed("The component gave what is no JSON.") from error
-    shown: list[dict[str, Any]] = rebuild(content, scalar=_finite)  # type: ignore[assignment]
+    shown: list[dict[str, Any]] = rebuild(content, scalar=finite)  # type: ignore[assignment]
     return shown
-
-
-def _finite(value: Scalar) -> Scalar:
-    return None if isinstance(value, float) and not isfinite(value) else value

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from math import isfinite
 from typing import cast
 
 from copilot_admin.engine.values.engine_input import Output
@@ -16,7 +15,7 @@ from protocol.generations import Generation
 from protocol.json import Json, JsonObject
 from protocol.messages import CallMessage
 from protocol.storable import clean_text, storable
-from protocol.walk import Scalar, rebuild, weighs_more
+from protocol.walk import finite, rebuild, weighs_more
 from protocol.weights import values_of
 
 CLEANED = "Characters that cannot be stored were replaced with U+FFFD in the answer."
@@ -242,11 +241,7 @@ def cleaned(record: Record) -> Record:
 def fit_json(value: Json) -> Json:
     """The JSON value as every database takes it: no NUL, no lone surrogate, no NaN."""
     fit, _ = storable(value)
-    return rebuild(fit, scalar=_finite)
-
-
-def _finite(value: Scalar) -> Scalar:
-    return None if isinstance(value, float) and not isfinite(value) else value
+    return rebuild(fit, scalar=finite)
 
 
 def _clean_entry(entry: Entry) -> Entry:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+import json
 
 import pytest
 
@@ -80,6 +81,20 @@ def test_a_held_stream_says_nothing_until_it_is_released():
     (piece,) = said(release)
     assert piece.startswith(encode_chunk("sent later"))
     assert b"copilotFunctionCall" in piece
+
+
+def test_numbers_that_json_does_not_have_are_null():
+    rows = [{"day": "Mon", "price": float("nan")}, {"day": "Tue", "price": [float("-inf"), 1.5]}]
+    call = FunctionCall(
+        function="execute_agent_tool", input_arguments={"parameters": {"rows": rows}}
+    )
+
+    def talk(speaker: Speaker, _: Clock) -> None:
+        speaker.event(call)
+
+    [frame] = said(talk)
+    told = json.loads(frame.partition(b"data: ")[2])["input_arguments"]["parameters"]["rows"]
+    assert told == [{"day": "Mon", "price": None}, {"day": "Tue", "price": [None, 1.5]}]
 
 
 def test_an_event_that_the_dialect_lacks_says_nothing():
