@@ -21,6 +21,7 @@ HONEST = frozenset({200, 302, 400, 401, 403, 404, 405, 408, 413, 422, 429, 431, 
 LATER = 503  # honest where it comes with Retry-After
 BROKEN = 500
 FAILED_COMPONENT = b'"component-failed"'  # the one 500 that is an answer
+CRASHED = b"Something went wrong on the server."  # so begins what is said of an error of ours
 LOOK_SECONDS = 0.3
 MOST_PROBLEMS = 20  # more of a class say nothing new
 
@@ -108,6 +109,8 @@ class Arena:
         if not _is_honest(reply):
             line = of.partition(b"\r\n")[0]
             self.fault(f"{reply.status} after {line!r}: {reply.body[-200:]!r}")
+        if CRASHED in reply.body:
+            self.fault(f"the run {reply.run_id} crashed")
         is_clean = reply.status == 200 and reply.whole and NOT_KEPT.encode() not in reply.body
         if is_clean and _asks(of):
             self._clean_ends.add(reply.run_id)

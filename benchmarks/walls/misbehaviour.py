@@ -113,6 +113,27 @@ async def _odd_usage(size: int, random: Random) -> Parts:
     yield http_chunk(b"data: %b\n\n" % usage.encode()) + usage_frame(size) + DONE + LAST
 
 
+async def _odd_numbers(size: int, random: Random) -> Parts:
+    """Calls with numbers that JSON does not have, or that nobody can count with."""
+    odd = random.choice(
+        ("NaN", "-Infinity", "1e999", "9" * size, "-0", "1e-999", "0.1" + "0" * size)
+    )
+    rows = f'[{{"a": "Mon", "b": {odd}}}, {{"a": "Tue", "b": 1}}]'
+    named = '"name": "T", "description": "D"'
+    name, arguments = random.choice(
+        (
+            ("table", f'{{{named}, "rows": {rows}}}'),
+            ("chart", f'{{{named}, "type": "bar", "rows": {rows}, "x": "a", "y": ["b"]}}'),
+            ("table_analyst", f'{{"rows": {rows}, "operations": [{{"op": "sort", "by": "b"}}]}}'),
+            ("calculator", f'{{"expression": "{odd} + 1"}}'),
+            ("add_generative_widget", f'{{"widget_type": "table", "name": "T", "data": {rows}}}'),
+            ("t0", f'{{"q": {odd}}}'),
+        )
+    )
+    yield HEAD + CHUNKED + _call_frame(name, arguments)
+    yield frame({}, finish="tool_calls") + DONE + LAST
+
+
 async def _web_page(size: int, random: Random) -> Parts:
     kind = random.choice((b"text/html", b"text/event-stream", b"application/json"))
     yield b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\n" % kind + CHUNKED
@@ -236,7 +257,7 @@ WAYS: dict[str, Way] = {
         *(_error_body, _packed_error, _packed_stream, _many_calls, _long_arguments, _odd_usage),
         *(_web_page, _done_at_once, _text_and_error, _empty_chunks, _cut, _huge_token),
         *(_many_tokens, _deep_chunk, _broken_framing, _large_head, _html, _component),
-        *(_bytewise, _brackets),
+        *(_bytewise, _brackets, _odd_numbers),
     )
 }
 

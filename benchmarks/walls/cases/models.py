@@ -1,6 +1,7 @@
 """Models that misbehave: errors, floods, half answers and calls that nobody offered."""
 
 from random import Random
+from typing import Any
 
 from benchmarks.walls.arena import Arena, human, spread
 from benchmarks.walls.misbehaviour import WAYS, Order
@@ -26,6 +27,7 @@ LARGEST = {
     "brackets": 400_000,
 }
 SMALL = 1000
+MOST_TOOLS = 20_000
 
 
 async def send(arena: Arena) -> None:
@@ -38,9 +40,24 @@ async def send(arena: Arena) -> None:
         size = spread(random, 1, LARGEST.get(way, SMALL))
         order = Order(way, size, random.getrandbits(32))
         query = random.choice(("", "", "?generation=2"))
-        body = {"messages": [human(f"Please {order}")], "workspace_options": ["generative-ui"]}
+        body = {
+            "messages": [human(f"Please {order}")],
+            "workspace_options": ["generative-ui"],
+            "tools": _tools(random),
+        }
         reply = await arena.ask(body, slug=random.choice(("wild", "wild", "worded")), query=query)
         if reply.status != 200 or not reply.whole:
             arena.fault(f"{reply.status} after {order}, whole: {reply.whole}")
 
     await arena.each(case, at_once=AT_ONCE)
+
+
+def _tools(random: Random) -> list[dict[str, Any]]:
+    """What a client lists of its tools: none, a few, or thousands of one name."""
+    number = random.choice((0, 3, spread(random, 10, MOST_TOOLS)))
+    name = random.choice(("t", "t_", "chart", "execute_agent_tool", "\u202e", "x" * 60))
+    ends = random.choice((1, 10, number))
+    return [
+        {"server_id": str(one), "name": f"{name}{one % ends}" if ends > 1 else name}
+        for one in range(number)
+    ]
