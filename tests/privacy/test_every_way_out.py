@@ -1,0 +1,277 @@
+"""A legal hold stops every way on which a transcript can leave; the ways are read off the code and the pages."""
+
+import ast
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+from django.contrib import admin
+from django.contrib.admin.sites import site
+from django.core.management import call_command
+from django.db import transaction
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+import pytest
+
+import copilot_admin
+from copilot_admin import models
+from copilot_admin.copilots.archive import put_away
+from copilot_admin.copilots.users import AskingUser
+from copilot_admin.journal.users import forget_users
+from copilot_admin.management.commands import privacy as command
+from copilot_admin.models import ComponentCall, Conversation, Copilot, EndUser, Run
+from copilot_admin.privacy import holds, retention, rows, spooled
+from copilot_admin.privacy.scopes import Scope
+from copilot_admin.privacy.users import users_of
+from copilot_admin.storage.spool import SPOOL
+from copilot_admin.upkeep.deletion import Step, delete_batch, mark
+from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
+from tests.factories import make_key, make_user, make_version
+from tests.journal.journaling import START, Client
+from tests.upkeep.test_deletion import fill
+from tests.upkeep.test_removing import remove
+
+pytestmark = pytest.mark.django_db
+ADA = AskingUser(id="ada", name="Ada")
+ROOT = Path(copilot_admin.__file__).parent
+_DELETES = {"delete", "adelete", "_raw_delete", "delete_rows", "delete_first"}
+
+# What may go while everything is held, and why that is no part of a transcript.
+OURS = "log-ins, limits, drafts of imports: nothing that somebody asked"
+COPY = "a copy or what was made of it; the transcript stays"
+OWN = "the words of the reviewer who takes them back, which the trail tells"
+ERASED = "what belongs to runs that were erased before, and so were not held"
+UNUSED = "only what no row refers to"
+BUILT = "the means by which the ways below delete"
+STOPPED = "stopped by a hold: one of the ways below goes through it"
+
+WAYS = {
+    "admin/connect/origins.py": OURS,
+    "admin/copilots/imports.py": OURS,
+    "admin/copilots/members.py": OURS,
+    "admin/copilots/questions.py": COPY,
+    "admin/copilots/replays.py": COPY,
+    "admin/transcripts/judging.py": OWN,
+    "alerts/deliveries.py": COPY,
+    "copilot_file/questions.py": COPY,
+    "journal/finishing.py": COPY,  # events of a run that is stored once more, as it ended
+    "journal/probing.py": OURS,
+    "people/log_ins.py": OURS,
+    "privacy/leftovers.py": UNUSED,
+    "privacy/rows.py": BUILT,
+    "privacy/spooled.py": ERASED,
+    "privacy/users.py": STOPPED,
+    "review/exports/keeping.py": COPY,
+    "review/saved_views.py": OURS,
+    "review/verdicts.py": OWN,
+    "storage/many.py": BUILT,
+    "storage/statements.py": BUILT,
+    "studio/question_queue.py": OURS,
+    "upkeep/deletion.py": STOPPED,
+    "upkeep/filling.py": COPY,  # of the index that is written anew
+    "upkeep/images.py": UNUSED,
+    "upkeep/removing.py": STOPPED,
+    "upkeep/sweeping.py": UNUSED,
+}
+
+
+def deleting() -> set[str]:
+    """The modules that delete rows, but for migrations and the engine, which has no database."""
+    found = set()
+    for path in ROOT.rglob("*.py"):
+        name = path.relative_to(ROOT).as_posix()
+        if name.startswith(("migrations/", "engine/")):
+            continue
+        if any(map(_deletes, ast.walk(ast.parse(path.read_text())))):
+            found.add(name)
+    return found
+
+
+def _deletes(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and node.value.lstrip().startswith("DELETE FROM")
+    if not isinstance(node, ast.Call):
+        return False
+    called = node.func
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return name in _DELETES
+
+
+def test_whoever_deletes_says_what_a_hold_means_to_it():
+    assert deleting() == set(WAYS)
+
+
+@pytest.fixture
+def version(monkeypatch):
+    """A copilot with everything that somebody can leave: all of it is Ada's, long ago."""
+    forget_users()
+    monkeypatch.setattr(command, "vacuum", lambda **_: None)
+    monkeypatch.setattr(command, "empty_log", lambda: True)
+    monkeypatch.setattr(command.clock, "sleep", lambda _: None)
+    (key, _text), version = make_key(), make_version()
+    fill(version, conversations=1)
+    client = {"version": version, "user": ADA, "principal": f"key:{key.pk}"}
+    Client(**client, trace_id="talk").ask("q").answer("a")
+    Client(**client, logging=models.Logging.NOTHING).ask("q").answer("a")
+    ada = EndUser.objects.get()
+    Conversation.objects.update(user=ada, principal=f"key:{key.pk}")
+    Run.objects.update(user=ada, principal=f"key:{key.pk}")
+    ComponentCall.objects.update(user=ada, key=key, created_at=START)
+    Copilot.objects.update(retention_days=1)
+    SPOOL.put(Run.objects.earliest("started_at").pk, {})
+    return version
+
+
+def evidence() -> dict[str, list[object]]:
+    """All that a hold keeps: each row, and what waits in the spool."""
+    talks = list(Conversation.objects.values_list("pk", flat=True))
+    kept = [*rows.of_conversations(talks), Run.objects.all(), ComponentCall.objects.all()]
+    kept += [EndUser.objects.all(), models.Blob.objects.all(), Copilot.objects.all()]
+    kept += [models.CallerDay.objects.all(), models.CopilotVersion.objects.all()]
+    kept += [models.EndpointKey.objects.all()]
+    found: dict[str, list[object]] = {}
+    for these in kept:
+        found[these.model.__name__] = sorted(these.values_list("pk", flat=True), key=str)
+    return {**found, "spool": sorted(map(str, SPOOL.runs()))}
+
+
+def _removed(scope: Callable[[], Scope]) -> Callable[[object], object]:
+    return lambda _client: remove(scope())
+
+
+def _deleted_by_page(client) -> None:
+    copilot = Copilot.objects.get()
+    put_away([copilot.pk])
+    client.post(reverse("admin:copilot_admin_copilot_delete", args=[copilot.pk]), {"post": "yes"})
+    _all_batches()
+
+
+def _deleted_in_the_list(client) -> None:
+    copilot = Copilot.objects.get()
+    put_away([copilot.pk])
+    url = reverse("admin:copilot_admin_copilot_changelist") + "?state=archived"
+    given = {"action": "delete_selected", "_selected_action": [copilot.pk], "post": "yes"}
+    client.post(url, given)
+    _all_batches()
+
+
+def _all_batches() -> None:
+    for pk in Copilot.objects.filter(deletion_requested_at__isnull=False).values_list("pk"):
+        while delete_batch(*pk) is Step.MOVED:
+            pass
+
+
+def _deletion_that_runs(_client) -> None:
+    """Marked before the hold came."""
+    off = {"enabled": False, "live": None, "archived_at": None}
+    Copilot.objects.update(**off, deletion_requested_at=timezone.now())
+    _all_batches()
+
+
+def _marked(_client) -> None:
+    mark([Copilot.objects.get().pk])
+    _all_batches()
+
+
+def _erased_by_page(client) -> None:
+    given = {"user": "Ada", "reason": "r", "with_questions": "on", "sure": "1"}
+    client.post(reverse("admin:privacy_erase"), given)
+    for removal in models.Removal.objects.all():
+        remove(removal=removal)
+
+
+def _pruned_by_night(_client) -> None:
+    for pk in retention.begin_pruning(timezone.now().replace(hour=23)):
+        remove(removal=models.Removal.objects.get(pk=pk))
+
+
+def _commanded(*words: str) -> Callable[[object], object]:
+    return lambda _client: call_command(*words)
+
+
+def _spool_of_erased(_client) -> None:
+    """An erasure that meant it, before the spool is looked through."""
+    remove(Scope(user=EndUser.objects.get().pk))
+    spooled.clean_spool()
+
+
+PATHS: dict[str, Callable[[object], object]] = {
+    "erasing a conversation": _removed(
+        lambda: Scope(conversation=Conversation.objects.earliest("pk").pk)
+    ),
+    "erasing a user": _removed(lambda: Scope(user=EndUser.objects.get().pk)),
+    "erasing a caller": _removed(
+        lambda: Scope(principal=Run.objects.earliest("started_at").principal)
+    ),
+    "erasing a copilot": _removed(lambda: Scope(copilot=Copilot.objects.get().pk)),
+    "erasing a period": _removed(lambda: Scope(since=START - timedelta(days=1))),
+    "erasing by a page": _erased_by_page,
+    "erasing by a command": _commanded("privacy", "erase", "--user", "Ada", "--yes"),
+    "pruning at night": _pruned_by_night,
+    "pruning by a command": _commanded("privacy", "prune", "--yes"),
+    "deleting a copilot on its page": _deleted_by_page,
+    "deleting copilots in the list": _deleted_in_the_list,
+    "deleting a copilot that is marked": _marked,
+    "a deletion that runs when the hold comes": _deletion_that_runs,
+    "the spool of what is erased": _spool_of_erased,
+}
+
+
+def everyones_hold() -> models.LegalHold:
+    """By a period that names no row, so that no foreign key helps."""
+    return holds.place(Scope(since=START - timedelta(days=9)), reason="Case 12", by="ann")
+
+
+@pytest.mark.database
+@pytest.mark.parametrize("path", PATHS)
+def test_nothing_leaves_while_it_is_held_and_all_of_it_afterwards(
+    path, version, client, settings, capsys
+):
+    """The second half shows that the way leads somewhere."""
+    settings.PRUNE_HOUR = 0
+    client.force_login(make_user(is_superuser=True))
+    hold = everyones_hold()
+    before = evidence()
+    PATHS[path](client)
+    Copilot.objects.update(archived_at=None)
+    assert evidence() == before
+    holds.release(hold.pk, by="ann")
+    models.Removal.objects.all().delete()
+    PATHS[path](client)
+    assert evidence() != before
+
+
+def test_what_is_held_is_no_leftover_to_any_sweep(version, capsys):
+    everyones_hold()
+    models.Blob.objects.create(sha256="f" * 64, size=1, data=b"x")
+    before = evidence()
+    call_command("sweep")
+    state = Sweep()
+    while not state.is_done:
+        with transaction.atomic():
+            state = sweep_batch(state)
+    spooled.clean_spool()
+    spooled.forget_digests()
+    assert evidence() == {**before, "Blob": [one for one in before["Blob"] if one != "f" * 64]}
+
+
+@pytest.mark.parametrize("model", sorted(site._registry, key=str), ids=lambda model: model.__name__)
+def test_no_page_to_delete_takes_what_is_held(model, version, client):
+    """By the page of a row and by the action of the list, whatever is registered."""
+    client.force_login(make_user(is_superuser=True))
+    everyones_hold()
+    copilots = list(Copilot.objects.values_list("pk", flat=True))
+    before = evidence()
+    of = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+    pks = list(model._default_manager.values_list("pk", flat=True)[:3])
+    chosen = {"action": "delete_selected", admin.helpers.ACTION_CHECKBOX_NAME: pks, "post": "yes"}
+    try:
+        client.post(reverse(f"{of}_changelist"), chosen)
+        for pk in pks:
+            client.post(reverse(f"{of}_delete", args=[pk]), {"post": "yes"})
+    except NoReverseMatch:
+        assert not model._default_manager.exists()
+    for pk in copilots:
+        delete_batch(pk)
+    assert evidence() == before
+    assert users_of(Run.objects.all()) == {EndUser.objects.get().pk}
