@@ -15,8 +15,10 @@ from copilot_admin.errors import Unavailable
 
 SECONDS = 5.0  # for a fetch: whoever asks may wait for it
 MOST_BYTES = 1024 * 1024
-# A key that an issuer has taken back is good for at most so long.
-OLD_SECONDS = 10 * 60.0
+OLD_SECONDS = 10 * 60.0  # then they are renewed beside the answer
+# A key that an issuer has taken back is good for at most so long: where nobody asked in between, the
+# next one waits for the keys of now.
+OLDEST_SECONDS = 2 * OLD_SECONDS
 AGAIN_SECONDS = 60.0  # between fetches that a token may cause: whoever invents keys costs one
 FIRST_AGAIN_SECONDS = 5.0  # while there are no keys at all
 _NOT_FETCHED = "the keys of users could not be fetched (%s): %s"
@@ -49,13 +51,15 @@ class FetchedKeys:
         self._fetching: asyncio.Task[None] | None = None
 
     async def current(self) -> KeySet:
-        """The keys; waits only where there are none yet, old ones are renewed beside the answer.
+        """The keys; waits only where there are none yet or nobody asked for long.
 
         Raises:
             Unavailable: There are none, and they cannot be had.
         """
         if self._keys is None:
             await self._renewed(not_before=FIRST_AGAIN_SECONDS)
+        elif self._is_due(OLDEST_SECONDS):
+            await asyncio.shield(self._begin())
         elif self._is_due(OLD_SECONDS):
             self._begin()
         if self._keys is None:

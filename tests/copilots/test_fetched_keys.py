@@ -87,6 +87,16 @@ def test_old_keys_are_renewed_beside_the_answer():
     run(scenario)
 
 
+def test_a_key_that_was_taken_back_while_nobody_asked_is_good_for_nobody():
+    async def scenario() -> None:
+        issuer = Issuer("one")
+        await issuer.knows()
+        issuer.names, issuer.now = ("two",), issuer.now + 1200
+        assert (await issuer.knows(), issuer.asked) == (["two"], 2)
+
+    run(scenario)
+
+
 def test_an_unknown_key_is_asked_for_at_most_once_a_minute():
     async def scenario() -> None:
         issuer = Issuer("one")
@@ -109,7 +119,6 @@ def test_an_issuer_that_is_away_takes_no_key_away(caplog):
         await issuer.knows()
         issuer.names, issuer.now = None, issuer.now + 3600
         assert await issuer.knows() == ["one"]
-        await issuer.renewed()
         issuer.names, issuer.now = (), issuer.now + 60  # it is back, with a page of its own
         assert await issuer.keys.newer() is None
         assert await issuer.knows() == ["one"]
