@@ -1,6 +1,9 @@
 """Puts a backup in its place: nothing is touched before all of it has been read and checked."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from errno import EISDIR
 import os
 from pathlib import Path
 
@@ -54,18 +57,16 @@ def restore(path: Path, *, force: bool) -> Restored:
                 "`manage.py backup` keeps it first."
             )
         backup.check()
-        names = backup.names(UPLOADS), backup.names(SPOOL)
-        if connection.vendor == "postgresql":
-            postgresql.restore(backup)
-        else:
-            connection.close()
-            sqlite.restore(backup, Path(connection.settings_dict["NAME"]).resolve())
-        _put_back(backup, UPLOADS, names[0], Path(settings.MEDIA_ROOT))
-        _put_back(backup, SPOOL, names[1], Path(settings.DATA_DIR) / "spool")
+        uploads = backup.names(UPLOADS)
+        with _put_back(
+            _Files(backup, UPLOADS, uploads, Path(settings.MEDIA_ROOT)),
+            _Files(backup, SPOOL, backup.names(SPOOL), Path(settings.DATA_DIR) / "spool"),
+        ):
+            _restore_database(backup)
         ring = {key.id for key in settings.ENCRYPTION_KEYS}
         return Restored(
             made_at=backup.head.made_at,
-            uploads=len(names[0]),
+            uploads=len(uploads),
             needs_migrate=bool(known - set(backup.head.migrations)),
             keys_missing=tuple(key for key in backup.head.encryption_keys if key not in ring),
         )
@@ -97,20 +98,63 @@ def _is_in_use() -> bool:
         return False
 
 
-def _put_back(backup: Reader, prefix: str, names: list[str], folder: Path) -> None:
-    """Writes files over those of the same name; others stay, and sweeping takes them away."""
-    for name in names:
-        target = folder / name
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """Members of a backup that belong into a folder."""
+
+    backup: Reader
+    prefix: str
+    names: Sequence[str]
+    folder: Path
+
+    def written(self) -> Iterator[tuple[Path, Path]]:
+        """Writes them beside their places: each as it lies there, and where it belongs."""
+        for name in self.names:
+            target = self.folder / name
+            try:
+                yield self._draft(name, target), target
+            except OSError as error:
+                raise ConfigurationError(
+                    f"{target} cannot be written: {error.strerror}. Nothing was changed."
+                ) from error
+
+    def _draft(self, name: str, target: Path) -> Path:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if target.is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
         draft = target.with_name(f".{target.name}.restored")
+        draft.unlink(missing_ok=True)  # of a try that broke off, or a link that leads elsewhere
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            draft.unlink(missing_ok=True)  # of a try that broke off, or a link that leads elsewhere
-            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb") as file:
-                backup.copy(f"{prefix}{name}", file.write)
+                self.backup.copy(f"{self.prefix}{name}", file.write)
+        except BaseException:
+            draft.unlink()
+            raise
+        return draft
+
+
+@contextmanager
+def _put_back(*parts: _Files) -> Iterator[None]:
+    """Puts files over those of the same name if the block ends well; others stay, and are swept.
+
+    They are written before the block, so that a folder without room or rights changes nothing.
+    """
+    drafts: list[tuple[Path, Path]] = []
+    try:
+        for files in parts:
+            drafts.extend(files.written())
+        yield
+        for draft, target in drafts:
             draft.replace(target)
-        except OSError as error:
-            raise ConfigurationError(
-                f"The database is restored, {target} cannot be written: {error.strerror}. Mend that "
-                "and restore again with --force."
-            ) from error
+    finally:
+        for draft, _target in drafts:
+            draft.unlink(missing_ok=True)
+
+
+def _restore_database(backup: Reader) -> None:
+    if connection.vendor == "postgresql":
+        postgresql.restore(backup)
+    else:
+        connection.close()
+        sqlite.restore(backup, Path(connection.settings_dict["NAME"]).resolve())

@@ -41,8 +41,11 @@ def restore(backup: Reader, database: Path) -> None:
     Raises:
         ConfigurationError: It is damaged, or cannot be written; what was there is as it was.
     """
-    database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=database.parent, prefix=".restored-")  # mode 0600
+    try:
+        database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=database.parent, prefix=".restored-")  # mode 0600
+    except OSError as error:
+        raise _unwritable(database, error) from error
     draft = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -54,10 +57,14 @@ def restore(backup: Reader, database: Path) -> None:
             database.with_name(database.name + ending).unlink(missing_ok=True)
         draft.replace(database)
     except OSError as error:
-        raise ConfigurationError(f"{database} cannot be written: {error.strerror}.") from error
+        raise _unwritable(database, error) from error
     finally:
         for ending in ("", *BESIDE):
             draft.with_name(draft.name + ending).unlink(missing_ok=True)
+
+
+def _unwritable(database: Path, error: OSError) -> ConfigurationError:
+    return ConfigurationError(f"{database} cannot be written: {error.strerror}.")
 
 
 def _check(file: Path) -> None:

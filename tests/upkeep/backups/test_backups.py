@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from errno import ENOSPC
 import hashlib
 from io import BytesIO
 import json
@@ -24,10 +25,17 @@ import pytest
 from copilot_admin.copilots.providers import set_api_key
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.settings import BASE_DIR
-from copilot_admin.upkeep.backups import backing_up, manifest, postgresql, programs
-from copilot_admin.upkeep.backups.archive import new_archive, open_archive
+from copilot_admin.upkeep.backups import (
+    backing_up,
+    manifest,
+    postgresql,
+    programs,
+    restoring,
+    sqlite,
+)
+from copilot_admin.upkeep.backups.archive import Reader, new_archive, open_archive
 from copilot_admin.upkeep.backups.backing_up import back_up
-from copilot_admin.upkeep.backups.restoring import _put_back, restore
+from copilot_admin.upkeep.backups.restoring import _Files, _put_back, restore
 from tests import services
 from tests.factories import make_provider, make_published
 
@@ -398,9 +406,79 @@ def test_an_upload_is_not_written_through_a_link_that_waits_for_it(data, tmp_pat
         target = tmp_path / "there" / names[0]
         target.parent.mkdir(parents=True)
         target.with_name(f".{target.name}.restored").symlink_to(victim)
-        _put_back(backup, manifest.UPLOADS, names, tmp_path / "there")
+        with _put_back(_Files(backup, manifest.UPLOADS, names, tmp_path / "there")):
+            assert not target.exists()
     assert (victim.read_text(), target.is_symlink(), target.stat().st_mode & 0o777) == (
         "mine",
         False,
         0o600,
     )
+
+
+@pytest.mark.django_db
+class TestATargetThatTakesNothing:
+    """Whatever cannot be written is told before the database is touched."""
+
+    @pytest.fixture
+    def touched(self, monkeypatch) -> list[str]:
+        touched: list[str] = []
+        monkeypatch.setattr(
+            restoring, "_restore_database", lambda backup: touched.append(backup.head.made_at)
+        )
+        return touched
+
+    @pytest.fixture
+    def file(self, data, tmp_path: Path, settings) -> Path:
+        make_published(slug="news")
+        back_up(tmp_path / "backup")
+        settings.DATA_DIR = tmp_path / "new"
+        settings.MEDIA_ROOT = settings.DATA_DIR / "uploads"
+        settings.DATA_DIR.mkdir()
+        return tmp_path / "backup"
+
+    def left(self, folder: Path) -> list[str]:
+        return sorted(str(one.relative_to(folder)) for one in folder.rglob("*") if one.is_file())
+
+    @pytest.mark.parametrize("in_the_way", ["uploads", "spool", "uploads/copilots/a ü.png/x"])
+    def test_a_file_in_the_place_of_a_folder_or_the_other_way(
+        self, in_the_way, file, touched, settings
+    ):
+        there = settings.DATA_DIR / in_the_way
+        there.parent.mkdir(parents=True, exist_ok=True)
+        there.write_text("in the way")
+        with pytest.raises(ConfigurationError, match=r"cannot be written: .*Nothing was changed"):
+            restore(file, force=True)
+        assert (touched, self.left(settings.DATA_DIR)) == ([], [in_the_way])
+
+    def test_a_disk_that_is_full(self, file, touched, settings, monkeypatch):
+        def full(*_):
+            raise OSError(ENOSPC, os.strerror(ENOSPC))
+
+        monkeypatch.setattr(Reader, "check", lambda _: None)
+        monkeypatch.setattr(Reader, "copy", full)
+        with pytest.raises(ConfigurationError, match=r"No space left on device\. Nothing was"):
+            restore(file, force=True)
+        assert (touched, self.left(settings.DATA_DIR)) == ([], [])
+
+    def test_a_database_that_is_not_restored_brings_no_files(self, file, settings, monkeypatch):
+        def broken(_):
+            raise ConfigurationError("psql ended with 3")
+
+        monkeypatch.setattr(restoring, "_restore_database", broken)
+        with pytest.raises(ConfigurationError, match="psql ended with 3"):
+            restore(file, force=True)
+        assert self.left(settings.DATA_DIR) == []
+
+    def test_tables_of_before_are_restored_and_told(self, file, touched, settings):
+        head = json.loads(contents(file)[manifest.NAME])
+        of_before = [one for one in head["migrations"] if "copilot_admin.005" not in one]
+        done = restore(with_head(file, migrations=of_before), force=True)
+        assert (done.needs_migrate, len(touched)) == (True, 1)
+        assert self.left(settings.DATA_DIR) == ["spool/1.json", "uploads/copilots/a ü.png"]
+
+    def test_a_database_in_a_folder_that_is_none_is_named(self, file, tmp_path):
+        (tmp_path / "file").write_text("")
+        target = tmp_path / "file" / "db.sqlite3"
+        with open_archive(file) as backup, pytest.raises(ConfigurationError) as refused:
+            sqlite.restore(backup, target)
+        assert "cannot be written: " in refused.value.public
