@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from django.db import Error
 from django.db.models import QuerySet
 
+from copilot_admin.audit.unreadable import UNREADABLE, told_of
 from copilot_admin.models.audit import AuditEntry
 
+FIRST = 1  # number of the oldest entry
 BATCH = 2000  # entries; of 600 bytes, as most are, a megabyte
-# Times that no calendar has, and on SQLite whatever somebody put into a column.
-UNREADABLE = (Error, TypeError, ValueError)
 
 
 class UnreadableEntry(Exception):
@@ -43,13 +42,40 @@ def entries_after(sequence: int | None, *, up_to: int | None = None) -> Iterator
             sequence, goes_on = entry.sequence, True
 
 
-def batch_after(sequence: int, most: int) -> list[AuditEntry]:
-    """The entries after one, as many as are wanted."""
-    return list(_rows(sequence, None)[:most])
+def is_any_after(sequence: int) -> bool:
+    """Whether there is an entry after one."""
+    return _rows(sequence, None).exists()
 
 
-def _rows(sequence: int | None, up_to: int | None) -> QuerySet[AuditEntry]:
-    rows = AuditEntry.objects.order_by("sequence")
+def batch_after(
+    sequence: int, most: int, *, of: QuerySet[AuditEntry] | None = None
+) -> list[AuditEntry]:
+    """The entries after one, as many as are wanted, and in place of one that cannot be read its number.
+
+    Args:
+        sequence: The one.
+        most: How many.
+        of: Those that are looked for; without it all.
+    """
+    return [one for one in told_of(_rows(sequence, None, of)[:most]) if is_number(one.sequence)]
+
+
+def told_after(sequence: int) -> Iterator[AuditEntry]:
+    """All entries after one, the oldest first; of those that cannot be read the numbers."""
+    while entries := batch_after(sequence, BATCH):
+        yield from entries
+        sequence = entries[-1].sequence
+
+
+def is_number(sequence: object) -> bool:
+    """Whether an entry can have it; SQLite keeps any value, and has what is no number last."""
+    return isinstance(sequence, int) and sequence >= FIRST
+
+
+def _rows(
+    sequence: int | None, up_to: int | None, of: QuerySet[AuditEntry] | None = None
+) -> QuerySet[AuditEntry]:
+    rows = (AuditEntry.objects.all() if of is None else of).order_by("sequence")
     if sequence is not None:
         rows = rows.filter(sequence__gt=sequence)
     return rows if up_to is None else rows.filter(sequence__lte=up_to)

@@ -7,7 +7,7 @@ from django.conf import settings
 
 from copilot_admin.audit import cursors
 from copilot_admin.audit.destinations import send
-from copilot_admin.audit.following import batch_after
+from copilot_admin.audit.following import batch_after, is_any_after
 from copilot_admin.models.audit import AuditCursorName
 
 AT_ONCE = 200  # entries of a batch
@@ -25,7 +25,7 @@ class Forwarding:
     def go_on(self) -> int:
         """Hands over what is new; returns how many entries that were."""
         to = settings.AUDIT_LOG
-        if to is None or not batch_after(cursors.place(AuditCursorName.FORWARDING), 1):
+        if to is None or not is_any_after(cursors.place(AuditCursorName.FORWARDING)):
             return 0
         done = cursors.take(AuditCursorName.FORWARDING)
         if done is None:

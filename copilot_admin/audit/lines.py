@@ -3,6 +3,7 @@
 import json
 
 from copilot_admin.audit.chain import fields_of
+from copilot_admin.audit.unreadable import is_unreadable
 from copilot_admin.models.audit import AuditEntry
 from protocol.json import JsonObject
 
@@ -14,8 +15,10 @@ LONGEST_HOST = 255
 def values_of(entry: AuditEntry) -> JsonObject:
     """An entry with all that its hash covers, and the hash: whoever collects them can check the links.
 
-    `before` and `after` stay the texts that were hashed.
+    `before` and `after` stay the texts that were hashed. Of one that cannot be read it is the number.
     """
+    if is_unreadable(entry):
+        return {"sequence": entry.sequence, "action": entry.action}
     return {**fields_of(entry), "hash": entry.hash}
 
 
@@ -26,7 +29,7 @@ def json_line(entry: AuditEntry) -> str:
 
 def syslog_line(entry: AuditEntry, *, host: str) -> str:
     """An entry as a message of RFC 5424, whose text is the line of JSON."""
-    time = fields_of(entry)["at"]
+    time = values_of(entry).get("at", "-")
     name = "".join(one for one in host if "!" <= one <= "~")[:LONGEST_HOST] or "-"
     return f"<{PRIORITY}>1 {time} {name} copilot-admin - audit - {json_line(entry)}"
 

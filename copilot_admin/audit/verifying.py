@@ -10,11 +10,9 @@ from enum import StrEnum
 import hmac
 
 from copilot_admin.audit.chain import hash_of
-from copilot_admin.audit.following import UnreadableEntry, entries_after
+from copilot_admin.audit.following import FIRST, UnreadableEntry, entries_after, is_number
 from copilot_admin.audit.keys import AuditKey, known_keys
 from copilot_admin.models.audit import AuditEntry, AuditHead
-
-FIRST = 1  # number of the oldest entry
 
 
 class Fault(StrEnum):
@@ -114,7 +112,7 @@ def first_break(
 def _broken(
     entry: AuditEntry, place: _Place, *, head: Anchor, keys: Mapping[str, AuditKey]
 ) -> Broken | None:
-    if not _is_number(entry.sequence):
+    if not is_number(entry.sequence):
         return Broken(Fault.EDITED, entry.sequence)
     if entry.sequence != place.sequence + 1:
         return Broken(Fault.MISSING, place.sequence + 1, entry.sequence)
@@ -123,19 +121,14 @@ def _broken(
     key = keys.get(entry.key_id)
     if key is None:
         return Broken(Fault.UNKNOWN_KEY, entry.sequence)
-    if not _is_as_hashed(entry, key):
+    if not is_as_hashed(entry, key):
         return Broken(Fault.EDITED, entry.sequence)
     if entry.previous != place.hash:
         return Broken(Fault.UNLINKED, entry.sequence)
     return None
 
 
-def _is_number(sequence: object) -> bool:
-    """Whether an entry can have it; SQLite keeps any value, and has what is no number last."""
-    return isinstance(sequence, int) and sequence >= FIRST
-
-
-def _is_as_hashed(entry: AuditEntry, key: AuditKey) -> bool:
+def is_as_hashed(entry: AuditEntry, key: AuditKey) -> bool:
     """Whether an entry has its hash; SQLite keeps values in it that are none of their columns."""
     try:
         return hmac.compare_digest(hash_of(entry, key).encode(), entry.hash.encode())
@@ -170,7 +163,7 @@ def check(anchors: Sequence[Anchor] = ()) -> tuple[Anchor, Broken | None]:
     """
     last = AuditEntry.objects.values_list("sequence", flat=True).first() or FIRST
     head = head_of_trail()  # read later, it cannot be behind what was committed before
-    up_to = max(last, head.sequence) if _is_number(last) else None
+    up_to = max(last, head.sequence) if is_number(last) else None
     try:
         entries = entries_after(None, up_to=up_to)
         return head, first_break(entries, head=head, keys=known_keys(), anchors=anchors)

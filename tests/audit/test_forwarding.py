@@ -12,11 +12,13 @@ from threading import Thread
 from typing import Any
 
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.utils import timezone
 import pytest
 
 from copilot_admin.audit import anchors, cursors, destinations, forwarding
 from copilot_admin.audit.actor import Actor
+from copilot_admin.audit.following import batch_after
 from copilot_admin.audit.forwarding import Forwarding
 from copilot_admin.audit.lines import json_line, syslog_frame, syslog_line
 from copilot_admin.audit.recording import record
@@ -25,6 +27,7 @@ from copilot_admin.audit.verifying import Anchor
 from copilot_admin.config.audit_log import Destination, SyslogServer, destination_in
 from copilot_admin.config.env import BadSetting
 from copilot_admin.models.audit import Action, AuditCursor, AuditCursorName, AuditEntry
+from tests.emptying.management.commands.flush import without_triggers
 from tests.waiting import HANGS_SECONDS
 
 NAME = AuditCursorName.FORWARDING
@@ -243,3 +246,22 @@ def test_who_follows_gets_what_comes_until_he_interrupts(monkeypatch: pytest.Mon
     call_command("audit", "export", "--follow", stdout=out)
     names = [json.loads(line)["subject_name"] for line in out.getvalue().splitlines()]
     assert names == ["", "later"]
+
+
+@pytest.mark.database
+@pytest.mark.django_db
+def test_an_entry_that_cannot_be_read_is_forwarded_as_its_number_and_the_rest_goes_on(
+    settings: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.AUDIT_LOG = "stdout"
+    for _ in range(3):
+        add()
+    forever = "infinity" if connection.vendor == "postgresql" else "2026-13-45 00:00:00"
+    with connection.cursor() as cursor, without_triggers(cursor):
+        cursor.execute("UPDATE copilot_admin_auditentry SET at = %s WHERE sequence = 2", [forever])
+    assert (Forwarding().go_on(), cursors.place(NAME)) == (3, 3)
+    first, second, third = map(json.loads, capsys.readouterr().out.splitlines())
+    assert second == {"sequence": 2, "action": "unreadable"}
+    assert (first["action"], third["action"]) == ("changed", "changed")
+    [_, broken, _] = batch_after(0, 9)
+    assert syslog_line(broken, host="h").startswith("<110>1 - h copilot-admin - audit - {")

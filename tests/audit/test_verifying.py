@@ -163,9 +163,11 @@ def test_a_time_that_no_calendar_has_was_put_in(trail: list[AuditEntry]) -> None
     run("UPDATE copilot_admin_auditentry SET at = %s WHERE sequence = 4", forever)
     assert check()[1] == Broken(Fault.EDITED, 4)
     lines = StringIO()
-    with pytest.raises(CommandError, match="Entry 4 cannot be read"):
+    with pytest.raises(CommandError, match="1 entries cannot be read, the first of them is 4"):
         call_command("audit", "export", stdout=lines)
-    assert [json.loads(line)["sequence"] for line in lines.getvalue().splitlines()] == [1, 2, 3]
+    told = [json.loads(line) for line in lines.getvalue().splitlines()]
+    assert [one["sequence"] for one in told] == [1, 2, 3, 4, 5, 6, 7]
+    assert told[3] == {"sequence": 4, "action": "unreadable"}
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="other databases keep types")

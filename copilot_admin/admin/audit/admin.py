@@ -9,7 +9,6 @@ from django.core.exceptions import PermissionDenied
 from django.core.handlers.asgi import ASGIRequest
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.decorators import method_decorator
@@ -28,6 +27,7 @@ from copilot_admin.admin.frame.site import site
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
+from copilot_admin.audit.unreadable import ACTION, is_unreadable, told_of
 from copilot_admin.models.audit import Action, ActorKind, AuditEntry
 
 FOLDER = "admin/copilot_admin/auditentry"
@@ -80,10 +80,14 @@ class AuditEntryAdmin(GuardedLookups, AuditModelAdmin):
         """One entry, with what was and what is."""
         self._check(request)
         is_number = object_id.isascii() and object_id.isdecimal() and len(object_id) <= 18
-        entry = get_object_or_404(AuditEntry, pk=int(object_id) if is_number else None)
+        rows = told_of(AuditEntry.objects.filter(pk=int(object_id))) if is_number else []
+        if not rows:
+            raise Http404
+        entry = rows[0]
         context = {
             **self._about(request, _("Entry %(number)d") % {"number": entry.sequence}),
             "entry": entry,
+            "is_unreadable": is_unreadable(entry),
             "words": _words(entry.action),
             "actor_kind": _kind(entry),
             "kind_words": kind_words(entry.subject_kind),
@@ -144,6 +148,8 @@ class AuditEntryAdmin(GuardedLookups, AuditModelAdmin):
 
 def _words(action: str) -> str:
     """What an action is called; one of another release by its own name."""
+    if action == ACTION:
+        return _("Cannot be read")
     return str(Action(action).label) if action in Action.values else action
 
 

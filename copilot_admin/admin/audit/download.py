@@ -6,6 +6,7 @@ from io import StringIO
 
 from asgiref.sync import sync_to_async
 
+from copilot_admin.audit.following import batch_after
 from copilot_admin.audit.lines import json_line, values_of
 from copilot_admin.models.audit import AuditEntry, AuditEntryQuerySet
 from copilot_admin.rendering.no_formula import no_formula
@@ -54,7 +55,7 @@ async def pieces_in_loop(rows: AuditEntryQuerySet, form: str) -> AsyncIterator[s
 
 
 def _batch(rows: AuditEntryQuerySet, sequence: int) -> list[AuditEntry]:
-    return list(rows.filter(sequence__gt=sequence).order_by("sequence")[:BATCH])
+    return batch_after(sequence, BATCH, of=rows)
 
 
 def _head(form: str) -> str:

@@ -11,8 +11,9 @@ from django.urls import reverse
 
 from copilot_admin.admin.audit.words import field_words
 from copilot_admin.admin.frame.site import site
-from copilot_admin.audit.chain import hash_of
 from copilot_admin.audit.keys import known_keys
+from copilot_admin.audit.unreadable import is_unreadable
+from copilot_admin.audit.verifying import is_as_hashed
 from copilot_admin.models.audit import AuditEntry
 from copilot_admin.studio.changes import MarkedChange
 from copilot_admin.studio.differences import differences, shortened
@@ -20,7 +21,7 @@ from copilot_admin.studio.differences import differences, shortened
 
 def compared(entry: AuditEntry) -> tuple[MarkedChange, ...]:
     """Each field that an entry tells of, with what went and what came marked."""
-    before, after = json.loads(entry.before), json.loads(entry.after)
+    before, after = _fields(entry.before), _fields(entry.after)
     names = [*before, *(one for one in after if one not in before)]
     return tuple(
         MarkedChange(
@@ -34,7 +35,7 @@ def compared(entry: AuditEntry) -> tuple[MarkedChange, ...]:
 def is_right(entry: AuditEntry) -> bool:
     """Whether an entry is as it was hashed; whether one is missing is for `audit verify` to say."""
     key = known_keys().get(entry.key_id)
-    return key is not None and hash_of(entry, key) == entry.hash
+    return key is not None and not is_unreadable(entry) and is_as_hashed(entry, key)
 
 
 def address_of(request: HttpRequest, entry: AuditEntry) -> str:
@@ -51,6 +52,15 @@ def address_of(request: HttpRequest, entry: AuditEntry) -> str:
 
 def _models() -> Mapping[str, type[Model]]:
     return {str(model._meta.model_name): model for model in site._registry}
+
+
+def _fields(text: str) -> Mapping[str, Any]:
+    """What an entry tells of; a text that was changed past the server is shown as it is."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    return found if isinstance(found, dict) else {"": text}
 
 
 def _text(value: Any) -> str:

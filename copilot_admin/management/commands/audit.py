@@ -15,10 +15,11 @@ from django.core.management.base import CommandError
 
 from copilot_admin.audit.actor import Actor
 from copilot_admin.audit.anchors import anchors_file, kept_anchors
-from copilot_admin.audit.following import UnreadableEntry, entries_after, sequence_before
+from copilot_admin.audit.following import sequence_before, told_after
 from copilot_admin.audit.lines import json_line, syslog_line
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
+from copilot_admin.audit.unreadable import is_unreadable
 from copilot_admin.audit.verifying import Anchor, check, head_of_trail
 from copilot_admin.management.plain_command import PlainCommand
 from copilot_admin.models import Action
@@ -106,13 +107,20 @@ class Command(PlainCommand):
         record(Action.EXPORTED, by=Actor.command(), on=Subject("auditentry"), after=facts)
         write = json_line if form == "jsonl" else partial(syslog_line, host=socket.gethostname())
         sequence = sequence_before(since) if since else 0
+        unreadable = []
         try:
-            for entry in _followed(sequence) if follow else entries_after(sequence):
+            for entry in _followed(sequence) if follow else told_after(sequence):
                 self.stdout.write(write(entry))
+                if is_unreadable(entry):
+                    unreadable.append(entry.sequence)
         except KeyboardInterrupt:
             return
-        except UnreadableEntry as error:
-            raise CommandError(f"{error} Look what `audit verify` says.") from error
+        if unreadable:
+            raise CommandError(
+                f"{len(unreadable)} entries cannot be read, the first of them is {unreadable[0]}: of "
+                "these the lines have the number. Look what `audit verify` says.",
+                returncode=BROKEN,
+            )
 
 
 def _anchors_of(file: Path | None) -> list[Anchor]:
@@ -137,7 +145,7 @@ def _anchors_of(file: Path | None) -> list[Anchor]:
 def _followed(sequence: int) -> Iterator[Any]:
     """All entries after one, and those that come, until somebody interrupts it."""
     while True:
-        for entry in entries_after(sequence):
+        for entry in told_after(sequence):
             yield entry
             sequence = entry.sequence
         time.sleep(FOLLOW_SECONDS)
