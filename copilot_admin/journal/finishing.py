@@ -8,6 +8,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from copilot_admin.journal.keys import hash_key
+from copilot_admin.journal.sealed_contents import SealedContents
 from copilot_admin.journal.sealing import Sealed, WrittenMessage
 from copilot_admin.journal.search_index import index_answer
 from copilot_admin.journal.seen import note_seen
@@ -30,11 +31,10 @@ from copilot_admin.models import (
 from copilot_admin.prices.bill import Bill, bill_of
 from copilot_admin.prices.cost import Cost
 from copilot_admin.storage import blobs
-from copilot_admin.storage.blobs import BIG, Packed, dumped, pack
 from copilot_admin.storage.selects import Select
 from copilot_admin.storage.statements import Delete, Insert, Update
 from copilot_admin.threads.chain import Chain
-from copilot_admin.threads.content import NO_CONTENT, content_of
+from copilot_admin.threads.content import StoredContent
 from protocol.json import Json
 
 _STATES = {
@@ -132,11 +132,15 @@ class _Written:
     text: str = ""
 
 
-def finish(sealed: Sealed) -> Cost | None:
+def finish(sealed: Sealed, contents: SealedContents | None = None) -> Cost | None:
     """Stores the end of a run.
 
     An end that was only guessed (interrupted, since nobody heard from the process) gives way to
     the real one.
+
+    Args:
+        sealed: The end.
+        contents: The same, where it was packed before.
 
     Returns:
         What it cost; None: nothing was stored, as the run had ended already, or is gone.
@@ -151,11 +155,13 @@ def finish(sealed: Sealed) -> Cost | None:
     costs = _added(bill.cost, was_unpriced=was_guessed and run.cost_confidence == _UNKNOWN)
     written = _Written()
     if run.conversation_id is not None:
+        contents = contents or SealedContents(sealed)
+        blobs.save(contents.packed())  # together, before rows that others hold
         # Before its messages and turns, as a question does it: in another order two workers with
         # one conversation would wait for each other until PostgreSQL ends one of them.
         _write_conversation(run.conversation_id, sealed, costs)
-        written = _write_replies(run, run.conversation_id, sealed)
-        _write_events(run, sealed)
+        written = _write_replies(run, run.conversation_id, sealed, contents)
+        _write_events(run, sealed, contents)
     _write_run(run, sealed, written, bill)
     _DROP_CHECKPOINTS(run_id=run.id)
     if run.turn_id is not None:
@@ -182,25 +188,32 @@ def _lock(sealed: Sealed) -> _Open | None:
     return run if run.outcome in open_to else None
 
 
-def _write_replies(run: _Open, conversation_id: int, sealed: Sealed) -> _Written:
+def _write_replies(
+    run: _Open, conversation_id: int, sealed: Sealed, contents: SealedContents
+) -> _Written:
     in_clear = sealed.keep_content and not sealed.is_redacted
     chain = Chain(hash_key(keep_content=in_clear), run.copilot_id, run.principal)
     leaf = run.leaf or _Leaf(None, -1, chain.root, chain.root)
     answer_text = ""
-    for reply in sealed.replies:
-        leaf, text = _reply_node(reply, conversation_id, parent=leaf, chain=chain, sealed=sealed)
+    for reply, content in zip(sealed.replies, contents.replies, strict=True):
+        leaf, text = _reply_node(
+            reply, content, conversation_id, parent=leaf, chain=chain, at=sealed.ended_at
+        )
         if reply.kind.value == NodeKind.TEXT and text != reply.text:
             answer_text = reply.text  # the node is an earlier answer that differs in space only
     return _Written(leaf.id if sealed.replies else None, answer_text)
 
 
 def _reply_node(
-    reply: WrittenMessage, conversation_id: int, *, parent: _Leaf, chain: Chain, sealed: Sealed
+    reply: WrittenMessage,
+    content: StoredContent,
+    conversation_id: int,
+    *,
+    parent: _Leaf,
+    chain: Chain,
+    at: datetime,
 ) -> tuple[_Leaf, str]:
     """Stores a reply, or finds it where it was given before; with the text that is stored."""
-    content = content_of(reply.message) if sealed.keep_content else NO_CONTENT
-    if content.packed is not None:
-        blobs.save([content.packed])
     chain_hash = chain.after(parent.chain_hash, bytes.fromhex(reply.digest))
     row = _INSERT_NODE(
         conversation_id=conversation_id,
@@ -212,34 +225,27 @@ def _reply_node(
         text=content.text,
         blob_id=content.sha,
         client_hash=parent.client_hash,
-        created_at=sealed.ended_at,
+        created_at=at,
     )
     assert row is not None  # noqa: S101  # the statement returns one
     node_id, text = row
     return _Leaf(node_id, parent.depth + 1, chain_hash, parent.client_hash), text
 
 
-def _write_events(run: _Open, sealed: Sealed) -> None:
-    packed: list[Packed] = []
-    events = []
-    for order, entry in enumerate(sealed.entries):
-        payload, blob = entry.payload, None
-        if payload is not None and len(dumped(payload)) > BIG:
-            packed.append(pack(payload))
-            payload, blob = None, packed[-1].sha
-        events.append(
-            Event(
-                run_id=run.id,
-                ord=order,
-                type=entry.type,
-                payload=payload,
-                blob_id=blob,
-                text_offset=entry.text_offset,
-                at_ms=entry.at_ms,
-            )
+def _write_events(run: _Open, sealed: Sealed, contents: SealedContents) -> None:
+    both = zip(sealed.entries, contents.entries, strict=True)
+    Event.objects.bulk_create(
+        Event(
+            run_id=run.id,
+            ord=order,
+            type=entry.type,
+            payload=entry.payload if packed is None else None,
+            blob_id=None if packed is None else packed.sha,
+            text_offset=entry.text_offset,
+            at_ms=entry.at_ms,
         )
-    blobs.save(packed)
-    Event.objects.bulk_create(events)
+        for order, (entry, packed) in enumerate(both)
+    )
 
 
 def _bill(run: _Open, sealed: Sealed) -> Bill:

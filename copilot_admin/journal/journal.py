@@ -18,6 +18,7 @@ from django.utils import timezone
 from copilot_admin.journal import checkpoints, finishing, opening
 from copilot_admin.journal.probing import probe
 from copilot_admin.journal.recorder import Piece, Record, are_large, without_content
+from copilot_admin.journal.sealed_contents import SealedContents
 from copilot_admin.journal.sealing import Sealed, seal, to_json
 from copilot_admin.journal.unkept import Unkept
 from copilot_admin.journal.users import forget_users
@@ -206,7 +207,8 @@ class Journal:
             self._unkept.remove(sealed.run_id)
 
     async def _store_end(self, sealed: Sealed, place: Place = ()) -> Kept | None:
-        job = InOrder(place, partial(finishing.finish, sealed))
+        contents = SealedContents(sealed)
+        job = InOrder(place, partial(finishing.finish, sealed, contents), contents.packed)
         try:
             return Kept(await self._written(job))
         except JournalDown as error:

@@ -69,6 +69,11 @@ class Prepared:
         whose = (Conversation._meta.db_table, chain.copilot_id, chain.principal, chain.user)
         return (*whose, self.incoming.trace_id or first.chain_hash)
 
+    def contents(self) -> Sequence[Packed]:
+        """What of it is stored as blobs: what it brings beside its messages, and the newest of those."""
+        newest = self.incoming.newest.packed if self.incoming else None
+        return [one for one in (self.env, newest) if one is not None]
+
 
 def prepare(opening: Opening) -> Prepared:
     """Hashes and packs a request; costs milliseconds for a big one."""
@@ -121,8 +126,7 @@ def accept(prepared: Prepared) -> Accepted:
     """Stores a run that begins; stores nothing a second time."""
     opening = prepared.opening
     prepared.tries += 1
-    if prepared.env is not None:
-        blobs.save([prepared.env])
+    blobs.save(prepared.contents())  # together, before any other row is held
     user_id = _user_id(opening.user, opening.logging, at=opening.started_at)
     if prepared.incoming is None or not prepared.incoming.links:
         _create_run(prepared, None, user_id)
@@ -143,7 +147,7 @@ def acceptance(prepared: Prepared) -> Callable[[], Accepted]:
     """The job that stores a run which begins."""
     opening = prepared.opening
     user = _user(opening.user, opening.logging)
-    job = InOrder(prepared.place, partial(accept, prepared))
+    job = InOrder(prepared.place, partial(accept, prepared), prepared.contents)
     return after_row_of(user, job, at=opening.started_at)
 
 

@@ -9,18 +9,23 @@ same one waits for its commit, and a batch takes up to a second. What many jobs 
 up and written once: each statement that holds such a row keeps all other processes from theirs.
 
 Jobs that hold rows from their beginning, as those of one conversation do, stand in an order of their own.
+
+Big contents, which many questions bring alike, are stored before all else, those of all jobs together.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import chain
 from operator import attrgetter, itemgetter
 import threading
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from django.db import transaction
+from django.db import connection, transaction
+
+from copilot_admin.storage.blobs import Packed, save
 
 Place: TypeAlias = tuple[Any, ...]  # of a row: first its table, then its key
 Work: TypeAlias = Callable[[], object]
@@ -147,10 +152,12 @@ class InOrder(Generic[T]):
     Attributes:
         place: Of what it holds, the same in every process; jobs of one place keep their order.
         job: Does it.
+        contents: What it stores as blobs.
     """
 
     place: Place
     job: Callable[[], T]
+    contents: Callable[[], Iterable[Packed]] = tuple
 
     def __call__(self) -> T:
         """Does the job."""
@@ -165,6 +172,26 @@ def in_order(job: Callable[[], object]) -> tuple[bool, Place]:
         case FirstThen(then=then):
             return in_order(then)
     return True, ()
+
+
+def store_contents(jobs: Sequence[Callable[[], object]]) -> None:
+    """Stores and commits the blobs of jobs of one transaction, in one order of all processes.
+
+    A job alone begins with its own, and waits for nobody who waits for it. SQLite has one writer.
+    """
+    if len(jobs) == 1 or connection.vendor != "postgresql":
+        return
+    with transaction.atomic():
+        save(chain.from_iterable(map(_contents, jobs)))
+
+
+def _contents(job: Callable[[], object]) -> Iterable[Packed]:
+    match job:
+        case InOrder(contents=contents):
+            return contents()
+        case FirstThen(then=then):
+            return _contents(then)
+    return ()
 
 
 def do_first(jobs: Iterable[Callable[[], object]]) -> None:

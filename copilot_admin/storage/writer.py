@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from django.db import connections, transaction
 
 from copilot_admin.storage.database_thread import OUTAGES, DatabaseThread, Reader
-from copilot_admin.storage.held_back import do_first, holding_back, in_order
+from copilot_admin.storage.held_back import do_first, holding_back, in_order, store_contents
 
 T = TypeVar("T")
 
@@ -161,9 +161,11 @@ def _settle_alone(waiting: _Waiting[Any]) -> BaseException | None:
 
 
 def _commit(batch: Sequence[_Waiting[Any]]) -> list[Any]:
-    _attempt(partial(do_first, [waiting.job for waiting in batch]))
+    jobs = [waiting.job for waiting in batch]
+    _attempt(partial(store_contents, jobs))
+    _attempt(partial(do_first, jobs))
     with transaction.atomic(), holding_back() as do_the_rest:
-        results = [_attempt(waiting.job) for waiting in batch]
+        results = [_attempt(job) for job in jobs]
         _attempt(do_the_rest)
         return results
 

@@ -13,8 +13,10 @@ from copilot_admin.copilots.users import AskingUser
 from copilot_admin.journal.usage import Asked, CountedRun, count
 from copilot_admin.journal.users import written
 from copilot_admin.models import DailyTotal, EndUser, Outcome
+from copilot_admin.storage.blobs import Packed, load, pack, save
 from copilot_admin.storage.held_back import (
     FirstThen,
+    InOrder,
     Number,
     do_first,
     do_held,
@@ -25,6 +27,7 @@ from copilot_admin.storage.held_back import (
 )
 from copilot_admin.storage.writer import Writer
 from tests.factories import make_published
+from tests.storage.test_writer import at_once
 from tests.waiting import HANGS_SECONDS
 
 
@@ -139,6 +142,34 @@ class TestTwoWriters:
             written(user, at=first)
         in_both_orders(lambda: written(ada, at=again), lambda: written(eve, at=again))
         assert_known(again)
+
+    def test_bring_the_same_big_contents_crosswise(self):
+        """Each stores in two jobs of one transaction what the other stores in the other order."""
+        one, other = (pack([f"{word} {n}" * 40 for n in range(99)]) for word in "ab")
+        both = threading.Barrier(2)
+        begun: list[str] = []
+
+        def stored(packed: Packed, *, meets: bool) -> None:
+            begun.append(packed.sha)
+            save([packed])
+            if meets:
+                both.wait(HANGS_SECONDS)
+
+        def job(packed: Packed, place: int) -> InOrder[None]:
+            do = partial(stored, packed, meets=not place)
+            return InOrder((place,), do, lambda: [packed])
+
+        writers = Writer("one"), Writer("other")
+        futures = [
+            future
+            for writer, packs in zip(writers, ((one, other), (other, one)), strict=True)
+            for future in at_once(writer, *(job(each, n) for n, each in enumerate(packs)))
+        ]
+        for future in futures:
+            future.result(HANGS_SECONDS)
+        assert all(writer.stop(timeout=HANGS_SECONDS) for writer in writers)
+        assert sorted(begun) == sorted([one.sha, other.sha] * 2)  # none was tried again
+        assert set(load([one.sha, other.sha])) == {one.sha, other.sha}
 
     def test_wait_for_no_user_whom_the_other_has_made_in_its_batch(self):
         """Each makes one before its batch, and asks for that of the other within it."""
