@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from django.db.models import F, QuerySet
 
+from copilot_admin.journal.second_judges import awaits_judges_now, told_uncounted
 from copilot_admin.journal.usage import Asked, count_mark, count_votes
 from copilot_admin.models import Feedback, FeedbackSource, Run, Verdict
 
@@ -28,27 +29,41 @@ def counted_in(verdict: Verdict | None) -> tuple[str, Marks]:
     """The rating and the marks that are counted of a verdict; of one that is older, nothing."""
     if verdict is None or not verdict.is_counted:
         return NOTHING
-    return verdict.rating, dict(verdict.marks.values_list("criterion_id", "value"))
+    return _said(verdict)
 
 
 def count_verdict(verdict: Verdict, *, counted: tuple[str, Marks] = NOTHING) -> None:
-    """Counts a verdict in place of what was counted of it; call it with the row locked."""
-    marks = dict(verdict.marks.values_list("criterion_id", "value"))
+    """Counts a verdict in place of what was counted of it; call it with the row locked.
+
+    One that nobody is told yet is counted when a second person has judged: of a single one the
+    figures of its hour would tell all.
+    """
+    is_told = not awaits_judges_now(verdict.conversation_id)
+    now = _said(verdict) if is_told else NOTHING
     asked = (
         _of_turn(verdict.turn_id)
         if verdict.turn_id is not None
         else _of_conversation(verdict.conversation_id)
     )
     if asked is not None:
-        rating, marks_before = counted
-        votes = {name: 0 for name in (rating, verdict.rating) if name}
-        for name, sign in ((rating, -1), (verdict.rating, 1)):
+        votes = {name: 0 for name in (counted[0], now[0]) if name}
+        for name, sign in ((counted[0], -1), (now[0], 1)):
             if name:
                 votes[name] += sign
         count_votes(asked, votes)
-        _count_marks(asked, before=marks_before, after=marks)
-    verdict.is_counted = True
-    Verdict.objects.filter(pk=verdict.pk).update(is_counted=True)
+        _count_marks(asked, before=counted[1], after=now[1])
+    verdict.is_counted = is_told
+    Verdict.objects.filter(pk=verdict.pk).update(is_counted=is_told)
+
+
+def count_told(conversation: int) -> None:
+    """Counts what may be told by now of a conversation; call it with the conversation locked."""
+    for verdict in told_uncounted().filter(conversation=conversation).order_by("-pk"):
+        count_verdict(verdict)
+
+
+def _said(verdict: Verdict) -> tuple[str, Marks]:
+    return verdict.rating, dict(verdict.marks.values_list("criterion_id", "value"))
 
 
 def _count_marks(asked: Asked, *, before: Marks, after: Marks) -> None:

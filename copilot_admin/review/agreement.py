@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from copilot_admin.journal.second_judges import sealed
 from copilot_admin.models import Criterion, CriterionKind, ReviewQueue, Verdict
 
 RATING = 0  # stands for the rating among the ids of criteria
@@ -65,7 +66,7 @@ def agreement_in(queue: ReviewQueue) -> list[NamedAgreement]:
         turn=None,
         conversation__in=queue.seats.exclude(done_at=None).values("conversation"),
         author__in=queue.seats.exclude(done_at=None).values("reviewer"),
-    )
+    ).exclude(conversation__in=sealed())  # also for another queue
     said = [
         (
             row.conversation_id,

@@ -22,9 +22,9 @@ from copilot_admin.errors import (
     ProviderTimeout,
     ProviderUnavailable,
 )
+from copilot_admin.journal.second_judges import sealed
 from copilot_admin.models import Feedback, FeedbackSource, Mark, Outcome, Rating, Run, Verdict
 from copilot_admin.review.periods import DAY, HOUR, Span
-from copilot_admin.review.sealed import sealed
 
 LARGEST = 2**31 - 1
 PROVIDER_FAULTS = frozenset(

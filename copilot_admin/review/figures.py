@@ -14,6 +14,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connections
 from django.db.models import DateField, F, Func, Model, Q, QuerySet, Sum
 
+from copilot_admin.journal.second_judges import VERDICTS_FILLING
 from copilot_admin.journal.usage import COUNTED, USAGE_FILLING
 from copilot_admin.models import (
     CallerDay,
@@ -32,6 +33,7 @@ from copilot_admin.review.periods import Period, Span, Step
 
 Number = int | Decimal
 Row = TypeVar("Row", bound=Model)
+_FILLINGS = (USAGE_FILLING, VERDICTS_FILLING)
 MOST_ROWS = 200  # of models, versions and kinds of errors
 _PEOPLE = (
     "WITH asked AS ({pairs}) SELECT begun, COUNT(*) FROM asked GROUP BY begun UNION ALL "
@@ -96,7 +98,7 @@ class Figures:
         people: Who asked, each once however often.
         people_of: The same for each day or week, by its first day; empty where hours are shown.
         errors: How often each kind came, now and before, the most frequent first.
-        is_being_filled: What was asked before the rollups is still being counted.
+        is_being_filled: What was there before the rollups, or is told by now, is still being counted.
     """
 
     period: Period
@@ -135,7 +137,7 @@ def figures_of(period: Period, copilots: Sequence[int] | None = None) -> Figures
         marks=_marks(period, of),
         models=_models(period.now, of),
         versions=_versions(period.now, of),
-        is_being_filled=Filling.objects.filter(pk=USAGE_FILLING).exists(),
+        is_being_filled=Filling.objects.filter(pk__in=_FILLINGS).exists(),
     )
 
 

@@ -13,8 +13,10 @@ import random
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
+from copilot_admin.journal.second_judges import count_anew
+from copilot_admin.journal.votes import count_told
 from copilot_admin.models import Conversation, ReviewQueue, ReviewState, Seat
-from copilot_admin.review.states import begin, set_state, state_after_verdict, take_back
+from copilot_admin.review.states import begin, lock, set_state, state_after_verdict, take_back
 from copilot_admin.review.verdicts import Person
 
 CLAIM_FOR = timedelta(minutes=30)  # without a verdict; then somebody else may read it
@@ -68,6 +70,15 @@ def make_queue(queue: ReviewQueue, conversations: Sequence[int]) -> None:
             for conversation in conversations
             for place in range(1, queue.judges + 1)
         )
+        count_anew(queue)
+
+
+def set_closed(queue: ReviewQueue, *, is_closed: bool) -> None:
+    """Closes a queue, or opens it again; what was judged stays, and is told when it is closed."""
+    with transaction.atomic():
+        queue.is_closed = is_closed
+        queue.save(update_fields=["is_closed"])
+        count_anew(queue)
 
 
 def claim(queue: ReviewQueue, reviewer: Person, *, now: datetime, after: int = 0) -> Seat | None:
@@ -107,7 +118,7 @@ def skip(queue: ReviewQueue, conversation: int, reviewer: Person, *, now: dateti
     """
     seats = Seat.objects.filter(conversation=conversation, done_at=None)
     with transaction.atomic():
-        _lock(conversation)
+        lock(conversation)
         seat = seats.filter(queue=queue, reviewer_id=reviewer.pk).first()
         if seat is None:
             return 0
@@ -133,7 +144,7 @@ def take_back_left(*, now: datetime) -> None:
 def set_by_hand(conversation: int, state: ReviewState) -> None:
     """Somebody says how far the review has come: no seat that is given back changes that."""
     with transaction.atomic():
-        _lock(conversation)
+        lock(conversation)
         Seat.objects.filter(conversation=conversation, was_new=True).update(was_new=False)
         set_state(conversation, state)
 
@@ -142,11 +153,12 @@ def finish(conversation: int, reviewer: Person, *, now: datetime) -> None:
     """Notes that somebody judged a conversation, in each queue in which he had a seat for it."""
     seats = Seat.objects.filter(conversation=conversation)
     with transaction.atomic():
-        _lock(conversation)
+        lock(conversation)
         seats.filter(reviewer_id=reviewer.pk, done_at=None).update(done_at=now)
         seats.filter(was_new=True).update(was_new=False)
         open_seats = seats.filter(queue__is_closed=False).values_list("done_at", flat=True)
         set_state(conversation, state_after_verdict(done is not None for done in open_seats))
+        count_told(conversation)
 
 
 def holds(queue: ReviewQueue, conversation: int, reviewer: Person) -> bool:
@@ -186,15 +198,9 @@ def _hand_on(conversation: int, now: datetime) -> None:
 def _begin(seat: Seat) -> None:
     """Somebody reads the conversation of his seat."""
     with transaction.atomic():
-        _lock(seat.conversation_id)
+        lock(seat.conversation_id)
         if begin(seat.conversation_id):
             Seat.objects.filter(pk=seat.pk).update(was_new=True)
-
-
-def _lock(conversation: int) -> None:
-    """Those who take, skip and judge a conversation at the same moment do so one after the other."""
-    rows = Conversation.objects.select_for_update().filter(pk=conversation)
-    rows.values_list("pk", flat=True).first()
 
 
 def _free(queue: ReviewQueue, reviewer: Person, now: datetime) -> "QuerySet[Seat]":

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from copilot_admin.journal.second_judges import awaits_judges
 from copilot_admin.models import Conversation, TurnNote, Verdict
 from copilot_admin.review.queues import judges_of
-from copilot_admin.review.sealed import awaits_judges
 from copilot_admin.review.verdicts import Person
 
 

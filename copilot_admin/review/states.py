@@ -15,6 +15,12 @@ def state_after_verdict(readings: Iterable[bool]) -> ReviewState:
     return ReviewState.DONE if all(readings) else ReviewState.IN_REVIEW
 
 
+def lock(conversation_id: int) -> None:
+    """Those who take, skip and judge a conversation at the same moment do so one after the other."""
+    rows = Conversation.objects.select_for_update().filter(pk=conversation_id)
+    rows.values_list("pk", flat=True).first()
+
+
 def set_state(conversation_id: int, state: ReviewState) -> None:
     """Writes the state of a conversation."""
     Conversation.objects.filter(pk=conversation_id).update(review_state=state)

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 from django.db.models import Count, F, Q, QuerySet, Sum
 from django.db.models.functions import TruncHour
 
+from copilot_admin.journal.second_judges import sealed
 from copilot_admin.journal.usage import ERRORS
 from copilot_admin.models import FeedbackSource, Outcome, Run, Verdict
 from copilot_admin.models.transcripts import PLAYGROUND
@@ -135,8 +136,9 @@ class _Asked:
     def _judged(self, span: Span) -> Iterable[tuple[QuerySet[Run], str]]:
         """The first requests of questions and conversations, and the way to their verdicts."""
         runs = self._runs(span)
-        yield runs.filter(_BEGINS_TURN, turn__verdicts__isnull=False), "turn__verdicts"
-        of_talks = Verdict.objects.filter(turn=None).order_by()
+        told = Verdict.objects.exclude(conversation__in=sealed()).order_by()
+        yield runs.filter(_BEGINS_TURN, turn__verdicts__in=told), "turn__verdicts"
+        of_talks = told.filter(turn=None)
         judged = runs.filter(_BEGINS_TALK, conversation__verdicts__in=of_talks)
         yield judged, "conversation__verdicts"
 

@@ -8,6 +8,7 @@ from django.db import transaction
 
 from copilot_admin.journal.votes import count_verdict, counted_in
 from copilot_admin.models import Conversation, Criterion, CriterionKind, Mark, Verdict
+from copilot_admin.review.states import lock
 
 Person = AbstractBaseUser | AnonymousUser
 
@@ -49,6 +50,7 @@ def save_verdict(
     """
     given = {"conversation": conversation, "author_id": author.pk, "turn_id": turn}
     with transaction.atomic():
+        lock(conversation.pk)
         counted = counted_in(Verdict.objects.select_for_update().filter(**given).first())
         verdict, _ = Verdict.objects.update_or_create(
             conversation=conversation,

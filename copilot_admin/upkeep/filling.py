@@ -7,7 +7,7 @@ where it stopped, and a statement is never long enough for a timeout to cut.
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from copilot_admin.journal.search_index import (
@@ -16,9 +16,14 @@ from copilot_admin.journal.search_index import (
     beginning_of,
     joined,
 )
+from copilot_admin.journal.second_judges import (
+    VERDICTS_FILLING,
+    told_uncounted,
+    wrongly_counted,
+)
 from copilot_admin.journal.seen import FILTERS_FILLING, note_seen
 from copilot_admin.journal.usage import USAGE_FILLING, CountedRun, beginnings, count
-from copilot_admin.journal.votes import asked_of, count_feedback, count_verdict
+from copilot_admin.journal.votes import asked_of, count_feedback, count_verdict, counted_in
 from copilot_admin.models import (
     Conversation,
     Event,
@@ -126,11 +131,21 @@ def _fill_usage(below: int) -> int | None:
     thumbs = list(feedback[:AT_ONCE])
     for thumb in thumbs:
         count_feedback(thumb)
-    judged = Verdict.objects.filter(is_counted=False).order_by("-pk").select_for_update()
-    verdicts = list(judged[:AT_ONCE])
-    for verdict in verdicts:
-        count_verdict(verdict)
+    verdicts = _count_verdicts(told_uncounted())
     return below if found or thumbs or verdicts else None
+
+
+def _fill_verdicts(below: int) -> int | None:
+    """Counts the next verdicts that are told by now, and takes out what is not told any longer."""
+    return below if _count_verdicts(wrongly_counted()) else None
+
+
+def _count_verdicts(rows: QuerySet[Verdict]) -> int:
+    """Counts the newest of some verdicts as they are to be counted; returns how many."""
+    verdicts = list(rows.order_by("-pk").select_for_update()[:AT_ONCE])
+    for verdict in verdicts:
+        count_verdict(verdict, counted=counted_in(verdict))
+    return len(verdicts)
 
 
 def _counted(run: Run) -> CountedRun:
@@ -153,4 +168,5 @@ FILLINGS: Mapping[str, Callable[[int], int | None]] = {
     SEARCH_FILLING: _fill_texts,
     FILTERS_FILLING: _fill_filters,
     USAGE_FILLING: _fill_usage,
+    VERDICTS_FILLING: _fill_verdicts,
 }

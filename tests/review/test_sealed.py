@@ -1,72 +1,192 @@
-"""What the first of two judges said is told on no way before the second has judged."""
+"""What the first of two judges said is told on no way before the second has judged, nor counted."""
+
+import ast
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
 
 from django.utils import timezone
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.models import Conversation, Criterion, ReviewQueue, Seat
+from copilot_admin.copilots.users import AskingUser
+from copilot_admin.models import (
+    Conversation,
+    Criterion,
+    CriterionKind,
+    EndUser,
+    Filling,
+    ReviewQueue,
+    Seat,
+    Turn,
+)
+from copilot_admin.review.agreement import agreement_in
 from copilot_admin.review.counted import counted_condition
 from copilot_admin.review.exports.format import all_formats
+from copilot_admin.review.figures import Figures, figures_of
 from copilot_admin.review.filters import BY_NAME
-from copilot_admin.review.queues import claim, finish, make_queue
+from copilot_admin.review.periods import Period, Span
+from copilot_admin.review.queues import claim, finish, make_queue, set_closed
+from copilot_admin.review.user_figures import figures_of_users
 from copilot_admin.review.verdicts import Judged, save_verdict
+from copilot_admin.settings import BASE_DIR
+from copilot_admin.upkeep.filling import fill_batch
 from tests.factories import make_user, make_version
+from tests.journal.full_count import full_count, rollups
 from tests.journal.journaling import Client
 from tests.review.exports.exporting import said_by
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
+# Modules that know what reviewers said, and why none of them tells it too early.
+KNOWING = {
+    "admin/transcripts/judging.py": "keeps one's own; the trail has the rating of what is told",
+    "admin/transcripts/verdict_form.py": "one's own",
+    "journal/second_judges.py": "says what is told",
+    "journal/votes.py": "counts what is told",
+    "privacy/counting.py": "how many there are",
+    "privacy/rows.py": "deletes them",
+    "review/agreement.py": "`told` below",
+    "review/counted.py": "`told` below",
+    "review/exports/conversations.py": "`told` below",
+    "review/exports/words.py": "words for what `conversations` hands it",
+    "review/filtering/judgements.py": "`told` below",
+    "review/notes.py": "one's own",
+    "review/reviews.py": "the pages of a conversation, see tests/admin/review/test_second_judges.py",
+    "review/user_figures.py": "`told` below",
+    "review/verdicts.py": "one's own",
+    "upkeep/filling.py": "counts what is told",
+}
+
 
 @pytest.fixture
 def talk() -> Conversation:
-    return Client(version=make_version()).ask("Why?").answer("So.").conversation
+    client = Client(version=make_version(), user=AskingUser(id="ada"))
+    return client.ask("Why?").answer("So.").conversation
 
 
 @pytest.fixture
 def label() -> Criterion:
+    Criterion.objects.create(name="Depth", kind=CriterionKind.SCORE)
     return Criterion.objects.create(name="Wrong number")
 
 
 def judge(queue: ReviewQueue, label: Criterion) -> None:
-    """Takes a seat, judges, and is done."""
+    """Takes a seat, judges question and conversation, and is done."""
     person = make_user(Role.REVIEWERS)
     seat = claim(queue, person, now=timezone.now())
     assert isinstance(seat, Seat)
     judged = Judged(rating="bad", comment="No source", marks={label.pk: 1})
-    save_verdict(seat.conversation, person, judged)
+    turn = Turn.objects.get(conversation=seat.conversation_id)
+    save_verdict(seat.conversation, person, judged, turn=turn.pk)
     finish(seat.conversation_id, person, now=timezone.now())
+    save_verdict(seat.conversation, person, judged)
 
 
 def told(talk: Conversation, label: Criterion) -> dict[str, bool]:
     """By the way to hear of it: whether it is told that somebody called an answer bad, and wrong."""
-    day = f"{talk.first_at:%Y-%m-%d}"
+    day = talk.first_at.replace(hour=0, minute=0, second=0, microsecond=0)
+    span = Span(day, day + timedelta(days=1))
+    period = Period(name="own", now=span, before=Span(day - timedelta(days=1), day))
     ways = {
         "label": BY_NAME["label"].condition(str(label.pk)),
-        "counted rating": counted_condition(f"bad {day} {day}"),
-        "counted label": counted_condition(f"label:{label.pk} {day} {day}"),
+        "counted rating": counted_condition(f"bad {day:%Y-%m-%d} {day:%Y-%m-%d}"),
+        "counted label": counted_condition(f"label:{label.pk} {day:%Y-%m-%d} {day:%Y-%m-%d}"),
     }
     found = {way: Conversation.objects.filter(one).exists() for way, one in ways.items()}
     for name in all_formats():
         found[name] = "Wrong number" in said_by(name, talk)
+    users = list(EndUser.objects.values_list("pk", flat=True))
+    for way, figures in (("all", figures_of(period)), ("user", figures_of_users(period, users))):
+        found |= {f"figures of {way}: {what}": is_there for what, is_there in _shown(figures)}
+    found["agreement"] = any(map(agreement_in, ReviewQueue.objects.filter(judges=2)))
     return found
+
+
+def _shown(figures: Figures) -> Iterator[tuple[str, bool]]:
+    yield "ratings", any(figures.now[name] for name in ("good", "mixed", "bad"))
+    yield "labels", bool(figures.marks)
+
+
+def everywhere(is_told: bool, talk: Conversation, label: Criterion, *, but: str = "") -> bool:
+    found = told(talk, label)
+    assert found == dict.fromkeys(found, is_told) | ({but: not is_told} if but else {})
+    assert rollups() == full_count()
+    return True
+
+
+def count_in_the_background() -> None:
+    assert Filling.objects.get().pk == "verdicts"
+    assert [fill_batch("verdicts"), fill_batch("verdicts")] == [False, True]
 
 
 def test_it_is_told_when_both_have_judged_and_on_no_way_before(talk, label):
     make_queue(queue := ReviewQueue(name="Week", judges=2), [talk.pk])
     judge(queue, label)
-    assert told(talk, label) == dict.fromkeys(told(talk, label), False)
+    assert everywhere(False, talk, label)
     judge(queue, label)
-    assert told(talk, label) == dict.fromkeys(told(talk, label), True)
+    assert everywhere(True, talk, label)
 
 
-def test_it_is_told_when_the_queue_is_closed(talk, label):
+def test_it_is_told_when_the_queue_is_closed_and_not_when_it_is_opened_again(talk, label):
     make_queue(queue := ReviewQueue(name="Week", judges=2), [talk.pk])
     judge(queue, label)
-    ReviewQueue.objects.update(is_closed=True)
-    assert told(talk, label) == dict.fromkeys(told(talk, label), True)
+    set_closed(queue, is_closed=True)
+    count_in_the_background()
+    assert everywhere(True, talk, label, but="agreement")  # of one judge there is none
+    set_closed(queue, is_closed=False)
+    count_in_the_background()
+    assert everywhere(False, talk, label)
 
 
-def test_what_one_person_judges_is_told_at_once(talk, label):
+def test_what_one_person_judges_is_told_until_two_are_wanted(talk, label):
     make_queue(queue := ReviewQueue(name="Week", judges=1), [talk.pk])
     judge(queue, label)
-    assert told(talk, label) == dict.fromkeys(told(talk, label), True)
+    assert everywhere(True, talk, label, but="agreement")
+    make_queue(ReviewQueue(name="Again", judges=2), [talk.pk])
+    count_in_the_background()
+    assert everywhere(False, talk, label)
+
+
+def test_two_who_agree_tell_a_third_nothing_of_what_he_is_to_judge_in_another_queue(talk, label):
+    make_queue(queue := ReviewQueue(name="Week", judges=2), [talk.pk])
+    judge(queue, label)
+    judge(queue, label)
+    make_queue(ReviewQueue(name="Again", judges=2), [talk.pk])
+    count_in_the_background()
+    assert everywhere(False, talk, label)
+
+
+def test_a_queue_of_what_nobody_judged_has_nothing_counted_anew(talk):
+    make_queue(queue := ReviewQueue(name="Week", judges=2), [talk.pk])
+    set_closed(queue, is_closed=True)
+    assert not Filling.objects.exists()
+
+
+def test_every_module_that_knows_what_reviewers_said_says_why_it_does_not_tell_it():
+    assert {name for name in _modules() if name not in KNOWING} == set()
+    assert set(KNOWING) - set(_modules()) == set()
+
+
+def _modules() -> Iterator[str]:
+    """Those that name a verdict, a mark or a note of the schema."""
+    root = Path(BASE_DIR) / "copilot_admin"
+    names = ("Verdict", "TurnNote", "Mark")
+    for path in root.rglob("*.py"):
+        where = path.relative_to(root)
+        if where.parts[0] in ("models", "migrations"):
+            continue
+        text = path.read_text()
+        if any(name in text for name in (*names, "verdicts")) and _knows(ast.parse(text), names):
+            yield str(where)
+
+
+def _knows(tree: ast.Module, names: tuple[str, ...]) -> bool:
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(module="copilot_admin.models"):
+                if any(one.name in names for one in node.names):
+                    return True
+            case ast.Constant(value=str(text)) if "verdicts__" in text or "marks__" in text:
+                return True
+    return False

@@ -27,7 +27,14 @@ from copilot_admin.admin.transcripts.onward import next_in_queue
 from copilot_admin.admin.transcripts.way import LIST, filters_in
 from copilot_admin.models import Action, Conversation, ReviewQueue
 from copilot_admin.review.agreement import agreement_in
-from copilot_admin.review.queues import MOST_DRAWN_FROM, drawn, make_queue, new_seed, progress_of
+from copilot_admin.review.queues import (
+    MOST_DRAWN_FROM,
+    drawn,
+    make_queue,
+    new_seed,
+    progress_of,
+    set_closed,
+)
 
 FOLDER = "admin/copilot_admin/reviewqueue"
 JUDGE = "copilot_admin.change_conversation"
@@ -143,9 +150,9 @@ class QueueAdmin(GuardedLookups, QueueModelAdmin):
         if wanted not in ("0", "1"):
             raise Http404
         queue = get_object_or_404(ReviewQueue, pk=pk)
-        was, queue.is_closed = queue.is_closed, wanted == "1"
+        was = queue.is_closed
         with transaction.atomic():
-            queue.save(update_fields=["is_closed"])
+            set_closed(queue, is_closed=wanted == "1")
             before, after = {"is_closed": was}, {"is_closed": queue.is_closed}
             if before != after:
                 self.audit(request, Action.CHANGED, queue, before=before, after=after)

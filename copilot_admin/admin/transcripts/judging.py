@@ -20,7 +20,15 @@ from copilot_admin.admin.transcripts.onward import next_in_queue
 from copilot_admin.admin.transcripts.verdict_form import VerdictForm
 from copilot_admin.admin.transcripts.views import JUDGE, TranscriptViews, number_in, read_only
 from copilot_admin.admin.transcripts.way import NEWER, OLDER, Way, way_in
-from copilot_admin.models import Action, Conversation, ReviewQueue, ReviewState, Turn, TurnNote
+from copilot_admin.models import (
+    Action,
+    Conversation,
+    ReviewQueue,
+    ReviewState,
+    Turn,
+    TurnNote,
+    Verdict,
+)
 from copilot_admin.review.notes import LONGEST, add_note, own_note
 from copilot_admin.review.queues import finish, set_by_hand, skip
 from copilot_admin.review.verdicts import Judged, active_criteria, save_verdict, verdict_of
@@ -191,13 +199,15 @@ class JudgingViews(TranscriptViews):
         *,
         turn: int | None = None,
     ) -> None:
-        """Keeps a verdict; the trail says that and when, its words stand in the transcript alone."""
+        """Keeps a verdict; the trail says that and when, its words stand in the transcript alone.
+
+        What a second judge must not know is not in the trail either: no entry of it can be held back.
+        """
         old = verdict_of(conversation, request.user, turn=turn)
         verdict = save_verdict(conversation, request.user, judged, turn=turn)
         about = {"conversation": conversation.pk} | ({} if turn is None else {"turn": turn})
-        before = {"rating": old.rating} if old else {}
         action = Action.CHANGED if old else Action.ADDED
-        after = {**about, "rating": verdict.rating}
+        before, after = _told(old), {**about, **_told(verdict)}
         self.audit(request, action, verdict, before=before, after=after)
 
     def _audit_note(
@@ -259,6 +269,10 @@ class JudgingViews(TranscriptViews):
         further = _("There is none nearby. The list goes on looking from here.")
         messages.info(request, at_the_end[direction] if found.is_whole else further)
         return way.to("change", conversation.pk)
+
+
+def _told(verdict: Verdict | None) -> dict[str, str]:
+    return {"rating": verdict.rating} if verdict is not None and verdict.is_counted else {}
 
 
 def _fault(text: str) -> str:

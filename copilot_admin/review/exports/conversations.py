@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from copilot_admin.journal.second_judges import sealed
 from copilot_admin.models import Conversation, CopilotVersion, Verdict
 from copilot_admin.reading import (
     Attempt,
@@ -15,7 +16,6 @@ from copilot_admin.reading import (
     read_tree,
     read_turns,
 )
-from copilot_admin.review.sealed import sealed
 
 TURNS_AT_ONCE, TURNS_WITH_DATA = 20, 4  # in memory
 MOST_OF_A_PIECE = (

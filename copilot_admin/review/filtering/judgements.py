@@ -5,10 +5,10 @@ from django.db.models import Q
 from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.journal.second_judges import sealed
 from copilot_admin.models import Feedback, Mark, ReviewState, SeenKind
 from copilot_admin.review.filter import Filter, Index, Widget
 from copilot_admin.review.filtering.choices import one_of, seen, whole_number
-from copilot_admin.review.sealed import sealed
 from copilot_admin.review.verdicts import labels
 
 # Said beside the reason, it tells PostgreSQL that there are few: it walked along all conversations.
