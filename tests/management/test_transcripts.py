@@ -5,11 +5,14 @@ from io import BytesIO, StringIO, TextIOWrapper
 import json
 from pathlib import Path
 import sys
+from typing import Any
 
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 import pytest
 
 from copilot_admin.management.commands import transcripts
+from copilot_admin.models import Cause, Removal
 from tests.factories import make_version
 from tests.journal.journaling import Client
 
@@ -87,4 +90,21 @@ def test_a_value_that_a_filter_does_not_know_is_told(tmp_path: Path):
     file = tmp_path / "out.csv"
     with pytest.raises(CommandError, match="The filter copilot does not know 'nobody'"):
         export("--format", "csv", "--output", str(file), "--copilot", "nobody")
+    assert not file.exists()
+
+
+def test_a_file_over_which_an_erasure_went_is_not_kept(tmp_path: Path, monkeypatch):
+    asked("desk", "Rates?")
+    file = tmp_path / "out.csv"
+
+    def erased_meanwhile(*given: Any) -> tuple[int, int]:
+        found = written(*given)
+        cause = Cause.ERASURE
+        Removal.objects.create(cause=cause, conversation=1, moved_at=timezone.now())
+        return found
+
+    written = transcripts._write
+    monkeypatch.setattr(transcripts, "_write", erased_meanwhile)
+    with pytest.raises(CommandError, match="Export again"):
+        export("--format", "csv", "--output", str(file))
     assert not file.exists()

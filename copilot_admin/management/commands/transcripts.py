@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 import os
 from pathlib import Path
 import sys
@@ -16,7 +17,7 @@ from copilot_admin.audit.reads import told_filters
 from copilot_admin.audit.recording import record
 from copilot_admin.audit.subject import Subject
 from copilot_admin.management.plain_command import PlainCommand
-from copilot_admin.models import Action
+from copilot_admin.models import Action, Cause, Removal
 from copilot_admin.review.exports.conversations import ExportOptions
 from copilot_admin.review.exports.format import About, all_formats
 from copilot_admin.review.exports.selection import (
@@ -97,6 +98,7 @@ class Command(PlainCommand):
         try:
             with _opened(output) as file:
                 conversations, turns = _write(file, walk, about)
+                _refuse_erased(since=about.made_at)
         except OSError as error:
             raise CommandError(f"{error.filename or output}: {error.strerror}.") from error
         talks = "conversation" if conversations == 1 else "conversations"
@@ -127,6 +129,20 @@ def _write(file: BinaryIO, walk: Walk, about: About) -> tuple[int, int]:
             case Passed(n_turns=int(number)):
                 conversations, turns = conversations + 1, turns + number
     return conversations, turns
+
+
+def _refuse_erased(*, since: datetime) -> None:
+    """A file of the admin is taken away by an erasure; of this one nobody else knows.
+
+    Raises:
+        CommandError: What was erased meanwhile may be in it.
+    """
+    erasures = Removal.objects.filter(cause=Cause.ERASURE, moved_at__gte=since)
+    if erasures.exists():
+        raise CommandError(
+            "Transcripts were erased while the file was written: it may have words of them, and is "
+            "not kept. Export again, and throw away what went to standard output."
+        )
 
 
 @contextmanager

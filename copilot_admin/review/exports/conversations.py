@@ -16,6 +16,7 @@ from copilot_admin.reading import (
     read_tree,
     read_turns,
 )
+from copilot_admin.review.exports.selection import stays
 
 TURNS_AT_ONCE, TURNS_WITH_DATA = 20, 4  # in memory
 MOST_OF_A_PIECE = (
@@ -87,6 +88,7 @@ class Shelf:
         self.together = Together(conversations, head=head)
         self.prompts: dict[tuple[int, int], str] = {}
         self.verdicts = _verdicts_of(conversations)
+        self.staying = _staying(conversations)  # after all else was read
 
 
 class ExportedConversation:
@@ -103,6 +105,9 @@ class ExportedConversation:
     ) -> None:
         self.row = row
         self.options = options
+        self.is_gone = (
+            False  # it was deleted while it was read: what was not yielded yet is left out
+        )
         self._shelf = shelf
         self._prompts = shelf.prompts if shelf else {}
 
@@ -171,12 +176,17 @@ class ExportedConversation:
         most = MOST_OF_A_PIECE if self.options.with_data else HEAD
         try:
             if self._shelf:
-                return self._shelf.together.turns(self.row.pk, ids, most=most)
-            return read_turns(self.row, self.tree, ids, most=most)
+                found = self._shelf.together.turns(self.row.pk, ids, most=most)
+            else:
+                found = read_turns(self.row, self.tree, ids, most=most)
         except KeyError:
-            if Conversation.objects.filter(pk=self.row.pk).exists():
+            if _staying([self.row.pk]):
                 raise
-            return {}  # it was deleted between two statements
+            found = {}  # it was deleted between two statements
+        # Its rows go in several batches: what was read of it may be half of it.
+        shelf = None if self.options.with_data else self._shelf
+        self.is_gone = self.row.pk not in (shelf.staying if shelf else _staying([self.row.pk]))
+        return {} if self.is_gone else found
 
     def _exported(self, view: TurnView) -> ExportedTurn:
         return ExportedTurn(
@@ -184,6 +194,12 @@ class ExportedConversation:
             attempts=attempts_of(view.runs),
             verdicts=self._verdicts.get(view.id, ()),
         )
+
+
+def _staying(conversations: Collection[int]) -> frozenset[int]:
+    """Those that nobody is deleting."""
+    rows = Conversation.objects.filter(stays(), pk__in=conversations).order_by()
+    return frozenset(rows.values_list("pk", flat=True))
 
 
 def _verdicts_of(conversations: Collection[int]) -> Mapping[int, list[Verdict]]:

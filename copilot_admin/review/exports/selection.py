@@ -13,6 +13,7 @@ from django.db.models import Max, Min, Q
 from django.utils import timezone
 
 from copilot_admin.models import Conversation, TurnText
+from copilot_admin.models.privacy import ERASED
 from copilot_admin.review.chosen import Chosen, read_filters
 from copilot_admin.review.filtering.days import PERIODS
 from copilot_admin.review.filters import FILTERS
@@ -118,12 +119,12 @@ def counted(selection: Selection) -> int | None:
         return len(selection.named)
     if selection.phrases:
         return None
-    rows = Conversation.objects.filter(selection.chosen.condition, _stays())
+    rows = Conversation.objects.filter(selection.chosen.condition, stays())
     return rows.order_by()[: COUNTED + 1].count()
 
 
 def _found(selection: Selection, here: Q) -> set[int]:
-    rows = Conversation.objects.filter(here, selection.chosen.condition, _stays()).order_by()
+    rows = Conversation.objects.filter(here, selection.chosen.condition, stays()).order_by()
     ids = set(rows.values_list("pk", flat=True))
     if not (ids and selection.phrases):
         return ids
@@ -131,9 +132,9 @@ def _found(selection: Selection, here: Q) -> set[int]:
     return set(texts.order_by().values_list("conversation_id", flat=True))
 
 
-def _stays() -> Q:
-    """Of a copilot that is being deleted, conversations are half gone already."""
-    return Q(copilot__deletion_requested_at=None)
+def stays() -> Q:
+    """Of conversations: neither they nor their copilot are being deleted, and half gone already."""
+    return Q(copilot__deletion_requested_at=None) & ~Q(principal__startswith=ERASED)
 
 
 def day_of(at: datetime) -> str:

@@ -7,7 +7,7 @@ from copilot_admin.models import Conversation
 from copilot_admin.review.exports.conversations import ExportedConversation, ExportOptions
 from copilot_admin.review.exports.format import About, ExportFormat
 from copilot_admin.review.exports.gathering import gathered
-from copilot_admin.review.exports.selection import Selection, next_window
+from copilot_admin.review.exports.selection import Selection, next_window, stays
 
 READ_AT_ONCE = 50  # rows of conversations
 
@@ -26,7 +26,8 @@ class Passed:
     """That everything down to an id was written.
 
     Attributes:
-        n_turns: Of the conversation that ended here; None where a window had nothing more.
+        n_turns: Of the conversation that ended here; None where a window had nothing more, or
+            it was deleted while it was read.
         may_rest: No text is read ahead; what is deleted while it rests will not be written.
     """
 
@@ -41,7 +42,8 @@ def written(walk: Walk, below: int) -> Iterator[str | Passed]:
         below = window.below
         for exported, is_last in _read(window.ids, walk.options):
             yield from walk.format.conversation(exported)
-            yield Passed(exported.row.pk, exported.n_turns, may_rest=is_last)
+            n_turns = None if exported.is_gone else exported.n_turns
+            yield Passed(exported.row.pk, n_turns, may_rest=is_last)
         yield Passed(below)
 
 
@@ -58,7 +60,7 @@ def _read(
     """The conversations, and of each whether it is the last that is read so far."""
     for start in range(0, len(ids), READ_AT_ONCE):
         some = ids[start : start + READ_AT_ONCE]
-        rows = Conversation.objects.select_related("copilot", "user").filter(pk__in=some)
+        rows = Conversation.objects.select_related("copilot", "user").filter(stays(), pk__in=some)
         for shelf in gathered(list(rows.order_by("-pk")), options):
             for exported in shelf:
                 yield exported, exported is shelf[-1]

@@ -10,6 +10,7 @@ from protocol.json import Json
 
 NOT_KEPT = "[not kept: the copilot's logging keeps no content]"
 LEFT_OUT = "[not exported: data was left out]"
+NOTHING_CAME = "[nothing came back for this call]"
 CUT = " [cut]"
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import (
+    Conversation,
     Criterion,
     CriterionKind,
     Feedback,
@@ -29,7 +30,7 @@ from copilot_admin.review.exports.formats.comma_separated import BYTE_ORDER_MARK
 from copilot_admin.review.exports.formats.markdown import fenced, plain
 from tests.admin.transcripts.transcript_rows import call, echo, results, rich_conversation
 from tests.factories import make_version
-from tests.journal.journaling import Client, ai, human
+from tests.journal.journaling import Client, ai, call_echo, call_event, human
 from tests.review.exports.exporting import said_by
 
 ABOUT = About(words="Copilot: <b>desk</b>", made_at=datetime(2026, 11, 22, 12, 0, tzinfo=UTC))
@@ -283,3 +284,20 @@ def test_every_format_keeps_its_contract(name: str):
     conversation = hostile_conversation()
     assert said_by(name, conversation) == said_by(name, conversation)
     assert "متن فارسی" in said_by(name, conversation)
+
+
+def test_a_call_that_nothing_came_back_for_is_followed_by_that():
+    """Else fine-tuning refuses the chat; at the end it stands as it is: that is what is learnt."""
+    client = Client(version=make_version(), trace_id="t")
+    client.ask("Price?").answer("", call_event())
+    (line,) = said_by("jsonl", Conversation.objects.get()).splitlines()
+    assert [one["role"] for one in json.loads(line)["messages"]] == ["user", "assistant"]
+    client.ask("Price?", call_echo(), "Never mind?").answer("Fine.")
+    (line,) = said_by("jsonl", Conversation.objects.get()).splitlines()
+    messages = json.loads(line)["messages"]
+    assert [one["role"] for one in messages] == ["user", "assistant", "tool", "user", "assistant"]
+    assert messages[2] == {
+        "role": "tool",
+        "tool_call_id": messages[1]["tool_calls"][0]["id"],
+        "content": "[nothing came back for this call]",
+    }

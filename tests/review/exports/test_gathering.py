@@ -2,13 +2,19 @@
 
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 import pytest
 
-from copilot_admin.models import Conversation, Rating, Verdict
+from copilot_admin.models import Cause, Conversation, Rating, Removal, Verdict
+from copilot_admin.models.privacy import ERASED
+from copilot_admin.privacy.rows import Gone
 from copilot_admin.review.exports import gathering
-from copilot_admin.review.exports.conversations import ExportOptions
+from copilot_admin.review.exports.conversations import ExportedConversation, ExportOptions
 from copilot_admin.review.exports.format import all_formats
 from copilot_admin.review.exports.gathering import gathered
+from copilot_admin.review.exports.selection import read_selection
+from copilot_admin.review.exports.walking import Passed, Walk, written
+from copilot_admin.upkeep import removing
 from tests.admin.transcripts.transcript_rows import long_conversation, rich_conversation
 from tests.factories import make_user, make_version
 from tests.journal.journaling import Client
@@ -96,3 +102,41 @@ def test_a_prompt_is_read_once_for_all_that_a_version_answered():
     small(10)
     plain, with_prompts = queries("jsonl", rows()), queries("jsonl", rows(), with_prompts=True)
     assert with_prompts == plain + 1
+
+
+def begin_to_remove(pk: int, cause: Cause) -> None:
+    """Takes a conversation; its rows go in the batches that follow."""
+    removal = Removal.objects.create(cause=cause, conversation=pk, moved_at=timezone.now())
+    assert removing.remove_batch(removal.pk) is removing.Step.MOVED
+    assert Conversation.objects.get(pk=pk).principal.startswith(ERASED)
+
+
+@pytest.fixture
+def _rows_go_later(monkeypatch) -> None:
+    monkeypatch.setattr(removing, "delete_first", lambda rows: Gone())
+
+
+@pytest.mark.usefixtures("_rows_go_later")
+@pytest.mark.parametrize("cause", list(Cause))
+def test_what_is_being_deleted_is_in_no_export_that_begins_then(cause: Cause):
+    small(3)
+    first, second, third = rows()
+    begin_to_remove(second.pk, cause)
+    walk = Walk(selection=read_selection(""), format=all_formats()["csv"], options=ExportOptions())
+    passed = [one for one in written(walk, first.pk + 1) if isinstance(one, Passed)]
+    assert [one.position for one in passed if one.n_turns] == [first.pk, third.pk]
+
+
+@pytest.mark.usefixtures("_rows_go_later")
+@pytest.mark.parametrize("with_data", [False, True])
+@pytest.mark.parametrize("name", list(all_formats()))
+def test_what_begins_to_be_deleted_while_it_is_read_is_not_written_by_halves(
+    name: str, with_data: bool
+):
+    small(1)
+    (row,) = rows()
+    exported = ExportedConversation(row, ExportOptions(with_data=with_data))
+    assert exported.n_turns == 1
+    begin_to_remove(row.pk, Cause.RETENTION)
+    text = "".join(all_formats()[name].conversation(exported))
+    assert ("Yes." in text, exported.is_gone) == (False, True)

@@ -12,6 +12,7 @@ from copilot_admin.review.exports.conversations import ExportedConversation, Exp
 from copilot_admin.review.exports.format import ExportFormat
 from copilot_admin.review.exports.words import (
     LEFT_OUT,
+    NOTHING_CAME,
     comments_of,
     cost_of,
     data_text,
@@ -46,15 +47,29 @@ class JsonLines(ExportFormat):
 
     def _way(self, conversation: ExportedConversation, way: Sequence[int]) -> Iterator[str]:
         facts: list[Message] = []
-        separator = '{"messages": ['
+        separator, called = '{"messages": [', ""
         for turn in conversation.turns(way):
-            for message in _messages(conversation, turn, is_first=not facts):
+            for message in _paired(called, _messages(conversation, turn, is_first=not facts)):
+                called = message["tool_calls"][0]["id"] if "tool_calls" in message else ""
                 yield separator + _dumped(message)
                 separator = ", "
             facts.append(_facts(conversation, turn))
         if facts:  # else all of it was deleted meanwhile
             start = separator if separator != ", " else ""
             yield f'{start}], "metadata": {_dumped(_about(conversation, facts))}}}\n'
+
+
+def _paired(called: str, messages: Iterator[Message]) -> Iterator[Message]:
+    """The messages, and before one that follows a call that nothing came back for, that nothing did.
+
+    A chat in which a call is not followed by its result is refused as a whole. At its end it may
+    stand: there it is what the model is to learn.
+    """
+    for message in messages:
+        if called and message["role"] != "tool":
+            yield {"role": "tool", "tool_call_id": called, "content": NOTHING_CAME}
+        called = message["tool_calls"][0]["id"] if "tool_calls" in message else ""
+        yield message
 
 
 def _messages(
