@@ -31,6 +31,8 @@ _MORE_WHEN_ESCAPED = 5  # characters, of a quote
 class Request(ASGIRequest):
     """A request whose body is there, within the limits of the edge."""
 
+    _post: QueryDict
+
     def __init__(self, scope: Scope, body_file: IO[Any]) -> None:
         super().__init__(scope, body_file)
         if is_api(scope["path"]) and isinstance(body_file, BytesIO):
@@ -44,7 +46,7 @@ class Request(ASGIRequest):
             RequestDataTooBig: The page that shows it again would take too much memory.
         """
         with _READING_FORMS:
-            super()._load_post_and_files()  # type: ignore[misc]  # there is no public way
+            super()._load_post_and_files()  # there is no public way
             texts = [text for _, values in self._post.lists() for text in values]
             if sum(map(_shown_bytes, texts)) > MOST_SHOWN_BYTES:
                 raise RequestDataTooBig("The page that shows the form again would be too large.")
