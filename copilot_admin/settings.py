@@ -148,9 +148,9 @@ MAX_BODY_BYTES = int(
 MAX_MESSAGES = int(
     env.number("COPILOT_MAX_MESSAGES", default=requests.MAX_MESSAGES, minimum=1, maximum=10_000)
 )
-# Of the texts in one form, in all: more than a prompt may have. A character beside an emoji takes four
-# bytes, and each layer of the page that shows them again makes a copy.
-DATA_UPLOAD_MAX_MEMORY_SIZE = min(MAX_BODY_BYTES, 4 * 1024 * 1024)
+# Of the texts in one form, in all: ten megabytes that somebody pasted into a prompt come back to him
+# with a sentence. Each layer of the page that shows them again makes a copy.
+DATA_UPLOAD_MAX_MEMORY_SIZE = min(MAX_BODY_BYTES, 12 * 1024 * 1024)
 FILE_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = 1000  # as many copilot files as an import takes at once
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000  # a copilot with a hundred rows in each of its lists

@@ -5,6 +5,8 @@ event loop, and reads it back. And a task that it cancels keeps it alive, with r
 until the garbage collector comes by.
 """
 
+import asyncio
+import gc
 from io import BytesIO
 from sys import getsizeof
 from threading import Lock
@@ -13,6 +15,7 @@ from typing import IO, Any
 from django.core.exceptions import RequestAborted, RequestDataTooBig
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.template.response import TemplateResponse
 from django.utils.datastructures import MultiValueDict
 
 from copilot_admin.edge.asgi_types import Message, Receive, Scope, is_api
@@ -21,8 +24,11 @@ from copilot_admin.edge.asgi_types import Message, Receive, Scope, is_api
 # so many threads wanted the interpreter's lock before it.
 _READING_FORMS = Lock()
 # Of the texts in one form, escaped: the page that shows them again has some seven copies of them.
-# Four megabytes of quotes beside one emoji took 600 MB.
-MOST_SHOWN_BYTES = 5 * 1024 * 1024
+# Ten megabytes typed into a prompt are; four of quotes beside one emoji took 600 MB.
+MOST_SHOWN_BYTES = 12 * 1024 * 1024
+# Beyond it forms are answered one after the other, and what a page leaves behind goes at once: forms and
+# their fields hold each other, so three pages of 10 MB took 370 MB.
+_LARGE_FORM_BYTES = 1024 * 1024
 _ESCAPED = "&<>\"'"
 _SHORT = 1024  # characters; thousands of such texts are no more than the form may have in bytes
 _MORE_WHEN_ESCAPED = 5  # characters, of a quote
@@ -57,11 +63,23 @@ class Handler(ASGIHandler):
 
     request_class = Request
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._large_forms = asyncio.Lock()
+
     async def run_get_response(self, request: HttpRequest) -> HttpResponseBase:
         """Answers a request; when the answer is there, what was sent has been read."""
-        response = await super().run_get_response(request)
-        forget_form(request)
-        return response
+        if not _is_large_form(request):
+            response = await super().run_get_response(request)
+            forget_form(request)
+            return response
+        async with self._large_forms:
+            response = await super().run_get_response(request)
+            forget_form(request)
+            if isinstance(response, TemplateResponse):
+                response.context_data = None
+            gc.collect()  # some 50 ms, and seldom
+            return response
 
     async def read_body(self, receive: Receive) -> IO[Any]:  # type: ignore[override]  # any file will do
         """The body as a file, without a copy where it came in one message.
@@ -83,6 +101,11 @@ def _shown_bytes(text: str) -> int:
         return 0
     more = _MORE_WHEN_ESCAPED * sum(map(text.count, _ESCAPED))
     return getsizeof(text) * (len(text) + more) // len(text)
+
+
+def _is_large_form(request: HttpRequest) -> bool:
+    size = request.META.get("CONTENT_LENGTH") or "0"
+    return not is_api(request.path) and int(size) > _LARGE_FORM_BYTES
 
 
 def forget_body(request: HttpRequest) -> None:

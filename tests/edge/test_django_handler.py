@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from time import sleep
+from weakref import ref
 
 from django.core.exceptions import RequestAborted, RequestDataTooBig
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.template.response import TemplateResponse
 from django.test import RequestFactory
 from django.utils.datastructures import MultiValueDict
 import pytest
@@ -127,6 +129,54 @@ def test_a_form_is_read_no_further_than_its_page_may_show_again(monkeypatch, con
     assert not fits("'" * 7_000)
     assert not fits("'" * 2_000 + "\U0001f600")
     assert fits("x" * 9_000 + "\U0001f600")
+
+
+class Shown(Handler):
+    """Shows a form again, whose fields and itself hold each other, as Django's do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.at_once: list[int] = []
+        self.left: list[int] = []
+        self._made: list[ref[MultiValueDict[str, str]]] = []
+        self._showing = 0
+
+    async def get_response_async(self, request: HttpRequest) -> TemplateResponse:
+        self.left.append(sum(one() is not None for one in self._made))
+        self._showing += 1
+        await asyncio.sleep(0)  # another request may go on
+        self.at_once.append(self._showing)
+        self._showing -= 1
+        form = MultiValueDict({"text": [request.POST["text"]]})
+        form["itself"] = form  # type: ignore[assignment]
+        self._made.append(ref(form))
+        response = TemplateResponse(request, "400.html", {"form": form})
+        response.content = request.POST["text"]
+        return response
+
+
+@pytest.mark.parametrize(
+    ("size", "at_once", "left"), [(1001, {1}, {0}), (500, {1, 2, 3, 4}, {0, 1, 2, 3})]
+)
+def test_large_forms_are_answered_one_after_the_other_and_leave_nothing(
+    monkeypatch, size, at_once, left
+):
+    monkeypatch.setattr(django_handler, "_LARGE_FORM_BYTES", 1000)
+    app = Shown()
+
+    async def answered() -> list[HttpResponseBase]:
+        body = b"text=" + b"x" * (size - 5)
+        kind = "application/x-www-form-urlencoded"
+        headers = {"Content-Type": kind, "Content-Length": str(size)}
+        asked = scope("/admin/", method="POST", headers=headers)
+        requests = [Request(asked, BytesIO(body)) for _ in range(4)]
+        return list(await asyncio.gather(*map(app.run_get_response, requests)))
+
+    responses = asyncio.run(answered())
+    assert [response.content for response in responses] == [b"x" * (size - 5)] * 4
+    assert set(app.at_once) <= at_once
+    assert set(app.left) <= left
+    assert (len(set(app.at_once)) == 1) == (size > 1000)
 
 
 def test_forms_are_read_one_after_the_other(monkeypatch):
