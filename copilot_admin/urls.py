@@ -15,6 +15,7 @@ from copilot_admin.api.health import alive, ready
 
 NAMES = {"site_header": site.site_header, "site_title": site.site_title}
 handler400 = "copilot_admin.edge.error_pages.bad_request"
+handler404 = "copilot_admin.edge.error_pages.not_found"
 handler500 = "copilot_admin.edge.error_pages.server_error"
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),

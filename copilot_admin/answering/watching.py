@@ -121,6 +121,6 @@ async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 websocket_urlpatterns = [
-    path("ws/transcripts/<int:conversation_id>/", TranscriptConsumer.as_asgi()),
+    path("ws/transcripts/<id:conversation_id>/", TranscriptConsumer.as_asgi()),
     re_path("", _nothing_here),  # type: ignore[arg-type]  # an application, which channels routes to
 ]

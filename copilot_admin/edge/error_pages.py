@@ -7,9 +7,17 @@ from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
+from django.views.defaults import page_not_found
 
-from copilot_admin.edge.asgi_types import error_body
-from copilot_admin.errors import BodyTooLarge, RequestError, Unavailable
+from copilot_admin.edge.asgi_types import error_body, is_api
+from copilot_admin.edge.request_ids import request_id_of
+from copilot_admin.errors import (
+    BodyTooLarge,
+    MalformedBody,
+    NotFound,
+    RequestError,
+    Unavailable,
+)
 from copilot_admin.storage.damage import is_damage, note_damage
 from copilot_admin.storage.database_thread import is_outage
 from copilot_admin.storage.full_disk import is_no_room
@@ -21,6 +29,8 @@ _TOO_MUCH_TEXT = (
     "very many quotes it is a part of that. Write less into it."
 )
 _TOO_MANY_FIELDS = "The form has more than the {} fields that are read of one. Send fewer at once."
+_NOTHING_HERE = "There is nothing at this address. Check the path of the request."
+_NOT_UNDERSTOOD = "The request was not understood. Check the client."
 _TOO_MANY_FILES = "The form has more than the {} files that are read of one. Send fewer at once."
 
 logger = logging.getLogger(__name__)
@@ -36,7 +46,16 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if isinstance(exception, TooManyFilesSent):
         most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
         return _refused(request, BodyTooLarge(_TOO_MANY_FILES.format(most)))
+    if is_api(request.path_info):
+        return _refused(request, MalformedBody(_NOT_UNDERSTOOD, code="malformed-request"))
     return HttpResponse(render_to_string("400.html"), status=400)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's `handler404`; programs are told in their own words."""
+    if is_api(request.path_info):
+        return _refused(request, NotFound(_NOTHING_HERE))
+    return page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -70,6 +89,9 @@ def _form_kb() -> int:
 
 
 def _refused(request: HttpRequest, error: RequestError) -> HttpResponse:
-    if "text/html" not in request.headers.get("Accept", ""):  # a script of a page
-        return JsonResponse(error_body(error, request_id=None), status=error.status)
+    is_for_people = "text/html" in request.headers.get("Accept", "")  # none is of a page's script
+    if is_api(request.path_info) or not is_for_people:
+        body = error_body(error, request_id=request_id_of(request))
+        headers = {"Cache-Control": "no-store"}
+        return JsonResponse(body, status=error.status, headers=headers)
     return HttpResponse(render_to_string("refused.html", {"error": error}), status=error.status)

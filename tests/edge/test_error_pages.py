@@ -1,9 +1,11 @@
 """The pages for what is refused, missing or broken, in the look of the admin."""
 
 import errno
+import json
 import logging
 
 from django import db
+from django.core.exceptions import SuspiciousOperation
 from django.core.files.base import ContentFile
 from django.test import Client, RequestFactory
 from django.urls import reverse
@@ -12,7 +14,7 @@ import pytest
 from copilot_admin.admin.frame import site as frame
 from copilot_admin.config.logs import OneLineFormatter, WithoutRefusalTraceback
 from copilot_admin.config.roles import Role
-from copilot_admin.edge.error_pages import server_error
+from copilot_admin.edge.error_pages import bad_request, server_error
 from copilot_admin.errors import Unavailable
 from tests.factories import make_user
 
@@ -149,3 +151,23 @@ def test_a_form_that_is_too_large_is_told_what_is_too_much(
     assert [record.exc_info for record in caplog.records if record.levelno >= logging.ERROR] == [
         None
     ]
+
+
+@pytest.mark.parametrize("path", ["/v1/", "/v1/nothing", "/v1/copilots/a/b/c", "/v2/nothing"])
+@pytest.mark.parametrize("method", ["GET", "POST", "PROPFIND"])
+@pytest.mark.parametrize("accept", ["text/html", "*/*"])
+def test_programs_are_told_in_json_that_an_address_leads_nowhere(path, method, accept):
+    response = Client().generic(method, path, headers={"accept": accept})
+    said = response.json()
+    assert (response.status_code, said["code"]) == (404, "not-found")
+    sentence = said["message"] if path.startswith("/v2/") else said["detail"]
+    assert sentence.startswith("There is nothing at this address.")
+
+
+def test_programs_are_told_in_json_what_is_not_understood(rf):
+    request = rf.get("/v1/copilots/a/query", headers={"accept": "text/html"})
+    response = bad_request(request, SuspiciousOperation())
+    assert (response.status_code, json.loads(response.content)["code"]) == (
+        400,
+        "malformed-request",
+    )

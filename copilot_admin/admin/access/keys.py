@@ -137,7 +137,7 @@ class EndpointKeyAdmin(GuardedLookups, NoPopups, KeyModelAdmin):
     def get_urls(self) -> list[URLPattern]:
         """The stock addresses, and ours before them."""
         revoke = path(
-            "<int:pk>/revoke/",
+            "<id:pk>/revoke/",
             self.admin_site.admin_view(self.revoke_view),
             name="copilot_admin_endpointkey_revoke",
         )

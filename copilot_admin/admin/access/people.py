@@ -86,7 +86,7 @@ class PersonAdmin(GuardedLookups, NoPopups, PersonModelAdmin):
     def get_urls(self) -> list[URLPattern]:
         """The stock addresses, and the one of log-ins before them."""
         wrap = self.admin_site.admin_view
-        own = path("<int:pk>/log-ins/", wrap(self.log_ins_view), name="auth_user_log_ins")
+        own = path("<id:pk>/log-ins/", wrap(self.log_ins_view), name="auth_user_log_ins")
         return [own, *super().get_urls()]
 
     def log_ins_view(self, request: HttpRequest, pk: int) -> HttpResponse:

@@ -80,7 +80,7 @@ class DigestAdmin(GuardedLookups, NoPopups, AlertDigestModelAdmin):
     def get_urls(self) -> list[URLPattern]:
         """The stock addresses, and ours before them."""
         now = path(
-            "<int:pk>/now/",
+            "<id:pk>/now/",
             self.admin_site.admin_view(self.now_view),
             name="copilot_admin_alertdigest_now",
         )

@@ -56,7 +56,7 @@ class RuleAdmin(GuardedLookups, NoPopups, AlertRuleModelAdmin):
     def get_urls(self) -> list[URLPattern]:
         """The stock addresses, and ours before them."""
         trial = path(
-            "<int:pk>/test/",
+            "<id:pk>/test/",
             self.admin_site.admin_view(self.trial_view),
             name="copilot_admin_alertrule_test",
         )

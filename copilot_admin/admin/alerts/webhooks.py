@@ -89,8 +89,8 @@ class WebhookAdmin(GuardedLookups, AlertWebhookModelAdmin):
         wrap = self.admin_site.admin_view
         name = "copilot_admin_alertwebhook_{}".format
         own = [
-            path("<int:pk>/test/", wrap(self.trial_view), name=name("test")),
-            path("<int:pk>/secret/", wrap(self.secret_view), name=name("secret")),
+            path("<id:pk>/test/", wrap(self.trial_view), name=name("test")),
+            path("<id:pk>/secret/", wrap(self.secret_view), name=name("secret")),
         ]
         return own + super().get_urls()
 

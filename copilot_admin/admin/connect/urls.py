@@ -8,9 +8,9 @@ from copilot_admin.admin.frame.site import site
 
 app_name = "connect"
 urlpatterns = [
-    path("<int:pk>/", site.admin_view(page), name="page"),
-    path("<int:pk>/key/", site.admin_view(make_key), name="key"),
-    path("<int:pk>/allow/", site.admin_view(allow), name="allow"),
-    path("<int:pk>/forbid/", site.admin_view(forbid), name="forbid"),
-    path("<int:pk>/test/", site.admin_view(test), name="test"),
+    path("<id:pk>/", site.admin_view(page), name="page"),
+    path("<id:pk>/key/", site.admin_view(make_key), name="key"),
+    path("<id:pk>/allow/", site.admin_view(allow), name="allow"),
+    path("<id:pk>/forbid/", site.admin_view(forbid), name="forbid"),
+    path("<id:pk>/test/", site.admin_view(test), name="test"),
 ]

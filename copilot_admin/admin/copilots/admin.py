@@ -147,7 +147,7 @@ class CopilotAdmin(
         own = [
             path("publish/", wrap(self.publish_view), name="copilot_admin_copilot_publish"),
             path("preview/", wrap(self.preview_view), name="copilot_admin_copilot_preview"),
-            path("<int:pk>/image/", wrap(self.image_view), name="copilot_admin_copilot_image"),
+            path("<id:pk>/image/", wrap(self.image_view), name="copilot_admin_copilot_image"),
         ]
         pages = (
             self.template_urls() + self.version_urls() + self.question_urls() + self.replay_urls()

@@ -50,7 +50,7 @@ class ArchiveViews(CopilotViews):
         return [
             path("archive/", wrap(self.archive_view), name="copilot_admin_copilot_archive"),
             path(
-                "<int:pk>/back/",
+                "<id:pk>/back/",
                 wrap(self.bring_back_view),
                 name="copilot_admin_copilot_bring_back",
             ),

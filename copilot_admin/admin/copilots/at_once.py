@@ -63,9 +63,7 @@ class AtOnceViews(CopilotViews):
     def at_once_urls(self) -> list[URLPattern]:
         """Its address."""
         wrap = self.admin_site.admin_view
-        return [
-            path("<int:pk>/now/", wrap(self.at_once_view), name="copilot_admin_copilot_at_once")
-        ]
+        return [path("<id:pk>/now/", wrap(self.at_once_view), name="copilot_admin_copilot_at_once")]
 
     def at_once_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """Shows the switches; a POST turns them, after a question where people would notice.

@@ -29,7 +29,7 @@ class MemberViews(CopilotViews):
     def member_urls(self) -> list[URLPattern]:
         """Its address."""
         wrap = self.admin_site.admin_view
-        return [path("<int:pk>/members/", wrap(self.members_view), name=NAME)]
+        return [path("<id:pk>/members/", wrap(self.members_view), name=NAME)]
 
     def members_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """Who works on it; a POST adds, takes away, or opens it to all builders."""

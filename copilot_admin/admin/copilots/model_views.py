@@ -29,7 +29,7 @@ class ModelViews(CopilotViews):
         wrap, name = self.admin_site.admin_view, "copilot_admin_copilot"
         return [
             path("models/", wrap(self.models_view), name=f"{name}_models"),
-            path("<int:pk>/checklist/", wrap(self.checklist_view), name=f"{name}_checklist"),
+            path("<id:pk>/checklist/", wrap(self.checklist_view), name=f"{name}_checklist"),
         ]
 
     def models_view(self, request: HttpRequest) -> HttpResponseBase:

@@ -39,17 +39,17 @@ class QuestionViews(CopilotViews):
     def question_urls(self) -> list[URLPattern]:
         """The addresses of these pages."""
         wrap = self.admin_site.admin_view
-        base, name = "<int:pk>/questions", "copilot_admin_copilot_question"
+        base, name = "<id:pk>/questions", "copilot_admin_copilot_question"
         return [
             path(f"{base}/", wrap(self.questions_view), name=f"{name}s"),
             path(f"{base}/rows/", wrap(self.question_rows_view), name=f"{name}_rows"),
             path(f"{base}/ask/", wrap(self.ask_questions_view), name=f"{name}_ask"),
             path(f"{base}/stop/", wrap(self.stop_questions_view), name=f"{name}_stop"),
             path(f"{base}/fares/", wrap(self.question_fares_view), name=f"{name}_fares"),
-            path(f"{base}/<int:number>/", wrap(self.question_view), name=name),
-            path(f"{base}/<int:number>/move/", wrap(self.move_view), name=f"{name}_move"),
+            path(f"{base}/<id:number>/", wrap(self.question_view), name=name),
+            path(f"{base}/<id:number>/move/", wrap(self.move_view), name=f"{name}_move"),
             path(
-                f"{base}/<int:number>/differences/",
+                f"{base}/<id:number>/differences/",
                 wrap(self.differences_view),
                 name=f"{name}_differences",
             ),

@@ -40,15 +40,15 @@ class ReplayViews(QuestionViews):
     def replay_urls(self) -> list[URLPattern]:
         """The addresses of these pages."""
         wrap = self.admin_site.admin_view
-        base, name = "<int:pk>/replays", "copilot_admin_copilot_replay"
-        one = f"{base}/<int:number>"
+        base, name = "<id:pk>/replays", "copilot_admin_copilot_replay"
+        one = f"{base}/<id:number>"
         return [
             path(f"{base}/", wrap(self.replays_view), name=f"{name}s"),
             path(f"{one}/", wrap(self.replay_view), name=name),
             path(f"{one}/rows/", wrap(self.replay_rows_view), name=f"{name}_rows"),
             path(f"{one}/wish/", wrap(self.replay_wish_view), name=f"{name}_wish"),
             path(f"{one}/delete/", wrap(self.replay_delete_view), name=f"{name}_delete"),
-            path(f"{one}/pairs/<int:answer>/", wrap(self.pair_view), name=f"{name}_pair"),
+            path(f"{one}/pairs/<id:answer>/", wrap(self.pair_view), name=f"{name}_pair"),
         ]
 
     @method_decorator(require_http_methods(["GET", "HEAD", "POST"]))

@@ -58,12 +58,12 @@ class VersionViews(CopilotViews):
     def version_urls(self) -> list[URLPattern]:
         """The addresses of these pages."""
         wrap = self.admin_site.admin_view
-        base, name = "<int:pk>/versions", "copilot_admin_copilot"
+        base, name = "<id:pk>/versions", "copilot_admin_copilot"
         return [
             path(f"{base}/", wrap(self.versions_view), name=f"{name}_versions"),
             path(f"{base}/compare/", wrap(self.compare_view), name=f"{name}_compare"),
-            path(f"{base}/<int:number>/restore/", wrap(self.restore_view), name=f"{name}_restore"),
-            path(f"{base}/<int:number>/publish/", wrap(self.again_view), name=f"{name}_again"),
+            path(f"{base}/<id:number>/restore/", wrap(self.restore_view), name=f"{name}_restore"),
+            path(f"{base}/<id:number>/publish/", wrap(self.again_view), name=f"{name}_again"),
         ]
 
     def versions_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:

@@ -11,10 +11,10 @@ from copilot_admin.admin.playground.views import answer, ask
 
 app_name = "playground"
 urlpatterns = [
-    path("<int:pk>/ask/", ask, name="ask"),
-    path("<int:pk>/answer/", within_reach(answer), name="answer"),
-    path("<int:pk>/choices/", within_reach(choices), name="choices"),
-    path("<int:pk>/html/", within_reach(html_frame), name="html"),
-    path("<int:pk>/judge/", within_reach(judge), name="judge"),
-    path("<int:pk>/save/", within_reach(save), name="save"),
+    path("<id:pk>/ask/", ask, name="ask"),
+    path("<id:pk>/answer/", within_reach(answer), name="answer"),
+    path("<id:pk>/choices/", within_reach(choices), name="choices"),
+    path("<id:pk>/html/", within_reach(html_frame), name="html"),
+    path("<id:pk>/judge/", within_reach(judge), name="judge"),
+    path("<id:pk>/save/", within_reach(save), name="save"),
 ]

@@ -48,9 +48,9 @@ class PrivacyViews(ComponentViews):
         wrap = self.admin_view
         own: list[URLPattern | URLResolver] = [
             path("privacy/", wrap(self.privacy_view), name="privacy"),
-            path("privacy/copilots/<int:pk>/", wrap(self.keeping_view), name="privacy_keeping"),
+            path("privacy/copilots/<id:pk>/", wrap(self.keeping_view), name="privacy_keeping"),
             path("privacy/hold/", wrap(self.hold_view), name="privacy_hold"),
-            path("privacy/release/<int:pk>/", wrap(self.release_view), name="privacy_release"),
+            path("privacy/release/<id:pk>/", wrap(self.release_view), name="privacy_release"),
             path("privacy/erase/", wrap(self.erase_view), name="privacy_erase"),
         ]
         return own + super().get_urls()

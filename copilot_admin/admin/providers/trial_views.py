@@ -40,8 +40,8 @@ class TrialViews(ProviderModelAdmin):
         return [
             path("test/", wrap(self.test_form_view), name=f"{name}_test_form"),
             path("models/", wrap(self.models_form_view), name=f"{name}_models_form"),
-            path("<int:pk>/test/", wrap(self.test_view), name=f"{name}_test"),
-            path("<int:pk>/models/", wrap(self.models_view), name=f"{name}_models"),
+            path("<id:pk>/test/", wrap(self.test_view), name=f"{name}_test"),
+            path("<id:pk>/models/", wrap(self.models_view), name=f"{name}_models"),
         ]
 
     def test_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:

@@ -69,10 +69,10 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
         wrap = self.admin_site.admin_view
         name = "copilot_admin_transcriptexport_{}".format
         own = [
-            path("<int:pk>/state/", wrap(self.state_view), name=name("state")),
-            path("<int:pk>/file/", wrap(self.file_view), name=name("file")),
-            path("<int:pk>/stop/", wrap(self.stop_view), name=name("stop")),
-            path("<int:pk>/discard/", wrap(self.discard_view), name=name("discard")),
+            path("<id:pk>/state/", wrap(self.state_view), name=name("state")),
+            path("<id:pk>/file/", wrap(self.file_view), name=name("file")),
+            path("<id:pk>/stop/", wrap(self.stop_view), name=name("stop")),
+            path("<id:pk>/discard/", wrap(self.discard_view), name=name("discard")),
         ]
         return own + super().get_urls()
 

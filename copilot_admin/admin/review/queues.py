@@ -63,8 +63,8 @@ class QueueAdmin(GuardedLookups, QueueModelAdmin):
         wrap = self.admin_site.admin_view
         name = "copilot_admin_reviewqueue_{}".format
         own = [
-            path("<int:pk>/next/", wrap(self.next_view), name=name("next")),
-            path("<int:pk>/close/", wrap(self.close_view), name=name("close")),
+            path("<id:pk>/next/", wrap(self.next_view), name=name("next")),
+            path("<id:pk>/close/", wrap(self.close_view), name=name("close")),
         ]
         return own + super().get_urls()
 
