@@ -5,6 +5,9 @@ from copilot_admin.edge.lingering import Incoming, refuse
 from copilot_admin.errors import HeadersTooLarge
 
 MOST_HEADER_BYTES = 64 * 1024  # names, values and the address; nginx and browsers stay far below
+MOST_HEADERS = (
+    1000  # each takes some 200 bytes of memory, however short it is; browsers send twenty
+)
 _SEPARATORS = 4  # of each header: a colon, a space, the end of the line
 
 
@@ -16,16 +19,20 @@ class HeaderLimits:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
-        if scope["type"] == "lifespan" or size_of_head(scope) <= MOST_HEADER_BYTES:
+        if scope["type"] == "lifespan" or _is_within(scope):
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1009})
         else:
             error = HeadersTooLarge(
-                "The headers of the request are larger than the 64 KB this server accepts. "
-                "Send fewer headers or cookies, and a shorter address."
+                "The headers of the request are larger than the 64 KB this server accepts, or more "
+                "than a thousand. Send fewer headers or cookies, and a shorter address."
             )
             await refuse(scope, Incoming(receive), send, error)
+
+
+def _is_within(scope: Scope) -> bool:
+    return len(scope["headers"]) <= MOST_HEADERS and size_of_head(scope) <= MOST_HEADER_BYTES
 
 
 def size_of_head(scope: Scope) -> int:

@@ -4,6 +4,9 @@ The application sees a request when its head is complete, and counts it then. A 
 ends would be collected for ever, and one that comes in drops be awaited: nothing but the protocol
 can see it. uvicorn itself only ends connections that were answered and have been silent since.
 
+Heads that have not ended are held in memory: of all connections together they have little room, and of
+each no more lines are kept than show that there are too many.
+
 What a client writes behind its body (trailers) is no header: a proxy that replaces the header which
 names a user lets trailers pass.
 """
@@ -11,11 +14,17 @@ names a user lets trailers pass.
 import asyncio
 import json
 
+from copilot_admin.edge.header_limits import MOST_HEADER_BYTES, MOST_HEADERS
 from copilot_admin.edge.proxy_headers import PEER_KEY
 from copilot_admin.server.early_requests import EarlyRequests
 
 # Above the application's own limit, so that heads which do end are refused with all its headers.
 MOST_HEAD_BYTES = 256 * 1024
+# Of heads of all connections that go on, counted with what a line takes; a head of the usual size goes
+# on whatever the others take. A thousand with 180 kB of short lines took 2 GB.
+MOST_UNFINISHED_BYTES = 16 * 1024 * 1024
+USUAL_HEAD_BYTES = 16 * 1024
+LINE_BYTES = 200
 # From the first byte, or from the connection on, to the end of a head; browsers open connections
 # ahead, and open another where one was closed.
 HEAD_SECONDS = 20.0
@@ -44,11 +53,27 @@ _SLOW = _answer(
     "Send it again.",
     code="headers-timeout",
 )
+_BUSY = _answer(
+    "503 Service Unavailable",
+    detail="The server is receiving too many requests with long headers at once. Try again in a few "
+    "seconds.",
+    code="busy",
+)
 _MALFORMED = _answer(
     "400 Bad Request",
     detail="What was sent is no HTTP request that this server can read. Check the client.",
     code="malformed-request",
 )
+
+
+class UnfinishedHeads:
+    """What the heads take that have not ended, of all connections of the process."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+
+UNFINISHED = UnfinishedHeads()
 
 
 class BoundedHeads(EarlyRequests):
@@ -57,6 +82,8 @@ class BoundedHeads(EarlyRequests):
     _in_head = True  # also between two requests
     _has_body = False  # in the bytes at hand
     _head_bytes = 0
+    _unfinished = 0  # of the head, as all of them are counted
+    _lines = _line_bytes = 0  # of the head
     _head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as its base
@@ -67,24 +94,29 @@ class BoundedHeads(EarlyRequests):
     def connection_lost(self, exc: Exception | None) -> None:
         """The client is gone."""
         self._stop_waiting()
+        self._is_finished()
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
         """A head begins."""
         self._in_head = True
+        self._lines = self._line_bytes = 0
         super().on_message_begin()
         if self.client is not None:  # before any middleware makes another of it
             self.scope[PEER_KEY] = self.client[0]  # type: ignore[literal-required]  # ours
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A line of the head; those of trailers come here too (RFC 9110, 6.5.1)."""
-        if self._in_head:
-            super().on_header(name, value)
+        self._lines += 1
+        if self._in_head and self._lines <= MOST_HEADERS + 1:
+            if self._line_bytes <= MOST_HEADER_BYTES:
+                super().on_header(name, value)
+            self._line_bytes += len(name) + len(value)
 
     def on_headers_complete(self) -> None:
         """A head has ended."""
         self._in_head = False
-        self._head_bytes = 0
+        self._is_finished()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -107,15 +139,26 @@ class BoundedHeads(EarlyRequests):
         else:
             self._stop_waiting()
         if self._has_body:
-            self._head_bytes = 0
+            self._is_finished()
         elif was_in_head == self._in_head:
             self._count(data)
 
     def _count(self, data: bytes) -> None:
         """Gives up on a head that has had too many bytes."""
+        if self.is_deaf:
+            return
         self._head_bytes += len(data)
-        if self._head_bytes > MOST_HEAD_BYTES and not self.is_deaf:
+        unfinished = self._head_bytes + LINE_BYTES * min(self._lines, MOST_HEADERS)
+        UNFINISHED.bytes += unfinished - self._unfinished
+        self._unfinished = unfinished
+        if self._head_bytes > MOST_HEAD_BYTES:
             self._refuse(_ENDLESS)
+        elif unfinished > USUAL_HEAD_BYTES and UNFINISHED.bytes > MOST_UNFINISHED_BYTES:
+            self._refuse(_BUSY)
+
+    def _is_finished(self) -> None:
+        UNFINISHED.bytes -= self._unfinished
+        self._head_bytes = self._unfinished = 0
 
     def _await_head(self) -> None:
         """Lets the time run within which a head has to end, unless it runs already."""
@@ -145,6 +188,7 @@ class BoundedHeads(EarlyRequests):
     def _refuse(self, answer: bytes) -> None:
         """Says why, unless an answer has begun, and ends the connection when the client does."""
         self._stop_waiting()
+        self._is_finished()
         begun = self.answering
         self.give_up_answer()  # nothing it says could be told from the refusal
         if begun is None or begun.response_complete or not begun.response_started:

@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 
 from copilot_admin.asgi import application
-from copilot_admin.edge.header_limits import MOST_HEADER_BYTES, HeaderLimits, size_of_head
+from copilot_admin.edge.header_limits import (
+    MOST_HEADER_BYTES,
+    MOST_HEADERS,
+    HeaderLimits,
+    size_of_head,
+)
 from tests.edge.asgi_client import call, scope
 from tests.edge.test_edge import QUERY, echo
 
@@ -36,8 +41,8 @@ def test_headers_of_64_kb_pass_and_one_byte_more_does_not():
     assert json.loads(refused.body) == {
         "code": "headers-too-large",
         "detail": (
-            "The headers of the request are larger than the 64 KB this server accepts. "
-            "Send fewer headers or cookies, and a shorter address."
+            "The headers of the request are larger than the 64 KB this server accepts, or more "
+            "than a thousand. Send fewer headers or cookies, and a shorter address."
         ),
     }
 
@@ -53,6 +58,12 @@ def test_headers_of_64_kb_pass_and_one_byte_more_does_not():
 )
 def test_many_small_headers_and_a_long_address_count_as_well(more):
     assert call(LIMITED, scope(QUERY, **more)).status == 431
+
+
+def test_a_thousand_headers_pass_and_one_more_does_not():
+    for number, status in ((MOST_HEADERS, 200), (MOST_HEADERS + 1, 431)):
+        request = scope(QUERY, headers={f"X-{place}": "" for place in range(number)})
+        assert call(LIMITED, request, body=[b""]).status == status
 
 
 def test_who_still_sends_a_body_hears_the_refusal_first_and_is_heard_out():

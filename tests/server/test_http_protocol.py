@@ -9,6 +9,8 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
+from copilot_admin.edge.header_limits import MOST_HEADER_BYTES, MOST_HEADERS
+from copilot_admin.server import http_protocol
 from copilot_admin.server.http_protocol import (
     HEAD_SECONDS,
     LINGERING_SECONDS,
@@ -67,13 +69,13 @@ def protocol_of(wire: Wire | None, *, app: Any, state: ServerState) -> BoundedHe
     return protocol
 
 
-def wire_after(pieces: Iterable[bytes]) -> Wire:
+def wire_after(pieces: Iterable[bytes], *, app: Any = echo) -> Wire:
     """The wire when pieces have come and what they asked for is answered."""
     wire = Wire()
 
     async def scenario() -> None:
         state = ServerState()
-        protocol = protocol_of(wire, app=echo, state=state)
+        protocol = protocol_of(wire, app=app, state=state)
         for piece in pieces:
             if not wire.closed:
                 protocol.data_received(piece)
@@ -111,6 +113,72 @@ def test_a_head_without_an_end_is_given_up(pieces):
 def test_a_head_that_ends_in_time_is_the_applications_to_judge():
     wire = wire_after([START + b"X: ", *[b"x" * PIECE] * 3, b"\r\nContent-Length: 2\r\n\r\nhi"])
     assert (wire.written.startswith(b"HTTP/1.1 200 OK"), wire.closed) == (True, False)
+
+
+def test_of_many_lines_no_more_are_kept_than_show_that_they_are_too_many():
+    seen: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(scope["headers"])
+        await echo(scope, receive, send)
+
+    for line, most in ((b"X: y\r\n", MOST_HEADERS), (b"X: " + b"y" * 1000 + b"\r\n", 60)):
+        wire_after([START, line * most, b"\r\n"], app=app)
+        wire_after([START, line * (most + 2000 // len(line) * 10), b"\r\n"], app=app)
+    fits, too_many, fit, too_long = map(len, seen)
+    assert (fits, too_many, fit) == (MOST_HEADERS + 1, MOST_HEADERS + 1, 61)
+    assert MOST_HEADER_BYTES // 1000 < too_long < 70
+
+
+class TestUnfinishedHeads:
+    """Of all connections together they have little room."""
+
+    LONG = START + b"X: y\r\n" * 500  # counted with some 100 KB
+
+    @pytest.fixture(autouse=True)
+    def little_room(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(http_protocol, "MOST_UNFINISHED_BYTES", 3 * len(self.LONG) + 300_000)
+        assert http_protocol.UNFINISHED.bytes == 0
+
+    def answers(self, pieces: list[bytes]) -> list[bytes]:
+        """What four are told that begin long heads and, in turn, say something more."""
+
+        async def scenario() -> list[bytes]:
+            wires = [Wire() for _ in range(4)]
+            state = ServerState()
+            open_ones = [protocol_of(wire, app=echo, state=state) for wire in wires]
+            for one in open_ones:
+                one.data_received(self.LONG)
+            for piece in pieces:
+                open_ones[-1].data_received(piece)
+            for one in open_ones:
+                one.connection_lost(None)
+            return [wire.written[:12] for wire in wires]
+
+        said = run_at_once(scenario())
+        assert http_protocol.UNFINISHED.bytes == 0
+        return said
+
+    def test_who_wants_more_than_is_left_is_put_off(self):
+        assert self.answers([]) == [b"", b"", b"", b"HTTP/1.1 503"]
+
+    def test_heads_of_the_usual_size_go_on(self, monkeypatch):
+        monkeypatch.setattr(http_protocol, "USUAL_HEAD_BYTES", 200_000)
+        assert self.answers([]) == [b""] * 4
+
+    def test_what_has_ended_makes_room(self):
+        async def scenario() -> list[bytes]:
+            wires = [Wire() for _ in range(9)]
+            state = ServerState()
+            for wire in wires:
+                protocol = protocol_of(wire, app=echo, state=state)
+                protocol.data_received(self.LONG)
+                protocol.data_received(b"Content-Length: 0\r\n\r\n")
+            await asyncio.gather(*state.tasks)
+            return [wire.written[:12] for wire in wires]
+
+        assert run_at_once(scenario()) == [b"HTTP/1.1 200"] * 9
+        assert http_protocol.UNFINISHED.bytes == 0
 
 
 def test_a_body_is_no_head():
