@@ -1,6 +1,7 @@
 """Two workers serve through PgBouncer in transaction mode, with fewer connections than they think."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 import re
 from urllib.parse import urlsplit
@@ -27,7 +28,8 @@ from tests.services import pgbouncer
 pytestmark = [pytest.mark.nightly, pytest.mark.pgbouncer, pytest.mark.postgres]
 OPERATIONS = (BASE_DIR / "docs" / "operations.md").read_text()
 (FILE,) = re.findall(r"```ini\n(\[databases\].*?)```", OPERATIONS, re.DOTALL)
-QUESTIONS = 60
+QUESTIONS = 200
+POOL = 5
 COPILOT = """
 format: 1
 providers: [{name: R, kind: rehearsal}]
@@ -36,7 +38,7 @@ copilots: [{slug: news, name: News, provider: R, model: rehearsal, description: 
 
 
 def configured(folder: Path, port: int, database: str) -> Path:
-    """The file of the documents, for this machine: two connections for all."""
+    """The file of the documents, for this machine: a few connections for all."""
     server = urlsplit(database)
     text = FILE
     for before, after in {
@@ -48,7 +50,7 @@ def configured(folder: Path, port: int, database: str) -> Path:
         r"^auth_type = .*": "auth_type = any",
         r"^auth_file = .*": "",
         r"^(logfile|pidfile|unix_socket_dir) = .*": "",
-        r"^default_pool_size = .*": "default_pool_size = 2",
+        r"^default_pool_size = .*": f"default_pool_size = {POOL}",
     }.items():
         text, found = re.subn(before, after, text, flags=re.MULTILINE)
         assert found, before
@@ -57,6 +59,20 @@ def configured(folder: Path, port: int, database: str) -> Path:
     give_to_nobody(file)
     folder.chmod(0o755)
     return file
+
+
+SESSION = """
+SELECT current_setting('statement_timeout'), current_setting('lock_timeout'),
+  current_setting('idle_in_transaction_session_timeout'), current_setting('jit'),
+  (SELECT count(*) FROM pg_prepared_statements), (SELECT count(*) FROM pg_listening_channels())
+"""
+
+
+def of_each_connection(address: str) -> set[tuple[object, ...]]:
+    """What the connections behind PgBouncer have of their sessions; each is held while others are asked."""
+    with ExitStack() as stack:
+        clients = [stack.enter_context(psycopg.connect(address)) for _ in range(POOL)]
+        return {client.execute(SESSION, prepare=False).fetchone() for client in clients}
 
 
 def test_questions_and_pages_need_no_connection_of_their_own(tmp_path):
@@ -73,6 +89,8 @@ def test_questions_and_pages_need_no_connection_of_their_own(tmp_path):
             **direct,
             "DATABASE_URL": f"postgres://copilot@127.0.0.1:{bouncer}/copilot",
             "COPILOT_PGBOUNCER": "on",
+            "COPILOT_ANONYMOUS_CONCURRENT": "0",
+            "COPILOT_ANONYMOUS_PER_MINUTE": "0",
         }
         with (
             program([*command, str(file)], port=bouncer, log=tmp_path / "pgbouncer.log"),
@@ -80,7 +98,7 @@ def test_questions_and_pages_need_no_connection_of_their_own(tmp_path):
         ):
             manage(through, "copilots", "import", str(tmp_path / "news.yaml"), "--publish")
             url = f"http://127.0.0.1:{port}/v1/copilots/news/query"
-            with ThreadPoolExecutor(20) as clients:
+            with ThreadPoolExecutor(40) as clients:
                 told = list(clients.map(lambda _: asked(url, QUESTION)[0], range(QUESTIONS)))
             assert told == [200] * QUESTIONS
             manage(through, "copilots", "export", "--out", str(tmp_path / "out.yaml"))
@@ -100,9 +118,16 @@ def test_questions_and_pages_need_no_connection_of_their_own(tmp_path):
                     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
                     "AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
                 ).fetchone()
+                # Nothing of a session is left behind in what all share.
+                (locks,) = rows.execute(
+                    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = "
+                    "(SELECT oid FROM pg_database WHERE datname = current_database())"
+                ).fetchone()
                 outcomes = rows.execute(
                     "SELECT outcome, count(*) FROM copilot_admin_run GROUP BY outcome"
                 ).fetchall()
+            held = of_each_connection(f"host=127.0.0.1 port={bouncer} user=copilot dbname=copilot")
         file.unlink()
         readable.rmdir()
-    assert (others <= 2, outcomes) == (True, [("completed", QUESTIONS)])
+    assert (others <= POOL, locks, outcomes) == (True, 0, [("completed", QUESTIONS)])
+    assert held == {("3s", "2s", "10s", "off", 0, 0)}
