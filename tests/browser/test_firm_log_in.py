@@ -6,9 +6,10 @@ from typing import Any
 from playwright.sync_api import Page, expect
 import pytest
 
+from copilot_admin.admin.logins import discovery
 from copilot_admin.models import Copilot
-from tests.admin.logins.provider import running_provider
-from tests.factories import make_copilot
+from tests.admin.logins.provider import Provider, running_provider
+from tests.factories import make_copilot, make_user
 
 pytestmark = [
     pytest.mark.browser,
@@ -52,3 +53,21 @@ def test_the_way_in_on_the_spot_and_out(page: Page, base_url: str, settings: Any
         page.get_by_role("button", name="Log out").click()
         page.wait_for_url(f"{provider.url}/oauth2/end_session?**")
         assert (complaints, [one for one in heard if "Content Security" in one]) == ([], [])
+
+
+def test_a_firm_that_does_not_answer_is_told_and_a_password_still_leads_in(
+    page: Page, base_url: str, settings: Any
+):
+    discovery.forget()
+    settings.FIRM_LOG_IN = Provider("http://127.0.0.1:9").log_in(label="Example Bank")
+    make_user(username="root", is_superuser=True)
+    page.context.clear_cookies()
+    page.goto(f"{base_url}/admin/")
+    page.get_by_role("link", name="Log in with Example Bank").click()
+    expect(page.get_by_text("does not answer. Try again in a minute.")).to_be_visible()
+    page.get_by_role("link", name="Use a password").click()
+    page.get_by_label("Username").fill("root")
+    page.locator("#id_password").fill("secret")
+    page.get_by_role("button", name="Log in").click()
+    expect(page.locator("#user-tools")).to_be_visible()
+    discovery.forget()

@@ -109,10 +109,18 @@ def _address(
 ) -> str:
     value = said.get(name)
     schemes = ("https",) if provider.issuer.startswith("https:") else ("http", "https")
-    if isinstance(value, str) and urlsplit(value).scheme in schemes and urlsplit(value).hostname:
+    if isinstance(value, str) and _is_address(value, schemes):
         return value
     if needed:
         raise Unavailable(
             _("Your firm's log-in names no usable %(name)s. Tell an operator.") % {"name": name}
         )
     return ""
+
+
+def _is_address(text: str, schemes: tuple[str, ...]) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # such as brackets that do not close
+        return False
+    return parts.scheme in schemes and bool(parts.hostname)

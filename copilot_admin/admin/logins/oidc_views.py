@@ -150,12 +150,14 @@ def _begun(request: HttpRequest) -> Mapping[str, Any] | None:
 def refused(request: HttpRequest, error: RequestError, *, following: str = "") -> HttpResponse:
     """The page that says why somebody was not let in."""
     logger.warning("Log-in with the firm's account refused: %s", error.public)
-    context = {
-        "error": error,
-        "again": f"{reverse('firm:start')}?{urlencode({'next': following})}"
-        if settings.FIRM_LOG_IN.oidc.is_there
-        else "",
-    }
+    firm, query = settings.FIRM_LOG_IN, urlencode({"next": following})
+    context: dict[str, object] = {"error": error}
+    if firm.oidc.is_there:
+        context["again"] = f"{reverse('firm:start')}?{query}"
+        # Where the firm's log-in is down, who has a password here need not know an address.
+        context["by_password"] = (
+            "" if firm.is_emergency_only else f"{reverse('admin:login')}?{query}"
+        )
     return render(request, "log_in_refused.html", context, status=error.status)
 
 

@@ -9,7 +9,9 @@ from django.test import Client
 from django.urls import reverse
 import jwt
 import pytest
+import requests
 
+from copilot_admin import models
 from copilot_admin.admin.logins import discovery, oidc_views
 from copilot_admin.admin.logins.exchange import Exchange
 from copilot_admin.config.firm_log_in import Passwords
@@ -188,9 +190,64 @@ class TestRefusals:
         settings.FIRM_LOG_IN = Provider("http://127.0.0.1:9").log_in()
         answer = browser.get(reverse("firm:start"))
         assert (answer.status_code, "does not answer" in words(answer)) == (503, True)
+        assert 'href="/admin/login/?next=%2Fadmin%2F">Use a password</a>' in words(answer)
         user = make_user(is_superuser=True)
         values = {"username": user.username, "password": "secret"}
         assert browser.post(reverse("admin:login"), values).status_code == 302
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            ValueError("no JSON"),
+            requests.ConnectionError("reset"),
+            requests.ReadTimeout("slow"),
+            [],
+            "a page",
+            {},
+            {"issuer": 7},
+            {"issuer": "http://127.0.0.1:9"},
+            {"issuer": "http://127.0.0.1:9", "authorization_endpoint": "javascript:alert(1)"},
+            {"issuer": "http://127.0.0.1:9", "authorization_endpoint": "ftp://a/b"},
+            {"issuer": "http://127.0.0.1:9", "authorization_endpoint": "http:///no-host"},
+            {"issuer": "http://127.0.0.1:9", "authorization_endpoint": ["http://a/b"]},
+            {"issuer": "http://127.0.0.1:9", "authorization_endpoint": "http://[::1"},
+        ],
+        ids=str,
+    )
+    def test_a_provider_that_talks_nonsense_is_said_in_words_and_passwords_go_on(
+        self, said, browser, settings, monkeypatch
+    ):
+        settings.FIRM_LOG_IN = Provider("http://127.0.0.1:9").log_in()
+        discovery.forget()
+
+        def answer(*_, **__):
+            if isinstance(said, Exception):
+                raise said
+            return said
+
+        monkeypatch.setattr(discovery, "json_of", answer)
+        found = browser.get(reverse("firm:start"))
+        discovery.forget()
+        assert (found.status_code, "firm&#x27;s log-in" in found.text) == (503, True)
+        user = make_user(is_superuser=True)
+        values = {"username": user.username, "password": "secret"}
+        assert browser.post(reverse("admin:login"), values).status_code == 302
+
+    @pytest.mark.parametrize("by_firm", [True, False], ids=["the firm's", "a local one"])
+    def test_whose_account_is_switched_off_while_he_works_does_nothing_more(
+        self, provider, browser, by_firm
+    ):
+        if by_firm:
+            provider.knows("ann", preferred_username="ann", groups=["it"])
+            log_in(browser, provider, "ann")
+        else:
+            browser.force_login(make_user(username="ann", is_superuser=True))
+        assert browser.get("/admin/").status_code == 200
+        User.objects.filter(username="ann").update(is_active=False)
+        page = browser.get("/admin/")
+        given = browser.post("/admin/copilot_admin/provider/add/", {"name": "Mine"})
+        assert (page.status_code, given.status_code) == (302, 302)
+        assert not models.Provider.objects.exists()
 
     def test_a_provider_of_another_name_is_refused(self, running, browser, settings):
         named = Provider(running.url.replace("localhost", "127.0.0.1"))
