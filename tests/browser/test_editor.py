@@ -10,6 +10,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.copilots.model_lists import keep_models
 from copilot_admin.copilots.slugs import slug_of
 from copilot_admin.models import Copilot, EndpointKey
+from tests.admin.copilots.test_images import picture
 from tests.browser.visits import PHONE, Visit, visit
 from tests.factories import make_copilot, make_provider, make_published, make_saved, make_user
 
@@ -371,7 +372,21 @@ def test_an_image_that_would_be_refused_is_refused_before_it_is_sent(ada: Visit)
     expect(page.get_by_role("alert")).to_have_text(
         "This is no PNG, JPEG or WebP file. Choose another."
     )
-    upload.set_input_files({"name": "a.png", "mimeType": "image/png", "buffer": b"x"})
+    # What it is called says nothing of what it is.
+    upload.set_input_files({"name": "b.png", "mimeType": "image/png", "buffer": picture()})
+    expect(page.locator('#preview img[src^="data:image/png"]')).to_be_visible()
+    for refused, words in (
+        (b"no picture", "This is no PNG, JPEG or WebP file. Choose another."),
+        (
+            picture(size=(2001, 2000)),
+            "This image has more than 4 million pixels. Choose a smaller one.",
+        ),
+    ):
+        upload.set_input_files({"name": "a.png", "mimeType": "image/png", "buffer": refused})
+        expect(page.get_by_role("alert")).to_have_text(words)
+        expect(page.locator("#preview img")).to_have_count(0)
+    assert upload.input_value() == ""
+    upload.set_input_files({"name": "a.png", "mimeType": "image/png", "buffer": picture()})
     expect(page.get_by_role("alert")).to_have_count(0)
     assert upload.input_value() != ""
     # The words are those of the page, not of the browser, and a file can be taken away again.

@@ -40,6 +40,7 @@ from copilot_admin.copilots.romanized import as_words
 from copilot_admin.copilots.slugs import free_slug, slug_of
 from copilot_admin.copilots.switched_providers import missing, named_in
 from copilot_admin.copilots.uploaded_images import MOST_BYTES, harmless_png
+from copilot_admin.engine.files.pictures import MOST_PIXELS_OF_AN_ICON
 from copilot_admin.engine.llm.parameters import RESERVED_PARAMETERS
 from copilot_admin.engine.tools.registry import find_tools, tool_names
 from copilot_admin.errors import ConfigurationError
@@ -49,6 +50,9 @@ LOOK = "_look"  # sent with what a browser kept of somebody's typing: it is show
 EFFORTS = ("minimal", "low", "medium", "high")
 # Parameters with a field of their own, in the order of the form.
 OWN_PARAMETERS = ("temperature", "max_tokens", "top_p", "reasoning_effort")
+
+
+NO_SUCH_PROVIDER = _("This provider is not there any more. Choose another.")
 
 
 class TableInputs:
@@ -71,7 +75,11 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
                 "accept": "image/png,image/jpeg,image/webp",
                 # Said by the page before anything is sent (`image-check.js`).
                 "data-most": MOST_BYTES,
+                "data-most-pixels": MOST_PIXELS_OF_AN_ICON,
                 "data-too-large": _("This image has more than 1 MB. Choose a smaller one."),
+                "data-too-many": _(
+                    "This image has more than 4 million pixels. Choose a smaller one."
+                ),
                 "data-other-kind": _("This is no PNG, JPEG or WebP file. Choose another."),
             }
         ),
@@ -139,9 +147,7 @@ class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
             self.fields["slug"].widget.attrs["data-letters"] = as_words()
         self._offer_models()
         if "provider" in self.fields:  # somebody deleted it while it was chosen here
-            self.fields["provider"].error_messages["invalid_choice"] = _(
-                "This provider is not there any more. Choose another."
-            )
+            self.fields["provider"].error_messages["invalid_choice"] = NO_SUCH_PROVIDER
 
     def is_valid(self) -> bool:
         """Whether the draft can be saved: who asked for a schema, or his copy, looks at it first."""

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.admin.copilots.checklist import checklist_of
+from copilot_admin.admin.copilots.form import NO_SUCH_PROVIDER
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
 from copilot_admin.copilots.drafts import drafts_of
 from copilot_admin.copilots.model_lists import ask_all, fetch_models, known_models
@@ -41,9 +42,11 @@ class ModelViews(CopilotViews):
         if request.method == "GET":
             known = known_models(number_in(request.GET.get("provider")))
             return JsonResponse({"models": known, "sentence": ""})
-        provider = Provider.objects.filter(pk=number_in(request.POST.get("provider"))).first()
+        chosen = number_in(request.POST.get("provider"))
+        provider = Provider.objects.filter(pk=chosen).first()
         if provider is None:
-            return JsonResponse({"models": [], "sentence": _("Choose a provider first.")})
+            sentence = NO_SUCH_PROVIDER if chosen else _("Choose a provider first.")
+            return JsonResponse({"models": [], "sentence": str(sentence)})
         try:
             found = fetch_models(provider)
         except (RunError, ConfigurationError) as error:

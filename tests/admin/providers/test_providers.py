@@ -336,6 +336,10 @@ def test_a_builder_fetches_models_for_the_form(
             "models": [],
             "sentence": "Choose a provider first.",
         }
+    assert client.post(url, {"provider": provider.pk + 1}).json() == {
+        "models": [],
+        "sentence": "This provider is not there any more. Choose another.",
+    }
     monkeypatch.setattr(scripted, "error", ProviderRefused("The key was refused."))
     assert client.post(url, {"provider": provider.pk}).json() == {
         "models": [],
@@ -376,6 +380,8 @@ def test_a_used_provider_is_not_deleted_and_names_who_uses_it(operator: Client) 
     published.save()
     page = operator.get(url_of(provider, "delete")).content.decode()
     assert "“Cloud” is used by: A draft, Published (their drafts or published versions)." in page
+    assert "protected related objects" not in page  # the library's words
+    assert f'href="{url_of(provider, "change")}">Back to the provider</a>' in page
     operator.post(url_of(provider, "delete"), {"post": "yes"})
     assert Provider.objects.filter(pk=provider.pk).exists()
 

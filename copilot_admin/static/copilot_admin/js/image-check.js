@@ -2,9 +2,19 @@
 
 const upload = document.getElementById("id_upload");
 
-upload?.addEventListener("change", () => {
+upload?.addEventListener("change", async () => {
   const [file] = upload.files;
-  const fault = file ? faultOf(file) : "";
+  tell("");
+  const fault = file ? await faultOf(file) : "";
+  if (!fault || upload.files[0] !== file) {
+    return; // it is right, or another one was chosen meanwhile
+  }
+  upload.value = "";
+  upload.dispatchEvent(new Event("change", { bubbles: true })); // the preview shows it no more
+  tell(fault);
+});
+
+function tell(fault) {
   document.getElementById("upload-fault")?.remove();
   upload.toggleAttribute("aria-invalid", Boolean(fault));
   if (fault) {
@@ -14,13 +24,23 @@ upload?.addEventListener("change", () => {
     note.setAttribute("role", "alert");
     note.textContent = fault;
     (upload.closest(".ca-file") ?? upload).after(note);
-    upload.value = "";
   }
-});
+}
 
-function faultOf(file) {
+async function faultOf(file) {
+  const { most, mostPixels, otherKind, tooLarge, tooMany } = upload.dataset;
   if (!upload.accept.split(",").includes(file.type)) {
-    return upload.dataset.otherKind;
+    return otherKind;
   }
-  return file.size > Number(upload.dataset.most) ? upload.dataset.tooLarge : "";
+  if (file.size > Number(most)) {
+    return tooLarge;
+  }
+  try {
+    const picture = await createImageBitmap(file); // a name and a type say nothing of what is in it
+    const pixels = picture.width * picture.height;
+    picture.close();
+    return pixels > Number(mostPixels) ? tooMany : "";
+  } catch {
+    return otherKind;
+  }
 }
