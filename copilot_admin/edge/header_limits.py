@@ -5,9 +5,7 @@ from copilot_admin.edge.lingering import Incoming, refuse
 from copilot_admin.errors import HeadersTooLarge
 
 MOST_HEADER_BYTES = 64 * 1024  # names, values and the address; nginx and browsers stay far below
-MOST_HEADERS = (
-    1000  # each takes some 200 bytes of memory, however short it is; browsers send twenty
-)
+MOST_HEADERS = 1000  # each takes some 200 bytes of memory, however short; browsers send twenty
 _SEPARATORS = 4  # of each header: a colon, a space, the end of the line
 
 
