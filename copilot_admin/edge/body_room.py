@@ -1,5 +1,7 @@
 """The room that request bodies of a process share; who finds none waits, and sends no further.
 
+Small bodies have some of their own, those of the usual size some beside the large ones.
+
 A body is counted from its first byte until its answer begins. For the one of which most has come the
 others leave room: several that are half there would otherwise wait for each other. While somebody
 waits, a body keeps its place only as long as it comes: who stalls is put out.
@@ -11,11 +13,14 @@ from contextlib import contextmanager
 
 from copilot_admin.errors import Unavailable
 
-SMALL_BYTES = 64 * 1024  # such bodies always have room
+SMALL_BYTES = 64 * 1024
+ROOM_OF_SMALL = 16 * 1024 * 1024  # theirs alone: full only of what stalls by the hundred
 USUAL_BYTES = 1024 * 1024  # these have some of their own: a dashboard with its data
 ROOM_OF_USUAL = 16 * 1024 * 1024
 # For what a body in front takes to be answered, and less than a client's own patience.
 PATIENCE_SECONDS = 15.0
+# The first bytes of who waits are there already: more than so many would fill the memory of them.
+MOST_WAITING = 200
 # While others wait, so much of a body has to come in so many seconds: a tenth of what is there, so
 # that what takes much of the room is done with it soon. 5 Mbit/s are enough for 10 MB.
 PACE_SECONDS = 2.0
@@ -28,6 +33,7 @@ class Share:
 
     Attributes:
         size: As it is counted.
+        wanted: The size for which there was no room, when it waits.
         came: Bytes that were received; also of what is not kept.
     """
 
@@ -38,6 +44,7 @@ class Share:
         self._pace: int | None = None  # where it has to be when it is looked at next
         self._kept = 0
         self.size = 0
+        self.wanted = 0
         self.came = 0
         self.is_put_out = False
 
@@ -92,9 +99,10 @@ class BodyRoom:
     def __init__(self, *, largest: int, most: int, seconds: float = PATIENCE_SECONDS) -> None:
         self.taken = 0
         self.most = most
+        self._small = 0  # of what is taken, by small bodies
         self._largest = largest
         self._seconds = seconds
-        self._coming: set[Share] = set()  # of the bodies that are not small
+        self._coming: set[Share] = set()
         self._waiting: dict[Share, asyncio.Future[None]] = {}
         self._watch: asyncio.TimerHandle | None = None  # while somebody waits
 
@@ -116,10 +124,8 @@ class BodyRoom:
         size = min(size, self._largest)
         if not self._fits(share, size):
             await self._wait(share, size)
-        self.taken += size - share.size
-        share.size = size
-        if size > SMALL_BYTES:
-            self._coming.add(share)
+        self._count(share, size)
+        self._coming.add(share)
 
     def arrived(self, share: Share) -> None:
         """A body is there, and the room is free that was left for the rest of it."""
@@ -128,12 +134,19 @@ class BodyRoom:
 
     def give_back(self, share: Share) -> None:
         """A body has gone."""
-        self.taken -= share.size
-        share.size = 0
+        self._count(share, 0)
         self.arrived(share)
+
+    def _count(self, share: Share, size: int) -> None:
+        self.taken += size - share.size
+        self._small += _if_small(size) - _if_small(share.size)
+        share.size = size
 
     async def _wait(self, share: Share, size: int) -> None:
         share.rest()
+        share.wanted = size
+        if len(self._waiting) >= MOST_WAITING:
+            raise _no_room()
         try:
             async with asyncio.timeout(self._seconds):
                 while not self._fits(share, size):
@@ -141,26 +154,29 @@ class BodyRoom:
                     self._keep_watch()
                     await self._waiting[share]
         except TimeoutError:
-            raise Unavailable(
-                "The server is receiving too much at once. Try again in a few seconds.",
-                code="busy",
-            ) from None
+            raise _no_room() from None
         finally:
             self._waiting.pop(share, None)
 
     def _keep_watch(self) -> None:
         """Looks in a while at how the bodies come on that have room."""
         if self._watch is None:
-            for share in self._coming - self._waiting.keys():
+            for share in self._in_the_way():
                 share.set_pace()
             self._watch = asyncio.get_running_loop().call_later(PACE_SECONDS, self._put_out_slow)
 
     def _put_out_slow(self) -> None:
         self._watch = None
         if self._waiting:
-            for share in self._coming - self._waiting.keys():
+            for share in self._in_the_way():
                 share.put_out_if_slow()
             self._keep_watch()
+
+    def _in_the_way(self) -> list[Share]:
+        """The bodies that come, and have what those want who wait."""
+        wanted = {share.wanted <= SMALL_BYTES for share in self._waiting}
+        coming = self._coming - self._waiting.keys()
+        return [share for share in coming if (share.size <= SMALL_BYTES) in wanted]
 
     def _look(self) -> None:
         """Wakes all who wait, in the order in which they came: what has gone may let several in."""
@@ -170,7 +186,7 @@ class BodyRoom:
 
     def _fits(self, share: Share, size: int) -> bool:
         if size <= SMALL_BYTES:
-            return True
+            return self._small + size - _if_small(share.size) <= ROOM_OF_SMALL
         taken = self.taken + size - share.size
         if size <= USUAL_BYTES:
             return taken <= self.most + ROOM_OF_USUAL
@@ -178,3 +194,13 @@ class BodyRoom:
         first = max(large, key=lambda one: one.size, default=share)
         rest = 0 if share is first else self._largest - first.size
         return taken + rest <= self.most
+
+
+def _no_room() -> Unavailable:
+    return Unavailable(
+        "The server is receiving too much at once. Try again in a few seconds.", code="busy"
+    )
+
+
+def _if_small(size: int) -> int:
+    return size if size <= SMALL_BYTES else 0

@@ -24,10 +24,12 @@ class EarlyRequests(HttpToolsProtocol):
     Attributes:
         is_deaf: Nothing that still comes is looked at.
         answering: What is being answered, or was last.
+        has_untold_length: Of the body that comes, or came last.
     """
 
     is_deaf = False
     answering: RequestResponseCycle | None = None
+    has_untold_length = False
     _held = b""
     _in_body = False  # also in its trailers
     _body_left = 0  # as far as it was told
@@ -63,6 +65,7 @@ class EarlyRequests(HttpToolsProtocol):
         """A head has ended."""
         self._in_body = True
         self._body_left = _length_in(self.headers)
+        self.has_untold_length = not self._body_left
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:

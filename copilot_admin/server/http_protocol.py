@@ -25,6 +25,10 @@ MOST_HEAD_BYTES = 256 * 1024
 MOST_UNFINISHED_BYTES = 16 * 1024 * 1024
 USUAL_HEAD_BYTES = 16 * 1024
 LINE_BYTES = 200
+# Of a body whose length nobody told, so many pieces may be as small as anything: those of a byte cost
+# the event loop more than a second for each megabyte of them.
+MOST_SMALL_PIECES = 1000
+SMALL_PIECE_BYTES = 16  # on average
 # From the first byte, or from the connection on, to the end of a head; browsers open connections
 # ahead, and open another where one was closed.
 HEAD_SECONDS = 20.0
@@ -59,6 +63,11 @@ _BUSY = _answer(
     "seconds.",
     code="busy",
 )
+_TOO_SMALL = _answer(
+    "400 Bad Request",
+    detail="The body comes in thousands of pieces of a few bytes each. Send it in larger ones.",
+    code="malformed-request",
+)
 _MALFORMED = _answer(
     "400 Bad Request",
     detail="What was sent is no HTTP request that this server can read. Check the client.",
@@ -84,6 +93,7 @@ class BoundedHeads(EarlyRequests):
     _head_bytes = 0
     _unfinished = 0  # of the head, as all of them are counted
     _lines = _line_bytes = 0  # of the head
+    _pieces = _piece_bytes = 0  # of the body
     _head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as its base
@@ -101,6 +111,7 @@ class BoundedHeads(EarlyRequests):
         """A head begins."""
         self._in_head = True
         self._lines = self._line_bytes = 0
+        self._pieces = self._piece_bytes = 0
         super().on_message_begin()
         if self.client is not None:  # before any middleware makes another of it
             self.scope[PEER_KEY] = self.client[0]  # type: ignore[literal-required]  # ours
@@ -122,6 +133,8 @@ class BoundedHeads(EarlyRequests):
     def on_body(self, body: bytes) -> None:
         """A piece of a body."""
         self._has_body = True
+        self._pieces += 1
+        self._piece_bytes += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -140,8 +153,15 @@ class BoundedHeads(EarlyRequests):
             self._stop_waiting()
         if self._has_body:
             self._is_finished()
+            self._look_at_pieces()
         elif was_in_head == self._in_head:
             self._count(data)
+
+    def _look_at_pieces(self) -> None:
+        """Gives up on a body that is cut too small by whoever sends it, not by the line."""
+        too_small = self._piece_bytes < SMALL_PIECE_BYTES * self._pieces
+        if self._pieces > MOST_SMALL_PIECES and too_small and self.has_untold_length:
+            self._refuse(_TOO_SMALL)
 
     def _count(self, data: bytes) -> None:
         """Gives up on a head that has had too many bytes."""
@@ -189,6 +209,7 @@ class BoundedHeads(EarlyRequests):
         """Says why, unless an answer has begun, and ends the connection when the client does."""
         self._stop_waiting()
         self._is_finished()
+        self.parser = None  # type: ignore[assignment]  # it holds what it has not read to its end
         begun = self.answering
         self.give_up_answer()  # nothing it says could be told from the refusal
         if begun is None or begun.response_complete or not begun.response_started:

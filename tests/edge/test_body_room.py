@@ -15,7 +15,13 @@ LARGEST, MOST = 10, 20
 
 @pytest.fixture(autouse=True)
 def small_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = {"SMALL_BYTES": 1, "USUAL_BYTES": 3, "ROOM_OF_USUAL": 2, "PACE_BYTES": 1}
+    sizes = {
+        "SMALL_BYTES": 1,
+        "ROOM_OF_SMALL": 5,
+        "USUAL_BYTES": 3,
+        "ROOM_OF_USUAL": 2,
+        "PACE_BYTES": 1,
+    }
     for name, size in sizes.items():
         monkeypatch.setattr(body_room, name, size)
 
@@ -83,7 +89,7 @@ def test_who_is_nearly_there_and_sends_no_more_lets_others_pass():
     assert shared(scenario).taken == 9
 
 
-def test_usual_bodies_have_room_of_their_own_and_small_ones_always():
+def test_usual_bodies_have_room_of_their_own_and_so_have_small_ones():
     async def scenario(room: BodyRoom) -> None:
         for _ in range(2):
             await Share(room).grow(LARGEST, came=LARGEST)
@@ -150,6 +156,60 @@ def test_who_stalls_with_a_usual_body_is_put_out_as_well():
         assert len(told) == 11
 
     shared(scenario)
+
+
+def test_small_bodies_that_stall_by_the_hundred_are_put_out():
+    async def scenario(room: BodyRoom) -> None:
+        told: list[Share] = []
+        large = await begun(room, 9, told=told)
+        small = [await begun(room, 1, told=told) for _ in range(5)]
+        assert await waits(room, 1) == body_room.PACE_SECONDS
+        assert set(told) == set(small)  # the large one is in nobody's way
+        assert large.size == 9
+
+    shared(scenario)
+
+
+def test_small_bodies_are_in_nobodys_way_who_wants_more():
+    async def scenario(room: BodyRoom) -> None:
+        told: list[Share] = []
+        stalled = [await begun(room, 9, told=told), await begun(room, 9, told=told)]
+        small = await begun(room, 1, told=told)
+        assert await waits(room, 9) == body_room.PACE_SECONDS
+        assert set(told) == set(stalled)
+        assert small.size == 1
+
+    shared(scenario)
+
+
+def test_of_very_many_the_last_are_put_off_at_once(monkeypatch):
+    monkeypatch.setattr(body_room, "MOST_WAITING", 2)
+
+    async def scenario(room: BodyRoom) -> None:
+        for _ in range(2):
+            await Share(room).grow(LARGEST, came=LARGEST)
+        waiting_ones = [asyncio.ensure_future(waits(room, 9)) for _ in range(2)]
+        await asyncio.sleep(0)
+        began = asyncio.get_running_loop().time()
+        with pytest.raises(Unavailable, match="receiving too much"):
+            await waits(room, 9)
+        assert asyncio.get_running_loop().time() == began
+        for one in waiting_ones:
+            one.cancel()
+
+    shared(scenario)
+
+
+def test_a_body_that_grows_is_a_small_one_no_longer():
+    async def scenario(room: BodyRoom) -> None:
+        for _ in range(9):
+            share = Share(room)
+            await share.grow(1, came=1)
+            await share.grow(2, came=2)
+            share.give_back()
+        assert await waits(room, 1) == 0
+
+    assert shared(scenario).taken == 0
 
 
 def test_a_body_that_comes_on_keeps_its_place(monkeypatch):

@@ -181,6 +181,36 @@ class TestUnfinishedHeads:
         assert http_protocol.UNFINISHED.bytes == 0
 
 
+def cut(body: bytes, size: int) -> bytes:
+    """A body in chunks of a size."""
+    parts = (body[at : at + size] for at in range(0, len(body), size))
+    return b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"
+
+
+IN_CHUNKS = START + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(("size", "status"), [(1, b"400"), (8, b"400"), (24, b"200")])
+def test_a_body_in_thousands_of_tiny_pieces_is_refused_in_words(size, status):
+    wire = wire_after([IN_CHUNKS, cut(b"x" * (http_protocol.MOST_SMALL_PIECES + 300) * size, size)])
+    head, _, body = wire.written.partition(b"\r\n\r\n")
+    assert head[9:12] == status
+    if status == b"400":
+        assert json.loads(body)["detail"].startswith("The body comes in thousands of pieces")
+        assert wire.ended
+
+
+def test_a_short_body_may_be_cut_as_small_as_anything():
+    wire = wire_after([IN_CHUNKS, cut(b"x" * http_protocol.MOST_SMALL_PIECES, 1)])
+    assert wire.written[9:12] == b"200"
+
+
+def test_a_line_that_brings_a_byte_at_a_time_is_no_reason_to_refuse():
+    pieces = [b"x"] * (http_protocol.MOST_SMALL_PIECES + 300)
+    wire = wire_after([START + b"Content-Length: %d\r\n\r\n" % len(pieces), *pieces])
+    assert wire.written[9:12] == b"200"
+
+
 def test_a_body_is_no_head():
     body = [b"x" * PIECE] * 8
     length = f"Content-Length: {8 * PIECE}\r\n\r\n".encode()
