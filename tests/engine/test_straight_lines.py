@@ -42,6 +42,7 @@ from copilot_admin.engine.components import passages
 from copilot_admin.engine.documents import alphabets, guessed_encodings, pdf_claims, text_encodings
 from copilot_admin.engine.documents.registry import UnreadableFile
 from copilot_admin.engine.files import encoded as base64_files
+from copilot_admin.engine.files import reading
 from copilot_admin.engine.llm import (
     data_lines,
     fragments,
@@ -72,7 +73,7 @@ from protocol.data import message
 from protocol.generations import Generation
 from protocol.json import JsonObject
 from protocol.messages import DataItem, HumanMessage, ResultMessage, SourceData
-from protocol.query import Query
+from protocol.query import ContextItem, Query
 from protocol.widgets import Widget, WidgetParam, Widgets
 from tests.engine.engine_inputs import make_spec
 
@@ -116,6 +117,13 @@ def listed_tools(text: str) -> None:
     query = Query(messages=(HumanMessage("q"),), tools=tools)
     situation = client_functions.Situation(spec=make_spec(), query=query)
     client_functions.offers_in(situation, taken=())
+
+
+def sent_items(text: str) -> None:
+    """Data in the context: an item for some characters of the text."""
+    item = DataItem(content="x", data_format={"data_type": "csv"})
+    sent = ContextItem(name="Rows", data=SourceData((item,) * (len(text) // 8)))
+    list(reading._items(Query(messages=(HumanMessage("q"),), context=(sent,))))
 
 
 def date_column(text: str) -> None:
@@ -510,6 +518,7 @@ DOORS = (
     ),
     Door(fragments, until_refused(put_together), (("", "x", ""),)),
     Door(client_functions, listed_tools, (("", "x", ""),)),
+    Door(reading, sent_items, (("", "x", ""),)),
     Door(artifact_names, named, (("", "x", ""),)),
     Door(citations, cited, (("", "x", ""),)),
     Door(citations, citing, (("", "x", ""),)),

@@ -212,7 +212,8 @@ def _told(file: FileRead) -> ContextItem:
 def _items(query: Query) -> Iterator[tuple[_Item, Origin, bool]]:
     """What may be a file, the newest first, and whether it came in this turn."""
     for sent in query.context:
-        yield from ((item, origin_of(sent, query=query), True) for item in sent.data.items)
+        origin = origin_of(sent, query=query)  # looks at all items
+        yield from ((item, origin, True) for item in sent.data.items)
     new = len(messages_of_turn(query))
     for number, message in enumerate(reversed(query.messages)):
         if isinstance(message, ResultMessage):
