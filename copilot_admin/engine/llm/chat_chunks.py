@@ -64,7 +64,7 @@ class ChunkReader:
                 chunks before it said is left to `rest`.
         """
         for payload in payloads:
-            if payload == DONE:
+            if payload == DONE or (payload[:1] != b"{" and payload.strip() == DONE):
                 self.done = True
                 break
             self._read_chunk(_parsed(payload))

@@ -1,11 +1,13 @@
 """Reads what a provider answers up to a limit, also when a little of it unpacks to a lot."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing, suppress
 import zlib
 
 from aiohttp import ClientPayloadError, ClientResponse
+
+from copilot_admin.engine.llm.data_lines import MAX_STREAM_BYTES
 
 # Bytes that are handed on at once. It takes some 20 ms to read so many of the smallest events, of
 # which a flood has thousands; 1 MB took 80 ms of a turn of the loop.
@@ -70,6 +72,32 @@ async def blocks_of(response: ClientResponse, *, most: int) -> AsyncGenerator[by
         most -= len(block)
         if most <= 0:
             return
+
+
+async def blocks_of_answer(
+    response: ClientResponse, *, is_whole: Callable[[], bool], soon: float
+) -> AsyncGenerator[bytes, None]:
+    """The pieces of a streamed answer, as `blocks_of` gives them.
+
+    Some servers neither say that nothing more comes nor close the connection. So once the answer is
+    whole, what follows is waited for `soon` seconds and no longer.
+    """
+    async with aclosing(blocks_of(response, most=MAX_STREAM_BYTES)) as blocks:
+        async for block in blocks:
+            yield block
+            if is_whole():
+                break
+        loop = asyncio.get_running_loop()
+        until = loop.time() + soon
+        with suppress(TimeoutError):
+            while loop.time() < until and (block := await _next(blocks, until=until)):
+                yield block
+
+
+async def _next(blocks: AsyncGenerator[bytes, None], *, until: float) -> bytes:
+    """The next piece; empty at the end."""
+    async with asyncio.timeout_at(until):
+        return await anext(blocks, b"")
 
 
 async def first_bytes(response: ClientResponse, *, most: int) -> bytes:

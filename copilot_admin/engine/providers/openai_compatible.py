@@ -16,10 +16,10 @@ import orjson
 from copilot_admin.engine.fetching.addresses import ForbiddenAddress, check_base_url
 from copilot_admin.engine.llm.chat_chunks import ChunkReader, StreamError
 from copilot_admin.engine.llm.chat_request import request_body
-from copilot_admin.engine.llm.data_lines import MAX_STREAM_BYTES, DataLines, WholeBody
+from copilot_admin.engine.llm.data_lines import DataLines, WholeBody
 from copilot_admin.engine.llm.foreign_answers import names_web_page, web_page
 from copilot_admin.engine.llm.http_refusals import refusal, seconds_to_wait
-from copilot_admin.engine.llm.provider_bodies import blocks_of, first_bytes
+from copilot_admin.engine.llm.provider_bodies import blocks_of_answer, first_bytes
 from copilot_admin.engine.llm.provider_sessions import Connection, aclose_sessions, connection_for
 from copilot_admin.engine.llm.ticker import SharedSleep
 from copilot_admin.engine.values.model_call import ALIVE, Alive, Delta, ModelCall, ServerReply
@@ -39,6 +39,8 @@ _CONNECTION_ERRORS = (ClientError, OSError, _NO_HOST)
 # The end of the body usually lies behind the end of the answer; a connection read to it is used
 # again, and this is how long that is worth waiting for, in seconds.
 _DRAIN_SECONDS = 0.05
+# What stands behind the end of an answer, the tokens that it took, follows at once.
+_LAST_WORDS_SECONDS = 5.0
 _DETAIL_CHARACTERS = 500
 _MOST_ERROR_BYTES = 64 * 1024
 _MOST_MODELS_BYTES = 8 * 1024 * 1024  # OpenRouter lists some hundred models in less than 1 MB
@@ -95,8 +97,11 @@ class OpenAICompatible:
         body = WholeBody() if _is_json(response) else DataLines()
         loop = asyncio.get_running_loop()
         started = said = False
+        soon = min(_LAST_WORDS_SECONDS, self._spec.timeouts.between_tokens / 2)
         try:
-            async with aclosing(blocks_of(response, most=MAX_STREAM_BYTES)) as blocks:
+            async with aclosing(
+                blocks_of_answer(response, is_whole=lambda: reader.said_why, soon=soon)
+            ) as blocks:
                 async for block in blocks:
                     found = reader.read(body.feed(block))
                     said = said or bool(found)

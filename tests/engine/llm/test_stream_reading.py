@@ -255,9 +255,10 @@ def test_half_that_is_alone_and_broken_bytes_become_a_mark():
     assert reader.read([chunk(reasoning="é")]) == [ReasoningDelta("é")]
 
 
-def test_nothing_after_done_is_read():
+@pytest.mark.parametrize("done", [b"[DONE]", b"  [DONE] "])
+def test_nothing_after_done_is_read(done):
     reader = ChunkReader()
-    assert reader.read([chunk(content="a"), b"[DONE]", b"not json"]) == [TextDelta("a")]
+    assert reader.read([chunk(content="a"), done, b"not json"]) == [TextDelta("a")]
     assert reader.done
 
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from copilot_admin.engine.llm import data_lines
+from copilot_admin.engine.llm import data_lines, provider_bodies
 from copilot_admin.engine.llm.provider_sessions import connection_for
 from copilot_admin.engine.providers import openai_compatible
 from copilot_admin.engine.providers.openai_compatible import OpenAICompatible
@@ -306,6 +306,39 @@ def test_connection_that_breaks_after_the_finish_loses_nothing():
 
     deltas, _ = streamed(handler)
     assert [deltas[0], deltas[-1]] == [TextDelta("Whole"), Finish("stop")]
+
+
+async def silent(reply):
+    await reply.left.wait()
+
+
+async def sighing(reply):
+    while not reply.left.is_set():
+        await reply.send(b": alive\n\n")
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("goes_on", [silent, sighing])
+@pytest.mark.parametrize("late", [(), (USAGE,)], ids=["at once", "after the tokens"])
+def test_server_that_says_no_more_after_the_finish_is_not_waited_for(late, goes_on, monkeypatch):
+    monkeypatch.setattr(openai_compatible, "_LAST_WORDS_SECONDS", 0.05)
+
+    async def handler(request, reply):
+        await reply.start()
+        await reply.events(text_chunk("Whole"), finish_chunk())
+        await reply.was_read()
+        if late:
+            await reply.events(*late)
+        await goes_on(reply)
+
+    async def run():
+        async with serving(handler) as server, asyncio.timeout(HANGS_SECONDS):
+            return await deltas_of(server.provider(), read=server.read)
+
+    estimated = Usage(input_tokens=1, output_tokens=2, source=UsageSource.ESTIMATED)
+    counted = COUNTED if late else estimated
+    deltas = [delta for delta in asyncio.run(run()) if delta is not ALIVE]
+    assert deltas == [TextDelta("Whole"), counted, Finish("stop")]
 
 
 @pytest.mark.parametrize("head", [True, False])
@@ -638,7 +671,7 @@ def test_packed_stream_that_unpacks_to_too_much_is_ended(piece, said, monkeypatc
 
 
 def test_bytes_behind_the_end_of_a_packed_stream_are_not_read_for_ever(monkeypatch):
-    monkeypatch.setattr(openai_compatible, "MAX_STREAM_BYTES", 64 * 1024)
+    monkeypatch.setattr(provider_bodies, "MAX_STREAM_BYTES", 64 * 1024)
 
     async def handler(request, reply):
         await reply.start(Content_Encoding="gzip")
@@ -708,7 +741,7 @@ def test_cancelled_stream_hangs_up_too(words):
 
 
 def test_connection_is_used_again_after_a_whole_answer(monkeypatch):
-    monkeypatch.setattr(openai_compatible, "_DRAIN_SECONDS", HANGS_SECONDS)
+    monkeypatch.setattr(openai_compatible, "_DRAIN_SECONDS", 5)
 
     async def run():
         async with serving(hello) as server:
