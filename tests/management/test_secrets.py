@@ -90,6 +90,25 @@ def test_a_secret_that_somebody_enters_meanwhile_stays(old_providers, monkeypatc
     assert api_key_of(Provider.objects.get(pk=first.pk)) == "sk-new"
 
 
+def test_a_provider_that_a_server_has_read_before_opens_during_and_after(
+    old_providers, monkeypatch
+):
+    """Questions go on with rows of before, with those of now, and in the middle."""
+    monkeypatch.setattr(resealing, "BATCH", 1)
+    read_before = list(Provider.objects.order_by("pk")[:3])
+    met: list[list[str]] = []
+
+    def reseal(*arguments: object) -> None:
+        _reseal(*arguments)  # type: ignore[arg-type]  # as they came
+        now = Provider.objects.order_by("pk")[:3]
+        met.append([api_key_of(one) for one in (*read_before, *now)])
+
+    _reseal = resealing._reseal
+    monkeypatch.setattr(resealing, "_reseal", reseal)
+    rotate()
+    assert met == [["sk-0", "sk-1", "sk-2"] * 2] * 3
+
+
 def test_what_does_not_open_is_named_and_its_key_stays(old_providers):
     broken = old_providers[1]
     Provider.objects.filter(pk=broken.pk).update(api_key_cipher=f"{OLD.id}:AAAA")
