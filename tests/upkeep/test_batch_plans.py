@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Set
 from datetime import timedelta
+import re
 from typing import Any
 
 from django.db import connection, transaction
@@ -35,11 +36,11 @@ GROWING = tuple(
 )  # fmt: skip
 
 
-def walked_whole(work: Callable[[], object]) -> dict[str, str]:
+def walked_whole(work: Callable[[], object], known: set[str] | None = None) -> dict[str, str]:
     """The growing tables that statements of some work cannot find their rows in by an index."""
     with CaptureQueriesContext(connection) as asked, transaction.atomic():
         work()
-    found = {}
+    found, known = {}, set() if known is None else known
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
         # Of those that are answered now, of what is unfinished: indexes of a few rows.
@@ -47,8 +48,10 @@ def walked_whole(work: Callable[[], object]) -> dict[str, str]:
         few = {name for (name,) in cursor.fetchall()}
         for query in asked:
             sql = query["sql"]
-            if not sql.startswith(("SELECT", "DELETE", "UPDATE")):
+            shape = re.sub(r"'[^']*'|[0-9]+|(, )", "", sql)  # one of each is asked for
+            if not sql.startswith(("SELECT", "DELETE", "UPDATE")) or shape in known:
                 continue
+            known.add(shape)
             cursor.execute("EXPLAIN (FORMAT JSON) " + sql)
             plan = cursor.fetchone()[0][0]["Plan"]
             found |= dict.fromkeys(_without_condition(plan, few), sql)
@@ -91,19 +94,20 @@ def test_a_removal_finds_its_rows_by_indexes(scope):
     user = models.EndUser.objects.create(identifier="ada", first_at=START, last_at=START)
     models.Conversation.objects.update(user=user)
     removal = begin(SCOPES[scope](version.copilot_id))
-    found = {}
+    found, known = {}, set()
     for batch in batches(lambda: remove_batch(removal.pk), end=Step.LAST):
-        found |= walked_whole(batch)
+        found |= walked_whole(batch, known)
     assert found == {}
 
 
+@pytest.mark.nightly
 def test_the_deletion_of_a_copilot_finds_its_rows_by_indexes():
     version = make_version()
     fill(version, conversations=1)
     mark([version.copilot_id])
-    found = {}
+    found, known = {}, set()
     for batch in batches(lambda: delete_batch(version.copilot_id), end=DeletionStep.GONE):
-        found |= walked_whole(batch)
+        found |= walked_whole(batch, known)
     assert found == {}
 
 
