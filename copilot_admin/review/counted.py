@@ -164,7 +164,7 @@ def read_counted(text: str) -> Counted:
         ValueError: It is nothing of the kind.
     """
     found = _FORM.fullmatch(text)
-    if found is None:
+    if found is None or "\0" in unquote(text):  # PostgreSQL refuses it
         raise ValueError(text)
     first, last = _moment(found["since"]), _moment(found["until"])
     end = last + (HOUR if "T" in found["until"] else DAY)

@@ -26,6 +26,7 @@ from copilot_admin.review.queues import make_queue
 from tests.admin.transcripts.test_again import asked_with_data
 from tests.admin.transcripts.test_list import make_conversations
 from tests.admin.transcripts.transcript_rows import long_conversation
+from tests.browser.test_keyboard import Keys
 from tests.browser.test_playground import answered
 from tests.browser.visits import LOOKS, PHONE, Visit, visit
 from tests.factories import make_copilot, make_user
@@ -145,6 +146,56 @@ def test_a_queue_is_read_and_a_note_written(eve: Visit):
         expect(page.get_by_text(f"{done} of 2")).to_be_visible()
     expect(page.get_by_text("Your verdict is kept.")).to_be_visible()
     expect(page.get_by_text("There is nothing left for you in this queue.")).to_be_visible()
+
+
+def test_a_queue_is_read_from_the_list_to_its_close_without_a_mouse_or_a_lost_focus(eve: Visit):
+    Criterion.objects.create(name="Wrong number")
+    for number in (1, 2):
+        client = Client(trace_id=f"t-{number}")
+        client.ask("Price?").answer("42")
+        client.ask("Price?", ai("42"), f"Sure {number}?").answer("Yes.")
+    for turn in Turn.objects.filter(human_node__text__startswith="Sure"):
+        Feedback.objects.create(turn=turn, source="end_user", value=-1)
+    page, keys = eve.page, Keys(eve)
+    eve.go(LIST)
+    keys.to(page.get_by_role("searchbox"))
+    page.keyboard.type("price")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**q=price**")
+    keys.press(page.get_by_role("link", name="Make a queue"))
+    keys.to(page.get_by_label("Name"))
+    page.keyboard.type("Week")
+    page.keyboard.press("Enter")
+    keys.press(page.get_by_role("button", name="Read the next"))
+    for number in (1, 2):
+        ready(eve)
+        page.keyboard.press("t")
+        thumbed = page.locator("[data-turn][data-thumb]")
+        expect(thumbed).to_be_focused()
+        expect(thumbed).to_have_accessible_name(re.compile("2"))
+        page.keyboard.press("m")
+        expect(page.locator(":focus")).to_have_accessible_name(re.compile("[Nn]ote"))
+        page.keyboard.type(f"Look {number}")
+        keys.press(thumbed.get_by_role("button", name="Save note"))
+        expect(thumbed.get_by_text(f"Look {number}")).to_be_visible()
+        ready(eve)
+        expect(thumbed).to_be_focused()
+        page.keyboard.press("3")
+        expect(page.get_by_role("radio", name="Bad")).to_be_focused()
+        page.keyboard.press("4")
+        expect(page.get_by_role("checkbox", name="Wrong number")).to_be_checked()
+        page.keyboard.press("c")
+        expect(page.get_by_role("textbox", name="Comment")).to_be_focused()
+        page.keyboard.type("So so")
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("complementary", name="Review")).to_be_focused()
+        page.keyboard.press("S")
+        expect(page.get_by_text("Your verdict is kept.")).to_be_visible()
+    keys.press(page.get_by_role("button", name="Close the queue"))
+    expect(page.get_by_role("button", name="Open it again")).to_be_visible()
+    assert ReviewQueue.objects.get().is_closed
+    assert sorted(TurnNote.objects.values_list("text", flat=True)) == ["Look 1", "Look 2"]
+    assert {(one.rating, one.comment) for one in Verdict.objects.all()} == {("bad", "So so")}
 
 
 def test_a_question_is_opened_in_the_playground_with_its_data(eve: Visit):

@@ -174,6 +174,8 @@ class TestCounted:
             "slower:x 2026-11-16 2026-11-22",
             "label:12345678901 2026-11-16 2026-11-22",
             "nonsense 2026-11-16 2026-11-22",
+            "error:%00 2026-11-16 2026-11-22",
+            "questions 2026-11-16 2026-11-22 model=\0",
         ],
     )
     def test_what_is_no_figure_is_refused(self, text):

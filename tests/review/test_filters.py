@@ -201,7 +201,6 @@ def test_calls_branches_and_files():
         ("caller", "key:x"),
         ("days", "2"),
         ("since", "yesterday"),
-        ("until", "9999-12-31"),
         ("outcome", "good"),
         ("tokens-from", "-1"),
         ("tokens-from", "²"),
@@ -225,6 +224,14 @@ def test_what_a_filter_does_not_know_leaves_nothing_and_is_named(name: str, text
     assert not Conversation.objects.filter(chosen.condition).exists()
     with pytest.raises(NoSuchValue):
         BY_NAME[name].condition(text)
+
+
+@pytest.mark.parametrize("name", ["since", "until"])
+@pytest.mark.parametrize(("day", "is_there"), [("0001-01-01", "since"), ("9999-12-31", "until")])
+def test_the_first_and_the_last_day_of_all_are_days(name: str, day: str, is_there: str):
+    Client().ask("asked").answer("-")
+    found = Conversation.objects.filter(BY_NAME[name].condition(day))
+    assert found.exists() == (name == is_there)
 
 
 def test_what_is_empty_or_of_others_is_no_filter():

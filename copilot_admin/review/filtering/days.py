@@ -26,10 +26,11 @@ def _days(text: str) -> Q:
 
 def _midnight(text: str, *, after: int = 0) -> datetime:
     try:
-        day = date.fromisoformat(text) + timedelta(days=after)
-    except (ValueError, OverflowError) as error:
+        day = datetime.combine(date.fromisoformat(text), time.min, UTC)
+    except ValueError as error:
         raise NoSuchValue(text) from error
-    return datetime.combine(day, time.min, UTC)
+    last = datetime.max.replace(tzinfo=UTC)  # "to 9999-12-31" is without an end
+    return day + timedelta(days=after) if day.date() < last.date() else last
 
 
 DAYS: tuple[Filter, ...] = (

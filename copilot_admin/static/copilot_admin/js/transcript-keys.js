@@ -21,7 +21,7 @@ export function startKeys(transcript, later) {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !help.open && isTyping(event.target)) {
       event.target.blur();
-      event.target.closest("[data-turn]")?.focus({ preventScroll: true });
+      event.target.closest("[data-turn], #review")?.focus({ preventScroll: true });
     }
     if (event.ctrlKey || event.metaKey || event.altKey || help.open || isTyping(event.target)) {
       return;
