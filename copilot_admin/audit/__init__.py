@@ -5,5 +5,5 @@ holds the head of the chain until the commit. In comes an actor, a subject and v
 after; out goes an entry with the changed fields, secrets as "set" or "changed".
 
 Doors: `recording`, `reads`, `actor`, `subject`, `snapshot`, `chain`, `keys`, `verifying`, `lines`, `following`,
-`forwarding` and `anchors`.
+`forwarding`, `anchors` and `unreadable`.
 """

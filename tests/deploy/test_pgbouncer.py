@@ -72,7 +72,8 @@ def of_each_connection(address: str) -> set[tuple[object, ...]]:
     """What the connections behind PgBouncer have of their sessions; each is held while others are asked."""
     with ExitStack() as stack:
         clients = [stack.enter_context(psycopg.connect(address)) for _ in range(POOL)]
-        return {client.execute(SESSION, prepare=False).fetchone() for client in clients}
+        rows = (client.execute(SESSION, prepare=False).fetchall() for client in clients)
+        return {row for (row,) in rows}
 
 
 def test_questions_and_pages_need_no_connection_of_their_own(tmp_path):

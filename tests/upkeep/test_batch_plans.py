@@ -40,7 +40,8 @@ def walked_whole(work: Callable[[], object], known: set[str] | None = None) -> d
     """The growing tables that statements of some work cannot find their rows in by an index."""
     with CaptureQueriesContext(connection) as asked, transaction.atomic():
         work()
-    found, known = {}, set() if known is None else known
+    known = set() if known is None else known
+    found: dict[str, str] = {}
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
         # Of those that are answered now, of what is unfinished: indexes of a few rows.

@@ -1,7 +1,7 @@
 """Puts a backup in its place: nothing is touched before all of it has been read and checked."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from errno import EISDIR
 import os
@@ -125,12 +125,11 @@ class _Files:
         draft = target.with_name(f".{target.name}.restored")
         draft.unlink(missing_ok=True)  # of a try that broke off, or a link that leads elsewhere
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
+        with ExitStack() as undo:
+            undo.callback(draft.unlink)
             with os.fdopen(descriptor, "wb") as file:
                 self.backup.copy(f"{self.prefix}{name}", file.write)
-        except BaseException:
-            draft.unlink()
-            raise
+            undo.pop_all()
         return draft
 
 
