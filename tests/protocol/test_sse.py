@@ -18,6 +18,7 @@ from protocol.sse import (
     decode,
     encode,
     encode_chunk,
+    encode_data,
 )
 from tests.protocol.examples import EVENT_CLASSES, EXAMPLES
 from tests.protocol.workspace import AnswerEnds, as_workspace_reads
@@ -40,6 +41,11 @@ PAYLOADS = st.dictionaries(TEXTS, JSON, max_size=3)  # what matters is in each, 
 def test_decoding_undoes_encoding(name: str, data: dict):
     [(read_name, text)] = decode(encode(name, data))
     assert (read_name, json.loads(text)) == (name, data)
+
+
+@given(PAYLOADS)
+def test_an_event_without_a_name_is_written_as_one_with_a_name(data: dict):
+    assert b"event: x\n" + encode_data(data) == encode("x", data)
 
 
 @given(NAMES, PAYLOADS)

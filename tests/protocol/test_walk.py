@@ -1,0 +1,51 @@
+"""JSON values of any depth are rebuilt and weighed without recursion."""
+
+import pytest
+
+from protocol.json import Json
+from protocol.walk import finite, rebuild, weighs_more
+
+DEEP = 100_000
+
+
+def nested(depth: int) -> Json:
+    value: Json = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def test_what_is_deeper_than_a_stack_is_rebuilt_and_weighed():
+    found, depth = rebuild(nested(DEEP)), 0
+    while found:
+        assert isinstance(found, list)
+        (found,), depth = found, depth + 1
+    assert depth == DEEP
+    assert weighs_more([nested(DEEP)], than=DEEP - 1, text=1)
+
+
+@pytest.mark.parametrize(
+    ("roots", "weight"),
+    [
+        ([1], 1),
+        (["abcdef"], 3),
+        ([["abcdef", None]], 5),
+        ([{"abcd": [], "b": {"c": True}}], 5),
+        ([1, [2], {}], 4),
+    ],
+    ids=str,
+)
+def test_members_elements_and_texts_count(roots: list[Json], weight: int):
+    assert not weighs_more(roots, than=weight, text=3)
+    assert weighs_more(roots, than=weight - 1, text=3)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        *((value, None) for value in (float("nan"), float("inf"), float("-inf"))),
+        *((value, value) for value in (0.0, 1e308, 10**400, True, None, "NaN")),
+    ],
+)
+def test_what_json_has_no_number_for_becomes_null(value, shown):
+    assert finite(value) == shown
