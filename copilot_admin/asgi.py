@@ -25,6 +25,7 @@ from copilot_admin.edge.ids import RequestIds  # noqa: E402
 from copilot_admin.edge.lifespan import Lifespan  # noqa: E402
 from copilot_admin.edge.log_in_proxy import LogInProxy  # noqa: E402
 from copilot_admin.edge.metrics_page import MetricsPage  # noqa: E402
+from copilot_admin.edge.nul_addresses import WithoutNulAddresses  # noqa: E402
 from copilot_admin.edge.proxy_users import ProxyUsers  # noqa: E402
 from copilot_admin.edge.request_counts import RequestCounts  # noqa: E402
 from copilot_admin.edge.request_end import SharedRequestEnd  # noqa: E402
@@ -59,7 +60,7 @@ def _build() -> App:
     )
     app = Questions(SharedRequestEnd(app))
     app = BodyLimits(app, max_bytes=settings.MAX_BODY_BYTES, on_refusal=record_oversized)
-    app = HeaderLimits(app)
+    app = HeaderLimits(WithoutNulAddresses(app))
     app = RequestIds(app)
     app = ProxyUsers(app, settings.USER_PROXIES)
     app = LogInProxy(app, settings.FIRM_LOG_IN.proxy)

@@ -19,6 +19,7 @@ CopilotError                        has `public`: what a stranger may read, and 
 │   ├── TooManyGuesses              429
 │   ├── HeadersTooLarge             431
 │   ├── CallFailed                  500  a component gave nothing
+│   ├── Broken                      500  a fault of ours
 │   └── Unavailable                 503
 ├── RunError                        after it: an event that the client shows
 │   ├── NotReady                    the copilot cannot answer as it is configured
@@ -178,6 +179,13 @@ class CallFailed(RequestError):
 
     status = 500
     code = "component-failed"
+
+
+class Broken(RequestError):
+    """The server broke over a request."""
+
+    status = 500
+    code = "internal-error"
 
 
 class _Later(RequestError):

@@ -13,6 +13,7 @@ from copilot_admin.edge.asgi_types import error_body, is_api
 from copilot_admin.edge.request_ids import request_id_of
 from copilot_admin.errors import (
     BodyTooLarge,
+    Broken,
     MalformedBody,
     NotFound,
     RequestError,
@@ -30,6 +31,8 @@ _TOO_MUCH_TEXT = (
 )
 _TOO_MANY_FIELDS = "The form has more than the {} fields that are read of one. Send fewer at once."
 _NOTHING_HERE = "There is nothing at this address. Check the path of the request."
+_BROKEN = "Something broke on the server. It has been recorded; please ask again."
+_LATER = "The server cannot reach its records now. Ask again in a few seconds."
 _NOT_UNDERSTOOD = "The request was not understood. Check the client."
 _TOO_MANY_FILES = "The form has more than the {} files that are read of one. Send fewer at once."
 
@@ -61,7 +64,10 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Django's `handler500`; the templates ask the database nothing, as it may be what is down."""
     error = sys.exc_info()[1]
-    if error is None or not (isinstance(error, Unavailable) or will_pass(error)):
+    passes = error is not None and (isinstance(error, Unavailable) or will_pass(error))
+    if is_api(request.path_info):
+        return _refused(request, Unavailable(_LATER) if passes else Broken(_BROKEN))
+    if error is None or not passes:
         return HttpResponse(render_to_string("500.html"), status=500)
     return unavailable_page(error)
 
@@ -93,5 +99,7 @@ def _refused(request: HttpRequest, error: RequestError) -> HttpResponse:
     if is_api(request.path_info) or not is_for_people:
         body = error_body(error, request_id=request_id_of(request))
         headers = {"Cache-Control": "no-store"}
+        if isinstance(error, Unavailable):
+            headers["Retry-After"] = str(error.retry_after)
         return JsonResponse(body, status=error.status, headers=headers)
     return HttpResponse(render_to_string("refused.html", {"error": error}), status=error.status)

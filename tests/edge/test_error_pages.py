@@ -171,3 +171,20 @@ def test_programs_are_told_in_json_what_is_not_understood(rf):
         400,
         "malformed-request",
     )
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code", "headers"),
+    [
+        (ZeroDivisionError(), 500, "internal-error", {None}),
+        (db.OperationalError("gone"), 503, "unavailable", {"5"}),
+    ],
+)
+def test_programs_are_told_in_json_what_broke(rf, error, status, code, headers):
+    request = rf.get("/v1/copilots/a/query", headers={"accept": "text/html"})
+    try:
+        raise error
+    except type(error):
+        response = server_error(request)
+    assert (response.status_code, json.loads(response.content)["code"]) == (status, code)
+    assert {response.headers.get("Retry-After")} == headers
