@@ -1,10 +1,13 @@
 """What the first of two judges said is told on no way before the second has judged, nor counted."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
+from django.contrib.auth.models import User
+from django.db import connection, transaction
 from django.utils import timezone
 import pytest
 
@@ -14,6 +17,7 @@ from copilot_admin.models import (
     Conversation,
     Criterion,
     CriterionKind,
+    CriterionUsage,
     EndUser,
     Filling,
     ReviewQueue,
@@ -161,6 +165,43 @@ def test_a_queue_of_what_nobody_judged_has_nothing_counted_anew(talk):
     make_queue(queue := ReviewQueue(name="Week", judges=2), [talk.pk])
     set_closed(queue, is_closed=True)
     assert not Filling.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_who_judge_at_the_same_instant_while_a_third_closes_the_queue_count_once(label):
+    version, judges = make_version(), [make_user(Role.REVIEWERS) for _ in range(2)]
+    talks = [Client(version=version).ask(f"Why {n}?").answer("So.").conversation for n in range(4)]
+    make_queue(queue := ReviewQueue(name="Week", judges=2), [talk.pk for talk in talks])
+    judged = Judged(rating="bad", comment="", marks={label.pk: 1})
+
+    def judge_all(person: User) -> None:
+        for talk in talks:
+            with transaction.atomic():
+                finish(talk.pk, person, now=timezone.now())
+                save_verdict(talk, person, judged)
+
+    def close_and_open() -> None:
+        for number in range(5):
+            set_closed(queue, is_closed=number % 2 == 0)
+
+    for seat in queue.seats.all():
+        Seat.objects.filter(pk=seat.pk).update(reviewer=judges[seat.place - 1])
+    with ThreadPoolExecutor(3) as pool:
+        work = [pool.submit(_closing, judge_all, person) for person in judges]
+        work.append(pool.submit(_closing, close_and_open))
+        for one in work:
+            one.result()
+    while Filling.objects.exists():
+        fill_batch("verdicts")
+    assert rollups() == full_count()
+    assert CriterionUsage.objects.get().number == 8
+
+
+def _closing(job: Callable[..., None], *given: object) -> None:
+    try:
+        job(*given)
+    finally:
+        connection.close()
 
 
 def test_every_module_that_knows_what_reviewers_said_says_why_it_does_not_tell_it():
