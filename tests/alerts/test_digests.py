@@ -112,3 +112,9 @@ def test_one_that_is_switched_off_is_not_sent():
     make_digest(enabled=False)
     send_due_digests(MONDAY)
     assert AlertDelivery.objects.count() == 0
+
+
+def test_a_week_in_which_nothing_happened_says_so_and_divides_by_nothing():
+    (message,) = send(make_digest(), MONDAY)
+    assert "Conversations: 0 (before: 0)\n" in message.body
+    assert "nan" not in message.body.lower()
