@@ -344,6 +344,23 @@ def test_what_a_closed_tab_held_is_offered_again(ada: Visit) -> None:
 
 
 @pytest.mark.nightly
+def test_what_the_browser_brings_back_itself_is_not_offered_too(ada: Visit) -> None:
+    page = ada.page
+    form = FORM.format(make_copilot().pk)
+    ada.go(form)
+    page.get_by_label("Description").first.fill("Half a thought")
+    kept(page)
+    page.on("dialog", lambda dialog: dialog.accept())
+    ada.go("/admin/")
+    page.go_back()
+    expect(page.get_by_label("Description").first).to_have_value("Half a thought")
+    expect(page.get_by_text("Edits that you never saved")).to_be_hidden()
+    ada.go("/admin/")
+    ada.go(form)
+    expect(page.get_by_text("Edits that you never saved")).to_be_visible()
+
+
+@pytest.mark.nightly
 def test_a_copy_that_is_thrown_away_is_gone(ada: Visit) -> None:
     page = ada.page
     ada.go("/admin/copilot_admin/copilot/add/")

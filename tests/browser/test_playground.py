@@ -107,6 +107,17 @@ def test_a_question_that_is_not_asked_yet_outlives_its_tab_and_none_is_cut(build
     expect(other.get_by_label("Question", exact=True)).to_have_value("")
 
 
+@pytest.mark.nightly
+def test_a_question_that_was_being_answered_outlives_its_tab(builder: Visit) -> None:
+    page = builder.page
+    page.route("**/ask/", lambda _route: None)  # no answer ever comes
+    page.get_by_label("Question", exact=True).fill("How long will it take?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("Question", exact=True)).to_have_value("How long will it take?")
+
+
 def test_an_answer_has_citations_that_open_and_questions_to_ask_next(
     browser: Browser, base_url: str, copilot: Copilot, model: ModelServer
 ) -> None:

@@ -192,6 +192,14 @@ class CopilotAdmin(
         kept = {name: one for name, one in found.items() if name in OF_THE_ARCHIVE}
         return kept | ({"delete_selected": deletion} if deletion else {})
 
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        """The form, which knows who edits: who saves in two tabs is not told of somebody else."""
+        form: Any = super().get_form(request, obj, change, **kwargs)
+        form.editor_id = request.user.pk
+        return form
+
     def save_model(
         self, request: HttpRequest, obj: Copilot, form: CopilotForm, change: bool
     ) -> None:

@@ -1,7 +1,7 @@
 """Keeps two people from overwriting each other's draft without knowing it."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 from django.contrib.admin.models import LogEntry
@@ -27,6 +27,8 @@ class EditLock(_Form):
     What was typed stays on the page; sending it once more, after
     having been told, replaces what the other one saved.
     """
+
+    editor_id: ClassVar[int | None] = None  # who opened the page; said by the admin, which has him
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -56,7 +58,20 @@ class EditLock(_Form):
         self.data[self.add_prefix("seen")] = stored  # type: ignore[index]  # as above
 
     def _who_was_faster(self) -> str:
-        entry = (
+        entry = self._last_entry()
+        if entry and entry.user_id == self.editor_id:
+            return _(
+                "You saved this elsewhere, in another tab perhaps, while you were editing here. What "
+                "you typed here is still here, and not saved: save again to replace what you saved."
+            )
+        who = entry.user.get_username() if entry else _("Somebody")
+        return _(
+            "%(who)s saved this while you were editing. Your text is still here, and not saved. "
+            "Open the page in another tab to see theirs; save again to replace theirs with yours."
+        ) % {"who": who}
+
+    def _last_entry(self) -> LogEntry | None:
+        return (
             LogEntry.objects.filter(
                 content_type=ContentType.objects.get_for_model(self.instance),
                 object_id=str(self.instance.pk),
@@ -65,8 +80,3 @@ class EditLock(_Form):
             .order_by("-action_time")
             .first()
         )
-        who = entry.user.get_username() if entry else _("Somebody")
-        return _(
-            "%(who)s saved this while you were editing. Your text is still here, and not saved. "
-            "Open the page in another tab to see theirs; save again to replace theirs with yours."
-        ) % {"who": who}

@@ -500,6 +500,18 @@ def test_somebody_elses_save_in_between_is_told_and_the_text_is_kept(builder: Cl
     assert copilot.system_prompt == "Mine, longer"
 
 
+def test_who_saves_in_two_tabs_is_told_that_it_was_himself(builder: Client) -> None:
+    copilot = make_copilot()
+    values = read_form(builder, change_url(copilot), form_id=FORM)
+    save(builder, copilot, system_prompt="In the first tab")
+    second = builder.post(change_url(copilot), {**values, "system_prompt": "2", "_continue": "x"})
+    page = second.content.decode()
+    assert "You saved this elsewhere, in another tab perhaps" in page
+    assert "saved this while you were editing. Your text" not in page
+    copilot.refresh_from_db()
+    assert copilot.system_prompt == "In the first tab"
+
+
 def test_a_copilot_that_a_program_changed_is_told_without_a_name(builder: Client) -> None:
     copilot = make_copilot()
     values = read_form(builder, change_url(copilot), form_id=FORM)

@@ -96,6 +96,17 @@ def failed(saved: SavedQuestion, side: Side, **source: object) -> SavedAnswer:
     )
 
 
+def test_each_answer_is_a_place_of_its_own_for_who_hears_the_page(builder):
+    copilot = make_published()
+    for text in ("How much?", "And <now>?"):
+        answer(make_saved(copilot, text), Side.DRAFT, "Five.", digest=digest_of_draft(copilot))
+    page = text_of(builder, url("s", copilot.pk))
+    assert re.findall(r'role="region" aria-label="([^"]*)"', page) == [
+        "Draft: How much?",
+        "Draft: And &lt;now&gt;?",
+    ]
+
+
 def test_what_got_no_whole_answer_is_no_different_answer_and_is_said_in_words(builder):
     copilot = make_published()
     draft, live = {"digest": digest_of_draft(copilot)}, {"version_number": 1}

@@ -77,7 +77,10 @@ function show(copy) {
     offer.hidden = true;
     document.querySelector("[role=tab][aria-selected=true]")?.focus(); // the button is gone
   });
-  offer.hidden = false;
+  addEventListener("pageshow", () => {
+    // A browser that comes back to a page puts in again what was typed there.
+    offer.hidden = JSON.stringify(typed()) === JSON.stringify(copy.typed);
+  });
 }
 
 // The server draws the form with the copy in it, as it does when something in it was wrong.

@@ -4,8 +4,9 @@ const START = "copilot-admin-question:";
 const QUIET_MS = 400; // after the last key
 const OLDEST_MS = 24 * 3600 * 1000; // a question is asked on the day that it is written
 
-// Keeps what is typed in `box`; gives when what stands in it now was typed, 0 if nothing was kept.
-export function keepQuestion(box) {
+// Keeps what is typed in `box`, or is not answered yet; gives when what stands in the box now was typed,
+// 0 if nothing was kept.
+export function keepQuestion(box, unanswered) {
   const key = START + location.pathname;
   let timer;
   dropOld();
@@ -22,11 +23,12 @@ export function keepQuestion(box) {
 
   function keep() {
     clearTimeout(timer);
+    const text = box.value.trim() ? box.value : unanswered();
     try {
-      if (!box.value.trim()) {
+      if (!text) {
         localStorage.removeItem(key);
-      } else if (read(key)?.text !== box.value) {
-        localStorage.setItem(key, JSON.stringify({ at: Date.now(), text: box.value }));
+      } else if (read(key)?.text !== text) {
+        localStorage.setItem(key, JSON.stringify({ at: Date.now(), text }));
       }
     } catch {
       localStorage.removeItem(key); // there is no room for it

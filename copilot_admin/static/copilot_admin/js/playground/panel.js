@@ -29,6 +29,7 @@ async function open(panel) {
   const hub = { ...urls, words, workspace, form, typed, token, ask, edit, tell, take: makeDraft };
   const columns = [new Column(part("column"), hub)];
   let choices = null;
+  let unanswered = ""; // the question that is being asked, or found no server
   let opening = null; // the second column, while it comes
 
   // What is typed here is no part of the draft.
@@ -40,7 +41,7 @@ async function open(panel) {
   if (again) {
     fill(again);
   } else {
-    const typedAt = keepQuestion(question);
+    const typedAt = keepQuestion(question, () => unanswered);
     part("note").textContent = typedAt ? `${words.kept} ${ageOf(typedAt, words.justNow)}` : "";
   }
 
@@ -54,6 +55,7 @@ async function open(panel) {
   });
   part("new").addEventListener("click", () => {
     columns.forEach((column) => column.restart());
+    unanswered = "";
     buttons();
     question.focus();
   });
@@ -92,10 +94,13 @@ async function open(panel) {
 
   async function run(text) {
     const turn = turns();
+    unanswered = text;
     part("news").replaceChildren();
     const running = columns.map((column) => column.run(turn, text, (chat) => chat.ask(text)));
     buttons();
     await Promise.all(running);
+    unanswered = columns[0].drawing.broke === "failed" ? text : ""; // as on a page that is left
+    question.dispatchEvent(new Event("input"));
     buttons();
   }
 
