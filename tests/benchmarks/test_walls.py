@@ -1,20 +1,26 @@
 """The walls: what is promised is judged as it says, and a class is really sent."""
 
 from collections import Counter
+from random import Random
+import re
 
 import pytest
 
 from benchmarks.servers import POSTGRES, SQLITE, Deployment
 from benchmarks.walls.__main__ import send, tell
-from benchmarks.walls.arena import human
+from benchmarks.walls.arena import Arena, human
 from benchmarks.walls.bystander import Sample, Seen
 from benchmarks.walls.cases import WALLS
 from benchmarks.walls.hostile_html import REMOTE, faults_in
 from benchmarks.walls.misbehaviour import WAYS, Order
 from benchmarks.walls.noise import Look, Noise
 from benchmarks.walls.report import Bounds, Row, Waits, broken, cells, seen_problems, waits
+from benchmarks.walls.sending import Reply
 from benchmarks.walls.siege import Plan
+from copilot_admin.answering import stops
+from copilot_admin.settings import BASE_DIR
 
+OPERATIONS = BASE_DIR / "docs" / "operations.md"
 KEPT = Row(
     name="files",
     sent=3,
@@ -90,6 +96,22 @@ def test_the_last_order_counts_in_whatever_a_request_has():
     assert Order.find(body) == orders[1]
     assert Order.find(b"Hello") is None
     assert {order.way for order in orders} <= set(WAYS)
+
+
+def test_an_error_of_ours_is_a_fault_of_its_class():
+    arena = Arena(None, None, strangers=0, key="", random=Random(1), cases=1)
+    first = b"POST /v1/copilots/wild/query HTTP/1.1"
+    fine = Reply(200, {}, b"Done.", whole=True, waited=0)
+    crashed = Reply(200, {"x-completion-id": "a-b"}, stops.CRASHED.encode(), whole=True, waited=0)
+    arena.saw(fine, of=first)
+    assert arena.problems == []
+    arena.saw(crashed, of=first)
+    assert arena.problems == ["the run ab crashed"]
+
+
+def test_every_class_has_its_row_in_the_table_for_operators():
+    rows = re.findall(r"^\| (\w+)[^|]*\|", OPERATIONS.read_text(), re.MULTILINE)
+    assert {wall.name for wall in WALLS} - set(rows) == set()
 
 
 @pytest.mark.parametrize(

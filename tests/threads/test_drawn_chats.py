@@ -14,11 +14,47 @@ from tests.journal.journaling import Client, ai, human
 
 pytestmark = pytest.mark.django_db
 QUESTION = "What moved the market today?"
-WORDS = (
-    "oil gold wheat copper lenders chips bonds rates shares exports harvest holiday record meeting "
-    "central bank kept lost rose fell sharply quietly before after opening afternoon spring Vienna "
-    "Tokyo London traders volumes currency announced expected weaker stronger against basket"
-).split()
+WORDS = [
+    "oil",
+    "gold",
+    "wheat",
+    "copper",
+    "lenders",
+    "chips",
+    "bonds",
+    "rates",
+    "shares",
+    "exports",
+    "harvest",
+    "holiday",
+    "record",
+    "meeting",
+    "central",
+    "bank",
+    "kept",
+    "lost",
+    "rose",
+    "fell",
+    "sharply",
+    "quietly",
+    "before",
+    "after",
+    "opening",
+    "afternoon",
+    "spring",
+    "Vienna",
+    "Tokyo",
+    "London",
+    "traders",
+    "volumes",
+    "currency",
+    "announced",
+    "expected",
+    "weaker",
+    "stronger",
+    "against",
+    "basket",
+]
 Rendering = Callable[[Random, str], str]
 RENDERINGS: tuple[Rendering, ...] = (
     lambda random, text: text,
