@@ -4,6 +4,8 @@ import asyncio
 from dataclasses import replace
 from decimal import Decimal
 import logging
+import sys
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -187,3 +189,26 @@ def test_a_question_that_the_journal_takes_too_late_is_told_once_as_it_is_kept(
     assert [known(run, "outcome", "error_code") for run in told] == [
         {"outcome": Outcome.CANCELLED, "error_code": "journal-down"}
     ]
+
+
+@pytest.mark.parametrize("name", ["telemetry/", "values/witness.py", "edge/request_counts.py"])
+def test_a_chunk_calls_nothing_of_those_who_watch(noted, monkeypatch, told, name):
+    """What watching costs is paid once a run: of a chunk it is no share at all."""
+
+    def calls(chunks: int) -> int:
+        found = [0]
+
+        def look(frame: FrameType, event: str, _argument: object) -> None:
+            found[0] += event == "call" and name in frame.f_code.co_filename
+
+        play(monkeypatch, noted, [*[0.1, MessageChunk("word ")] * chunks, STOP])
+        before = sys.getprofile()
+        sys.setprofile(look)
+        try:
+            said()
+        finally:
+            sys.setprofile(before)
+        return found[0]
+
+    assert calls(100) == calls(1)
+    assert name != "telemetry/" or calls(1) > 0  # it is looked at what is called

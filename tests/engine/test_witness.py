@@ -1,6 +1,8 @@
 """What the engine tells whoever watches: each call of a model, each tool, and nothing too early."""
 
 from dataclasses import replace
+import sys
+from types import FrameType
 
 import pytest
 
@@ -114,3 +116,23 @@ def test_an_answer_that_breaks_off_is_told_with_its_error():
         failures=("ProviderBroke",),
         failed=True,
     )
+
+
+def test_a_piece_of_an_answer_is_looked_at_once():
+    """All else of what it costs to tell is paid once a call of a model, however long its answer is."""
+
+    def calls(pieces: int) -> int:
+        found = [0]
+
+        def look(frame: FrameType, event: str, _argument: object) -> None:
+            found[0] += event == "call" and frame.f_code.co_filename.endswith("values/witness.py")
+
+        before = sys.getprofile()
+        sys.setprofile(look)
+        try:
+            told(Step((*[TextDelta("word ")] * pieces, USAGE, Finish("stop"))))
+        finally:
+            sys.setprofile(before)
+        return found[0]
+
+    assert calls(101) - calls(1) == 100
