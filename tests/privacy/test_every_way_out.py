@@ -102,8 +102,9 @@ def test_whoever_deletes_says_what_a_hold_means_to_it():
 
 
 @pytest.fixture
-def version(monkeypatch):
+def version(monkeypatch, settings, tmp_path):
     """A copilot with everything that somebody can leave: all of it is Ada's, long ago."""
+    settings.DATA_DIR = tmp_path
     forget_users()
     monkeypatch.setattr(command, "vacuum", lambda **_: None)
     monkeypatch.setattr(command, "empty_log", lambda: True)
