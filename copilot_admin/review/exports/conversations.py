@@ -105,9 +105,7 @@ class ExportedConversation:
     ) -> None:
         self.row = row
         self.options = options
-        self.is_gone = (
-            False  # it was deleted while it was read: what was not yielded yet is left out
-        )
+        self._was_gone = False  # when it was last read
         self._shelf = shelf
         self._prompts = shelf.prompts if shelf else {}
 
@@ -120,6 +118,11 @@ class ExportedConversation:
     def n_turns(self) -> int:
         """How many turns it has."""
         return len(self.tree.places)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it was deleted while it was read: what was not yielded by then is left out."""
+        return self._was_gone or not (self.n_turns or _staying([self.row.pk]))
 
     @property
     def verdicts(self) -> Sequence[Verdict]:
@@ -185,8 +188,9 @@ class ExportedConversation:
             found = {}  # it was deleted between two statements
         # Its rows go in several batches: what was read of it may be half of it.
         shelf = None if self.options.with_data else self._shelf
-        self.is_gone = self.row.pk not in (shelf.staying if shelf else _staying([self.row.pk]))
-        return {} if self.is_gone else found
+        staying = shelf.staying if shelf else _staying([self.row.pk])
+        self._was_gone = self.row.pk not in staying
+        return {} if self._was_gone else found
 
     def _exported(self, view: TurnView) -> ExportedTurn:
         return ExportedTurn(

@@ -5,7 +5,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 import pytest
 
-from copilot_admin.models import Cause, Conversation, Rating, Removal, Verdict
+from copilot_admin.models import Cause, Conversation, Rating, Removal, Turn, Verdict
 from copilot_admin.models.privacy import ERASED
 from copilot_admin.privacy.rows import Gone
 from copilot_admin.review.exports import gathering
@@ -140,3 +140,13 @@ def test_what_begins_to_be_deleted_while_it_is_read_is_not_written_by_halves(
     begin_to_remove(row.pk, Cause.RETENTION)
     text = "".join(all_formats()[name].conversation(exported))
     assert ("Yes." in text, exported.is_gone) == (False, True)
+
+
+@pytest.mark.usefixtures("_rows_go_later")
+def test_what_has_lost_its_questions_before_it_was_read_is_not_counted():
+    small(1)
+    (row,) = rows()
+    exported = ExportedConversation(row, ExportOptions())
+    begin_to_remove(row.pk, Cause.RETENTION)
+    Turn.objects.all().delete()
+    assert (exported.n_turns, exported.is_gone) == (0, True)
