@@ -267,7 +267,7 @@ def test_what_was_said_of_answers_does_not_outlive_them(ada: Visit) -> None:
     expect(status).to_have_text("1 answer is awaited.")
     expect(status).to_have_text("")
     page.unroute("**/rows/?*")
-    expect(status).to_have_text("Nothing more is being asked: the answers are there.")
+    expect(status).to_have_text("Nothing more is being asked.")
 
 
 def test_a_slug_is_written_while_a_name_is_typed_in_any_script(ada: Visit) -> None:

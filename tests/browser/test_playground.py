@@ -241,6 +241,20 @@ def test_two_columns_stand_below_each_other_on_a_phone(
 
 
 @pytest.mark.nightly
+def test_fifty_controls_leave_the_question_box_in_reach(builder: Visit, copilot: Copilot) -> None:
+    copilot.custom_features = [
+        {"key": f"c{n}", "label": f"Control {n}", "type": "toggle", "default": False}
+        for n in range(50)
+    ]
+    copilot.save()
+    builder.page.set_viewport_size(WIDE)
+    builder.page.reload()
+    expect(builder.page.get_by_label("Control 49")).to_be_attached()
+    expect(builder.page.get_by_label("Question", exact=True)).to_be_in_viewport()
+    assert builder.grave_findings() == []
+
+
+@pytest.mark.nightly
 def test_what_cannot_be_understood_is_said_in_the_chat(builder: Visit) -> None:
     page = builder.page
     builder.tab("Basics")
