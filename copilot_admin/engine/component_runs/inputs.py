@@ -13,7 +13,7 @@ from copilot_admin.engine.components.inputs import (
     from_server,
     source_document,
 )
-from copilot_admin.engine.files.contents import FileItem
+from copilot_admin.engine.files.contents import FileItem, UnreadItem
 from copilot_admin.engine.llm.retries import Pace
 from copilot_admin.engine.prompt.data_text import item_text
 from copilot_admin.engine.values.engine_input import EngineInput
@@ -145,5 +145,6 @@ def _documents(data: SourceData, *, name: str, origin: DocumentOrigin) -> Iterat
         if isinstance(item, FileItem):
             filename = str(item.data_format.get("filename") or name)
             yield source_document(item.document, name=filename)
-        elif isinstance(item, DataItem):  # what is only linked has no text to search
+        elif isinstance(item, DataItem) and not isinstance(item, UnreadItem):
+            # What was not read, or is only linked, has no text to search.
             yield SourceDocument(name, origin, (("", item_text(item)),))

@@ -37,6 +37,11 @@ class ImageItem(DataItem):
     picture: Picture
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadItem(DataItem):
+    """What stands for a file that was not read; `content` says why."""
+
+
 async def outcome_of(
     item: DataItem | FileReference,
     file: FileRead,
@@ -78,7 +83,7 @@ def item_of(item: DataItem | FileReference, content: Content) -> DataItem:
     form = _as_text(item.data_format)
     match content:
         case str():
-            return DataItem(content=content, data_format=form, citable=False)
+            return UnreadItem(content=content, data_format=form, citable=False)
         case Document():
             is_object = item.data_format.get("data_type") == "object"  # such as a chart's rows
             return FileItem(

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from copilot_admin.engine.fetching.egress import FetchFailed
-from copilot_admin.engine.files.contents import TEXT_FORM, FileItem
+from copilot_admin.engine.files.contents import TEXT_FORM, FileItem, UnreadItem
 from copilot_admin.engine.files.links import kind_behind
 from copilot_admin.engine.files.reading import UNKNOWN_KIND, with_files_read
 from copilot_admin.engine.files.rules import EVERYTHING, FileRules, Origin, file_rules
@@ -119,7 +119,7 @@ def test_a_link_to_something_that_cannot_be_read_is_not_followed_and_is_told():
     link = FileReference(url=URL, data_format={"data_type": "MP3"})
     [found], [file] = read(link, behind=b"ID3")
     sentence = f"The file 'without a name (mp3)' could not be read. {UNKNOWN_KIND}"
-    assert found == DataItem(content=f"[{sentence}]", data_format=TEXT_FORM, citable=False)
+    assert found == UnreadItem(content=f"[{sentence}]", data_format=TEXT_FORM, citable=False)
     assert file == FileRead(name="without a name (mp3)", kind="mp3", fault=sentence)
 
 
