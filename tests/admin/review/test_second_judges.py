@@ -29,7 +29,8 @@ ADMIN = "/admin/copilot_admin"
 CHANGING = re.compile(
     r'csrfmiddlewaretoken" value="\w+"|[0-9a-f]{16,}|\d\d:\d\d(:\d\d)?(\.\d+)?|\d+ (second|minute)s?'
 )
-LINK = re.compile(r'href="(/admin/[^"#]*)')
+# Not the forms of builders: what a provider offers stays in memory once it was asked.
+LINK = re.compile(r'href="(/admin/(?!copilot_admin/copilot/\d+/change/)[^"#]*)')
 # Not followed: they leave, or begin something.
 LEAVING = ("logout", "jsi18n", "password_change", "/static/")
 
