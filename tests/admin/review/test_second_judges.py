@@ -121,5 +121,6 @@ def test_no_page_of_the_second_judge_differs_by_what_the_first_said(talk, most):
     much = seen_after(talk, much=True, most=most)
     differing = {page for page, text in much.items() if little.get(page) != text}
     assert differing == set()
-    refused = {page: text[:3] for page, text in much.items() if not text.startswith("200")}
-    assert refused == {}
+    answers = [text[:3] for text in much.values()]
+    assert [one for one in answers if one >= "500"] == []
+    assert answers[:20] == ["200"] * 20
