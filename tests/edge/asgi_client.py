@@ -23,6 +23,7 @@ class Answer:
     status: int = 0
     headers: list[tuple[str, str]] = field(default_factory=list)
     body: bytes = b""
+    is_whole: bool = False  # its last piece came
 
     def header(self, name: str) -> str | None:
         values = [value for key, value in self.headers if key == name]
@@ -58,6 +59,7 @@ def call(app: App, request: dict[str, Any], *, body: Sequence[bytes] = (b"",)) -
             ]
         else:
             answer.body += message.get("body", b"")
+            answer.is_whole = not message.get("more_body", False)
 
     asyncio.run(app(request, receive, send))  # type: ignore[arg-type]
     return answer

@@ -60,7 +60,7 @@ class TestCors:
                 },
             ),
         )
-        assert (answer.status, answer.body) == (204, b"")
+        assert (answer.status, answer.body, answer.is_whole) == (204, b"", True)
         assert dict(answer.headers) == {
             "access-control-allow-origin": WORKSPACE,
             "access-control-allow-methods": "GET, POST, OPTIONS",

@@ -127,6 +127,7 @@ def test_data_alone_asks_nothing():
         ({"type": "data"}, "a Data message with data, a schema or a description"),
         ({"type": "data", "description": " "}, "a Data message with data, a schema or a descript"),
         ({"type": "data", "data": 1, "kind": []}, "whose kind and description are text"),
+        ({"type": "data", "data": 1, "description": 5}, "whose kind and description are text"),
         ({"type": "data", "data": 1, "schema": {"type": 5}}, "a Data message with a JSON Schema"),
     ],
 )

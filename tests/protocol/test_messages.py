@@ -24,6 +24,7 @@ HUMAN = {"role": "human", "content": "q"}
 TABLE = {"data_type": "object", "parse_as": "table"}
 TEXT = {"data_type": "object", "parse_as": "text"}
 CALL: dict[str, Any] = {"function": "f", "input_arguments": {"a": 1}}
+SAID = {"type": "text", "text": "What moved?"}
 
 
 def messages(*raw: Any) -> tuple[Message, ...]:
@@ -361,6 +362,17 @@ def test_items_that_cannot_be_read_are_noted():
         "`messages[1].data[0].items[1]` is not a data item or a file reference and was left out.",
         "`messages[1].data[0].items[2]` is not a data item or a file reference and was left out.",
     )
+
+
+def test_content_that_cannot_be_read_is_noted_as_such():
+    (note,) = notes({"role": "tool", "function": "f", "content": [{"items": [{}]}]})
+    assert note.startswith("`messages[1].content[0].items[0]` is not a data item")
+
+
+@pytest.mark.parametrize("raw", [SAID, {"content": SAID}])
+def test_a_text_without_a_role_is_the_users(raw: dict):
+    assert messages(raw) == messages({"role": "human", "content": "What moved?"})
+    assert notes(raw) == ()
 
 
 def test_data_without_an_envelope_is_noted():
