@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from copilot_admin.edge import request_counts
 from copilot_admin.edge.request_counts import RequestCounts
 from copilot_admin.edge.route_names import method_name, route_name
 from tests.edge.asgi_client import call, scope
@@ -15,14 +16,13 @@ class Counted:
 
     def __init__(self) -> None:
         self.requests: list[tuple[str, str, str]] = []
-        self.begun: list[str] = []
+        self.begun: list[tuple[str, float]] = []
 
     def count_request(self, method: str, path: str, status: str) -> None:
         self.requests.append((method, path, status))
 
     def time_begin(self, path: str, seconds: float) -> None:
-        assert seconds >= 0
-        self.begun.append(path)
+        self.begun.append((path, seconds))
 
 
 async def teapot(scope: Any, receive: Any, send: Any) -> None:
@@ -34,12 +34,14 @@ async def broken(scope: Any, receive: Any, send: Any) -> None:
     raise ValueError("broken")
 
 
-def test_an_answer_is_counted_with_its_status():
+def test_an_answer_is_counted_with_its_status_and_when_it_began(monkeypatch):
+    clock = iter([1000.0, 1000.25])
+    monkeypatch.setattr(request_counts, "monotonic", lambda: next(clock))
     counted = Counted()
     answer = call(RequestCounts(teapot, counted), scope("/v1/copilots/news/query", method="POST"))
     assert (answer.status, answer.body) == (418, b"short and stout")
     assert counted.requests == [("POST", "/v1/copilots/{slug}/query", "418")]
-    assert counted.begun == ["/v1/copilots/{slug}/query"]
+    assert counted.begun == [("/v1/copilots/{slug}/query", 0.25)]
 
 
 def test_what_gave_no_answer_is_counted_without():

@@ -10,6 +10,7 @@ from copilot_admin.journal import seen
 from copilot_admin.journal.seen import note_seen
 from copilot_admin.models import SeenKind, SeenValue
 from copilot_admin.privacy.leftovers import forget_reasons, unused_reasons
+from tests.journal.journaling import Client
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 NOW = datetime(2026, 11, 23, 8, 30, tzinfo=UTC)
@@ -54,3 +55,17 @@ def test_the_thread_that_writes_reads_no_thumbs_to_forget_a_reason():
     with CaptureQueriesContext(connection) as queries:
         assert forget_reasons(unused) == 1
     assert not [query for query in queries if "copilot_admin_feedback" in query["sql"]]
+
+
+def test_the_model_that_answered_is_noted_with_the_end_of_its_run():
+    asked = Client().ask("Hi")
+    assert noted(SeenKind.MODEL) == []
+    asked.answer("Hello")
+    assert noted(SeenKind.MODEL) == [asked.run.model]
+    assert asked.run.model
+
+
+def test_of_a_long_value_the_beginning_is_noted_once():
+    for end in ("a", "b"):
+        note_seen(SeenKind.ERROR, "x" * seen.LONGEST + end)
+    assert noted(SeenKind.ERROR) == ["x" * 200]
