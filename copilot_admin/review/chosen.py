@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 import operator
+from typing import Any
 
 from django.db.models import Q
 
@@ -24,6 +25,11 @@ class Part:
     def index(self) -> Index:
         """How the database finds what it leaves."""
         return self.filter.index_of(self.text, self.condition)
+
+    def ends_before(self, beginning: "Part") -> bool:
+        """Whether nothing lies between two bounds."""
+        (lookup, last), (_, first) = _bound(self.condition), _bound(beginning.condition)
+        return bool(last <= first if lookup.endswith("__lt") else last < first)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +57,13 @@ class Chosen:
         """What a conversation has to be besides one of the conditions."""
         asked = (part.condition for part in self.parts if part.condition is not left_out)
         return _all((*asked, self.always))
+
+    @property
+    def turned_round(self) -> Sequence[Filter]:
+        """The ends that lie before their beginnings, so that nothing is found."""
+        bounds = {part.filter.name: part for part in self.parts}
+        pairs = ((part, bounds.get(part.filter.begins_at)) for part in self.parts)
+        return [end.filter for end, beginning in pairs if beginning and end.ends_before(beginning)]
 
     @property
     def is_cheap(self) -> bool:
@@ -93,6 +106,13 @@ def read_filters(given: Mapping[str, str]) -> Chosen:
     if "playground" not in values:
         always &= ~Q(principal__startswith=PLAYGROUND)
     return Chosen(values=values, always=always, unknown=tuple(unknown), parts=tuple(parts))
+
+
+def _bound(condition: Q) -> tuple[str, Any]:
+    """The lookup and the value of a condition that is one."""
+    (bound,) = condition.children
+    assert isinstance(bound, tuple)  # noqa: S101  # of what ends or begins
+    return bound
 
 
 def _all(conditions: Iterable[Q]) -> Q:

@@ -75,6 +75,7 @@ class Filter:
         entries: What an index that is not of conversations has of a value, by conversation.
         newest: The highest ids among these.
         in_words: What a value says, where it is not written to be read.
+        begins_at: The name of the filter of the beginning, of one that is an end.
     """
 
     name: str
@@ -89,6 +90,7 @@ class Filter:
     entries: Entries | None = None
     newest: Newest | None = None
     in_words: Callable[[str], str] | None = None
+    begins_at: str = ""
 
     def shown(self, value: str, choices: Choices) -> Label:
         """A value in the words of its choice; one that was typed is in words already."""

@@ -226,6 +226,24 @@ def test_what_a_filter_does_not_know_leaves_nothing_and_is_named(name: str, text
         BY_NAME[name].condition(text)
 
 
+@pytest.mark.parametrize(
+    ("ends", "turned_round"),
+    [
+        ({"since": "2026-01-02", "until": "2026-01-02"}, []),
+        ({"since": "2026-01-02", "until": "2026-01-01"}, ["until"]),
+        ({"since": "2026-01-02", "until": "9999-12-31"}, []),
+        ({"tokens-from": "5", "tokens-to": "5"}, []),
+        ({"tokens-from": "5", "tokens-to": "4"}, ["tokens-to"]),
+        ({"cost-from": "$0,5", "cost-to": "0.4"}, ["cost-to"]),
+        ({"ttft-from": "1", "ttft-to": "0.9999"}, ["ttft-to"]),
+        ({"tokens-to": "4", "cost-from": "5"}, []),
+        ({"tokens-from": "much", "tokens-to": "4"}, []),
+    ],
+)
+def test_an_end_before_its_beginning_is_named(ends: dict[str, str], turned_round: list[str]):
+    assert [one.name for one in read_filters(ends).turned_round] == turned_round
+
+
 @pytest.mark.parametrize("name", ["since", "until"])
 @pytest.mark.parametrize(("day", "is_there"), [("0001-01-01", "since"), ("9999-12-31", "until")])
 def test_the_first_and_the_last_day_of_all_are_days(name: str, day: str, is_there: str):

@@ -19,6 +19,7 @@ class Field:
     value: str
     choices: Sequence[tuple[str, Label]]
     is_unknown: bool
+    ends_too_early: bool
 
     @property
     def shown(self) -> Label:
@@ -39,12 +40,14 @@ class Field:
 
 def fields_of(chosen: Chosen) -> Sequence[Field]:
     """All filters, with what is chosen."""
+    turned_round = chosen.turned_round
     return [
         Field(
             filter=one,
             value=chosen.values.get(one.name, ""),
             choices=list(one.choices()) if one.widget in _LISTED else [],
             is_unknown=one in chosen.unknown,
+            ends_too_early=one in turned_round,
         )
         for one in FILTERS
     ]

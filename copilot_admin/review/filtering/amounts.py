@@ -42,6 +42,7 @@ AMOUNTS: tuple[Filter, ...] = (
     ),
     Filter(
         name="tokens-to",
+        begins_at="tokens-from",
         label=_("Tokens to"),
         widget=Widget.NUMBER,
         condition=lambda text: Q(tokens__lte=whole_number(text)),
@@ -54,6 +55,7 @@ AMOUNTS: tuple[Filter, ...] = (
     ),
     Filter(
         name="cost-to",
+        begins_at="cost-from",
         label=_("Cost to ($)"),
         widget=Widget.NUMBER,
         condition=lambda text: Q(cost__lte=_dollars(text)),
@@ -66,6 +68,7 @@ AMOUNTS: tuple[Filter, ...] = (
     ),
     Filter(
         name="ttft-to",
+        begins_at="ttft-from",
         label=_("First token to (s)"),
         widget=Widget.NUMBER,
         condition=lambda text: Q(ttft_ms__lte=floor(_milliseconds(text))),

@@ -53,6 +53,7 @@ DAYS: tuple[Filter, ...] = (
     ),
     Filter(
         name="until",
+        begins_at="since",
         label=_("To"),
         widget=Widget.DATE,
         condition=lambda text: Q(last_at__lt=_midnight(text, after=1)),

@@ -409,6 +409,13 @@ def test_a_filter_that_knows_no_such_value_says_so(reviewer: Browser):
     assert "<nobody>" not in page
 
 
+def test_a_period_that_ends_before_it_begins_is_told_at_its_end(reviewer: Browser):
+    page = reviewer.get(f"{LIST}?since=2026-01-02&until=2026-01-01").text
+    assert page.count("It ends before it begins, so nothing is found.") == 1
+    assert '<details class="ca-filters" open>' in page
+    assert "It ends before" not in reviewer.get(f"{LIST}?since=2026-01-02").text
+
+
 def test_filters_that_are_set_are_shown_and_can_be_taken_off(reviewer: Browser):
     make_conversations(1)
     page = reviewer.get(LIST, {"outcome": "completed", "days": "90"}).content.decode()
