@@ -53,8 +53,8 @@ class Request(ASGIRequest):
         """
         with _READING_FORMS:
             super()._load_post_and_files()  # there is no public way
-            texts = [text for _, values in self._post.lists() for text in values]
-            if sum(map(_shown_bytes, texts)) > MOST_SHOWN_BYTES:
+            if _shown_bytes_of(self._post) > MOST_SHOWN_BYTES:
+                self._post = QueryDict()
                 raise RequestDataTooBig("The page that shows the form again would be too large.")
 
 
@@ -76,9 +76,11 @@ class Handler(ASGIHandler):
         async with self._large_forms:
             response = await super().run_get_response(request)
             forget_form(request)
-            if isinstance(response, TemplateResponse):
+            if isinstance(
+                response, TemplateResponse
+            ):  # only who is logged in is shown a form again
                 response.context_data = None
-            gc.collect()  # some 50 ms, and seldom
+                gc.collect()  # some 50 ms; to draw the page took longer
             return response
 
     async def read_body(self, receive: Receive) -> IO[Any]:  # type: ignore[override]  # any file will do
@@ -93,6 +95,10 @@ class Handler(ASGIHandler):
         if first.get("more_body", False):  # somebody put Django behind another edge
             return await super().read_body(_behind(first, receive))
         return BytesIO(first.get("body", b""))
+
+
+def _shown_bytes_of(form: QueryDict) -> int:
+    return sum(_shown_bytes(text) for _, values in form.lists() for text in values)
 
 
 def _shown_bytes(text: str) -> int:

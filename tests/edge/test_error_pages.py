@@ -1,11 +1,14 @@
 """The pages for what is refused, missing or broken, in the look of the admin."""
 
+import asyncio
 import errno
+import gc
 import json
 import logging
+from weakref import ref
 
 from django import db
-from django.core.exceptions import SuspiciousOperation
+from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.core.files.base import ContentFile
 from django.test import Client, RequestFactory
 from django.urls import reverse
@@ -188,3 +191,48 @@ def test_programs_are_told_in_json_what_broke(rf, error, status, code, headers):
         response = server_error(request)
     assert (response.status_code, json.loads(response.content)["code"]) == (status, code)
     assert {response.headers.get("Retry-After")} == headers
+
+
+def test_who_waits_for_the_answer_to_a_refused_form_gets_it(rf):
+    """He stands in what the error came out of."""
+    errors: list[RequestDataTooBig] = []
+
+    async def asked() -> str:
+        try:
+            raise RequestDataTooBig
+        except RequestDataTooBig as error:
+            errors.append(error)
+        await asyncio.sleep(0)
+        return "answered"
+
+    waiting = asked()
+    waiting.send(None)
+    bad_request(rf.post("/admin/"), errors[0])
+    with pytest.raises(StopIteration, match="answered"):
+        waiting.send(None)
+
+
+def test_what_was_sent_goes_with_the_refusal_and_waits_for_no_collector(rf):
+    class Form(list[str]):
+        """Says when it is gone."""
+
+    held: list[ref[Form]] = []
+
+    def read() -> None:
+        form = Form(["x"])
+        held.append(ref(form))
+        raise RequestDataTooBig
+
+    gc.disable()
+    try:
+        error: RequestDataTooBig | None = None
+        try:
+            read()
+        except RequestDataTooBig as raised:
+            error = raised
+        assert error is not None
+        assert held[0]() is not None
+        assert bad_request(rf.post("/admin/"), error).status_code == 413
+        assert held[0]() is None
+    finally:
+        gc.enable()
