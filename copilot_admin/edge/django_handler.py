@@ -76,9 +76,8 @@ class Handler(ASGIHandler):
         async with self._large_forms:
             response = await super().run_get_response(request)
             forget_form(request)
-            if isinstance(
-                response, TemplateResponse
-            ):  # only who is logged in is shown a form again
+            if isinstance(response, TemplateResponse):
+                # A form that is shown again, and only to who is logged in.
                 response.context_data = None
                 gc.collect()  # some 50 ms; to draw the page took longer
             return response

@@ -23,7 +23,7 @@ from copilot_admin.errors import (
     Unavailable,
 )
 from copilot_admin.storage.damage import is_damage, note_damage
-from copilot_admin.storage.database_thread import is_outage
+from copilot_admin.storage.database_thread import JournalDown, is_outage
 from copilot_admin.storage.full_disk import is_no_room
 
 RETRY_AFTER_SECONDS = 5
@@ -35,7 +35,6 @@ _TOO_MUCH_TEXT = (
 _TOO_MANY_FIELDS = "The form has more than the {} fields that are read of one. Send fewer at once."
 _NOTHING_HERE = "There is nothing at this address. Check the path of the request."
 _BROKEN = "Something broke on the server. It has been recorded; please ask again."
-_LATER = "The server cannot reach its records now. Ask again in a few seconds."
 _NOT_UNDERSTOOD = "The request was not understood. Check the client."
 _TOO_MANY_FILES = "The form has more than the {} files that are read of one. Send fewer at once."
 
@@ -72,7 +71,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     error = sys.exc_info()[1]
     passes = error is not None and (isinstance(error, Unavailable) or will_pass(error))
     if is_api(request.path_info):
-        return _refused(request, Unavailable(_LATER) if passes else Broken(_BROKEN))
+        return _refused(request, Unavailable(JournalDown().public) if passes else Broken(_BROKEN))
     if error is None or not passes:
         return HttpResponse(render_to_string("500.html"), status=500)
     return unavailable_page(error)

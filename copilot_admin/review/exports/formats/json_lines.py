@@ -47,24 +47,31 @@ class JsonLines(ExportFormat):
 
     def _way(self, conversation: ExportedConversation, way: Sequence[int]) -> Iterator[str]:
         facts: list[Message] = []
-        separator, called = '{"messages": [', ""
-        for turn in conversation.turns(way):
-            for message in _paired(called, _messages(conversation, turn, is_first=not facts)):
-                called = message["tool_calls"][0]["id"] if "tool_calls" in message else ""
-                yield separator + _dumped(message)
-                separator = ", "
-            facts.append(_facts(conversation, turn))
+        separator = '{"messages": ['
+        for message in _paired(_said(conversation, way, facts)):
+            yield separator + _dumped(message)
+            separator = ", "
         if facts:  # else all of it was deleted meanwhile
             start = separator if separator != ", " else ""
             yield f'{start}], "metadata": {_dumped(_about(conversation, facts))}}}\n'
 
 
-def _paired(called: str, messages: Iterator[Message]) -> Iterator[Message]:
+def _said(
+    conversation: ExportedConversation, way: Sequence[int], facts: list[Message]
+) -> Iterator[Message]:
+    """The messages of all turns of a way; notes the facts of each turn that was said."""
+    for turn in conversation.turns(way):
+        yield from _messages(conversation, turn, is_first=not facts)
+        facts.append(_facts(conversation, turn))
+
+
+def _paired(messages: Iterator[Message]) -> Iterator[Message]:
     """The messages, and before one that follows a call that nothing came back for, that nothing did.
 
     A chat in which a call is not followed by its result is refused as a whole. At its end it may
     stand: there it is what the model is to learn.
     """
+    called = ""
     for message in messages:
         if called and message["role"] != "tool":
             yield {"role": "tool", "tool_call_id": called, "content": NOTHING_CAME}
