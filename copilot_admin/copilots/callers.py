@@ -136,7 +136,11 @@ def valid_keys(ids: Collection[int]) -> frozenset[int]:
 
 
 def switched_off(principals: Collection[str]) -> frozenset[str]:
-    """Which of these builders have been switched off since; reads the database."""
-    ids = {int(one.removeprefix(PLAYGROUND)) for one in principals}
+    """Which of these builders have been switched off since; reads the database.
+
+    A command that tries has no account.
+    """
+    names = (one.removeprefix(PLAYGROUND) for one in principals)
+    ids = {int(name) for name in names if name.isdecimal()}
     gone = get_user_model().objects.filter(pk__in=ids, is_active=False)
     return frozenset(f"{PLAYGROUND}{pk}" for pk in gone.values_list("pk", flat=True))
