@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.django_db,
     pytest.mark.skipif(connection.vendor != "postgresql", reason="asks its planner"),
 ]
-OTHER_WAYS = ("enable_seqscan", "enable_hashjoin", "enable_mergejoin")
+OTHER_WAYS = ("enable_seqscan", "enable_hashjoin", "enable_mergejoin", "enable_material")
 SCANS = ("Seq Scan", "Index Scan", "Index Only Scan")
 # They grow with each question.
 GROWING = tuple(
