@@ -25,7 +25,7 @@ from copilot_admin.review.finding import (
     rows_from_newest,
     scope_of,
 )
-from tests.databases import IS_POSTGRESQL
+from tests.databases import IS_POSTGRESQL, forget_sizes
 from tests.factories import make_copilot, make_version
 from tests.review.test_filters import INDEXES
 
@@ -248,6 +248,7 @@ def test_a_page_of_what_was_asked_long_ago_begins_with_the_newest_that_an_index_
 
 @pytest.mark.parametrize("name", ["version", "model", "provider", "error"])
 def test_the_newest_are_found_by_an_index_and_what_went_on_later_too(name: str):
+    forget_sizes([Conversation._meta.db_table, Run._meta.db_table])
     version = make_version()
     talks(3, title="asked", copilot=version.copilot)
     runs("asked", copilot_version=version, model="1", provider="1", error_code="1")

@@ -16,6 +16,7 @@ from copilot_admin.upkeep.deletion import Step as DeletionStep
 from copilot_admin.upkeep.deletion import delete_batch, mark
 from copilot_admin.upkeep.removing import Step, begin, remove_batch
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
+from tests.databases import forget_sizes
 from tests.factories import make_version
 from tests.journal.journaling import START
 from tests.upkeep.test_deletion import fill
@@ -35,6 +36,11 @@ GROWING = tuple(
         models.Run, models.Turn, models.TurnText, models.ComponentCall, models.Checkpoint,
     )
 )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _sizes_are_unknown() -> None:
+    forget_sizes(GROWING)
 
 
 def walked_whole(work: Callable[[], object], known: set[str] | None = None) -> dict[str, str]:
