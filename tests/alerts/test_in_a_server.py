@@ -7,7 +7,7 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.models import AlertDelivery
-from copilot_admin.server import housekeeping
+from copilot_admin.server import rounds
 from tests.alerts.alerting import dislike, make_rule
 from tests.factories import make_published
 from tests.live_server import LiveServer
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def _quick() -> Iterator[None]:
     """Rounds begin at once."""
     patch = pytest.MonkeyPatch()
-    patch.setattr(housekeeping, "HEARTBEAT_SECONDS", 0.05)
+    patch.setattr(rounds, "HEARTBEAT_SECONDS", 0.05)
     yield
     patch.undo()
 

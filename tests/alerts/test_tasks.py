@@ -16,7 +16,7 @@ from copilot_admin.alerts.settling import Finding
 from copilot_admin.alerts.tasks import attempt, send_due
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Alert, AlertDelivery, AlertDigest, AlertRule
-from copilot_admin.server.housekeeping import look_at_rules, tell
+from copilot_admin.server.duties import look_at_rules, tell
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.upkeep.background import BACKGROUND
 from tests.alerts.alerting import dislike, make_rule, make_webhook

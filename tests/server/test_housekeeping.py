@@ -9,7 +9,7 @@ import pytest
 from copilot_admin.answering import open_run
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.journal import JOURNAL
-from copilot_admin.server import housekeeping
+from copilot_admin.server import duties, housekeeping, rounds
 from copilot_admin.storage.database_thread import JournalDown
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.upkeep import background
@@ -64,11 +64,11 @@ def test_a_start_without_a_database_is_one_sentence(monkeypatch, failure):
     assert not background.is_server()
 
 
-def rounds(*duties: Any, until: asyncio.Event) -> None:
+def go_round(*todo: Any, until: asyncio.Event) -> None:
     """Does duties again and again until something has happened."""
 
     async def scenario() -> None:
-        task = asyncio.ensure_future(housekeeping._again_and_again(*duties))
+        task = asyncio.ensure_future(rounds.again_and_again(*todo))
         async with asyncio.timeout(HANGS_SECONDS):
             await until.wait()
         task.cancel()
@@ -90,7 +90,7 @@ def rounds(*duties: Any, until: asyncio.Event) -> None:
     ],
 )
 def test_a_duty_that_breaks_keeps_neither_the_others_nor_itself(monkeypatch, caplog, failure, told):
-    monkeypatch.setattr(housekeeping, "HEARTBEAT_SECONDS", 0.0)
+    monkeypatch.setattr(rounds, "HEARTBEAT_SECONDS", 0.0)
     done, twice = [], asyncio.Event()
 
     async def breaks() -> None:
@@ -102,14 +102,14 @@ def test_a_duty_that_breaks_keeps_neither_the_others_nor_itself(monkeypatch, cap
         if len(done) >= 4:
             twice.set()
 
-    rounds(breaks, works, until=twice)
+    go_round(breaks, works, until=twice)
     assert done[:4] == ["breaks", "works", "breaks", "works"]
     assert ("duty breaks ended with an error" in caplog.text) is told
 
 
 def test_a_duty_that_hangs_keeps_the_others_waiting_once_and_is_not_begun_again(monkeypatch):
-    monkeypatch.setattr(housekeeping, "HEARTBEAT_SECONDS", 0.0)
-    monkeypatch.setattr(housekeeping, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(rounds, "HEARTBEAT_SECONDS", 0.0)
+    monkeypatch.setattr(rounds, "PATIENCE_SECONDS", 0.01)
     done, thrice, for_ever = [], asyncio.Event(), asyncio.Event()
 
     async def hangs() -> None:
@@ -124,14 +124,14 @@ def test_a_duty_that_hangs_keeps_the_others_waiting_once_and_is_not_begun_again(
         if len(done) == 4:
             thrice.set()
 
-    rounds(hangs, works, until=thrice)
+    go_round(hangs, works, until=thrice)
     assert done[:4] == ["hangs", "works", "works", "works"]
     assert (done.count("hangs"), done[-1]) == (1, "cancelled")
 
 
 def test_hearts_beat_although_other_duties_wait(monkeypatch):
     """The heartbeat has rounds of its own."""
-    monkeypatch.setattr(housekeeping, "HEARTBEAT_SECONDS", 0.0)
+    monkeypatch.setattr(rounds, "HEARTBEAT_SECONDS", 0.0)
     beats: list[int] = []
 
     async def scenario() -> None:
@@ -161,18 +161,18 @@ def test_the_runs_that_answer_beat_the_dead_are_ended_and_the_spool_is_read(monk
         id = "run"
 
     running: set[Any] = set()
-    monkeypatch.setattr(housekeeping, "RUNNING", running)
-    monkeypatch.setattr(housekeeping, "beat", lambda ids: calls.append(ids))
-    monkeypatch.setattr(housekeeping, "reap", lambda *, every_other_boot: calls.append("reaped"))
-    monkeypatch.setattr(housekeeping, "replay_spool", lambda *, most: calls.append(most))
+    monkeypatch.setattr(duties, "RUNNING", running)
+    monkeypatch.setattr(duties, "beat", lambda ids: calls.append(ids))
+    monkeypatch.setattr(duties, "reap", lambda *, every_other_boot: calls.append("reaped"))
+    monkeypatch.setattr(duties, "replay_spool", lambda *, most: calls.append(most))
 
     async def scenario() -> None:
-        await housekeeping.beat_hearts()
+        await duties.beat_hearts()
         running.add(Answering())
-        await housekeeping.beat_hearts()
-        await housekeeping.reap_dead()
-        await housekeeping.replay()
+        await duties.beat_hearts()
+        await duties.reap_dead()
+        await duties.replay()
 
     asyncio.run(scenario())
-    assert calls == [("run",), "reaped", housekeeping.REPLAYED_AT_ONCE]
-    assert JOURNAL.look_after in housekeeping.DUTIES
+    assert calls == [("run",), "reaped", duties.REPLAYED_AT_ONCE]
+    assert JOURNAL.look_after in duties.DUTIES

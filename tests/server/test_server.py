@@ -27,7 +27,7 @@ from copilot_admin.models import (
     SavedAnswer,
     Side,
 )
-from copilot_admin.server import housekeeping, shutdown
+from copilot_admin.server import rounds, shutdown
 from copilot_admin.storage.database_thread import JournalDown
 from copilot_admin.studio.question_tasks import ask_in_background
 from copilot_admin.upkeep import background
@@ -145,7 +145,7 @@ def test_a_client_that_stops_reading_is_given_up(provider, monkeypatch):
 
 
 def test_the_stream_of_a_revoked_key_ends_with_a_sentence(provider, monkeypatch):
-    monkeypatch.setattr(housekeeping, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(rounds, "HEARTBEAT_SECONDS", 0.05)
     key, secret = EndpointKey.issue("desk")
     headers = {"X-API-Key": secret}
     with serving(application) as url, Line(url + QUERY, body=HELLO, headers=headers) as line:
@@ -159,7 +159,7 @@ def test_the_stream_of_a_revoked_key_ends_with_a_sentence(provider, monkeypatch)
 def test_the_stream_of_a_deleted_copilot_ends_with_a_sentence_and_then_the_copilot_goes(
     provider, monkeypatch
 ):
-    monkeypatch.setattr(housekeeping, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(rounds, "HEARTBEAT_SECONDS", 0.05)
     with serving(application) as url:
         with Line(url + QUERY, body=HELLO) as line:
             assert line.read_until(b"Hello")

@@ -1,0 +1,181 @@
+"""What a server does every few seconds beside answering: hearts beat, the dead are found, the rest is saved."""
+
+import asyncio
+from datetime import datetime
+from functools import partial
+
+from django import db
+from django.utils import timezone
+
+from copilot_admin.alerts.checking import check_due
+from copilot_admin.alerts.tasks import send_due
+from copilot_admin.answering.full_collections import FULL_COLLECTIONS
+from copilot_admin.answering.open_run import end_deleted, end_of_switched_off, end_revoked
+from copilot_admin.answering.refused import REFUSED
+from copilot_admin.answering.run import RUNNING
+from copilot_admin.audit.anchors import drop_anchor
+from copilot_admin.audit.forwarding import FORWARDING
+from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS
+from copilot_admin.journal import JOURNAL, beat, reap, replay_spool
+from copilot_admin.limits.book import BOOK
+from copilot_admin.limits.counting import COUNTING
+from copilot_admin.people.log_ins import sweep_sessions
+from copilot_admin.privacy.forgetting import FORGETTING
+from copilot_admin.privacy.retention import begin_pruning, night_of
+from copilot_admin.privacy.spooled import clean_spool, forget_digests
+from copilot_admin.review.exports.keeping import sweep_exports
+from copilot_admin.review.exports.tasks import resume_exports
+from copilot_admin.review.queues import take_back_left
+from copilot_admin.server.readings import refresh
+from copilot_admin.server.rounds import Duty
+from copilot_admin.storage.writer import WRITER
+from copilot_admin.studio.question_tasks import resume_questions
+from copilot_admin.studio.replay_tasks import resume_replays
+from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
+from copilot_admin.upkeep.tasks import remove, resume_deletions, resume_fillings, resume_removals
+
+REPLAYED_AT_ONCE = 50  # spooled runs of one job, behind which questions wait
+
+
+async def beat_hearts() -> None:
+    """Says that the running answers are alive."""
+    if RUNNING:
+        await WRITER.run(partial(beat, tuple(run.id for run in RUNNING)))
+
+
+async def read_figures() -> None:
+    """Reads the figures off this process: who asks for them may come to another worker."""
+    await asyncio.to_thread(refresh)
+
+
+async def reap_dead() -> None:
+    """Ends what other processes left open."""
+    await WRITER.run(partial(reap, every_other_boot=False))
+
+
+async def resume() -> None:
+    """Goes on with deletions that another process left."""
+    await WRITER.run(resume_deletions)
+
+
+async def fill_old_rows() -> None:
+    """Writes what rows of an earlier release lack."""
+    await WRITER.run(resume_fillings)
+
+
+async def resume_removing() -> None:
+    """Goes on with erasures and prunings that another process left, and with what is due."""
+    await WRITER.run(resume_removals)
+    await WRITER.run(clean_spool)
+
+
+async def forget_erased() -> None:
+    """Forgets who was erased, by whatever process."""
+    await WRITER.run(FORGETTING.look_after)
+
+
+class _Pruner:
+    """Begins each night's pruning, once in this process; the rows see to it that it is once in all."""
+
+    def __init__(self) -> None:
+        self._begun: datetime | None = None
+
+    async def prune(self) -> None:
+        """Begins what is due."""
+        night = night_of(timezone.now())
+        if night is None or night == self._begun:
+            return
+        for removal_id in await WRITER.run(partial(begin_pruning, timezone.now())):
+            remove.enqueue(removal_id)
+        await WRITER.run(forget_digests)
+        self._begun = night
+
+
+async def resume_asking() -> None:
+    """Goes on with saved questions and replays that another process left."""
+    await WRITER.run(resume_questions)
+    await WRITER.run(resume_replays)
+
+
+async def resume_exporting() -> None:
+    """Goes on with exports that another process left, and deletes those whose time has run out."""
+    await WRITER.run(resume_exports)
+    await WRITER.run(sweep_exports)
+
+
+async def forward_audit_trail() -> None:
+    """Hands new entries over, and notes the newest hash; in a thread: no question waits for it."""
+    await asyncio.to_thread(_forward_audit_trail)
+
+
+async def look_at_rules() -> None:
+    """Opens and closes alerts; beside the other duties, since its questions may take a moment."""
+    await asyncio.to_thread(check_due)
+
+
+async def take_back_readings() -> None:
+    """Gives back what reviewers took from queues and left."""
+    await WRITER.run(partial(take_back_left, now=timezone.now()))
+
+
+async def forget_sessions() -> None:
+    """Deletes sessions whose time is up: strangers begin some that nobody ends."""
+    await WRITER.run(sweep_sessions)
+
+
+async def tell() -> None:
+    """Has messages of alerts tried whose time has come."""
+    await WRITER.run(send_due)
+
+
+class _Sweeper:
+    """Takes away a few blobs at a time that nothing refers to, and begins anew at the end."""
+
+    def __init__(self) -> None:
+        self._sweep = Sweep()
+
+    async def sweep(self) -> None:
+        sweep = Sweep() if self._sweep.is_done else self._sweep
+        self._sweep = await WRITER.run(partial(sweep_batch, sweep))
+
+
+async def replay() -> None:
+    """Stores what the spool holds, now that the database may answer again."""
+    await WRITER.run(partial(replay_spool, most=REPLAYED_AT_ONCE))
+
+
+# One after the other, so that none piles up, unless one hangs; a revoked key's stream goes on for a round at most.
+DUTIES: tuple[Duty, ...] = (
+    end_revoked,
+    end_of_switched_off,
+    end_deleted,
+    ALLOWED_ORIGINS.look_after,
+    JOURNAL.look_after,
+    FULL_COLLECTIONS.look_after,
+    reap_dead,
+    replay,
+    resume,
+    _Pruner().prune,
+    resume_removing,
+    forget_erased,
+    resume_asking,
+    resume_exporting,
+    tell,
+    take_back_readings,
+    forget_sessions,
+    fill_old_rows,
+    forward_audit_trail,
+    _Sweeper().sweep,
+)
+
+
+# Beside the others, some of which take long: seats of answers run out, and limits act at once.
+LIMIT_DUTIES: tuple[Duty, ...] = (COUNTING.look_after, BOOK.look_after, REFUSED.look_after)
+
+
+def _forward_audit_trail() -> None:
+    try:
+        FORWARDING.go_on()
+        drop_anchor()
+    finally:
+        db.connections.close_all()  # of this thread
