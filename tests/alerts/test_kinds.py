@@ -42,7 +42,7 @@ def measured(name: str, window: str = "", scope: Scope | None = None, **changes)
 class TestEveryKind:
     def test_says_what_it_is(self, name):
         kind = KINDS[name]
-        assert re.fullmatch(r"[a-z_]{1,30}", kind.name)
+        assert re.fullmatch(r"[a-z][a-z0-9_]{0,29}", kind.name)
         assert str(kind.label)
         assert str(kind.help).endswith(".")
         assert kind.windows

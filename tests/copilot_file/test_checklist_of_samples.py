@@ -33,10 +33,6 @@ def test_of_the_samples():
     assert said == {"market-brief": (), "table-and-chart-desk": (), "portfolio-commentary": ()}
 
 
-def test_there_are_fifteen_templates():
-    assert len(templates()) == 15
-
-
 @pytest.mark.parametrize("slug", sorted(templates()))
 @pytest.mark.parametrize("switched", [None, Switched(model="rehearsal")])
 def test_of_a_template(slug, switched):

@@ -11,6 +11,7 @@ from copilot_admin.copilot_file.importing import import_file
 from copilot_admin.copilot_file.loading import as_json
 from copilot_admin.copilot_file.yaml_writing import write_yaml
 from copilot_admin.copilots.publishing import document_of
+from copilot_admin.copilots.questions.expectation import ExpectationEntry, ExpectationKind
 from copilot_admin.models import Copilot, SavedAnswer, SavedQuestion, Side
 from tests.factories import make_copilot, make_saved
 
@@ -127,12 +128,12 @@ def test_what_is_wrong_is_said_with_its_place_and_nothing_is_kept():
         "copilots[0].questions[1].expect.contain: there is no such key. Did you mean 'contains'?"
     )
     assert refused([{"question": "What?", "expect": {"equals": "a"}}]) == (
-        "copilots[0].questions[0].expect.equals: there is no such key. The keys are: contains, "
-        "lacks, number, tolerance, cites, calls, judged."
+        "copilots[0].questions[0].expect.equals: there is no such key. The keys are: "
+        f"{', '.join(ExpectationEntry.model_fields)}."
     )
     assert refused([{"question": "What?", "expect": {"tolerance": 1}}]) == (
-        "copilots[0].questions[0].expect: names 0 expectations. Keep exactly one of: contains, "
-        "lacks, number, cites, calls, judged."
+        "copilots[0].questions[0].expect: names 0 expectations. Keep exactly one of: "
+        f"{', '.join(ExpectationKind)}."
     )
     assert refused([{"question": "What?", "expect": {"cites": "x"}}]) == (
         "copilots[0].questions[0]: shall cite 'x', which it does not bring. Its widgets: none."

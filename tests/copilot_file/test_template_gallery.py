@@ -13,7 +13,7 @@ from copilot_admin.studio.expectations import GivenAnswer, verdict_on
 
 ICONS = set(
     re.findall(
-        r'id="ca-icon-([a-z]+)"', (BASE_DIR / "templates/admin/includes/icons.html").read_text()
+        r'id="ca-icon-([a-z0-9-]+)"', (BASE_DIR / "templates/admin/includes/icons.html").read_text()
     )
 )
 every_template = pytest.mark.parametrize("template", templates().values(), ids=lambda one: one.slug)

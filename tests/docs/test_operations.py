@@ -35,7 +35,7 @@ http {{
 }}
 """
 HELLO = {"messages": [{"role": "human", "content": "Hello"}]}
-COMMAND = re.compile(r"manage\.py ([a-z_]+)")
+COMMAND = re.compile(r"manage\.py ([a-z0-9_]+)")
 TARGET = re.compile(r"(?:`|^)make ([a-z]+)", re.MULTILINE)
 
 
@@ -119,7 +119,7 @@ def test_every_target_that_is_named_can_be_made(name):
 
 def test_every_figure_is_in_the_document_and_every_one_there_is_counted():
     figures = {metric.name for metric in Figures()._registry.collect()}
-    named = set(re.findall(r"`(copilot_[a-z_]+?)(?:_total)?`", OPERATIONS))
+    named = set(re.findall(r"`(copilot_[a-z0-9_]+?)(?:_total)?`", OPERATIONS))
     read = set(readings()) | {"copilot_database_connections", "copilot_database_waiting"}
     assert named == (figures | read) | {"copilot_admin"} & named
 

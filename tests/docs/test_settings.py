@@ -8,9 +8,9 @@ import pytest
 ROOT = Path(__file__).parent.parent.parent
 DOCUMENT = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
 READ = re.compile(
-    r"""env\.(?P<kind>text|secret|secret_items|flag|number|items|choice)\(\s*["'](?P<name>[A-Z_]+)"""
+    r"""env\.(?P<kind>text|secret|secret_items|flag|number|items|choice)\(\s*["'](?P<name>[A-Z0-9_]+)"""
 )
-READ_BY_TESTS = re.compile(r"""os\.environ\.get\(["']([A-Z_]+)""")
+READ_BY_TESTS = re.compile(r"""os\.environ\.get\(["']([A-Z0-9_]+)""")
 
 
 def _sources(*folders: str) -> str:
@@ -22,7 +22,7 @@ CODE = _sources("copilot_admin")
 VARIABLES = {match["name"] for match in READ.finditer(CODE)}
 SECRETS = {match["name"] for match in READ.finditer(CODE) if match["kind"].startswith("secret")}
 TEST_VARIABLES = set(READ_BY_TESTS.findall(_sources("tests")))
-ROWS = dict(re.findall(r"^\| `([A-Z_]+)` \| (.*)$", DOCUMENT, re.MULTILINE))
+ROWS = dict(re.findall(r"^\| `([A-Z0-9_]+)` \| (.*)$", DOCUMENT, re.MULTILINE))
 
 
 def test_the_search_finds_variables():

@@ -75,7 +75,7 @@ def test_generation_three_is_told_every_field(event):
 def test_events_have_names_of_their_own():
     names = [event.name for event in EVENT_CLASSES]
     assert len(set(names)) == len(names)
-    assert all(re.fullmatch("copilot[A-Z][A-Za-z]+", name) for name in names)
+    assert all(re.fullmatch("copilot[A-Z][A-Za-z0-9]+", name) for name in names)
 
 
 @pytest.mark.parametrize(
