@@ -88,7 +88,7 @@ def _export(name: str) -> int:
     from copilot_admin.models import TranscriptExport
     from copilot_admin.review.exports.conversations import ExportOptions
     from copilot_admin.review.exports.keeping import begin
-    from copilot_admin.review.exports.writing import Step, Writing
+    from copilot_admin.review.exports.writing import Writing, WritingStep
     from copilot_admin.storage.writer import WRITER
 
     owner, _is_new = User.objects.get_or_create(username="benchmark")
@@ -97,7 +97,7 @@ def _export(name: str) -> int:
     assert isinstance(export, TranscriptExport)
     idle = _memory_mb()
     writing = Writing(export.pk, export.claim)
-    while writing.batch() is Step.MOVED:
+    while writing.batch() is WritingStep.MOVED:
         highest = max(highest, _memory_mb())
     highest = max(highest, _memory_mb())
     export.refresh_from_db()

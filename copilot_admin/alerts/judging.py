@@ -12,7 +12,7 @@ REMINDED_AFTER = timedelta(days=1)
 GOOD_FOR = timedelta(minutes=15)
 
 
-class Verdict(StrEnum):
+class FigureVerdict(StrEnum):
     """What a figure says."""
 
     BAD = "bad"
@@ -20,7 +20,7 @@ class Verdict(StrEnum):
     UNDECIDED = "undecided"  # too little was asked to say that it is bad
 
 
-class Step(StrEnum):
+class AlertStep(StrEnum):
     """What is to be done."""
 
     NOTHING = "nothing"
@@ -32,12 +32,14 @@ class Step(StrEnum):
     CLOSE = "close"
 
 
-def verdict_of(kind: RuleKind, measured: Measured, *, threshold: Decimal, minimum: int) -> Verdict:
+def verdict_of(
+    kind: RuleKind, measured: Measured, *, threshold: Decimal, minimum: int
+) -> FigureVerdict:
     """Whether a figure is bad; nothing to measure is good."""
     if measured.value is None or not kind.is_bad(measured.value, threshold):
-        return Verdict.GOOD
+        return FigureVerdict.GOOD
     is_enough = not kind.minimum_label or measured.basis >= minimum
-    return Verdict.BAD if is_enough else Verdict.UNDECIDED
+    return FigureVerdict.BAD if is_enough else FigureVerdict.UNDECIDED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +59,7 @@ class Standing:
     is_muted: bool = False
 
 
-def next_step(verdict: Verdict, standing: Standing, *, at: datetime) -> Step:
+def next_step(verdict: FigureVerdict, standing: Standing, *, at: datetime) -> AlertStep:
     """What follows of a verdict now; one that is undecided neither opens nor closes.
 
     Args:
@@ -65,21 +67,21 @@ def next_step(verdict: Verdict, standing: Standing, *, at: datetime) -> Step:
         standing: How it stands with the rule.
         at: Now; a clock that was set back by days is no reason to be silent for as long.
     """
-    if verdict is Verdict.UNDECIDED:
-        return Step.NOTHING
+    if verdict is FigureVerdict.UNDECIDED:
+        return AlertStep.NOTHING
     if not standing.is_open:
-        return Step.OPEN if verdict is Verdict.BAD else Step.NOTHING
-    if verdict is Verdict.GOOD:
+        return AlertStep.OPEN if verdict is FigureVerdict.BAD else AlertStep.NOTHING
+    if verdict is FigureVerdict.GOOD:
         return _after_good(standing.good_since, at)
     if not standing.is_muted:
         if standing.told_at is None:
-            return Step.TELL
+            return AlertStep.TELL
         if abs(at - standing.told_at) >= REMINDED_AFTER:
-            return Step.REMIND
-    return Step.NOTHING if standing.good_since is None else Step.RELAPSE
+            return AlertStep.REMIND
+    return AlertStep.NOTHING if standing.good_since is None else AlertStep.RELAPSE
 
 
-def _after_good(since: datetime | None, at: datetime) -> Step:
+def _after_good(since: datetime | None, at: datetime) -> AlertStep:
     if since is None:
-        return Step.CALM
-    return Step.CLOSE if abs(at - since) >= GOOD_FOR else Step.NOTHING
+        return AlertStep.CALM
+    return AlertStep.CLOSE if abs(at - since) >= GOOD_FOR else AlertStep.NOTHING

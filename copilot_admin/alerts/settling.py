@@ -10,7 +10,7 @@ from datetime import datetime
 from django.db import transaction
 
 from copilot_admin.alerts.deliveries import make_for
-from copilot_admin.alerts.judging import Standing, Step, next_step, verdict_of
+from copilot_admin.alerts.judging import AlertStep, Standing, next_step, verdict_of
 from copilot_admin.alerts.kind import Measured, RuleKind
 from copilot_admin.alerts.messages import alert_message, list_query
 from copilot_admin.alerts.scope import Scope
@@ -31,24 +31,24 @@ class Finding:
         return self.rule.muted_until is not None and self.rule.muted_until > at
 
 
-def settle(finding: Finding, at: datetime) -> Step:
+def settle(finding: Finding, at: datetime) -> AlertStep:
     """Does what follows of a finding, unless somebody else has taken the rule meanwhile."""
     with transaction.atomic():
         mine = AlertRule.objects.filter(
             pk=finding.rule.pk, due_at=finding.rule.due_at, enabled=True
         )
         if mine.select_for_update(no_key=True).values_list("pk").first() is None:
-            return Step.NOTHING
+            return AlertStep.NOTHING
         alert = Alert.objects.filter(rule=finding.rule, closed_at=None).first()
         step = _step(finding, alert, at)
-        if step in (Step.OPEN, Step.TELL, Step.REMIND):
+        if step in (AlertStep.OPEN, AlertStep.TELL, AlertStep.REMIND):
             _tell(step, alert or Alert(rule=finding.rule, opened_at=at), finding, at)
         elif alert is not None:
             _end(step, alert, finding, at)
     return step
 
 
-def _step(finding: Finding, alert: Alert | None, at: datetime) -> Step:
+def _step(finding: Finding, alert: Alert | None, at: datetime) -> AlertStep:
     rule = finding.rule
     verdict = verdict_of(
         finding.kind, finding.measured, threshold=rule.threshold, minimum=rule.minimum
@@ -62,7 +62,7 @@ def _step(finding: Finding, alert: Alert | None, at: datetime) -> Step:
     return next_step(verdict, standing, at=at)
 
 
-def _tell(step: Step, alert: Alert, finding: Finding, at: datetime) -> None:
+def _tell(step: AlertStep, alert: Alert, finding: Finding, at: datetime) -> None:
     """Keeps what is wrong now, and tells it unless nobody is to be told."""
     measured = finding.measured
     alert.rule = finding.rule
@@ -73,24 +73,24 @@ def _tell(step: Step, alert: Alert, finding: Finding, at: datetime) -> None:
     alert.told_at = None if finding.is_muted(at) else at
     alert.save()
     if alert.told_at is not None:
-        event = DeliveryEvent.REMINDER if step is Step.REMIND else DeliveryEvent.OPENED
+        event = DeliveryEvent.REMINDER if step is AlertStep.REMIND else DeliveryEvent.OPENED
         _deliver(event, alert, finding, at)
 
 
-def _end(step: Step, alert: Alert, finding: Finding, at: datetime) -> None:
+def _end(step: AlertStep, alert: Alert, finding: Finding, at: datetime) -> None:
     """Closes an alert, or keeps how far it is from that."""
     match step:
-        case Step.CALM:
+        case AlertStep.CALM:
             alert.good_since = at
-        case Step.RELAPSE:
+        case AlertStep.RELAPSE:
             alert.good_since = None
-        case Step.CLOSE:
+        case AlertStep.CLOSE:
             alert.closed_at = max(at, alert.opened_at)
         case _:
             return
     alert.save()
     # Who was never told that it opened has no use for its end.
-    if step is Step.CLOSE and alert.told_at is not None and not finding.is_muted(at):
+    if step is AlertStep.CLOSE and alert.told_at is not None and not finding.is_muted(at):
         alert.rule = finding.rule
         _deliver(DeliveryEvent.CLOSED, alert, finding, at)
 

@@ -19,7 +19,7 @@ def _number() -> "models.PositiveBigIntegerField[int, int]":
     return models.PositiveBigIntegerField(default=0)
 
 
-class Usage(models.Model):
+class UsageCounts(models.Model):
     """What is counted of one version with one model; every request counts when it has ended.
 
     Thumbs and verdicts count where the question was asked that they are about, however late they come.
@@ -55,10 +55,10 @@ class Usage(models.Model):
 
 
 for _name in TTFT_COLUMNS:  # so that `F()` can count without a read
-    Usage.add_to_class(_name, _number())
+    UsageCounts.add_to_class(_name, _number())
 
 
-class DailyUsage(Usage):
+class DailyUsage(UsageCounts):
     """Counts of a day."""
 
     day = models.DateField()
@@ -72,7 +72,7 @@ class DailyUsage(Usage):
         return f"{self.day} {self.copilot_id}"
 
 
-class DailyTotal(Usage):
+class DailyTotal(UsageCounts):
     """Counts of a day with all models together (`model` is empty): of a long time few rows."""
 
     day = models.DateField()
@@ -86,7 +86,7 @@ class DailyTotal(Usage):
         return f"{self.day} {self.copilot_id}"
 
 
-class HourlyUsage(Usage):
+class HourlyUsage(UsageCounts):
     """Counts of an hour; `hour` is its beginning."""
 
     hour = models.DateTimeField()

@@ -29,7 +29,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.models.usage import TTFT_COLUMNS
 from copilot_admin.review.first_token import FirstToken, percentile
-from copilot_admin.review.periods import Period, Span, Step
+from copilot_admin.review.periods import Period, Resolution, Span
 
 Number = int | Decimal
 Row = TypeVar("Row", bound=Model)
@@ -180,7 +180,7 @@ def _series(period: Period, of: Q) -> list[tuple[Span, Counts]]:
 
 def _begun(rows: "QuerySet[Any]", period: Period) -> "QuerySet[Any]":
     """Rows of days with the day on which their day or week begins."""
-    begun = _WeekOf("day") if period.step is Step.WEEK else F("day")
+    begun = _WeekOf("day") if period.resolution is Resolution.WEEK else F("day")
     found: QuerySet[Any] = rows.annotate(begun=begun)
     return found
 

@@ -16,7 +16,7 @@ LONGEST = 730  # days
 LONGEST_BY_DAY = 40 * DAY
 
 
-class Step(StrEnum):
+class Resolution(StrEnum):
     """The parts of a period that are shown one by one."""
 
     HOUR = "hour"
@@ -45,36 +45,37 @@ class Period:
         name: One of `LENGTHS`, or `OWN`.
         now: Whole days; today is one, however late it is.
         before: As many days before; where today is in `now`, its last day ends at this hour too.
-        by: The step that was asked for; None: that which suits its length.
+        by: The resolution that was asked for; None: that which suits its length.
         is_wrong: The dates that were given are none; the usual period stands for them.
     """
 
     name: str
     now: Span
     before: Span
-    by: Step | None = None
+    by: Resolution | None = None
     is_wrong: bool = False
 
     @property
-    def step(self) -> Step:
+    def resolution(self) -> Resolution:
         """The hours of one day, days, or weeks."""
         length = self.now.end - self.now.first
         if length == DAY:
-            return Step.HOUR
-        return self.by or (Step.DAY if length <= LONGEST_BY_DAY else Step.WEEK)
+            return Resolution.HOUR
+        return self.by or (Resolution.DAY if length <= LONGEST_BY_DAY else Resolution.WEEK)
 
     @property
     def is_hourly(self) -> bool:
         """Whether it is one day, of which the hours are shown."""
-        return self.step is Step.HOUR
+        return self.resolution is Resolution.HOUR
 
     @property
     def steps(self) -> list[Span]:
         """All of it, step by step; a week ends with Sunday, so those at its ends may be cut."""
         found = []
-        at, length = self.now.first, {Step.HOUR: HOUR, Step.DAY: DAY, Step.WEEK: WEEK}[self.step]
+        by, at = self.resolution, self.now.first
+        length = {Resolution.HOUR: HOUR, Resolution.DAY: DAY, Resolution.WEEK: WEEK}[by]
         while at < self.now.end:
-            on = length - (at.weekday() * DAY if self.step is Step.WEEK else timedelta())
+            on = length - (at.weekday() * DAY if by is Resolution.WEEK else timedelta())
             found.append(Span(at, min(at + on, self.now.end)))
             at += on
         return found
@@ -85,7 +86,7 @@ class Period:
         if self.is_hourly:
             return hour
         day = hour.replace(hour=0)
-        if self.step is Step.DAY:
+        if self.resolution is Resolution.DAY:
             return day
         return max(day - day.weekday() * DAY, self.now.first)
 
@@ -94,7 +95,7 @@ def read_period(given: Mapping[str, str], *, at: datetime) -> Period:
     """The period that an address asks for: `days`, or dates `since` and `until`, both included; `by`."""
     today = at.astimezone(UTC).date()
     since, until = given.get("since", "").strip(), given.get("until", "").strip()
-    by = {one.value: one for one in (Step.DAY, Step.WEEK)}.get(given.get("by", ""))
+    by = {one.value: one for one in (Resolution.DAY, Resolution.WEEK)}.get(given.get("by", ""))
     if since or until:
         found = _of_dates(since, until, at=at) or _period(
             USUAL, today - (int(USUAL) - 1) * DAY, today, at=at, is_wrong=True

@@ -43,7 +43,7 @@ class Bound(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class FoundPage:
     """A page of conversations that were found.
 
     Attributes:
@@ -69,7 +69,7 @@ def search(
     *,
     size: int,
     scope: Scope | None = None,
-) -> Page:
+) -> FoundPage:
     """Finds conversations with a turn that has all the phrases.
 
     Args:
@@ -85,7 +85,7 @@ def search(
         walk.take(more[:FULL_SOON])
         more = more[FULL_SOON:]
     if walk.is_done():
-        return Page(rows=_rows(ordered, walk.found, size=size))
+        return FoundPage(rows=_rows(ordered, walk.found, size=size))
     index = reach()
     served = served_by(phrases, index)
     is_hopeless = bool(served) and walk.texts_of_words(served) > MOST_READ
@@ -93,10 +93,10 @@ def search(
     if indexed is not None:
         ids, are_all = indexed
         rows = _rows(ordered, {*ids, *walk.found}, size=size)
-        return Page(rows=rows, bound=None if are_all else Bound.MANY)
+        return FoundPage(rows=rows, bound=None if are_all else Bound.MANY)
     walk.take(WITHOUT_INDEX if is_hopeless else AFTER_INDEX if served else more)
     bound = None if walk.is_done() else Bound.MANY if served else _why(index, phrases)
-    return Page(rows=_rows(ordered, walk.found, size=size), bound=bound)
+    return FoundPage(rows=_rows(ordered, walk.found, size=size), bound=bound)
 
 
 def is_only_named(typed: Typed, named: Collection[int]) -> bool:

@@ -21,7 +21,7 @@ _THOUGHT = ("<think>", "</think>")  # what models that think aloud write before 
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AnswerVerdict:
     """What an answer was found to be, and why."""
 
     judgement: Judgement
@@ -42,7 +42,7 @@ class GivenAnswer:
     called: frozenset[str] = frozenset()
 
 
-def verdict_on(expected: Expectation, answer: GivenAnswer) -> Verdict | None:
+def verdict_on(expected: Expectation, answer: GivenAnswer) -> AnswerVerdict | None:
     """Looks at an answer.
 
     Returns:
@@ -79,7 +79,7 @@ def verdict_on(expected: Expectation, answer: GivenAnswer) -> Verdict | None:
             return None
 
 
-def verdict_of_judge(said: str) -> Verdict:
+def verdict_of_judge(said: str) -> AnswerVerdict:
     """Reads what a model said that was to judge: YES or NO, and why."""
     begins, ends = _THOUGHT
     said = said.strip()
@@ -90,13 +90,17 @@ def verdict_of_judge(said: str) -> Verdict:
     reason = said.strip()
     if found is None:
         sentence = _("The judging model said neither yes nor no: %s") % (reason or "-")
-        return Verdict(Judgement.UNDECIDED, sentence)
+        return AnswerVerdict(Judgement.UNDECIDED, sentence)
     is_yes = found[1].lower() == "yes"
-    return Verdict(Judgement.AS_EXPECTED if is_yes else Judgement.NOT_AS_EXPECTED, reason)
+    return AnswerVerdict(Judgement.AS_EXPECTED if is_yes else Judgement.NOT_AS_EXPECTED, reason)
 
 
-def _found(is_so: bool, yes: str, no: str) -> Verdict:
-    return Verdict(Judgement.AS_EXPECTED, yes) if is_so else Verdict(Judgement.NOT_AS_EXPECTED, no)
+def _found(is_so: bool, yes: str, no: str) -> AnswerVerdict:
+    return (
+        AnswerVerdict(Judgement.AS_EXPECTED, yes)
+        if is_so
+        else AnswerVerdict(Judgement.NOT_AS_EXPECTED, no)
+    )
 
 
 def _is_in(words: str, text: str) -> bool:
@@ -108,15 +112,15 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _number(expected: Expectation, text: str) -> Verdict:
+def _number(expected: Expectation, text: str) -> AnswerVerdict:
     seen: dict[float, None] = {}
     for readings in numbers_in(text):
         if any(is_near(value, expected.number, expected.tolerance) for value in readings):
-            return Verdict(Judgement.AS_EXPECTED, _("The answer has the number."))
+            return AnswerVerdict(Judgement.AS_EXPECTED, _("The answer has the number."))
         seen.update(dict.fromkeys(sorted(readings, key=abs, reverse=True)[:1]))
     sentence = _("The answer lacks the number. Its numbers: %s.")
     named = _named(f"{value:.10g}" for value in list(seen)[: MOST_NAMED + 1])
-    return Verdict(Judgement.NOT_AS_EXPECTED, sentence % named)
+    return AnswerVerdict(Judgement.NOT_AS_EXPECTED, sentence % named)
 
 
 def _named(names: Iterable[str]) -> str:

@@ -21,7 +21,7 @@ from copilot_admin.prices.book import price_at
 from copilot_admin.prices.cost import NOTHING, Cost, at_best_estimated, cost_of, together
 from copilot_admin.storage.writer import READER
 from copilot_admin.studio.asking import Asked, Figures
-from copilot_admin.studio.expectations import Verdict, verdict_of_judge, verdict_on
+from copilot_admin.studio.expectations import AnswerVerdict, verdict_of_judge, verdict_on
 
 JUDGE_SECONDS = 60.0
 LONGEST_READ = 32_000  # characters: some models think aloud, and the tokens stand at the end
@@ -45,7 +45,7 @@ stands in the answer.
 class Judged:
     """What became of an answer, and the tokens that it took to find out."""
 
-    verdict: Verdict
+    verdict: AnswerVerdict
     input_tokens: int = 0
     output_tokens: int = 0
     cost: Cost = NOTHING
@@ -78,14 +78,14 @@ async def judge(asked: Asked, expected: Expectation | None, answerer: Answerer |
         answerer: Whose model judges, where one has to.
     """
     if asked.failure:
-        return Judged(Verdict(Judgement.UNDECIDED, asked.failure))
+        return Judged(AnswerVerdict(Judgement.UNDECIDED, asked.failure))
     if expected is None:
-        return Judged(Verdict(Judgement.ANSWERED, ""))
+        return Judged(AnswerVerdict(Judgement.ANSWERED, ""))
     verdict = verdict_on(expected, asked.answer)
     if verdict is not None:
         return Judged(verdict)
     if answerer is None:
-        return Judged(Verdict(Judgement.UNDECIDED, _("There is no model that could judge.")))
+        return Judged(AnswerVerdict(Judgement.UNDECIDED, _("There is no model that could judge.")))
     door = _door(answerer)
     verdict = await _verdict_through(door, expected.text, asked.answer.text)
     read, written = (door.usage.get(key, 0) for key in ("prompt_tokens", "completion_tokens"))
@@ -107,14 +107,14 @@ def _door(answerer: Answerer) -> ModelDoor:
     )
 
 
-async def _verdict_through(door: ModelDoor, statement: str, answer: str) -> Verdict:
+async def _verdict_through(door: ModelDoor, statement: str, answer: str) -> AnswerVerdict:
     try:
         async with asyncio.timeout(JUDGE_SECONDS):
             return verdict_of_judge(await _said(door, statement, answer))
     except RunError as error:
-        return Verdict(Judgement.UNDECIDED, error.public)
+        return AnswerVerdict(Judgement.UNDECIDED, error.public)
     except TimeoutError:
-        return Verdict(Judgement.UNDECIDED, _("The judging model took too long."))
+        return AnswerVerdict(Judgement.UNDECIDED, _("The judging model took too long."))
 
 
 async def _said(door: ModelDoor, statement: str, answer: str) -> str:

@@ -20,7 +20,7 @@ from copilot_admin.limits.admission import charge_trial
 from copilot_admin.models import Copilot, Judgement, SavedQuestion, Side
 from copilot_admin.models.transcripts import PLAYGROUND
 from copilot_admin.studio.asking import Asked, ask
-from copilot_admin.studio.expectations import GivenAnswer, Verdict
+from copilot_admin.studio.expectations import AnswerVerdict, GivenAnswer
 from copilot_admin.studio.judging import judge
 from copilot_admin.studio.playground import draft_in_trial
 from copilot_admin.studio.question_queue import Source
@@ -42,7 +42,7 @@ class Result:
     """An answer, what became of it, and whose it is."""
 
     asked: Asked
-    verdict: Verdict
+    verdict: AnswerVerdict
     source: Source
 
 
@@ -109,7 +109,7 @@ async def result_of(saved: SavedQuestion, target: Target, caller: Caller) -> Res
 def without_answer(problem: str, source: Source = NOBODY) -> Result:
     """What becomes of a question that could not be asked."""
     asked = Asked(answer=GivenAnswer(text=""), trace_id="", failure=problem)
-    return Result(asked=asked, verdict=Verdict(Judgement.UNDECIDED, problem), source=source)
+    return Result(asked=asked, verdict=AnswerVerdict(Judgement.UNDECIDED, problem), source=source)
 
 
 def _plain(value: object) -> object:

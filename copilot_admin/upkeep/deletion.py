@@ -49,7 +49,7 @@ CONVERSATIONS = 20  # looked at in one batch; one with more rows than a batch ta
 STALLED = timedelta(seconds=30)  # without a batch: whoever deleted has stopped
 
 
-class Step(StrEnum):
+class DeletionStep(StrEnum):
     """What came of a batch."""
 
     MOVED = "moved"
@@ -87,30 +87,34 @@ def claim_stalled() -> list[int]:
     ]
 
 
-def delete_batch(copilot_id: int) -> Step:
+def delete_batch(copilot_id: int) -> DeletionStep:
     """Deletes some rows of a copilot that is marked, and at last the copilot."""
     do_held()  # its counts would be made anew after they are gone
     marked = Copilot.objects.filter(pk=copilot_id, deletion_requested_at__isnull=False)
     copilot = marked.select_for_update(skip_locked=True, no_key=True).first()
     if copilot is None:
-        return Step.WAITING if marked.exists() else Step.GONE
+        return DeletionStep.WAITING if marked.exists() else DeletionStep.GONE
     marked.update(deletion_moved_at=timezone.now())
     if holds_on_copilot(copilot_id):
-        return Step.WAITING
+        return DeletionStep.WAITING
     oldest = Conversation.objects.filter(copilot_id=copilot_id).order_by("last_at", "id")
     found = list(oldest.values_list("pk", flat=True)[:CONVERSATIONS])
     if found:
         ended = without_running(found)
         theirs = users_of(Conversation.objects.filter(pk__in=ended))
-        return Step.MOVED if _deleted(of_conversations(ended), theirs) else Step.WAITING
+        return (
+            DeletionStep.MOVED
+            if _deleted(of_conversations(ended), theirs)
+            else DeletionStep.WAITING
+        )
     runs, calls = (model.objects.filter(copilot_id=copilot_id) for model in (Run, ComponentCall))
     if _deleted(_of_copilot(copilot_id), users_of(runs) | users_of(calls)):
-        return Step.MOVED
+        return DeletionStep.MOVED
     if Run.objects.filter(copilot_id=copilot_id).exists():
-        return Step.WAITING
+        return DeletionStep.WAITING
     copilot.delete()
     _tell_ended(copilot_id)
-    return Step.GONE
+    return DeletionStep.GONE
 
 
 def _tell_ended(copilot_id: int) -> None:

@@ -62,7 +62,7 @@ PARTS = 10  # of exports, some 100 kB each
 STALLED = timedelta(seconds=30)  # without a batch: whoever removed has stopped
 
 
-class Step(StrEnum):
+class RemovalStep(StrEnum):
     """What came of a batch."""
 
     MOVED = "moved"
@@ -117,13 +117,13 @@ def claim_stalled() -> list[int]:
     ]
 
 
-def remove_batch(removal_id: int) -> Step:
+def remove_batch(removal_id: int) -> RemovalStep:
     """Removes some rows, and then contents that nothing refers to any more."""
     do_held()  # who asked would be noted anew after he is gone
     rows = unfinished().filter(pk=removal_id)
     removal = rows.select_for_update(skip_locked=True, of=("self",)).first()
     if removal is None:
-        return Step.WAITING if rows.exists() else Step.GONE
+        return RemovalStep.WAITING if rows.exists() else RemovalStep.GONE
     removal.moved_at = timezone.now()
     step = _did(removal)
     removal.save()
@@ -151,36 +151,36 @@ def finish(removal_id: int) -> None:
     )
 
 
-def _did(removal: Removal) -> Step:
+def _did(removal: Removal) -> RemovalStep:
     match removal.state:
         case RemovalState.ROWS:
             return _removed_rows(removal)
         case RemovalState.BLOBS:
             return _swept(removal)
         case _:
-            return Step.LAST
+            return RemovalStep.LAST
 
 
-def _removed_rows(removal: Removal) -> Step:
+def _removed_rows(removal: Removal) -> RemovalStep:
     ids = _taken(removal)
     if ids:
         gone = _delete_questions(ids) if removal.with_questions else Gone()
         _note(removal, gone if gone.total else _delete_conversations(ids))
-        return Step.MOVED
+        return RemovalStep.MOVED
     scope = scope_of(removal)
     if Conversation.objects.filter(to_be_removed(scope)).exists():
-        return Step.WAITING
+        return RemovalStep.WAITING
     gone = _delete_others(scope)
     gone.counts[ExportPart.__name__] += _delete_parts()
     _note(removal, gone)
     if not gone.total:
         if _asks_now(scope):
-            return Step.WAITING
+            return RemovalStep.WAITING
         _note(removal, users.forget(scope))
         # What nobody refers to after a night's pruning is swept once for all copilots.
         is_erasure = removal.cause == Cause.ERASURE
         removal.state = RemovalState.BLOBS if is_erasure else RemovalState.SCRUB
-    return Step.MOVED
+    return RemovalStep.MOVED
 
 
 def _taken(removal: Removal) -> list[int]:
@@ -300,11 +300,11 @@ def _note(removal: Removal, gone: Gone) -> None:
         transaction.on_commit(partial(forget_spooled, gone.runs))
 
 
-def _swept(removal: Removal) -> Step:
+def _swept(removal: Removal) -> RemovalStep:
     sweep = sweep_batch(Sweep(removal.swept_to, removal.in_round))
     if sweep.total:
         removal.counts["Blob"] = removal.counts.get("Blob", 0) + sweep.total
     removal.swept_to, removal.in_round = sweep.after, sweep.in_round
     if sweep.is_done:
         removal.state = RemovalState.SCRUB
-    return Step.MOVED
+    return RemovalStep.MOVED

@@ -30,7 +30,7 @@ from copilot_admin.storage.database_thread import leave_connections
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.upkeep import filling, removing
 from copilot_admin.upkeep.background import pause
-from copilot_admin.upkeep.deletion import Step, claim_stalled, delete_batch, mark
+from copilot_admin.upkeep.deletion import DeletionStep, claim_stalled, delete_batch, mark
 from copilot_admin.upkeep.filling import fill_batch
 from copilot_admin.upkeep.images import sweep_images
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
@@ -45,10 +45,10 @@ logger = logging.getLogger(__name__)
 @task
 def delete_copilot(copilot_id: int) -> None:
     """Deletes a copilot that is marked; where it stops early, housekeeping takes it up again."""
-    last = in_turns(partial(_deleted, copilot_id), lambda step: step is not Step.MOVED)
-    if last is Step.MOVED:
+    last = in_turns(partial(_deleted, copilot_id), lambda step: step is not DeletionStep.MOVED)
+    if last is DeletionStep.MOVED:
         delete_copilot.enqueue(copilot_id)
-    elif last is Step.GONE:
+    elif last is DeletionStep.GONE:
         sweep_images()
         sweep_blobs.enqueue()
 
@@ -71,14 +71,16 @@ def sweep_blobs(after: str = "", in_round: int = 0, total: int = 0) -> None:
 @task
 def remove(removal_id: int) -> None:
     """Removes what is erased or whose time is up; where it stops, housekeeping takes it up again."""
-    last = in_turns(partial(_removed, removal_id), lambda step: step is not removing.Step.MOVED)
-    if last is removing.Step.MOVED:
+    last = in_turns(
+        partial(_removed, removal_id), lambda step: step is not removing.RemovalStep.MOVED
+    )
+    if last is removing.RemovalStep.MOVED:
         remove.enqueue(removal_id)
-    elif last is removing.Step.LAST:
+    elif last is removing.RemovalStep.LAST:
         _clear_files(removal_id)
 
 
-def _removed(removal_id: int) -> removing.Step:
+def _removed(removal_id: int) -> removing.RemovalStep:
     return WRITER.submit(partial(removing.remove_batch, removal_id)).result()
 
 
@@ -151,7 +153,7 @@ def waits_for_worker(work: Task[P, None], *what: object) -> bool:
     return waiting.filter(args_kwargs__args=[*what]).exists()
 
 
-def _deleted(copilot_id: int) -> Step:
+def _deleted(copilot_id: int) -> DeletionStep:
     return WRITER.submit(partial(delete_batch, copilot_id)).result()
 
 

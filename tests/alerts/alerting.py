@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from copilot_admin.alerts.checking import claim_due, found
-from copilot_admin.alerts.judging import Step
+from copilot_admin.alerts.judging import AlertStep
 from copilot_admin.alerts.settling import settle
 from copilot_admin.alerts.webhooks import issue_secret
 from copilot_admin.answering.feedback import Judgement, keep
@@ -62,7 +62,7 @@ def dislike(copilot: Copilot, times: int = 1, at: datetime = NOON) -> None:
         Feedback.objects.filter(pk=given.pk).update(created_at=at)
 
 
-def look(at: datetime) -> list[Step]:
+def look(at: datetime) -> list[AlertStep]:
     """One round over all rules that are due."""
     steps = []
     for rule in claim_due(at):

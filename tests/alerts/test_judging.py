@@ -5,11 +5,11 @@ from decimal import Decimal
 
 import pytest
 
-from copilot_admin.alerts.judging import Standing, Step, Verdict, next_step, verdict_of
+from copilot_admin.alerts.judging import AlertStep, FigureVerdict, Standing, next_step, verdict_of
 from copilot_admin.alerts.kind import Measured, all_kinds
 from tests.alerts.alerting import HOUR, MINUTE, NOON
 
-BAD, GOOD, UNDECIDED = Verdict.BAD, Verdict.GOOD, Verdict.UNDECIDED
+BAD, GOOD, UNDECIDED = FigureVerdict.BAD, FigureVerdict.GOOD, FigureVerdict.UNDECIDED
 DAY = timedelta(days=1)
 
 
@@ -37,24 +37,24 @@ def test_a_figure_is_bad_at_its_threshold_and_with_enough_below_it(kind, value, 
 @pytest.mark.parametrize(
     ("verdict", "standing", "step"),
     [
-        (GOOD, Standing(), Step.NOTHING),
-        (UNDECIDED, Standing(), Step.NOTHING),
-        (BAD, Standing(), Step.OPEN),
-        (BAD, Standing(is_muted=True), Step.OPEN),
-        (BAD, Standing(is_open=True), Step.TELL),
-        (BAD, Standing(is_open=True, is_muted=True), Step.NOTHING),
-        (BAD, Standing(is_open=True, told_at=NOON - DAY + MINUTE), Step.NOTHING),
-        (BAD, Standing(is_open=True, told_at=NOON - DAY), Step.REMIND),
-        (BAD, Standing(is_open=True, told_at=NOON - DAY, is_muted=True), Step.NOTHING),
+        (GOOD, Standing(), AlertStep.NOTHING),
+        (UNDECIDED, Standing(), AlertStep.NOTHING),
+        (BAD, Standing(), AlertStep.OPEN),
+        (BAD, Standing(is_muted=True), AlertStep.OPEN),
+        (BAD, Standing(is_open=True), AlertStep.TELL),
+        (BAD, Standing(is_open=True, is_muted=True), AlertStep.NOTHING),
+        (BAD, Standing(is_open=True, told_at=NOON - DAY + MINUTE), AlertStep.NOTHING),
+        (BAD, Standing(is_open=True, told_at=NOON - DAY), AlertStep.REMIND),
+        (BAD, Standing(is_open=True, told_at=NOON - DAY, is_muted=True), AlertStep.NOTHING),
         # A clock that was set back.
-        (BAD, Standing(is_open=True, told_at=NOON + HOUR), Step.NOTHING),
-        (BAD, Standing(is_open=True, told_at=NOON + DAY), Step.REMIND),
-        (BAD, Standing(is_open=True, told_at=NOON, good_since=NOON - MINUTE), Step.RELAPSE),
-        (GOOD, Standing(is_open=True, told_at=NOON), Step.CALM),
-        (GOOD, Standing(is_open=True, good_since=NOON - 14 * MINUTE), Step.NOTHING),
-        (GOOD, Standing(is_open=True, good_since=NOON - 15 * MINUTE), Step.CLOSE),
-        (GOOD, Standing(is_open=True, good_since=NOON + HOUR), Step.CLOSE),
-        (UNDECIDED, Standing(is_open=True, good_since=NOON - HOUR), Step.NOTHING),
+        (BAD, Standing(is_open=True, told_at=NOON + HOUR), AlertStep.NOTHING),
+        (BAD, Standing(is_open=True, told_at=NOON + DAY), AlertStep.REMIND),
+        (BAD, Standing(is_open=True, told_at=NOON, good_since=NOON - MINUTE), AlertStep.RELAPSE),
+        (GOOD, Standing(is_open=True, told_at=NOON), AlertStep.CALM),
+        (GOOD, Standing(is_open=True, good_since=NOON - 14 * MINUTE), AlertStep.NOTHING),
+        (GOOD, Standing(is_open=True, good_since=NOON - 15 * MINUTE), AlertStep.CLOSE),
+        (GOOD, Standing(is_open=True, good_since=NOON + HOUR), AlertStep.CLOSE),
+        (UNDECIDED, Standing(is_open=True, good_since=NOON - HOUR), AlertStep.NOTHING),
     ],
 )
 def test_what_follows(verdict, standing, step):

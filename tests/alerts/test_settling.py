@@ -7,11 +7,10 @@ from django.db import IntegrityError, transaction
 import pytest
 
 from copilot_admin.alerts.checking import AT_ONCE, claim_due, found
-from copilot_admin.alerts.judging import Step
+from copilot_admin.alerts.judging import AlertStep
 from copilot_admin.alerts.settling import settle
 from copilot_admin.models import Alert, AlertDelivery, AlertRule, Copilot, Feedback
-from copilot_admin.upkeep.deletion import Step as Deletion
-from copilot_admin.upkeep.deletion import delete_batch, mark
+from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
 from tests.alerts.alerting import HOUR, MINUTE, NOON, count, dislike, look, make_rule, make_webhook
 from tests.factories import make_published
 
@@ -31,9 +30,9 @@ def test_an_alert_opens_once_and_tells_each_who_is_to_be_told():
     webhook, _ = make_webhook()
     rule = make_rule(mails="a@example.com\nb@example.com", webhook=webhook)
     dislike(make_published(), 2)
-    assert look(NOON) == [Step.OPEN]
+    assert look(NOON) == [AlertStep.OPEN]
     assert look(NOON) == []  # it is not due
-    assert look(NOON + MINUTE) == [Step.NOTHING]
+    assert look(NOON + MINUTE) == [AlertStep.NOTHING]
     alert = Alert.objects.get()
     assert (alert.rule, alert.opened_at, alert.told_at) == (rule, NOON, NOON)
     assert (alert.sentence, alert.value, alert.words) == ("2 thumbs down", Decimal(2), [])
@@ -49,7 +48,7 @@ def test_an_alert_opens_once_and_tells_each_who_is_to_be_told():
 def test_a_figure_that_does_not_end_is_kept_with_two_decimals():
     make_rule(kind="error_rate", window="1h", minimum=3)
     count(make_published(), runs=3, errors=1)
-    assert look(NOON) == [Step.OPEN]
+    assert look(NOON) == [AlertStep.OPEN]
     assert Alert.objects.get().value == Decimal("33.33")
 
 
@@ -67,7 +66,7 @@ def test_it_closes_when_it_has_been_good_for_a_while_and_says_so():
     look(NOON)
     good()
     steps = [look(NOON + n * MINUTE) for n in (1, 15, 16, 17)]
-    assert steps == [[Step.CALM], [Step.NOTHING], [Step.CLOSE], [Step.NOTHING]]
+    assert steps == [[AlertStep.CALM], [AlertStep.NOTHING], [AlertStep.CLOSE], [AlertStep.NOTHING]]
     assert Alert.objects.get().closed_at == NOON + 16 * MINUTE
     assert events() == ["opened", "closed"]
 
@@ -85,9 +84,9 @@ def test_a_figure_about_its_threshold_tells_once():
 def test_while_a_rule_is_muted_alerts_open_and_nobody_is_told_until_then():
     make_rule(muted_until=NOON + HOUR)
     dislike(make_published(), 2)
-    assert look(NOON) == [Step.OPEN]
+    assert look(NOON) == [AlertStep.OPEN]
     assert (Alert.objects.get().told_at, events()) == (None, [])
-    assert look(NOON + HOUR) == [Step.TELL]
+    assert look(NOON + HOUR) == [AlertStep.TELL]
     assert events() == ["opened"]
 
 
@@ -123,7 +122,7 @@ def test_who_was_too_slow_writes_nothing():
     (slow,) = claim_due(NOON)
     (fast,) = claim_due(NOON + MINUTE)
     findings = [found(rule, NOON) for rule in (slow, fast)]
-    assert [settle(one, NOON) for one in reversed(findings)] == [Step.OPEN, Step.NOTHING]
+    assert [settle(one, NOON) for one in reversed(findings)] == [AlertStep.OPEN, AlertStep.NOTHING]
     assert events() == ["opened"]
 
 
@@ -141,17 +140,17 @@ def test_what_was_changed_meanwhile_is_measured_anew():
     (rule,) = claim_due(NOON)
     finding = found(rule, NOON)
     AlertRule.objects.update(threshold=5, due_at=NOON)
-    assert settle(finding, NOON) is Step.NOTHING
-    assert look(NOON) == [Step.NOTHING]
+    assert settle(finding, NOON) is AlertStep.NOTHING
+    assert look(NOON) == [AlertStep.NOTHING]
 
 
 def test_a_clock_that_was_set_back_stops_no_rule():
     make_rule(due_at=NOON + DAY)
     dislike(make_published(), 2)
-    assert look(NOON) == [Step.OPEN]
+    assert look(NOON) == [AlertStep.OPEN]
     good()
     look(NOON - HOUR)
-    assert look(NOON - HOUR + 20 * MINUTE) == [Step.CLOSE]
+    assert look(NOON - HOUR + 20 * MINUTE) == [AlertStep.CLOSE]
     assert Alert.objects.get().closed_at == NOON  # not before it opened
 
 
@@ -168,7 +167,7 @@ def test_what_this_release_does_not_know_is_left_alone(changes):
     make_rule(**changes)
     make_rule(name="Known")
     dislike(make_published(), 2)
-    assert look(NOON) == [Step.OPEN]
+    assert look(NOON) == [AlertStep.OPEN]
 
 
 def test_a_rule_is_about_its_copilot_or_those_with_its_tag():
@@ -176,9 +175,9 @@ def test_a_rule_is_about_its_copilot_or_those_with_its_tag():
     dislike(other, 2)
     make_rule(copilot=rates)
     make_rule(tag="rates")
-    assert look(NOON) == [Step.NOTHING, Step.NOTHING]
+    assert look(NOON) == [AlertStep.NOTHING, AlertStep.NOTHING]
     dislike(rates, 1)
-    assert look(NOON + MINUTE) == [Step.OPEN, Step.OPEN]
+    assert look(NOON + MINUTE) == [AlertStep.OPEN, AlertStep.OPEN]
     queries = Alert.objects.order_by("pk").values_list("query", flat=True)
     assert [query.partition("&")[0] for query in queries] == [f"copilot={rates.slug}", "tag=rates"]
 
@@ -195,7 +194,7 @@ def test_a_copilot_that_is_deleted_takes_its_rules_along_and_no_others():
     look(NOON + 16 * MINUTE)
     of_copilot = Alert.objects.get(rule__copilot=copilot)
     assert of_copilot.closed_at is not None
-    while delete_batch(copilot.pk) is not Deletion.GONE:
+    while delete_batch(copilot.pk) is not DeletionStep.GONE:
         pass
     assert not Copilot.objects.exists()
     assert [rule.name for rule in AlertRule.objects.all()] == ["All"]

@@ -152,7 +152,7 @@ class World:
         self.running = [one for one in self.running if one.accepted.conversation_id != talk.pk]
         before = full_count()
         removal = removing.begin(Scope(conversation=talk.pk))
-        while removing.remove_batch(removal.pk) is removing.Step.MOVED:
+        while removing.remove_batch(removal.pk) is removing.RemovalStep.MOVED:
             pass
         after = full_count()
         for table, counts in before.items():

@@ -14,7 +14,7 @@ from copilot_admin.management.commands import replay as command
 from copilot_admin.models import Copilot, RecordedAnswer, Replay, ReplayState, SavedQuestion
 from copilot_admin.studio.replay_decisions import Wish
 from copilot_admin.studio.replay_queue import grant
-from copilot_admin.upkeep.deletion import Step, delete_batch, mark
+from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
 from tests.engine.scripted import broken, text
 from tests.factories import make_copilot, make_provider, make_published, make_saved
 from tests.studio.questions import script
@@ -119,8 +119,8 @@ def test_an_interrupted_replay_is_paused(capsys, monkeypatch):
 
 def delete_wholly(replay: Replay) -> None:
     mark([replay.copilot_id])
-    step = Step.MOVED
-    while step is Step.MOVED:
+    step = DeletionStep.MOVED
+    while step is DeletionStep.MOVED:
         with transaction.atomic():
             step = delete_batch(replay.copilot_id)
 

@@ -24,7 +24,7 @@ from copilot_admin.privacy import holds, retention, rows, spooled
 from copilot_admin.privacy.scopes import Scope
 from copilot_admin.privacy.users import users_of
 from copilot_admin.storage.spool import SPOOL
-from copilot_admin.upkeep.deletion import Step, delete_batch, mark
+from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
 from tests.factories import make_key, make_user, make_version
 from tests.journal.journaling import START, Client
@@ -158,7 +158,7 @@ def _deleted_in_the_list(client) -> None:
 
 def _all_batches() -> None:
     for pk in Copilot.objects.filter(deletion_requested_at__isnull=False).values_list("pk"):
-        while delete_batch(*pk) is Step.MOVED:
+        while delete_batch(*pk) is DeletionStep.MOVED:
             pass
 
 

@@ -20,9 +20,8 @@ from copilot_admin.privacy.counting import count
 from copilot_admin.privacy.finding import user_meant
 from copilot_admin.privacy.forgetting import Forgetting
 from copilot_admin.privacy.scopes import Scope
-from copilot_admin.upkeep.deletion import Step as DeletionStep
-from copilot_admin.upkeep.deletion import delete_batch, mark
-from copilot_admin.upkeep.removing import Step, begin, remove_batch
+from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
+from copilot_admin.upkeep.removing import RemovalStep, begin, remove_batch
 from tests.factories import make_call, make_key, make_version
 from tests.journal.journaling import START, Client, ai
 from tests.upkeep.test_removing import learnt, remove
@@ -209,7 +208,7 @@ def test_who_is_being_answered_is_waited_for():
     asked = Client(user=ADA).ask("Hello")
     who = EndUser.objects.get()
     removal = begin(Scope(user=who.pk))
-    assert remove_batch(removal.pk) is Step.WAITING
+    assert remove_batch(removal.pk) is RemovalStep.WAITING
     asked.answer("Hi.")
     remove(removal=removal)
     assert not EndUser.objects.exists()
@@ -223,7 +222,7 @@ def test_who_is_answered_outside_of_a_conversation_is_waited_for():
         outcome=Outcome.RUNNING, generation=3, boot_id="b", heartbeat_at=START,
     )  # fmt: skip
     removal = begin(Scope(user=who.pk))
-    assert remove_batch(removal.pk) is Step.WAITING
+    assert remove_batch(removal.pk) is RemovalStep.WAITING
     Run.objects.filter(pk=run.pk).update(outcome=Outcome.FAILED)
     remove(removal=removal)
     assert not EndUser.objects.exists() and not Run.objects.exists()
@@ -320,6 +319,6 @@ def test_a_removal_of_before_means_what_it_meant():
         cause="erasure", principal="key:7", moved_at=timezone.now()
     )
     with transaction.atomic():
-        assert remove_batch(removal.pk) is Step.MOVED
+        assert remove_batch(removal.pk) is RemovalStep.MOVED
     remove(removal=removal)
     assert not Conversation.objects.exists() and not EndUser.objects.exists()

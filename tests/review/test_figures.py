@@ -31,7 +31,7 @@ from copilot_admin.review.chosen import read_filters
 from copilot_admin.review.counted import Counted, counted_condition, read_counted
 from copilot_admin.review.figures import figures_of
 from copilot_admin.review.first_token import PER_CENT, FirstToken, percentile
-from copilot_admin.review.periods import HOUR, Period, Span, Step, read_period
+from copilot_admin.review.periods import HOUR, Period, Resolution, Span, read_period
 from copilot_admin.review.verdicts import Judged, save_verdict
 from tests.databases import IS_POSTGRESQL, forget_sizes
 from tests.factories import make_copilot, make_user, make_version
@@ -89,19 +89,19 @@ class TestPeriods:
     @pytest.mark.parametrize(
         ("given", "step", "firsts"),
         [
-            ({"days": "1"}, Step.HOUR, [day(20, hour) for hour in range(24)]),
-            ({"days": "1", "by": "week"}, Step.HOUR, [day(20, hour) for hour in range(24)]),
-            ({}, Step.DAY, [day(number) for number in range(14, 21)]),
-            ({"by": "week"}, Step.WEEK, [day(14), day(16)]),
-            ({"since": "2026-11-01", "until": "2026-11-20", "by": "other"}, Step.DAY, None),
-            ({"days": "90"}, Step.WEEK, None),
-            ({"days": "90", "by": "day"}, Step.DAY, None),
+            ({"days": "1"}, Resolution.HOUR, [day(20, hour) for hour in range(24)]),
+            ({"days": "1", "by": "week"}, Resolution.HOUR, [day(20, hour) for hour in range(24)]),
+            ({}, Resolution.DAY, [day(number) for number in range(14, 21)]),
+            ({"by": "week"}, Resolution.WEEK, [day(14), day(16)]),
+            ({"since": "2026-11-01", "until": "2026-11-20", "by": "other"}, Resolution.DAY, None),
+            ({"days": "90"}, Resolution.WEEK, None),
+            ({"days": "90", "by": "day"}, Resolution.DAY, None),
         ],
     )
     def test_a_long_period_goes_by_weeks_unless_days_are_asked_for(self, given, step, firsts):
         period = read_period(given, at=NOW)
         steps = period.steps
-        assert period.step is step
+        assert period.resolution is step
         assert firsts is None or [span.first for span in steps] == firsts
         assert (steps[0].first, steps[-1].end) == (period.now.first, period.now.end)
         assert all(one.end == other.first for one, other in pairwise(steps))

@@ -15,7 +15,7 @@ from copilot_admin.models import (
     Side,
 )
 from copilot_admin.studio import asking, judging
-from copilot_admin.studio.expectations import Verdict
+from copilot_admin.studio.expectations import AnswerVerdict
 from copilot_admin.studio.question_queue import Source
 from copilot_admin.studio.question_runs import Result, digest_of_draft, result_of, target_of, trying
 from copilot_admin.upkeep.background import in_loop
@@ -35,7 +35,7 @@ def test_a_draft_reads_its_widget_and_cites_it_without_a_dashboard():
     copilot = make_copilot(widget_data="fetch")
     saved = make_saved(copilot, body={"widgets": [PRICES]}, expectation={"cites": "prices"})
     result = asked(saved)
-    assert result.verdict == Verdict(Judgement.AS_EXPECTED, "The widget is cited.")
+    assert result.verdict == AnswerVerdict(Judgement.AS_EXPECTED, "The widget is cited.")
     assert result.source == Source(digest=digest_of_draft(copilot))
     assert result.asked.answer.called == {"get_widget_data"}
     assert result.asked.figures.input_tokens > 0
@@ -68,26 +68,26 @@ def test_what_is_live_answers_for_itself(monkeypatch):
 
 def test_without_a_live_version_it_is_said_how_to_get_one():
     result = asked(make_saved(make_copilot()), Side.LIVE)
-    assert result.verdict == Verdict(
+    assert result.verdict == AnswerVerdict(
         Judgement.UNDECIDED, "Nothing is live: publish the copilot and switch it on."
     )
 
 
 def test_an_answer_is_enough_where_nothing_is_expected(monkeypatch):
     script(monkeypatch, text("Hi."))
-    assert asked(make_saved(make_copilot())).verdict == Verdict(Judgement.ANSWERED, "")
+    assert asked(make_saved(make_copilot())).verdict == AnswerVerdict(Judgement.ANSWERED, "")
 
 
 def test_a_failure_is_no_answer_even_where_its_words_would_do(monkeypatch):
     script(monkeypatch, broken(ProviderRefused("The key is wrong.")))
     saved = make_saved(make_copilot(), expectation={"contains": "wrong"})
-    assert asked(saved).verdict == Verdict(Judgement.UNDECIDED, "The key is wrong.")
+    assert asked(saved).verdict == AnswerVerdict(Judgement.UNDECIDED, "The key is wrong.")
 
 
 def test_a_draft_whose_other_provider_is_gone_says_so():
     feature = {"key": "deep", "label": "Deep", "type": "toggle", "provider": "Gone", "model": "m"}
     copilot = make_copilot(custom_features=[feature])
-    assert asked(make_saved(copilot)).verdict == Verdict(
+    assert asked(make_saved(copilot)).verdict == AnswerVerdict(
         Judgement.UNDECIDED, "There is no provider named 'Gone', which a control lets answer."
     )
 
@@ -111,7 +111,7 @@ def test_a_widget_that_is_gone_cannot_be_cited_any_more():
 def test_a_model_judges_by_a_sentence(monkeypatch):
     provider = script(monkeypatch, text("Good day."), text("YES", ": it greets."))
     saved = make_saved(make_copilot(), expectation={"judged": "It greets."})
-    assert asked(saved).verdict == Verdict(Judgement.AS_EXPECTED, "YES: it greets.")
+    assert asked(saved).verdict == AnswerVerdict(Judgement.AS_EXPECTED, "YES: it greets.")
     prompt = provider.calls[1].messages[0].text
     assert "<statement>\nIt greets.\n</statement>" in prompt
     assert "<answer>\nGood day.\n</answer>" in prompt
@@ -131,7 +131,7 @@ def test_tools_of_the_server_count_as_called(monkeypatch, rows):
     script(monkeypatch, call("table", name="Prices", description="All", rows=table), text("There."))
     copilot = make_copilot(tools=["table"])
     result = asked(make_saved(copilot, expectation={"calls": "table"}))
-    assert result.verdict == Verdict(Judgement.AS_EXPECTED, "The function was called.")
+    assert result.verdict == AnswerVerdict(Judgement.AS_EXPECTED, "The function was called.")
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_judge_that_does_not_judge_leaves_it_open(monkeypatch, step, reason):
     monkeypatch.setattr(judging, "JUDGE_SECONDS", 0.05)
     script(monkeypatch, text("Good day."), step)
     saved = make_saved(make_copilot(), expectation={"judged": "It greets."})
-    assert asked(saved).verdict == Verdict(Judgement.UNDECIDED, reason)
+    assert asked(saved).verdict == AnswerVerdict(Judgement.UNDECIDED, reason)
 
 
 def test_an_answer_that_takes_too_long_is_given_up(monkeypatch):

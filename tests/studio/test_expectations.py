@@ -5,8 +5,8 @@ import pytest
 from copilot_admin.copilots.questions.expectation import Expectation, ExpectationKind
 from copilot_admin.models import Judgement
 from copilot_admin.studio.expectations import (
+    AnswerVerdict,
     GivenAnswer,
-    Verdict,
     verdict_of_judge,
     verdict_on,
 )
@@ -14,17 +14,21 @@ from copilot_admin.studio.expectations import (
 YES, NO = Judgement.AS_EXPECTED, Judgement.NOT_AS_EXPECTED
 
 
-def verdict(kind: ExpectationKind, answer: GivenAnswer, **fields: object) -> Verdict | None:
+def verdict(kind: ExpectationKind, answer: GivenAnswer, **fields: object) -> AnswerVerdict | None:
     return verdict_on(Expectation(kind=kind, **fields), answer)
 
 
 @pytest.mark.parametrize(
     ("kind", "text", "expected"),
     [
-        (ExpectationKind.CONTAINS, "NET\n income", Verdict(YES, "The answer has these words.")),
-        (ExpectationKind.CONTAINS, "loss", Verdict(NO, "The answer lacks these words.")),
-        (ExpectationKind.LACKS, "loss", Verdict(YES, "The answer lacks these words.")),
-        (ExpectationKind.LACKS, "income grew", Verdict(NO, "The answer has these words.")),
+        (
+            ExpectationKind.CONTAINS,
+            "NET\n income",
+            AnswerVerdict(YES, "The answer has these words."),
+        ),
+        (ExpectationKind.CONTAINS, "loss", AnswerVerdict(NO, "The answer lacks these words.")),
+        (ExpectationKind.LACKS, "loss", AnswerVerdict(YES, "The answer lacks these words.")),
+        (ExpectationKind.LACKS, "income grew", AnswerVerdict(NO, "The answer has these words.")),
     ],
 )
 def test_words_are_found_in_any_case_and_over_lines(kind, text, expected):
@@ -34,21 +38,21 @@ def test_words_are_found_in_any_case_and_over_lines(kind, text, expected):
 def test_a_number_counts_within_its_tolerance():
     answer = GivenAnswer(text="It rose by 12.4 % to 1,011.9.")
     number = ExpectationKind.NUMBER
-    has = Verdict(YES, "The answer has the number.")
+    has = AnswerVerdict(YES, "The answer has the number.")
     assert verdict(number, answer, number=12.5, tolerance=0.1) == has
     assert verdict(number, answer, number=0.124) == has
     assert verdict(number, answer, number=1011.9) == has
-    assert verdict(number, answer, number=1012) == Verdict(
+    assert verdict(number, answer, number=1012) == AnswerVerdict(
         NO, "The answer lacks the number. Its numbers: 12.4, 1011.9."
     )
 
 
 def test_an_answer_without_numbers_says_so_and_one_with_many_names_some():
-    assert verdict(ExpectationKind.NUMBER, GivenAnswer(text="None."), number=1) == Verdict(
+    assert verdict(ExpectationKind.NUMBER, GivenAnswer(text="None."), number=1) == AnswerVerdict(
         NO, "The answer lacks the number. Its numbers: none."
     )
     many = GivenAnswer(text=" ".join(map(str, range(1, 20))))
-    assert verdict(ExpectationKind.NUMBER, many, number=99) == Verdict(
+    assert verdict(ExpectationKind.NUMBER, many, number=99) == AnswerVerdict(
         NO, "The answer lacks the number. Its numbers: 1, 2, 3, 4, 5, 6, 7, 8, …."
     )
 
@@ -56,17 +60,17 @@ def test_an_answer_without_numbers_says_so_and_one_with_many_names_some():
 def test_sources_and_functions_are_looked_up_by_their_names():
     answer = GivenAnswer(text="", cited=frozenset({"news"}), called=frozenset({"get_widget_data"}))
     cites, calls = ExpectationKind.CITES, ExpectationKind.CALLS
-    assert verdict(cites, answer, text="news") == Verdict(YES, "The widget is cited.")
-    assert verdict(cites, answer, text="prices") == Verdict(
+    assert verdict(cites, answer, text="news") == AnswerVerdict(YES, "The widget is cited.")
+    assert verdict(cites, answer, text="prices") == AnswerVerdict(
         NO, "The widget is not cited. Cited: news."
     )
-    assert verdict(calls, answer, text="get_widget_data") == Verdict(
+    assert verdict(calls, answer, text="get_widget_data") == AnswerVerdict(
         YES, "The function was called."
     )
-    assert verdict(calls, answer, text="get_skill_content") == Verdict(
+    assert verdict(calls, answer, text="get_skill_content") == AnswerVerdict(
         NO, "The function was not called. Called: get_widget_data."
     )
-    assert verdict(calls, GivenAnswer(text=""), text="x") == Verdict(
+    assert verdict(calls, GivenAnswer(text=""), text="x") == AnswerVerdict(
         NO, "The function was not called. Called: none."
     )
 

@@ -25,7 +25,7 @@ from copilot_admin.prices.cost import Cost
 from copilot_admin.storage.database_thread import DatabaseThread
 from copilot_admin.storage.writer import WRITER, Writer
 from copilot_admin.studio import question_asker, question_runs
-from copilot_admin.studio.expectations import Verdict
+from copilot_admin.studio.expectations import AnswerVerdict
 from copilot_admin.studio.judging import Judged
 from copilot_admin.studio.question_queue import (
     Progress,
@@ -172,7 +172,7 @@ def test_what_breaks_is_said_of_its_question_alone(monkeypatch, caplog):
     async def judge(asked, expected, answerer):
         if "breaks" in asked.answer.text:
             raise KeyError
-        return Judged(Verdict(Judgement.ANSWERED, ""))
+        return Judged(AnswerVerdict(Judgement.ANSWERED, ""))
 
     monkeypatch.setattr(question_runs, "judge", judge)
     ask(copilot)
@@ -190,7 +190,7 @@ def test_what_the_judge_took_is_charged(monkeypatch):
 
     async def judge(asked, expected, answerer):
         cost = Cost(Decimal("0.25"), CostConfidence.ESTIMATED)
-        return Judged(Verdict(Judgement.ANSWERED, ""), 30, 12, cost)
+        return Judged(AnswerVerdict(Judgement.ANSWERED, ""), 30, 12, cost)
 
     async def charge(*what):
         charged.append(what)

@@ -41,7 +41,7 @@ from copilot_admin.studio.replay_tasks import (
 )
 from copilot_admin.upkeep import background
 from copilot_admin.upkeep.background import BACKGROUND
-from copilot_admin.upkeep.deletion import Step, delete_batch, mark
+from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
 from tests.engine.scripted import broken, stalled, text
 from tests.factories import make_copilot, make_provider, make_published, make_saved, make_user
 from tests.studio.questions import script
@@ -330,8 +330,8 @@ def test_a_copilot_is_deleted_with_its_replays():
     made = begin(replay_of(copilot, Wanted()), SavedQuestion.objects.all())
     mark([copilot.pk])
     assert claim(made.pk, at_once=9) is None
-    step = Step.MOVED
-    while step is not Step.GONE:
+    step = DeletionStep.MOVED
+    while step is not DeletionStep.GONE:
         with transaction.atomic():
             step = delete_batch(copilot.pk)
     assert not Replay.objects.exists()

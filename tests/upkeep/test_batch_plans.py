@@ -12,9 +12,8 @@ import pytest
 
 from copilot_admin import models
 from copilot_admin.privacy.scopes import Scope
-from copilot_admin.upkeep.deletion import Step as DeletionStep
-from copilot_admin.upkeep.deletion import delete_batch, mark
-from copilot_admin.upkeep.removing import Step, begin, remove_batch
+from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
+from copilot_admin.upkeep.removing import RemovalStep, begin, remove_batch
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch
 from tests.databases import forget_sizes
 from tests.factories import make_version
@@ -106,7 +105,7 @@ def test_a_removal_finds_its_rows_by_indexes(scope):
     models.Conversation.objects.update(user=user)
     removal = begin(SCOPES[scope](version.copilot_id))
     found, known = {}, set()
-    for batch in batches(lambda: remove_batch(removal.pk), end=Step.LAST):
+    for batch in batches(lambda: remove_batch(removal.pk), end=RemovalStep.LAST):
         found |= walked_whole(batch, known)
     assert found == {}
 

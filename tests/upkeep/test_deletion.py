@@ -18,7 +18,7 @@ from copilot_admin.privacy import rows as privacy_rows
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.upkeep import images, sweeping, tasks
 from copilot_admin.upkeep.background import BACKGROUND
-from copilot_admin.upkeep.deletion import Step, claim_stalled, delete_batch, mark
+from copilot_admin.upkeep.deletion import DeletionStep, claim_stalled, delete_batch, mark
 from copilot_admin.upkeep.sweeping import Sweep, sweep_batch, without_referrer
 from protocol.events import ArtifactType, MessageArtifact
 from tests.factories import make_call, make_published, make_saved, make_version
@@ -69,7 +69,7 @@ def judged(asked):
 def delete(copilot_id):
     """Batches until the copilot is gone; how many they were."""
     batches = 1
-    while delete_batch(copilot_id) is not Step.GONE:
+    while delete_batch(copilot_id) is not DeletionStep.GONE:
         batches += 1
         assert batches < 500
     return batches
@@ -123,11 +123,11 @@ def test_no_batch_deletes_more_rows_than_it_may(monkeypatch):
     fill(version)
     mark([version.copilot_id])
     rows = sum(everything().values())
-    while (step := delete_batch(version.copilot_id)) is Step.MOVED:
+    while (step := delete_batch(version.copilot_id)) is DeletionStep.MOVED:
         left = sum(everything().values())
         assert rows - 5 <= left < rows
         rows = left
-    assert step is Step.GONE
+    assert step is DeletionStep.GONE
 
 
 def test_a_conversation_of_many_messages_is_deleted_from_its_end():
@@ -154,7 +154,7 @@ def test_a_marked_copilot_is_off_at_once():
 def test_a_copilot_that_is_not_marked_is_never_deleted():
     version = make_version()
     fill(version)
-    assert delete_batch(version.copilot_id) is Step.GONE
+    assert delete_batch(version.copilot_id) is DeletionStep.GONE
     assert Copilot.objects.exists() and Conversation.objects.count() == 3
 
 
@@ -164,12 +164,12 @@ def test_an_answer_that_still_runs_is_waited_for():
     running = Client(version=version, trace_id="running").ask("And now?")
     silent = Client(version=version, logging=models.Logging.NOTHING).ask("Psst")
     mark([version.copilot_id])
-    while delete_batch(version.copilot_id) is Step.MOVED:
+    while delete_batch(version.copilot_id) is DeletionStep.MOVED:
         pass
     assert list(Conversation.objects.values_list("trace_id", flat=True)) == ["running"]
     assert set(Run.objects.values_list("pk", flat=True)) == {running.run_id, silent.run_id}
     running.answer("Done")
-    while delete_batch(version.copilot_id) is Step.MOVED:
+    while delete_batch(version.copilot_id) is DeletionStep.MOVED:
         pass
     assert list(Run.objects.values_list("pk", flat=True)) == [silent.run_id]
     silent.answer("Done")

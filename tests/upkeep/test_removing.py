@@ -17,9 +17,8 @@ from copilot_admin.privacy.counting import Count, count
 from copilot_admin.privacy.scopes import Scope
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.upkeep import removing
-from copilot_admin.upkeep.deletion import Step as DeletionStep
-from copilot_admin.upkeep.deletion import delete_batch, mark
-from copilot_admin.upkeep.removing import Step, begin, claim_stalled, remove_batch
+from copilot_admin.upkeep.deletion import DeletionStep, delete_batch, mark
+from copilot_admin.upkeep.removing import RemovalStep, begin, claim_stalled, remove_batch
 from tests.factories import make_call, make_key, make_saved, make_user, make_version
 from tests.journal.journaling import START, Client, ai, record_of
 from tests.upkeep.test_deletion import everything, fill
@@ -33,8 +32,8 @@ def remove(scope=None, removal=None, **options):
     for _ in range(500):
         with transaction.atomic():
             step = remove_batch(removal.pk)
-        if step is not Step.MOVED:
-            assert step is Step.LAST
+        if step is not RemovalStep.MOVED:
+            assert step is RemovalStep.LAST
             removing.forget_who(removal.pk)
             removing.finish(removal.pk)
             removal.refresh_from_db()
@@ -172,7 +171,7 @@ def test_nothing_is_begun_for_a_scope_that_says_nothing():
 def test_an_answer_that_still_runs_is_waited_for():
     asked = Client(trace_id="running").ask("And now?")
     removal = begin(Scope(principal="anonymous"))
-    assert remove_batch(removal.pk) is Step.WAITING
+    assert remove_batch(removal.pk) is RemovalStep.WAITING
     asked.answer("Done")
     remove(removal=removal)
     assert not Run.objects.exists()
@@ -256,7 +255,7 @@ def test_a_removal_that_stopped_is_taken_up_once():
     assert claim_stalled() == [stalled.pk]
     assert claim_stalled() == []
     remove(removal=going)
-    assert remove_batch(going.pk) is Step.GONE
+    assert remove_batch(going.pk) is RemovalStep.GONE
 
 
 def test_who_erased_is_not_needed_to_finish():
@@ -350,7 +349,7 @@ def test_what_is_half_gone_cannot_be_held_and_goes(monkeypatch):
     scope = Scope(conversation=asked.conversation.pk)
     removal = begin(scope)
     with transaction.atomic():
-        assert remove_batch(removal.pk) is Step.MOVED
+        assert remove_batch(removal.pk) is RemovalStep.MOVED
     with pytest.raises(ValueError, match="is being removed already"):
         holds.place(scope, reason="Case", by="ann")
     remove(removal=removal)
@@ -429,7 +428,7 @@ def test_what_was_asked_again_goes_first_and_only_with_an_erasure():
     found = count(Scope(principal="key:7"))
     assert (found.conversations, found.running) == (2, 1)
     removal = begin(Scope(principal="key:7"))
-    assert remove_batch(removal.pk) is Step.WAITING  # else nobody would find the trial
+    assert remove_batch(removal.pk) is RemovalStep.WAITING  # else nobody would find the trial
     assert Conversation.objects.count() == 3
     Run.objects.filter(conversation=tried).update(outcome=models.Outcome.CANCELLED)
     remove(removal=removal)

@@ -21,7 +21,7 @@ from copilot_admin.models import Access, Copilot
 from copilot_admin.people.members import reachable
 from copilot_admin.studio.connection.setup import problem_of
 from copilot_admin.studio.connection.steps import TITLES, StepName
-from copilot_admin.studio.connection.values import Result, Verdict
+from copilot_admin.studio.connection.values import Result, StepVerdict
 
 VIEW = "copilot_admin.view_copilot"
 CHANGE = "copilot_admin.change_copilot"
@@ -30,10 +30,10 @@ FORBID_ORIGIN = "copilot_admin.delete_allowedorigin"
 MAKE_KEY = "copilot_admin.add_endpointkey"
 FOLDER = "admin/copilot_admin/connect"
 EXAMPLE_ORIGIN = "https://workspace.example.com"
-LABELS: Mapping[Verdict, str | Promise] = {
-    Verdict.GOOD: gettext_lazy("Good"),
-    Verdict.WARN: gettext_lazy("To know"),
-    Verdict.BAD: gettext_lazy("To mend"),
+LABELS: Mapping[StepVerdict, str | Promise] = {
+    StepVerdict.GOOD: gettext_lazy("Good"),
+    StepVerdict.WARN: gettext_lazy("To know"),
+    StepVerdict.BAD: gettext_lazy("To mend"),
 }
 
 
@@ -145,4 +145,4 @@ def cors_line(origins: tuple[str, ...], origin: AskedOrigin) -> str:
 
 def _counts(results: Iterable[Result]) -> dict[str, int]:
     verdicts = [result.verdict for result in results]
-    return {verdict.value: verdicts.count(verdict) for verdict in Verdict}
+    return {verdict.value: verdicts.count(verdict) for verdict in StepVerdict}

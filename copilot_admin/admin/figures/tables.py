@@ -11,7 +11,7 @@ from copilot_admin.admin.figures.scope import Scope
 from copilot_admin.admin.figures.table_body import body_of
 from copilot_admin.models import Outcome
 from copilot_admin.review.figures import Counts, Figures, Part
-from copilot_admin.review.periods import Period, Span, Step
+from copilot_admin.review.periods import Period, Resolution, Span
 
 P50, P95 = 0.5, 0.95
 OUTCOMES = tuple(one for one in Outcome if one is not Outcome.RUNNING)
@@ -38,10 +38,10 @@ def time_name(span: Span, *, is_hourly: bool) -> str:
 
 def time_column(period: Period) -> str:
     """What the steps of a period are, as a column and an axis say it."""
-    match period.step:
-        case Step.HOUR:
+    match period.resolution:
+        case Resolution.HOUR:
             return _("Hour (UTC)")
-        case Step.DAY:
+        case Resolution.DAY:
             return _("Day (UTC)")
     return _("Week from (UTC)")
 

@@ -26,7 +26,7 @@ from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import Action, Copilot
 from copilot_admin.review.figures import MOST_ROWS, Figures, figures_of
 from copilot_admin.review.filtering.days import PERIODS
-from copilot_admin.review.periods import WEEK, Step
+from copilot_admin.review.periods import WEEK, Resolution
 from copilot_admin.review.user_figures import figures_of_users
 
 VIEW = "copilot_admin.view_conversation"
@@ -126,11 +126,11 @@ def _choices(scope: Scope) -> dict[str, Any]:
     }
 
 
-def _steps(scope: Scope) -> list[tuple[Step, str, str]]:
+def _steps(scope: Scope) -> list[tuple[Resolution, str, str]]:
     """What of a long period can be shown one by one, and where."""
     if scope.period.now.end - scope.period.now.first <= WEEK:
         return []
-    labels = {Step.DAY: _("By day"), Step.WEEK: _("By week")}
+    labels = {Resolution.DAY: _("By day"), Resolution.WEEK: _("By week")}
     return [(one, label, scope.query(by=one.value)) for one, label in labels.items()]
 
 

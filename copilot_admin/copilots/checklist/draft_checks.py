@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from copilot_admin.copilots.checklist.check import findings_in
 from copilot_admin.copilots.checklist.finding import Finding, error
-from copilot_admin.copilots.checklist.subject import Content, Facts
+from copilot_admin.copilots.checklist.subject import DraftContent, Facts
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.engine.providers.registry import make_provider
 from copilot_admin.engine.values.document import spec_from_document
@@ -45,8 +45,8 @@ def _without_provider(
         return ()
 
 
-def _read(slug: str, document: Mapping[str, Json], provider: ProviderSpec) -> Content:
-    return Content(
+def _read(slug: str, document: Mapping[str, Json], provider: ProviderSpec) -> DraftContent:
+    return DraftContent(
         spec=spec_from_document(slug, document, provider),
         image=text(document.get("image")),
         starters=tuple(map(text, items(document.get("starters")))),

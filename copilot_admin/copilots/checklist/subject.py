@@ -8,7 +8,7 @@ from copilot_admin.models import Access
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
+class DraftContent:
     """The document of a draft, read once; the spec does not hold what no answer depends on."""
 
     spec: CopilotSpec

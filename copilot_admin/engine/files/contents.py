@@ -19,8 +19,8 @@ TEXT_FORM: JsonObject = {"data_type": "object", "parse_as": "text"}
 NOT_SHOWN = "the copilot does not look at images"
 
 # What came of a file; a text stands in its place, where there is nothing else to show.
-Content: TypeAlias = Document | Picture | str
-FileOutcome: TypeAlias = tuple[Content, FileRead]
+FileContent: TypeAlias = Document | Picture | str
+FileOutcome: TypeAlias = tuple[FileContent, FileRead]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ def unwanted(file: FileRead, origin: Origin) -> FileOutcome:
     return _sentence(file, f"The {_noun(file)} {file.name!r} was not read. {origin.value}")
 
 
-def item_of(item: DataItem | FileReference, content: Content) -> DataItem:
+def item_of(item: DataItem | FileReference, content: FileContent) -> DataItem:
     """The item that stands for a file from here on."""
     form = _as_text(item.data_format)
     match content:

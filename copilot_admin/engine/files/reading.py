@@ -11,7 +11,7 @@ from copilot_admin.engine.documents.registry import Document, data_types, format
 from copilot_admin.engine.fetching.egress import Fetch
 from copilot_admin.engine.files.contents import (
     TEXT_FORM,
-    Content,
+    FileContent,
     FileItem,
     FileOutcome,
     ImageItem,
@@ -71,7 +71,7 @@ class _Reading:
         self._until = asyncio.get_running_loop().time() + MOST_SECONDS
         self._left = MOST_FILES
         self._dead: set[str] = set()  # links of which the user is told
-        self.contents: dict[_Key, Content] = {}
+        self.contents: dict[_Key, FileContent] = {}
         self.files: list[FileRead] = []
 
     async def read(self, wanted: Iterable[_Wanted]) -> None:
@@ -130,7 +130,7 @@ class _Reading:
         self._dead.add(wanted.item.url)
         return is_told
 
-    def _too_much(self, content: Content) -> str:
+    def _too_much(self, content: FileContent) -> str:
         """Why there is no room for one more; empty while there is."""
         others = self.contents.values()
         match content:
@@ -262,7 +262,7 @@ def _characters(document: Document) -> int:
     return sum(len(page.text) for page in document.pages)
 
 
-def _replaced(query: Query, contents: Mapping[_Key, Content]) -> Query:
+def _replaced(query: Query, contents: Mapping[_Key, FileContent]) -> Query:
     """The query with what came of its files in their place."""
 
     def data(found: SourceData, origin: Origin) -> SourceData:

@@ -170,10 +170,10 @@ class Command(PlainCommand):
 
     def _remove(self, removal: Removal) -> None:
         """Removes in short batches, so that a running server goes on."""
-        while (step := _batch(removal.pk)) is not removing.Step.LAST:
-            if step is removing.Step.GONE:
+        while (step := _batch(removal.pk)) is not removing.RemovalStep.LAST:
+            if step is removing.RemovalStep.GONE:
                 break
-            if step is removing.Step.WAITING and not _until(lambda: _moves(removal.pk)):
+            if step is removing.RemovalStep.WAITING and not _until(lambda: _moves(removal.pk)):
                 raise CommandError(
                     f"Removal {removal.pk} waits for answers that still run. The server goes on with it."
                 )
@@ -257,15 +257,15 @@ def _released(hold_id: int, *, by: str) -> bool:
     return was_in_force
 
 
-def _batch(removal_id: int) -> removing.Step:
+def _batch(removal_id: int) -> removing.RemovalStep:
     """A batch; done once more if a question has referred to one of its contents meanwhile."""
     with suppress(IntegrityError), transaction.atomic():
         return removing.remove_batch(removal_id)
-    return removing.Step.WAITING
+    return removing.RemovalStep.WAITING
 
 
 def _moves(removal_id: int) -> bool:
-    return _batch(removal_id) is not removing.Step.WAITING
+    return _batch(removal_id) is not removing.RemovalStep.WAITING
 
 
 def _merged(*, first: bool) -> bool:

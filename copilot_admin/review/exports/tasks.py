@@ -8,7 +8,7 @@ from django_tasks import task
 from copilot_admin.models import TranscriptExport
 from copilot_admin.review.exports.conversations import ExportOptions
 from copilot_admin.review.exports.keeping import Refusal, begin, take_over
-from copilot_admin.review.exports.writing import Step, Writing
+from copilot_admin.review.exports.writing import Writing, WritingStep
 from copilot_admin.upkeep.tasks import in_turns, waits_for_worker
 
 
@@ -16,7 +16,7 @@ from copilot_admin.upkeep.tasks import in_turns, waits_for_worker
 def write_export(export_id: int, claim: int) -> None:
     """Writes an export until others have their turn; where it stops early, housekeeping takes it up."""
     writing = Writing(export_id, claim)
-    if in_turns(writing.batch, lambda step: step is Step.ENDED) is Step.MOVED:
+    if in_turns(writing.batch, lambda step: step is WritingStep.ENDED) is WritingStep.MOVED:
         write_export.enqueue(export_id, claim)
 
 

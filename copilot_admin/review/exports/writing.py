@@ -33,7 +33,7 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
-class Step(StrEnum):
+class WritingStep(StrEnum):
     """What came of a batch."""
 
     MOVED = "moved"
@@ -58,7 +58,7 @@ class Writing:
         self._texts: list[bytes] = []
         self._waiting = 0  # bytes of them
 
-    def batch(self) -> Step:
+    def batch(self) -> WritingStep:
         """Writes for a moment.
 
         Raises:
@@ -77,24 +77,24 @@ class Writing:
             logger.exception("an export broke")
             sentence = _("The export broke down. Operators find why in the log.")
         _done(partial(fail, self._id, self._claim, sentence))
-        return Step.ENDED
+        return WritingStep.ENDED
 
-    def _batch(self) -> Step:
+    def _batch(self) -> WritingStep:
         if self._export is None and not self._begin():
-            return Step.ENDED
+            return WritingStep.ENDED
         if full_folder() is not None:
             raise CannotBeWritten(no_room())
         until = time.monotonic() + BATCH_SECONDS
         for piece in self._pieces:
             if isinstance(piece, str):
                 if not self._add(piece):
-                    return Step.ENDED
+                    return WritingStep.ENDED
                 continue
             self._pass(piece)
             if piece.may_rest and time.monotonic() >= until:
-                return Step.MOVED if self._store() else Step.ENDED
+                return WritingStep.MOVED if self._store() else WritingStep.ENDED
         self._end()
-        return Step.ENDED
+        return WritingStep.ENDED
 
     def _begin(self) -> bool:
         """Claims the export, and goes to where it stopped."""

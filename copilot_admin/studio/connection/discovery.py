@@ -19,8 +19,8 @@ from copilot_admin.studio.connection.values import (
     Ask,
     Result,
     Setup,
+    StepVerdict,
     Unreached,
-    Verdict,
     good,
 )
 
@@ -39,7 +39,7 @@ async def address(setup: Setup, ask: Ask) -> Result:
         return refused.result
     if answer.body != _ALIVE:
         return Result(
-            verdict=Verdict.BAD,
+            verdict=StepVerdict.BAD,
             sentence=_("Another server answers under this address."),
             mend=_("Set PUBLIC_URL to the address of this one."),
             details=seen_in(answer),
@@ -68,7 +68,7 @@ async def names(setup: Setup, ask: Ask) -> Result:
     alike = tuple(dict.fromkeys(one for each in found for one in conflicts(each)))
     if alike:
         return Result(
-            verdict=Verdict.BAD,
+            verdict=StepVerdict.BAD,
             sentence=_("Two copilots have one id or one name; Workspace takes only the first."),
             workspace=workspace_words.CONFLICT,
             mend=_("Give each a name of its own, whatever its capitals, and publish."),
@@ -90,7 +90,7 @@ async def _listed(setup: Setup, ask: Ask, place: Place) -> Result:
     said = count % {"count": len(found)}
     if answer.kind != "application/json":
         return Result(
-            verdict=Verdict.WARN,
+            verdict=StepVerdict.WARN,
             sentence=_("It came as “%(kind)s”, not as JSON.") % {"kind": answer.kind[:100]},
             mend=_("Let the proxy pass on the Content-Type of this server."),
             details=(said,),
@@ -101,7 +101,7 @@ async def _listed(setup: Setup, ask: Ask, place: Place) -> Result:
 def _away(setup: Setup, error: Unreached) -> Result:
     text = _("%(base)s is not reached from this machine. %(why)s")
     return Result(
-        verdict=Verdict.BAD,
+        verdict=StepVerdict.BAD,
         sentence=text % {"base": setup.base, "why": error.public},
         workspace=workspace_words.NETWORK,
         mend=_(
@@ -118,7 +118,7 @@ def _in_the_clear(setup: Setup) -> Result | None:
         return None
     if parts.hostname in _HERE:
         return Result(
-            verdict=Verdict.WARN,
+            verdict=StepVerdict.WARN,
             sentence=_("Only a browser on this very machine reaches %(base)s.")
             % {"base": setup.base},
             mend=_(
@@ -129,7 +129,7 @@ def _in_the_clear(setup: Setup) -> Result | None:
     if not any(origin.startswith("https:") for origin in setup.origins):
         return None
     return Result(
-        verdict=Verdict.BAD,
+        verdict=StepVerdict.BAD,
         sentence=_("Pages over https, as Workspace is, may not ask a server over plain http."),
         workspace=workspace_words.NETWORK,
         mend=_("Serve over https, and set PUBLIC_URL to that address."),

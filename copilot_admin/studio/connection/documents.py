@@ -9,7 +9,14 @@ from urllib.parse import urljoin, urlsplit
 from django.utils.translation import gettext as _
 
 from copilot_admin.studio.connection import workspace_words
-from copilot_admin.studio.connection.values import Answer, Ask, Result, Setup, Unreached, Verdict
+from copilot_admin.studio.connection.values import (
+    Answer,
+    Ask,
+    Result,
+    Setup,
+    StepVerdict,
+    Unreached,
+)
 from protocol.json_schema import data_faults
 from protocol.strict_json import MalformedJson, loads
 
@@ -104,7 +111,7 @@ def check_status(answer: Answer) -> None:
     text = _("The server answered %(status)d, not 200.")
     raise Refused(
         Result(
-            verdict=Verdict.BAD,
+            verdict=StepVerdict.BAD,
             sentence=text % {"status": answer.status},
             workspace=workspace_words.of_status(answer.status),
             mend=_(
@@ -127,7 +134,7 @@ def read(answer: Answer, *, base: str) -> dict[str, Any]:
     except MalformedJson as error:
         raise Refused(
             Result(
-                verdict=Verdict.BAD,
+                verdict=StepVerdict.BAD,
                 sentence=_("What came is no JSON."),
                 workspace=workspace_words.NO_JSON,
                 mend=_("Something answers in place of this server: a log-in page of a proxy?"),
@@ -138,7 +145,7 @@ def read(answer: Answer, *, base: str) -> dict[str, Any]:
     if faults:
         raise Refused(
             Result(
-                verdict=Verdict.BAD,
+                verdict=StepVerdict.BAD,
                 sentence=_("The document has not the shape that Workspace wants."),
                 workspace=workspace_words.SCHEMA,
                 mend=_(
@@ -206,7 +213,7 @@ def _is_web_address(address: str, base: str) -> bool:
 
 def _unreached(error: Unreached) -> Result:
     return Result(
-        verdict=Verdict.BAD,
+        verdict=StepVerdict.BAD,
         sentence=_("The server did not reach itself. %(why)s") % {"why": error.public},
         workspace=workspace_words.NETWORK,
         mend=_(
@@ -219,7 +226,7 @@ def _unreached(error: Unreached) -> Result:
 def _redirected(answer: Answer) -> Result:
     where = answer.headers.get("location", "")
     return Result(
-        verdict=Verdict.BAD,
+        verdict=StepVerdict.BAD,
         sentence=_("The server sends browsers on to another address: %(where)s")
         % {"where": where[:300]},
         workspace=workspace_words.CORS,
@@ -232,7 +239,7 @@ def _redirected(answer: Answer) -> Result:
 
 def _not_listed(setup: Setup, found: Mapping[str, Any]) -> Result:
     return Result(
-        verdict=Verdict.BAD,
+        verdict=StepVerdict.BAD,
         sentence=_("The document does not hold this copilot: Workspace would not show it."),
         mend=setup.problem or _why_not_listed(setup),
         details=(_("It holds: %(ids)s") % {"ids": ", ".join(found)[:300] or "-"},),

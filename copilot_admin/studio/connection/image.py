@@ -14,8 +14,8 @@ from copilot_admin.studio.connection.values import (
     Ask,
     Result,
     Setup,
+    StepVerdict,
     Unreached,
-    Verdict,
     good,
 )
 
@@ -35,7 +35,7 @@ async def image(setup: Setup, ask: Ask) -> Result:
         await asyncio.to_thread(harmless_png, data)
     except (Unreached, FetchFailed, ConfigurationError) as error:
         return Result(
-            verdict=Verdict.WARN,
+            verdict=StepVerdict.WARN,
             sentence=_("The image does not load. %(why)s") % {"why": error.public},
             mend=_("Upload an image, or correct its address, and publish. All else works."),
             details=(address,),

@@ -13,8 +13,8 @@ from copilot_admin.studio.connection.values import (
     Ask,
     Result,
     Setup,
+    StepVerdict,
     Unreached,
-    Verdict,
     good,
 )
 
@@ -30,7 +30,7 @@ async def origins(setup: Setup, ask: Ask) -> Result:
     bad = tuple(f"{origin}: {fault}" for origin, fault in zip(wanted, found, strict=True) if fault)
     if bad:
         return Result(
-            verdict=Verdict.BAD,
+            verdict=StepVerdict.BAD,
             sentence=_("Not every page may ask this server."),
             workspace=workspace_words.CORS,
             mend=_mend(setup),
@@ -38,7 +38,7 @@ async def origins(setup: Setup, ask: Ask) -> Result:
         )
     if not await _faults_of(STRANGER, setup, ask):
         return Result(
-            verdict=Verdict.WARN,
+            verdict=StepVerdict.WARN,
             sentence=_("Pages of any origin may ask this server."),
             mend=_("Let the proxy add no Access-Control headers of its own."),
         )

@@ -12,11 +12,11 @@ from copilot_admin.studio.connection.documents import MOST_SHOWN, Place, Refused
 from copilot_admin.studio.connection.values import (
     Answer,
     Ask,
+    ConnectionStep,
     Result,
     Setup,
-    Step,
+    StepVerdict,
     Unreached,
-    Verdict,
     good,
 )
 from protocol.generations import Generation
@@ -37,7 +37,7 @@ EVENTS = {
 }
 
 
-def question(generation: Generation) -> Step:
+def question(generation: Generation) -> ConnectionStep:
     """The step that asks in a generation."""
 
     async def step(setup: Setup, ask: Ask) -> Result:
@@ -172,7 +172,7 @@ async def _ended(answer: Answer, generation: Generation, setup: Setup) -> Result
         )
     if _was_held_back(answer):
         return Result(
-            verdict=Verdict.WARN,
+            verdict=StepVerdict.WARN,
             sentence=_("The answer came all at once, when it was complete."),
             mend=_(
                 "Switch off buffering and compression in the proxy: people see words as they come."
@@ -210,5 +210,5 @@ def _field(value: Any, name: str) -> str:
 
 def _bad(sentence: str, *, mend: str, details: tuple[str, ...] = ()) -> Result:
     return Result(
-        verdict=Verdict.BAD, sentence=sentence, mend=mend, details=tuple(filter(None, details))
+        verdict=StepVerdict.BAD, sentence=sentence, mend=mend, details=tuple(filter(None, details))
     )

@@ -3,14 +3,14 @@
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.studio.connection.values import Ask, Result, Setup, Verdict, good
+from copilot_admin.studio.connection.values import Ask, Result, Setup, StepVerdict, good
 
 
 async def live(setup: Setup, ask: Ask) -> Result:
     """Whether the copilot is published, on and able to answer."""
     if setup.problem:
         return Result(
-            verdict=Verdict.BAD,
+            verdict=StepVerdict.BAD,
             sentence=_("Nobody gets this copilot now. %(why)s") % {"why": setup.problem},
             mend=_("Publish it, switch it on, or mend what its page names. Then test again."),
         )
@@ -23,7 +23,7 @@ async def key(setup: Setup, ask: Ask) -> Result:
         return good(_("It answers everybody: no key is needed."))
     if not setup.keys:
         return Result(
-            verdict=Verdict.BAD,
+            verdict=StepVerdict.BAD,
             sentence=_("It wants a key, and there is none that opens it."),
             mend=_("Make a key above, or ask an operator for one."),
         )

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.studio.connection import discovery, image, origins, standing
 from copilot_admin.studio.connection.questions import question
-from copilot_admin.studio.connection.values import Ask, Result, Setup, Step
+from copilot_admin.studio.connection.values import Ask, ConnectionStep, Result, Setup
 from protocol.generations import Generation
 
 
@@ -41,7 +41,7 @@ TITLES: Mapping[StepName, str | Promise] = {
     StepName.TWO: _("A first question, as Workspace asked in early 2025"),
     StepName.ONE: _("A first question, as Terminal Pro asked"),
 }
-_STEPS: Mapping[StepName, Step] = {
+_STEPS: Mapping[StepName, ConnectionStep] = {
     StepName.LIVE: standing.live,
     StepName.KEY: standing.key,
     StepName.ADDRESS: discovery.address,

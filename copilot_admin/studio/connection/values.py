@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 from copilot_admin.errors import CopilotError
 
 
-class Verdict(StrEnum):
+class StepVerdict(StrEnum):
     """How a step ended."""
 
     GOOD = "good"
@@ -26,7 +26,7 @@ class Result:
         details: What was seen: texts of servers, files and models among them.
     """
 
-    verdict: Verdict
+    verdict: StepVerdict
     sentence: str
     workspace: str = ""
     mend: str = ""
@@ -35,7 +35,7 @@ class Result:
 
 def good(sentence: str, *details: str) -> Result:
     """A result without a fault."""
-    return Result(verdict=Verdict.GOOD, sentence=sentence, details=details)
+    return Result(verdict=StepVerdict.GOOD, sentence=sentence, details=details)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,4 +119,4 @@ class Setup:
     kept: "Callable[[str], Awaitable[Kept | None]]"
 
 
-Step: TypeAlias = Callable[[Setup, Ask], Awaitable[Result]]
+ConnectionStep: TypeAlias = Callable[[Setup, Ask], Awaitable[Result]]

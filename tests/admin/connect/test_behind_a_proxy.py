@@ -8,7 +8,7 @@ import pytest
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Access, Copilot
 from copilot_admin.studio.connection.steps import StepName
-from copilot_admin.studio.connection.values import Result, Verdict
+from copilot_admin.studio.connection.values import Result, StepVerdict
 from tests.admin.connect.test_testing import HERE, faults, results
 from tests.docs.test_operations import proxy
 from tests.factories import make_key, make_published, make_user
@@ -46,7 +46,7 @@ def test_the_documented_proxy_passes(tmp_path, service_url, builder, copilot):
 def test_origins_that_the_proxy_names_once_more_are_found(tmp_path, service_url, builder, copilot):
     twice = "add_header Access-Control-Allow-Origin $http_origin always;"
     found = through(tmp_path, builder, copilot, upstream=service_url, added=twice)
-    assert faults(found) == {**HERE, StepName.ORIGINS: Verdict.BAD}
+    assert faults(found) == {**HERE, StepName.ORIGINS: StepVerdict.BAD}
     assert "it must add none of its own" in found[StepName.ORIGINS].mend
 
 
@@ -54,10 +54,10 @@ def test_a_document_that_the_proxy_hides_is_found(tmp_path, service_url, builder
     hidden = "location = /agents.json { return 404; }"
     found = through(tmp_path, builder, copilot, upstream=service_url, added=hidden)
     assert found[StepName.AGENTS].workspace == "A valid /agents.json was not found."
-    assert found[StepName.COPILOTS].verdict is Verdict.GOOD
+    assert found[StepName.COPILOTS].verdict is StepVerdict.GOOD
     assert (found[StepName.THREE].verdict, found[StepName.TWO].verdict) == (
-        Verdict.BAD,
-        Verdict.GOOD,
+        StepVerdict.BAD,
+        StepVerdict.GOOD,
     )
 
 

@@ -22,7 +22,7 @@ from copilot_admin.models import (
     Run,
 )
 from copilot_admin.studio.connection.steps import StepName
-from copilot_admin.studio.connection.values import Result, Verdict
+from copilot_admin.studio.connection.values import Result, StepVerdict
 from tests.engine.scripted import ScriptedProvider, broken, text
 from tests.factories import make_copilot, make_key, make_published, make_user, make_version
 from tests.studio.connection.test_asking import says, served
@@ -30,7 +30,7 @@ from tests.studio.connection.test_asking import says, served
 pytestmark = pytest.mark.django_db(transaction=True)
 QUESTIONS = (StepName.THREE, StepName.TWO, StepName.ONE)
 # On the loopback every address is one that only this machine reaches.
-HERE = {StepName.ADDRESS: Verdict.WARN}
+HERE = {StepName.ADDRESS: StepVerdict.WARN}
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def one(client: Client, copilot: Copilot, step: str, **extra: str) -> str:
     return response.content.decode()
 
 
-def faults(found: dict[StepName, Result]) -> dict[StepName, Verdict]:
+def faults(found: dict[StepName, Result]) -> dict[StepName, StepVerdict]:
     return {name: result.verdict for name, result in found.items() if result.verdict != "good"}
 
 
@@ -86,7 +86,7 @@ def test_what_is_asked_is_in_no_list_and_no_figure_and_makes_no_key(builder: Cli
     copilot = make_published(access=Access.KEY)
     before = EndpointKey.objects.count()
     found = results(builder, copilot)
-    assert {found[name].verdict for name in QUESTIONS} == {Verdict.GOOD}
+    assert {found[name].verdict for name in QUESTIONS} == {StepVerdict.GOOD}
     assert Run.objects.count() == 3
     assert not Conversation.objects.of_callers().exists()
     assert not DailyUsage.objects.exists()
@@ -118,15 +118,15 @@ def test_a_copilot_that_is_off_is_nowhere(builder: Client, public: str):
 
 def test_a_draft_is_nowhere(builder: Client, public: str):
     found = results(builder, make_copilot())
-    assert found[StepName.LIVE].verdict is Verdict.BAD
-    assert found[StepName.COPILOTS].verdict is Verdict.BAD
+    assert found[StepName.LIVE].verdict is StepVerdict.BAD
+    assert found[StepName.COPILOTS].verdict is StepVerdict.BAD
 
 
 def test_without_a_key_nobody_can_ask(builder: Client, public: str):
     copilot = make_published(access=Access.KEY)
     make_key(copilots=(make_published(),))
     found = results(builder, copilot)
-    assert faults(found) == {**HERE, StepName.KEY: Verdict.BAD}
+    assert faults(found) == {**HERE, StepName.KEY: StepVerdict.BAD}
     assert found[StepName.KEY].mend == "Make a key above, or ask an operator for one."
 
 
@@ -136,7 +136,7 @@ def test_a_page_that_is_not_allowed_is_named_with_the_line_that_allows_it(
     copilot = make_published()
     response = test_page(builder, copilot, origin=" https://mine.example/ ")
     found = {row.name: row.result for row in response.context["rows"]}
-    assert faults(found) == {**HERE, StepName.ORIGINS: Verdict.BAD}
+    assert faults(found) == {**HERE, StepName.ORIGINS: StepVerdict.BAD}
     assert found[StepName.ORIGINS].details == (
         "https://mine.example: it is not an allowed origin.",
     )
@@ -176,7 +176,7 @@ def test_a_provider_that_is_away_is_said_in_every_generation(
     said = {found[name].sentence for name in QUESTIONS}
     assert len(said) == 1
     assert said.pop().startswith("The copilot could not answer.")
-    assert faults(found) == {**HERE, **dict.fromkeys(QUESTIONS, Verdict.BAD)}
+    assert faults(found) == {**HERE, **dict.fromkeys(QUESTIONS, StepVerdict.BAD)}
 
 
 def test_what_a_model_says_is_shown_as_text(

@@ -4,7 +4,7 @@ from typing import Any
 
 from copilot_admin.copilots.checklist.check import findings_in
 from copilot_admin.copilots.checklist.finding import Finding
-from copilot_admin.copilots.checklist.subject import Content, Facts
+from copilot_admin.copilots.checklist.subject import DraftContent, Facts
 from copilot_admin.engine.values.spec import CopilotSpec, ProviderSpec, WidgetDataMode
 
 NOTHING_SPECIAL = Facts()
@@ -40,5 +40,5 @@ def findings(
         "system_prompt": "You are {{ copilot.name }}.",
         "widget_data": WidgetDataMode.OFF,
     }
-    content = Content(spec=CopilotSpec(**{**spec, **changes}), image=image, starters=starters)
+    content = DraftContent(spec=CopilotSpec(**{**spec, **changes}), image=image, starters=starters)
     return findings_in(content, facts)

@@ -8,7 +8,7 @@ from copilot_admin.review.exports.conversations import ExportedConversation, Exp
 from copilot_admin.review.exports.downloading import pieces
 from copilot_admin.review.exports.format import all_formats
 from copilot_admin.review.exports.keeping import begin
-from copilot_admin.review.exports.writing import Step, Writing
+from copilot_admin.review.exports.writing import Writing, WritingStep
 from tests.factories import make_user
 
 
@@ -33,7 +33,7 @@ def finished(name: str = "csv", *, owner: Any) -> TranscriptExport:
 
 def written(export: TranscriptExport) -> TranscriptExport:
     writing = Writing(export.pk, export.claim)
-    while writing.batch() is Step.MOVED:
+    while writing.batch() is WritingStep.MOVED:
         pass
     export.refresh_from_db()
     return export

@@ -107,7 +107,7 @@ def test_a_prompt_is_read_once_for_all_that_a_version_answered():
 def begin_to_remove(pk: int, cause: Cause) -> None:
     """Takes a conversation; its rows go in the batches that follow."""
     removal = Removal.objects.create(cause=cause, conversation=pk, moved_at=timezone.now())
-    assert removing.remove_batch(removal.pk) is removing.Step.MOVED
+    assert removing.remove_batch(removal.pk) is removing.RemovalStep.MOVED
     assert Conversation.objects.get(pk=pk).principal.startswith(ERASED)
 
 

@@ -21,7 +21,7 @@ from copilot_admin.review.exports.conversations import ExportOptions
 from copilot_admin.review.exports.downloading import file_name, media_type, pieces
 from copilot_admin.review.exports.keeping import Refusal, discard, stop, sweep_exports, take_over
 from copilot_admin.review.exports.tasks import export_in_background, resume_exports
-from copilot_admin.review.exports.writing import Step, Writing
+from copilot_admin.review.exports.writing import Writing, WritingStep
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.upkeep import background, removing
 from copilot_admin.upkeep.background import BACKGROUND
@@ -99,7 +99,7 @@ def test_it_goes_on_where_a_dead_process_stopped(monkeypatch):
     one_by_one(monkeypatch)
     export = begun()
     dead = Writing(export.pk, export.claim)
-    assert dead.batch() is Step.MOVED
+    assert dead.batch() is WritingStep.MOVED
     export.refresh_from_db()
     assert (export.position, export.n_conversations) == (ids[-1], 1)
     assert 0 < export.per_cent < 100
@@ -113,14 +113,14 @@ def test_of_two_who_write_one_has_the_claim(monkeypatch):
     one_by_one(monkeypatch)
     export = begun()
     slow = Writing(export.pk, export.claim)
-    assert slow.batch() is Step.MOVED
+    assert slow.batch() is WritingStep.MOVED
     TranscriptExport.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
     assert take_over(lambda pk, number: False) == [(export.pk, 1)]
     assert take_over(lambda pk, number: False) == []
     fast = Writing(export.pk, 1)
-    assert fast.batch() is Step.MOVED
-    assert slow.batch() is Step.ENDED
-    while fast.batch() is Step.MOVED:
+    assert fast.batch() is WritingStep.MOVED
+    assert slow.batch() is WritingStep.ENDED
+    while fast.batch() is WritingStep.MOVED:
         pass
     export.refresh_from_db()
     assert ids_in(export) == ids[::-1]
@@ -131,10 +131,10 @@ def test_a_claim_that_is_lost_at_the_end_of_a_batch_stores_nothing(monkeypatch):
     monkeypatch.setattr(writing, "BATCH_SECONDS", 0)
     export = begun()
     slow = Writing(export.pk, export.claim)
-    assert slow.batch() is Step.MOVED
+    assert slow.batch() is WritingStep.MOVED
     parts = parts_of(export)
     TranscriptExport.objects.update(claim=5)
-    assert slow.batch() is Step.ENDED
+    assert slow.batch() is WritingStep.ENDED
     assert parts_of(export) == parts
 
 
@@ -146,7 +146,7 @@ def test_a_stopped_export_ends_and_its_parts_go(monkeypatch):
     running.batch()
     assert stop(export) is True
     assert stop(export) is False
-    assert running.batch() is Step.ENDED
+    assert running.batch() is WritingStep.ENDED
     export.refresh_from_db()
     assert export.state == ExportState.STOPPED
     while sweep_exports():
@@ -182,7 +182,7 @@ def test_conversations_that_go_meanwhile_are_left_out(monkeypatch):
     running = Writing(export.pk, export.claim)
     running.batch()
     Conversation.objects.filter(pk=ids[0]).delete()
-    while running.batch() is Step.MOVED:
+    while running.batch() is WritingStep.MOVED:
         pass
     export.refresh_from_db()
     assert ids_in(export) == [ids[2], ids[1]]
@@ -194,13 +194,13 @@ def test_what_is_erased_while_it_is_written_is_in_no_part_of_it(monkeypatch):
     export = begun()
     running = Writing(export.pk, export.claim)
     while len(parts_of(export)) < 2:
-        assert running.batch() is Step.MOVED
+        assert running.batch() is WritingStep.MOVED
     removal = removing.begin(Scope(conversation=ids[2]))
-    step = removing.Step.MOVED
-    while step is removing.Step.MOVED:
+    step = removing.RemovalStep.MOVED
+    while step is removing.RemovalStep.MOVED:
         with transaction.atomic():
             step = removing.remove_batch(removal.pk)
-    assert running.batch() is Step.ENDED
+    assert running.batch() is WritingStep.ENDED
     export.refresh_from_db()
     assert (export.state, parts_of(export)) == (ExportState.FAILED, [])
 
@@ -341,9 +341,9 @@ def test_it_goes_on_when_the_database_is_back_after_it_has_lost_its_connections(
     ids = conversations(3)
     one_by_one(monkeypatch)
     export = begun()
-    moved: Callable[[Writing], Step] = Writing.batch
+    moved: Callable[[Writing], WritingStep] = Writing.batch
 
-    def batch(writing: Writing) -> Step:
+    def batch(writing: Writing) -> WritingStep:
         step = moved(writing)
         lose_connections()  # as when the server of the database begins anew
         return step

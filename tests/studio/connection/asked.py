@@ -7,7 +7,14 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 
-from copilot_admin.studio.connection.values import Answer, Kept, Result, Setup, Step, Unreached
+from copilot_admin.studio.connection.values import (
+    Answer,
+    ConnectionStep,
+    Kept,
+    Result,
+    Setup,
+    Unreached,
+)
 
 BASE = "https://copilots.example.com"
 QUERY = f"{BASE}/v1/copilots/news/query"
@@ -106,7 +113,7 @@ SETUP = Setup(
 
 
 def done(
-    step: Step, answers: Mapping[str, Answer | Unreached] | None = None, **facts: Any
+    step: ConnectionStep, answers: Mapping[str, Answer | Unreached] | None = None, **facts: Any
 ) -> Result:
     """How a step ends with a server that answers so, and a copilot of which these facts hold."""
     return async_to_sync(step)(replace(SETUP, **facts), Server(answers or {}))

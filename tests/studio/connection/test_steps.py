@@ -11,7 +11,7 @@ import pytest
 from copilot_admin.studio.connection import discovery, image, origins, standing, workspace_words
 from copilot_admin.studio.connection.questions import QUESTION, body_of, question
 from copilot_admin.studio.connection.steps import TITLES, StepName, run_step
-from copilot_admin.studio.connection.values import Answer, Kept, Unreached, Verdict
+from copilot_admin.studio.connection.values import Answer, Kept, StepVerdict, Unreached
 from protocol.generations import Generation
 from protocol.requests import read
 from tests.studio.connection.asked import (
@@ -50,16 +50,20 @@ def test_every_step_has_a_title_and_ends_well_where_all_is_well(name: StepName):
     setup = replace(SETUP, kept=kept(generation=generation))
     result = async_to_sync(run_step)(name, setup, Server())
     assert TITLES[name]
-    assert (result.verdict, result.workspace, result.mend) == (Verdict.GOOD, "", "")
+    assert (result.verdict, result.workspace, result.mend) == (StepVerdict.GOOD, "", "")
 
 
 @pytest.mark.parametrize(
     ("facts", "verdict", "sentence"),
     [
-        ({}, Verdict.GOOD, "It answers everybody: no key is needed."),
-        ({"needs_key": True}, Verdict.BAD, "It wants a key, and there is none that opens it."),
-        ({"needs_key": True, "keys": 1}, Verdict.GOOD, "It wants a key; one valid key opens it."),
-        ({"needs_key": True, "keys": 3}, Verdict.GOOD, "It wants a key; 3 valid keys open it."),
+        ({}, StepVerdict.GOOD, "It answers everybody: no key is needed."),
+        ({"needs_key": True}, StepVerdict.BAD, "It wants a key, and there is none that opens it."),
+        (
+            {"needs_key": True, "keys": 1},
+            StepVerdict.GOOD,
+            "It wants a key; one valid key opens it.",
+        ),
+        ({"needs_key": True, "keys": 3}, StepVerdict.GOOD, "It wants a key; 3 valid keys open it."),
     ],
 )
 def test_a_key_is_wanted_where_the_copilot_wants_one(facts, verdict, sentence):
@@ -70,7 +74,7 @@ def test_a_key_is_wanted_where_the_copilot_wants_one(facts, verdict, sentence):
 def test_a_copilot_that_is_off_is_not_live():
     result = done(standing.live, problem="Switched off.")
     assert (result.verdict, result.sentence) == (
-        Verdict.BAD,
+        StepVerdict.BAD,
         "Nobody gets this copilot now. Switched off.",
     )
 
@@ -81,42 +85,42 @@ def test_a_copilot_that_is_off_is_not_live():
         (
             {"GET /healthz": AWAY},
             {},
-            Verdict.BAD,
+            StepVerdict.BAD,
             f"{BASE} is not reached from this machine. Nothing takes connections there.",
             workspace_words.NETWORK,
         ),
         (
             {"GET /healthz": PAGE},
             {},
-            Verdict.BAD,
+            StepVerdict.BAD,
             "Another server answers under this address.",
             "",
         ),
         (
             {"GET /healthz": moved()},
             {},
-            Verdict.BAD,
+            StepVerdict.BAD,
             "The server sends browsers on to another address: https://elsewhere.example/x",
             workspace_words.CORS,
         ),
         (
             {},
             {"base": "http://copilots.example.com"},
-            Verdict.BAD,
+            StepVerdict.BAD,
             "Pages over https, as Workspace is, may not ask a server over plain http.",
             workspace_words.NETWORK,
         ),
         (
             {},
             {"base": "http://127.0.0.1:7777"},
-            Verdict.WARN,
+            StepVerdict.WARN,
             "Only a browser on this very machine reaches http://127.0.0.1:7777.",
             "",
         ),
         (
             {},
             {"base": "http://copilots.example.com", "origins": ("http://workspace.local",)},
-            Verdict.GOOD,
+            StepVerdict.GOOD,
             "http://copilots.example.com reaches this server, in 0 ms.",
             "",
         ),
@@ -144,7 +148,7 @@ def test_a_status_is_said_in_workspaces_words(status: int, said: str):
     answer = Answer(status=status, body=b"<b>Bad gateway</b>")
     result = done(discovery.agents, {"GET /agents.json": answer})
     assert (result.verdict, result.sentence, result.workspace, result.details) == (
-        Verdict.BAD,
+        StepVerdict.BAD,
         f"The server answered {status}, not 200.",
         said,
         ("<b>Bad gateway</b>",),
@@ -189,7 +193,11 @@ def test_what_workspace_would_refuse_of_a_document_is_said(path, answer, sentenc
     step = discovery.agents if path == "/agents.json" else discovery.copilots
     result = done(step, {f"GET {path}": answer})
     wanted = workspace_words.SCHEMA if workspace is None else workspace
-    assert (result.verdict, result.sentence, result.workspace) == (Verdict.BAD, sentence, wanted)
+    assert (result.verdict, result.sentence, result.workspace) == (
+        StepVerdict.BAD,
+        sentence,
+        wanted,
+    )
     assert result.mend
 
 
@@ -197,7 +205,7 @@ def test_a_document_with_another_type_is_read_all_the_same():
     answer = document({"news": ENTRY}, **{"content-type": "text/plain; charset=utf-8"})
     result = done(discovery.agents, {"GET /agents.json": answer})
     assert (result.verdict, result.sentence, result.details) == (
-        Verdict.WARN,
+        StepVerdict.WARN,
         "It came as “text/plain”, not as JSON.",
         ("1 agent found",),
     )
@@ -218,7 +226,7 @@ def test_a_copilot_that_is_not_listed_because_it_is_off_is_mended_there():
 @pytest.mark.parametrize("path", ["/agents.json", "/copilots.json"])
 def test_two_of_one_id_or_name_are_named(path: str, entries: Mapping[str, Any]):
     result = done(discovery.names, {f"GET {path}": document(entries)})
-    assert (result.verdict, result.workspace) == (Verdict.BAD, workspace_words.CONFLICT)
+    assert (result.verdict, result.workspace) == (StepVerdict.BAD, workspace_words.CONFLICT)
     assert result.details == tuple(f"{slug}: {one['name']}" for slug, one in entries.items())
 
 
@@ -238,7 +246,7 @@ def test_an_image_that_does_not_load_is_said(answer, why):
     }
     result = done(image.image, answers)
     assert (result.verdict, result.sentence, result.details) == (
-        Verdict.WARN,
+        StepVerdict.WARN,
         f"The image does not load. {why}",
         (f"{BASE}/v1/copilots/news/image",),
     )
@@ -250,7 +258,7 @@ def test_what_is_called_an_image_and_is_none_does_not_load():
         "GET /i": Answer(status=200, headers={"content-type": "image/png"}, body=b"GIF?"),
     }
     result = done(image.image, answers)
-    assert result.verdict is Verdict.WARN
+    assert result.verdict is StepVerdict.WARN
     assert "This file is no image that can be used." in result.sentence
 
 
@@ -301,7 +309,7 @@ def test_an_image_elsewhere_is_fetched_as_everything_of_strangers_is(host: str):
 def test_a_page_that_may_not_ask_is_named(answers, facts, details):
     result = done(origins.origins, answers, **facts)
     assert (result.verdict, result.workspace, result.details) == (
-        Verdict.BAD,
+        StepVerdict.BAD,
         workspace_words.CORS,
         details,
     )
@@ -321,7 +329,7 @@ def test_a_proxy_that_lets_everybody_ask_is_said():
     }
     result = done(origins.origins, answers)
     assert (result.verdict, result.sentence) == (
-        Verdict.WARN,
+        StepVerdict.WARN,
         "Pages of any origin may ask this server.",
     )
 
@@ -361,7 +369,7 @@ def test_a_question_goes_where_the_document_says_with_an_id_of_its_own():
 def test_an_answer_is_measured_and_shown_as_text():
     result = done(ask_three)
     assert (result.verdict, result.sentence, result.details) == (
-        Verdict.GOOD,
+        StepVerdict.GOOD,
         "It answered, and the stream was read to its end.",
         ("First event after 5 ms, the last after 20 ms; 2 events.", "I know news."),
     )
@@ -397,7 +405,7 @@ CUT = Answer(
 )
 def test_what_workspace_would_choke_on_is_said(answer, sentence, details):
     result = done(ask_three, {"POST /v1/copilots/news/query": answer})
-    assert (result.verdict, result.sentence, result.details) == (Verdict.BAD, sentence, details)
+    assert (result.verdict, result.sentence, result.details) == (StepVerdict.BAD, sentence, details)
     assert result.mend
 
 
@@ -426,7 +434,7 @@ def test_an_event_that_is_no_json_ends_the_answer():
 )
 def test_an_answer_that_only_says_why_there_is_none_is_none(facts, sentence):
     result = done(ask_three, kept=kept(**facts))
-    assert (result.verdict, result.sentence) == (Verdict.BAD, sentence)
+    assert (result.verdict, result.sentence) == (StepVerdict.BAD, sentence)
 
 
 def test_an_answer_of_another_server_is_found_out():
@@ -443,4 +451,4 @@ def test_an_answer_that_came_all_at_once_was_held_back():
     flowing = stream(words, ms=3000, first_ms=400)
     slow = {"POST /v1/copilots/news/query": held}
     assert done(ask_three, slow).sentence == ("The answer came all at once, when it was complete.")
-    assert done(ask_three, {"POST /v1/copilots/news/query": flowing}).verdict is Verdict.GOOD
+    assert done(ask_three, {"POST /v1/copilots/news/query": flowing}).verdict is StepVerdict.GOOD

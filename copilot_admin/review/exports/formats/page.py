@@ -40,7 +40,7 @@ HEAD = f"""<!DOCTYPE html>
 """
 
 
-class Page(ExportFormat):
+class HtmlPage(ExportFormat):
     """Every text is escaped and shown as it was written, links and pictures too."""
 
     name: ClassVar[str] = "html"
