@@ -36,7 +36,7 @@ _SAFE_INTEGER = 2**53  # beyond it a double is no exact integer any more
 
 
 class Role(StrEnum):
-    """Who speaks."""
+    """Who speaks in a canonical message."""
 
     HUMAN = "human"
     AI = "ai"
@@ -44,7 +44,7 @@ class Role(StrEnum):
 
 
 class Kind(StrEnum):
-    """What is said."""
+    """What a canonical message is: words, a call, its result."""
 
     TEXT = "text"
     CALL = "call"

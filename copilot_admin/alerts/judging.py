@@ -13,7 +13,7 @@ GOOD_FOR = timedelta(minutes=15)
 
 
 class FigureVerdict(StrEnum):
-    """What a figure says."""
+    """What a figure says of its rule."""
 
     BAD = "bad"
     GOOD = "good"
@@ -21,7 +21,7 @@ class FigureVerdict(StrEnum):
 
 
 class AlertStep(StrEnum):
-    """What is to be done."""
+    """What is to be done about the alert of a rule."""
 
     NOTHING = "nothing"
     OPEN = "open"

@@ -97,7 +97,7 @@ class RuleKind:
 
 
 def shown(unit: Unit, value: Decimal) -> str:
-    """A figure as it is read."""
+    """A figure as people read it, with its unit."""
     plain = f"{value:,.2f}".removesuffix(".00")
     match unit:
         case Unit.PER_CENT:

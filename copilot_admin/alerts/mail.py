@@ -25,7 +25,7 @@ def is_possible() -> bool:
 
 
 async def mail(delivery: AlertDelivery) -> Result:
-    """Tries a message once."""
+    """Tries once to send a message by mail."""
     if not is_possible():
         sentence = _("No mail server is named. Set EMAIL_HOST and EMAIL_FROM.")
         return Result(is_taken=False, is_final=True, answer=sentence)

@@ -31,7 +31,7 @@ class Scope:
 
     @property
     def of_feedback(self) -> Q:
-        """What a judgement has to be about."""
+        """The condition that a judgement has to meet."""
         return Q() if self.ids is None else Q(turn__conversation__copilot__in=self.ids)
 
 

@@ -19,7 +19,7 @@ from copilot_admin.models import Alert, AlertRule, DeliveryEvent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What a rule found."""
+    """What was measured for a rule."""
 
     rule: AlertRule
     kind: RuleKind

@@ -57,7 +57,7 @@ def signed(secret: str, *, message_id: str, at: datetime, body: bytes) -> Mappin
 
 
 async def post_signed(delivery: AlertDelivery, webhook: AlertWebhook, at: datetime) -> Result:
-    """Tries a message once."""
+    """Tries once to send a message to a webhook, signed."""
     body = delivery.body.encode()
     try:
         secret = secret_of(webhook)

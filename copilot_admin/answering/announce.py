@@ -13,7 +13,7 @@ PATIENCE_SECONDS = 2.0  # a page that misses one change sees the next
 
 
 class TurnChange(StrEnum):
-    """What happened to a turn."""
+    """What happened to a turn, as live pages are told."""
 
     STARTED = "started"
     PROGRESS = "progress"

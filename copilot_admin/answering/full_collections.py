@@ -52,7 +52,7 @@ class FullCollections:
                 gc.set_threshold(min(new, NEW_OBJECTS), rounds, _NEVER)
 
     def release(self) -> None:
-        """Lets go of one hold."""
+        """Lets go of one hold, so that full collections may come again."""
         with self._lock:
             self._holds -= 1
             if not self._holds:

@@ -75,7 +75,7 @@ class Refused:
         self._kept.clear()
 
     def forget(self) -> None:
-        """Begins anew."""
+        """Forgets all refusals that wait to be written; for tests."""
         self._kept.clear()
 
     async def _tell(self, kept: _Kept) -> None:

@@ -22,7 +22,7 @@ def audit_key(text: str) -> AuditKey:
 
 
 def signing_key() -> AuditKey:
-    """The key of new entries."""
+    """The key with which new entries are signed."""
     return audit_key((*settings.AUDIT_KEYS, settings.SECRET_KEY)[0])
 
 

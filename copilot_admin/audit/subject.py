@@ -42,7 +42,7 @@ class Subject:
 
     @classmethod
     def of(cls, row: Model) -> Self:
-        """A row."""
+        """The subject that stands for a row."""
         kind = row._meta.model_name or ""
         return cls(kind, str(row.pk if row.pk is not None else "")[:LONGEST_ID], name_of(row))
 

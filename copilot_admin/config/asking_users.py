@@ -59,7 +59,7 @@ class ProxyRules:
 
     @property
     def headers(self) -> tuple[str, ...]:
-        """Those that only a proxy may set."""
+        """The headers that only a proxy may set."""
         return tuple(filter(None, (self.id_header, self.email_header, self.name_header)))
 
 

@@ -92,7 +92,7 @@ class UserProxy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirmLogIn:
-    """All of it."""
+    """How people log in: by the firm's provider, by its proxy, by passwords."""
 
     oidc: OidcProvider = OidcProvider()
     proxy: UserProxy = UserProxy()

@@ -77,7 +77,7 @@ class _Entry(Shape):
         return self._stored(VERSIONED)
 
     def switches(self) -> dict[str, Any]:
-        """What acts at once."""
+        """The values that act at once and are part of no version."""
         return self._stored(AT_ONCE)
 
     def _stored(self, fields: tuple[DraftField, ...]) -> dict[str, Any]:
@@ -97,7 +97,7 @@ CopilotEntry: Any = _entry()
 
 
 class CopilotFile(Shape):
-    """A whole file."""
+    """A whole copilot file: providers, then copilots."""
 
     format: Literal[1]
     providers: list[ProviderEntry] = []

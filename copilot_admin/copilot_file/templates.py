@@ -77,7 +77,7 @@ class Template:
 
     @property
     def name(self) -> str:
-        """Of the copilots that are made of it."""
+        """The name that copilots get which are made of it."""
         return str(self.entry["name"])
 
     @property

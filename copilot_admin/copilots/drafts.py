@@ -48,7 +48,7 @@ class Draft:
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        """What stops publishing."""
+        """The findings that stop publishing."""
         return tuple(one for one in self.findings if one.is_error)
 
     @property

@@ -32,7 +32,7 @@ class SealedColumn:
 
     @property
     def rows(self) -> type[Model]:
-        """The model."""
+        """The model whose rows have the column."""
         return apps.get_model("copilot_admin", self.model)
 
 

@@ -26,7 +26,7 @@ def found_by(names: Iterable[str]) -> Mapping[str, Provider]:
 
 
 def missing(names: Iterable[str]) -> Iterator[str]:
-    """Those of some providers that there are not."""
+    """Of some names those that no provider has."""
     wanted = tuple(names)
     there = found_by(wanted)
     return (name for name in wanted if name not in there)

@@ -48,4 +48,4 @@ class EventStreamResponse(StreamingHttpResponse):
 
 
 def _nothing() -> None:
-    """Has been told already."""
+    """Does nothing: who hears of the end was told before."""

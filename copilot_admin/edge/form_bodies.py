@@ -30,7 +30,7 @@ class WholeBody:
         self.size += len(data)
 
     def whole(self) -> bytes:
-        """All of it; no copy."""
+        """The whole body, without a copy of it."""
         return self._kept.getvalue()
 
 
@@ -56,7 +56,7 @@ class FormBody:
 
     @property
     def size(self) -> int:
-        """The bytes that are kept."""
+        """How many bytes are kept so far."""
         return len(self._kept) - 2
 
     def add(self, data: bytes) -> None:

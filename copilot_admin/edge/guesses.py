@@ -50,7 +50,7 @@ class Guesses:
         return max(ceil(count.began + SECONDS - now), 1)
 
     def forget(self) -> None:
-        """Begins anew."""
+        """Forgets all failed guesses; for tests."""
         with self._lock:
             self._counts.clear()
 

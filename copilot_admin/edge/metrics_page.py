@@ -21,7 +21,7 @@ PATH = "/metrics"
 
 
 class Exposition(Protocol):
-    """What has the figures."""
+    """Whatever can say the figures of all processes."""
 
     def text(self, accept: str) -> tuple[bytes, str]:
         """All of them, in the form that somebody takes, and its content type."""

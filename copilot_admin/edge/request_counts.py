@@ -10,14 +10,14 @@ NO_ANSWER = "none"
 
 
 class Counter(Protocol):
-    """What counts them."""
+    """Whatever counts requests."""
 
     def count_request(self, method: str, path: str, status: str) -> None:
-        """A request is over."""
+        """Counts a request that is over."""
         ...
 
     def time_begin(self, path: str, seconds: float) -> None:
-        """An answer has begun."""
+        """Counts how long it took until an answer began."""
         ...
 
 

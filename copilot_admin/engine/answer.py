@@ -156,7 +156,7 @@ async def _rounds(
 async def _asked(
     engine_input: EngineInput, leg: Leg, *, pace: Pace
 ) -> AsyncGenerator[Output, None]:
-    """Asks the model once."""
+    """Asks the model once, and says what it answers."""
     call = leg.next_call()
     stream = stream_model(
         engine_input.provider,

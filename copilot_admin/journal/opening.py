@@ -163,7 +163,7 @@ def _user(user: AskingUser | None, logging: Logging) -> AskingUser | None:
 
 
 def _user_id(user: AskingUser | None, logging: Logging, *, at: datetime) -> int | None:
-    """Of the row of who asks."""
+    """The id of the row of the user who asks; None where none is kept."""
     found = _user(user, logging)
     return None if found is None else row_of(found, at=at)
 

@@ -16,7 +16,7 @@ class SealedContents:
 
     @cached_property
     def replies(self) -> Sequence[StoredContent]:
-        """Of each reply."""
+        """The content of each reply, in their order."""
         if not self._sealed.keep_content:
             return [NO_CONTENT for _ in self._sealed.replies]
         return [content_of(reply.message) for reply in self._sealed.replies]
@@ -31,6 +31,6 @@ class SealedContents:
         ]
 
     def packed(self) -> Sequence[Packed]:
-        """All of them."""
+        """All content that is packed and has to be stored."""
         found = (*(reply.packed for reply in self.replies), *self.entries)
         return [one for one in found if one is not None]

@@ -62,7 +62,7 @@ class Unkept:
             self._size -= waiting.size
 
     def lose(self, run_id: UUID) -> None:
-        """Gives an end up."""
+        """Gives the end of a run up for lost, and says so in the log."""
         self.remove(run_id)
         logger.critical("run %s is lost: neither database nor spool took it", run_id)
 

@@ -30,7 +30,7 @@ class ClosedRates:
             self._until.popitem(last=False)
 
     def forget(self) -> None:
-        """Begins anew."""
+        """Opens all rates again; for tests."""
         self._until.clear()
 
 

@@ -129,7 +129,7 @@ class Counting:
             await shared.aclose()
 
     def forget(self) -> None:
-        """Begins anew."""
+        """Forgets everything that was counted or held; for tests."""
         self.own.forget()
         self._held.clear()
         self._owed.clear()

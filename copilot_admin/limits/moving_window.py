@@ -51,19 +51,19 @@ class ProcessWindows(Storage, MovingWindowSupport):
         return (hits[0] if hits else self._clock()), len(hits)
 
     async def incr(self, key: str, expiry: float, amount: int = 1) -> int:
-        """Not of this window."""
+        """Part of the interface; a moving window never calls it."""
         raise NotImplementedError
 
     async def get(self, key: str) -> int:
-        """Not of this window."""
+        """Part of the interface; a moving window never calls it."""
         raise NotImplementedError
 
     async def get_expiry(self, key: str) -> float:
-        """Not of this window."""
+        """Part of the interface; a moving window never calls it."""
         raise NotImplementedError
 
     async def check(self) -> bool:
-        """Whether it is there."""
+        """Whether the store can be used; memory always can."""
         return True
 
     async def reset(self) -> int:
@@ -73,7 +73,7 @@ class ProcessWindows(Storage, MovingWindowSupport):
         return number
 
     async def clear(self, key: str) -> None:
-        """Forgets a key."""
+        """Forgets the hits of one key."""
         self._hits.pop(key, None)
 
     def _valid(self, key: str, expiry: int) -> deque[float]:

@@ -48,7 +48,7 @@ LISTENERS: list[Listener] = [write_line]
 
 
 class NearLimits:
-    """Remembers what was said."""
+    """Warns once when a limit is nearly used up, and remembers that it did."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()
@@ -72,7 +72,7 @@ class NearLimits:
         await self.look({rule: rule.most - stats.remaining})
 
     def forget(self) -> None:
-        """Begins anew."""
+        """Forgets which warnings were given; for tests."""
         self._said.clear()
         self._looked.clear()
 

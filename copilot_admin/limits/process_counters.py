@@ -100,7 +100,7 @@ class ProcessCounters:
             self._seats.setdefault(seat_key(rule), set()).add(id)
 
     def stand_up(self, id: str, seats: Collection[Rule]) -> None:
-        """Gives seats back."""
+        """Gives back the seats that an answer held."""
         for rule in seats:
             key = seat_key(rule)
             sitting = self._seats.get(key, set())
@@ -120,7 +120,7 @@ class ProcessCounters:
             self._used = {key: one for key, one in self._used.items() if not is_meant(key)}
 
     def forget(self) -> None:
-        """Begins anew."""
+        """Empties all counters; for tests."""
         clock = self._clock
         self.__init__(clock)  # type: ignore[misc]  # nothing else refers to its parts
 

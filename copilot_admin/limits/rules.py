@@ -13,7 +13,7 @@ NANO = 1_000_000_000  # of a dollar: an answer of a small model costs some ten t
 
 
 class Measure(StrEnum):
-    """What is counted."""
+    """What a limit counts."""
 
     REQUESTS = "requests"
     CONCURRENT = "concurrent"

@@ -27,7 +27,7 @@ class Window:
 
     @property
     def name(self) -> str:
-        """As counters are named by it."""
+        """The window's part of the name of a counter."""
         return f"{self.begins:%Y%m%d%H%M}"
 
 

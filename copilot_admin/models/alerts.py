@@ -140,7 +140,7 @@ class Alert(models.Model):
 
 
 class DeliveryEvent(models.TextChoices):
-    """Of what somebody is told."""
+    """What a message tells of an alert."""
 
     OPENED = "opened", _("Alert opened")
     REMINDER = "reminder", _("Alert still open")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class CallStatus(models.TextChoices):
-    """How a call ended."""
+    """How the call of a component ended."""
 
     DONE = "done", _("Done")
     REFUSED = "refused", _("Arguments refused")

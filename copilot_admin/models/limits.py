@@ -11,7 +11,7 @@ MOST_DOLLARS = 1_000_000  # which are counted in billionths
 
 
 class Scope(models.TextChoices):
-    """What a limit is of."""
+    """What kind of subject a limit is for."""
 
     SERVER = "server", _("Server")
     COPILOT = "copilot", _("Copilot")

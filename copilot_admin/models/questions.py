@@ -21,14 +21,14 @@ LONGEST_LABEL = 60
 
 
 class Side(models.TextChoices):
-    """Who is asked."""
+    """Which side of a copilot answers a saved question."""
 
     DRAFT = "draft", _("Draft")
     LIVE = "live", _("Live")
 
 
 class AnswerState(models.TextChoices):
-    """How far asking has come."""
+    """How far the asking of a saved question has come."""
 
     WAITING = "waiting", _("Waiting")
     ASKING = "asking", _("Being asked")

@@ -21,7 +21,7 @@ LONGEST_HEAD = 300  # characters of a question that a replay keeps, should the q
 
 
 class ReplayTarget(models.TextChoices):
-    """Who is asked."""
+    """Which version or model answers the questions of a replay."""
 
     DRAFT = "draft", _("Draft")
     VERSION = "version", _("Version")

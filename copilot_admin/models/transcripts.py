@@ -376,7 +376,7 @@ class TurnText(models.Model):
 
 
 class SeenKind(models.TextChoices):
-    """Of which column of the log values are noted."""
+    """A column of the log whose values are noted, so that filters can offer them."""
 
     MODEL = "model", _("Model")
     ERROR = "error", _("Kind of error")

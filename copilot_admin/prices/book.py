@@ -65,7 +65,7 @@ def prices_changed(**_: object) -> None:
 
 
 def forget() -> None:
-    """Forgets what was read."""
+    """Forgets the prices that were read, so that they are read anew."""
     _CHANGES.forget()
     _history.cache_clear()
 

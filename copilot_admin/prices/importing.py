@@ -45,7 +45,7 @@ class PricePlan:
     skipped: tuple[Skipped, ...]
 
     def having(self, effect: PriceEffect) -> tuple[PriceLine, ...]:
-        """The lines of one effect."""
+        """The lines that have one effect."""
         return tuple(line for line in self.lines if line.effect is effect)
 
 

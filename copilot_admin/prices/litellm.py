@@ -81,14 +81,14 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class PriceFile:
-    """What a file says."""
+    """The entries of a price file, and what of it was skipped."""
 
     entries: tuple[FileEntry, ...]
     skipped: tuple[Skipped, ...]
 
     @property
     def vendors(self) -> tuple[str, ...]:
-        """Whose models it has."""
+        """The vendors whose models the file has, in order."""
         return tuple(sorted({entry.vendor for entry in self.entries} - {""}))
 
 

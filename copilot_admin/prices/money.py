@@ -38,7 +38,7 @@ class Sums(Protocol):
 
     @property
     def cost(self) -> Decimal:
-        """What is known of it."""
+        """As much of the cost as is known."""
         ...
 
     @property

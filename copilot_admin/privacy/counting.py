@@ -57,7 +57,7 @@ class Count:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing goes."""
+        """Whether nothing would be removed."""
         return not (self.conversations or self.requests or self.calls or self.users)
 
 

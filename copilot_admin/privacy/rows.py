@@ -42,7 +42,7 @@ class Gone:
 
     @property
     def total(self) -> int:
-        """All rows together."""
+        """The number of all rows together."""
         return self.counts.total()
 
 

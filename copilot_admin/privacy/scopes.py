@@ -56,7 +56,7 @@ def scope_of(row: ScopeRow) -> Scope:
 
 
 def conversations_in(scope: Scope) -> Q:
-    """Of conversations: those that are meant."""
+    """The conversations that a scope means."""
     found = _asked_by(scope)
     if scope.conversation is not None:
         found &= Q(pk=scope.conversation)

@@ -14,7 +14,7 @@ TOLD = frozenset({"conversation", "copilot", "since", "until", "idle_before"})
 
 
 def record_hold(hold: LegalHold, *, by: Actor) -> None:
-    """A legal hold was placed."""
+    """Notes in the audit trail that a legal hold was placed."""
     facts = {**facts_of(scope_of(hold)), "reason": hold.reason}
     record(Action.HELD, by=by, on=_subject(hold), after=facts)
 

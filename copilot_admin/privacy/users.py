@@ -44,7 +44,7 @@ def users_of(rows: QuerySet[Any]) -> set[int]:
 
 
 def _without_anything(ids: Collection[int]) -> list[int]:
-    """Those of some users to whom nothing refers."""
+    """Of some users those to whom nothing refers."""
     if not ids:
         return []
     rows = EndUser.objects.filter(pk__in=ids)

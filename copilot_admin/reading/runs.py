@@ -15,7 +15,7 @@ from copilot_admin.reading.views import (
 
 
 def message_view(node: Node, rows: Rows) -> MessageView:
-    """A stored message."""
+    """A stored message as a plain value."""
     is_text = node.kind == NodeKind.TEXT
     return MessageView(
         node_id=node.pk,

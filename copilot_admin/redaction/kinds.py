@@ -17,7 +17,7 @@ LONGEST = 800  # characters of what is found; so far a search looks beyond the e
 
 
 class Kind(StrEnum):
-    """What can be found."""
+    """A kind of personal data that can be found."""
 
     ACCOUNT = "account"
     CARD = "card"

@@ -50,7 +50,7 @@ class Chosen:
 
     @property
     def condition(self) -> Q:
-        """What a conversation has to be."""
+        """The condition that a conversation has to meet."""
         return self.besides(None)
 
     def besides(self, left_out: Q | None) -> Q:

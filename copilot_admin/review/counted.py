@@ -216,7 +216,7 @@ _PLAIN = {
 
 
 def _of(what: str, detail: str) -> Q:
-    """What a request has to be."""
+    """The condition that a request has to meet."""
     match what:
         case "error" if detail:
             return ~Q(error_code="") & Q(error_code=detail)

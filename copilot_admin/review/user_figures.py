@@ -87,7 +87,7 @@ class _Asked:
         return found
 
     def people(self, span: Span) -> set[int]:
-        """Who of them asked."""
+        """The ids of the users of the group who asked in a span."""
         rows = self._runs(span).exclude(outcome=Outcome.REFUSED)
         return set(rows.values_list("user_id", flat=True).distinct())
 

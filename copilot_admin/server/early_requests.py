@@ -35,7 +35,7 @@ class EarlyRequests(HttpToolsProtocol):
     _body_left = 0  # as far as it was told
 
     def data_received(self, data: bytes) -> None:
-        """Takes what comes."""
+        """Takes the bytes that came, and no more than may be held."""
         if self.is_deaf:
             return
         self._held += data

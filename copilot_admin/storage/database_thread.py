@@ -138,7 +138,7 @@ class DatabaseThread:
 
     @property
     def capacity(self) -> int:
-        """How many may wait."""
+        """How many jobs may wait."""
         return self._capacity
 
     def submit(self, job: Callable[[], T]) -> Future[T]:

@@ -34,7 +34,7 @@ class Spool:
 
     @property
     def max_bytes(self) -> int:
-        """How much it may hold."""
+        """How many bytes the spool may hold."""
         return self._max_bytes
 
     def size(self) -> tuple[int, int]:

@@ -21,7 +21,7 @@ _WORD = re.compile(r"\s+|[぀-ヿ㐀-鿿가-힯豈-﫿]|[^\W぀-ヿ㐀-鿿가-�
 
 
 class Kind(StrEnum):
-    """What became of a part."""
+    """What became of a part of a text."""
 
     SAME = "same"
     GONE = "gone"

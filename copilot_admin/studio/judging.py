@@ -52,7 +52,7 @@ class Judged:
 
     @property
     def charge(self) -> Charge:
-        """What it takes of budgets."""
+        """The tokens and dollars that budgets are charged with."""
         amount = self.cost.amount
         return Charge(
             tokens=self.input_tokens + self.output_tokens,

@@ -52,7 +52,7 @@ class Desk(Protocol[Job]):
 
     @property
     def name(self) -> str:
-        """What is asked, for logs."""
+        """What is asked, for lines of the log."""
         ...
 
     def claim(self, failed: frozenset[int]) -> Job | None:
@@ -208,7 +208,7 @@ class QuestionDesk:
         return claim(self.copilot_id, at_once=AT_ONCE)
 
     def give_back(self, answer_ids: frozenset[int]) -> None:
-        """Lets answers wait again."""
+        """Gives answers back to the queue, so that they wait again."""
         give_back(answer_ids)
 
     def sign_of_life(self, answer_ids: tuple[int, ...]) -> frozenset[int]:

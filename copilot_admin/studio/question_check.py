@@ -61,7 +61,7 @@ def line_of(checked: Checked) -> str:
 def told(
     copilot: Copilot, side: Side, results: Sequence[Checked], outcome: Judgement
 ) -> JsonObject:
-    """All of it, for programs."""
+    """The whole check as JSON, for programs."""
     return {
         "copilot": copilot.slug,
         "side": side.value,

@@ -132,7 +132,7 @@ def percent(before: Decimal | int, now: Decimal | int) -> str:
 
 
 def summary(tally: Tally) -> str:
-    """What changed, in a line."""
+    """What differs from the first answers, in one line."""
     return ", ".join(_clauses(tally)) or _("Nothing was asked yet")
 
 

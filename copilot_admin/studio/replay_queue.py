@@ -55,7 +55,7 @@ class ClaimedReplay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Before:
-    """What a question was answered earlier."""
+    """The earlier answer to a question of a replay."""
 
     baseline: Baseline = Baseline.NONE
     text: str = ""

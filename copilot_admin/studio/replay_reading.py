@@ -65,7 +65,7 @@ class ReplayView:
 
     @property
     def asked(self) -> str:
-        """Who is asked, in words."""
+        """Which version or model the replay asks, in words."""
         replay = self.replay
         if replay.target == ReplayTarget.VERSION:
             return _("Version %(number)d") % {"number": replay.version_number}
@@ -76,7 +76,7 @@ class ReplayView:
 
     @property
     def summary(self) -> str:
-        """What changed, in a line."""
+        """What differs from the first answers, in one line."""
         return summary(self.tally)
 
     @property

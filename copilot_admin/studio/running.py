@@ -32,7 +32,7 @@ UNDER_WAY = (*GOING_ON, ReplayState.PAUSED, ReplayState.COST_BOUND)
 
 
 class WorkKind(StrEnum):
-    """What is done."""
+    """What kind of work goes on in the background."""
 
     DELETION = "deletion"
     FILLING = "filling"
@@ -87,7 +87,7 @@ class Work:
 
     @property
     def label(self) -> str:
-        """What is done, in words."""
+        """What kind of work it is, in words."""
         return str(KINDS[self.kind])
 
 

@@ -10,6 +10,6 @@ LISTENERS: list[Listener] = []
 
 
 def note_refusal(error: RequestError) -> None:
-    """Tells them."""
+    """Tells everybody who listens of a refused request."""
     for listener in LISTENERS:
         listener(error)

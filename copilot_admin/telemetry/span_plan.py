@@ -222,5 +222,5 @@ def _usage(usage: Usage | None) -> Attributes:
 
 
 def _known(attributes: Attributes) -> Attributes:
-    """Those that are known."""
+    """The attributes that have a value."""
     return {name: value for name, value in attributes.items() if value is not None and value != ""}

@@ -35,7 +35,7 @@ class StoredContent:
 
     @property
     def sha(self) -> str | None:
-        """The blob's hash."""
+        """The hash of the blob that holds the content; None where it needs no blob."""
         return self.packed.sha if self.packed else None
 
 

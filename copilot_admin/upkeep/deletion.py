@@ -50,7 +50,7 @@ STALLED = timedelta(seconds=30)  # without a batch: whoever deleted has stopped
 
 
 class DeletionStep(StrEnum):
-    """What came of a batch."""
+    """What came of a batch of deleting a copilot."""
 
     MOVED = "moved"
     WAITING = "waiting"  # answers that still run, a legal hold, or another process that deletes

@@ -63,7 +63,7 @@ STALLED = timedelta(seconds=30)  # without a batch: whoever removed has stopped
 
 
 class RemovalStep(StrEnum):
-    """What came of a batch."""
+    """What came of a batch of removing transcripts."""
 
     MOVED = "moved"
     WAITING = "waiting"  # answers that still run, or another process that removes

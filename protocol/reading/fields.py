@@ -18,7 +18,7 @@ class Fields:
         self.notes = notes
 
     def at(self, name: str) -> str:
-        """The path of a member."""
+        """The path of a member, for a sentence about it."""
         return f"{self.path}.{name}" if self.path else name
 
     def text(self, name: str, default: str = "") -> str:

@@ -11,7 +11,7 @@ class Notes:
         self._more = 0
 
     def add(self, sentence: str) -> None:
-        """Keep one sentence."""
+        """Keeps one sentence about what was read."""
         if sentence in self._sentences:
             return
         if len(self._sentences) < _MOST:

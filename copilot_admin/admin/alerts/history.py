@@ -39,7 +39,7 @@ class OpenFilter(admin.SimpleListFilter):
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        """The choices."""
+        """The choices of the filter."""
         return [("open", _("Open")), ("closed", _("Closed"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -56,7 +56,7 @@ class KnownRules(admin.RelatedFieldListFilter):
     """The rules of the alerts that somebody may know of."""
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
-        """The choices."""
+        """The rules whose alerts the user may see."""
         rules = alerts_for(request.user, Alert.objects.order_by()).values("rule")
         ordering = self.field_admin_ordering(field, request, model_admin)
         return field.get_choices(
@@ -78,7 +78,7 @@ class AlertAdmin(ReadOnly, AlertModelAdmin):
 
     @admin.display(description=gettext_lazy("State"), ordering="closed_at")
     def standing(self, alert: Alert) -> SafeString:
-        """Whether it is still so."""
+        """Whether the alert is open or closed, as a badge."""
         label, tone = (_("Open"), "bad") if alert.closed_at is None else (_("Closed"), "good")
         return render_to_string("admin/includes/badge.html", {"label": label, "tone": tone})
 
@@ -131,7 +131,7 @@ class DeliveryAdmin(ReadOnly, DeliveryModelAdmin):
 
     @admin.display(description=gettext_lazy("State"), ordering="state")
     def shown_state(self, delivery: AlertDelivery) -> SafeString:
-        """What became of it, in words."""
+        """What became of the message, in words."""
         state = DeliveryState(delivery.state)
         context = {"label": state.label, "tone": TONES[state]}
         return render_to_string("admin/includes/badge.html", context)

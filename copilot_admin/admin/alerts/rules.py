@@ -70,7 +70,7 @@ class RuleAdmin(GuardedLookups, NoPopups, AlertRuleModelAdmin):
 
     @admin.display(description=gettext_lazy("Watches"), ordering="kind")
     def watches(self, rule: AlertRule) -> str:
-        """What it watches, in words."""
+        """The kind of the rule, in words."""
         kind = all_kinds().get(rule.kind)
         return str(kind.label) if kind else rule.kind
 

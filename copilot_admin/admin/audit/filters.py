@@ -37,7 +37,7 @@ class AuditFilters:
 
     @property
     def chosen(self) -> Mapping[str, str]:
-        """Those that are set."""
+        """The filters that are set, by their names."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         return {name: value for name, value in values.items() if value}
 

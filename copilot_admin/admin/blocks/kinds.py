@@ -67,7 +67,7 @@ class ArtifactBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A cited source."""
+    """A source that an answer cites."""
 
     name: str
     place: str
@@ -86,7 +86,7 @@ class CitationsBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """One result of a call."""
+    """What the client brought back for one call."""
 
     message: MessageView
     sources: tuple[SourceResult, ...]

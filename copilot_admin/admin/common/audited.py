@@ -25,7 +25,7 @@ Row = TypeVar("Row", bound=Model)
 if TYPE_CHECKING:
 
     class _Admin(ModelAdmin[Row]):
-        """Django's class."""
+        """Django's class with its type of row, for the type checker."""
 else:
 
     class _Admin(ModelAdmin, Generic[Row]):
@@ -77,7 +77,7 @@ class AuditedAdmin(_Admin[Row]):
         return logged
 
     def action_of(self, before: Snapshot, after: Snapshot) -> Action:
-        """What a change is called."""
+        """The action as which the audit trail has a change."""
         return Action.CHANGED
 
     def response_action(self, request: HttpRequest, queryset: QuerySet[Any], *args: Any) -> Any:

@@ -46,7 +46,7 @@ class StepRow:
 
     @property
     def title(self) -> str | Promise:
-        """What the step is about."""
+        """The name of the step, for its heading."""
         return TITLES[self.name]
 
     @property

@@ -58,10 +58,10 @@ class AtOnceForm(_TableInputs, CopilotModelForm):
 
 
 class AtOnceViews(CopilotViews):
-    """The view of that panel."""
+    """The view of the panel of switches that act at once."""
 
     def at_once_urls(self) -> list[URLPattern]:
-        """Its address."""
+        """The address of the panel's view."""
         wrap = self.admin_site.admin_view
         return [path("<id:pk>/now/", wrap(self.at_once_view), name="copilot_admin_copilot_at_once")]
 

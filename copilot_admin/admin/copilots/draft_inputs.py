@@ -73,7 +73,7 @@ class TextsField(RowsField):
     """A list of short texts, edited as rows of one input."""
 
     def clean(self, value: Any) -> list[str]:  # type: ignore[override]  # texts, not records
-        """The texts alone."""
+        """The texts of the rows, as a draft stores them."""
         return [row["text"] for row in super().clean(value)]
 
     def shown(self, stored: Sequence[str]) -> list[dict[str, str]]:
@@ -175,7 +175,7 @@ def _input_of(field: DraftField) -> forms.Field | None:
 
 
 def _row_of(texts: draft_field.Texts) -> type[RowForm]:
-    """A row with one text."""
+    """A class of rows that have one text each."""
     described: dict[str, Any] = {"label": texts.label, "max_length": texts.longest}
     if texts.fault_of is not None:
         described["validators"] = [_refusing(texts.fault_of)]

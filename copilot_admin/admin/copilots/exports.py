@@ -56,7 +56,7 @@ class ExportViews(CopilotViews):
     """The page of the export, for whoever may see copilots."""
 
     def export_urls(self) -> list[URLPattern]:
-        """Its address."""
+        """The address of the export."""
         wrap = self.admin_site.admin_view
         return [path("export/", wrap(self.export_view), name="copilot_admin_copilot_export")]
 

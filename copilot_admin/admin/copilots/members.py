@@ -27,7 +27,7 @@ class MemberViews(CopilotViews):
     """Members are seen by whoever sees the copilot, and changed by its owners."""
 
     def member_urls(self) -> list[URLPattern]:
-        """Its address."""
+        """The address of the page of members."""
         wrap = self.admin_site.admin_view
         return [path("<id:pk>/members/", wrap(self.members_view), name=NAME)]
 

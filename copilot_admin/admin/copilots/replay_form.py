@@ -61,7 +61,7 @@ class ReplayForm(forms.Form):
         fields["version"].choices = [("", "–"), *newest]  # noqa: RUF001  # a dash
 
     def wanted(self) -> Wanted:
-        """What was chosen."""
+        """What the form asks a replay to do."""
         given = self.cleaned_data
         return Wanted(
             target=ReplayTarget(given["target"]),

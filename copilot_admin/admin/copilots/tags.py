@@ -28,12 +28,12 @@ class TagViews(CopilotViews):
     """The page of tags; whoever may change a copilot may tag it."""
 
     def tag_urls(self) -> list[URLPattern]:
-        """Its address."""
+        """The address of the page that tags copilots."""
         wrap = self.admin_site.admin_view
         return [path("tags/", wrap(self.tags_view), name="copilot_admin_copilot_tags")]
 
     def tags_url(self, ids: Iterable[int]) -> str:
-        """Where these are tagged."""
+        """The address of the page on which these copilots are tagged."""
         query = urlencode([("id", pk) for pk in ids])
         return f"{reverse('admin:copilot_admin_copilot_tags')}?{query}"
 

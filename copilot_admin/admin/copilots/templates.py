@@ -136,7 +136,7 @@ class TemplateForm(forms.Form):
         return Switched(model, provider.name if provider else "") if model else None
 
     def clean_other_models(self) -> list[str]:
-        """The models by their ids."""
+        """The ids of the other models; they are typed with commas between them."""
         return [
             one for part in self.cleaned_data["other_models"].split(",") if (one := part.strip())
         ]

@@ -54,7 +54,7 @@ def _grouped(value: int, _language: str | None) -> str:
 
 
 def words(text: str, url: str = "") -> Cell:
-    """A name."""
+    """A cell with a text instead of a number."""
     return Cell(text=text or NONE, raw=text, url=url, is_number=False)
 
 

@@ -83,7 +83,7 @@ def use_table(figures: Figures, scope: Scope) -> Table:
 
 
 def outcome_table(figures: Figures, scope: Scope) -> Table:
-    """How requests ended."""
+    """The table of how requests ended."""
 
     def cells(_span: Span, counts: Counts, link: Link) -> list[Cell]:
         ends = [number(counts[one.value], _behind(one, link)) for one in OUTCOMES]

@@ -51,7 +51,7 @@ class RunningViews(ComponentViews):
 
     @method_decorator(require_safe)
     def running_view(self, request: HttpRequest) -> HttpResponse:
-        """All that is under way."""
+        """The page of all work that is under way."""
         context = {**self.each_context(request), "title": _("In the background"), **_found(request)}
         return render(request, f"{FOLDER}/page.html", context)
 

@@ -15,7 +15,7 @@ from copilot_admin.models import Action
 
 
 def logged_in(request: HttpRequest | None, user: AbstractBaseUser, **_: object) -> None:
-    """A log-in that worked."""
+    """Notes in the audit trail that somebody logged in."""
     if request is not None:
         record(Action.LOGGED_IN, by=Actor.of(request, user), on=Subject.of(user))
 

@@ -46,7 +46,7 @@ _EVERY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitedRow:
-    """One that is limited, as the page shows it."""
+    """A subject of limits, as a row of the page."""
 
     name: str
     kind: str
@@ -177,7 +177,7 @@ def _shown(subject: Subject, limits: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _bars(subject: Subject, limits: Mapping[str, Any]) -> tuple[Bar, ...]:
-    """A bar for each limit."""
+    """A bar for each limit of a subject."""
     rules = rules_of(subject, limits)
     if subject in _EVERY[1:]:
         return tuple(map(bar_of_each, rules))

@@ -31,7 +31,7 @@ class Bar:
 
 
 def bar_of(rule: Rule, use: Use) -> Bar:
-    """The bar of a limit."""
+    """How much of a limit is used, as a bar with its words."""
     used, most = _amount(rule, use.used), _amount(rule, rule.most)
     return Bar(
         label=str(LIMITS[rule.kind.key]),

@@ -20,7 +20,7 @@ from copilot_admin.people.log_ins import device_words, end, end_all_of, log_ins_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogInRow:
-    """A browser."""
+    """A browser in which somebody is logged in, as a row of the page."""
 
     number: int
     device: str

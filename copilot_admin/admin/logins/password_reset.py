@@ -53,7 +53,7 @@ class _WithMail:
     """Where no mail is sent there are no such pages."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Serves the page."""
+        """Serves the page where there is a mail server, else 404."""
         if not settings.MAIL.is_there:
             raise Http404
         return super().dispatch(request, *args, **kwargs)  # type: ignore[misc,no-any-return]  # of the view beside it

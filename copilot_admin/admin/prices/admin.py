@@ -32,7 +32,7 @@ class StandingFilter(admin.SimpleListFilter):
     parameter_name = "standing"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        """The choices."""
+        """The choices of the filter."""
         return [
             ("now", _("Valid now")),
             ("later", _("Begins later")),

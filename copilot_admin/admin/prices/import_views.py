@@ -37,7 +37,7 @@ class ImportViews(PriceModelAdmin):
     """The page of the import; whoever may add and change prices may import them."""
 
     def import_urls(self) -> list[URLPattern]:
-        """Its address."""
+        """The address of the import."""
         view = self.admin_site.admin_view(self.import_view)
         return [path("import/", view, name="copilot_admin_modelprice_import")]
 

@@ -116,7 +116,7 @@ class ScopeForm(forms.Form):
 
     @property
     def scope(self) -> Scope:
-        """What is meant."""
+        """The scope that the form describes."""
         data = self.cleaned_data
         until = data.get("until")
         return Scope(

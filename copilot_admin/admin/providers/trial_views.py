@@ -35,7 +35,7 @@ class TrialViews(ProviderModelAdmin):
     """Views of the provider admin that ask a provider something; each asks for its permission."""
 
     def trial_urls(self) -> list[URLPattern]:
-        """Their addresses."""
+        """The addresses of these views."""
         wrap, name = self.admin_site.admin_view, "copilot_admin_provider"
         return [
             path("test/", wrap(self.test_form_view), name=f"{name}_test_form"),

@@ -77,13 +77,13 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
         return own + super().get_urls()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[TranscriptExport]:
-        """Those that somebody may have."""
+        """The exports that the user may have."""
         rows = TranscriptExport.objects.kept().select_related("owner").order_by("-id")
         return rows if request.user.is_superuser else rows.filter(owner=request.user.pk)
 
     @admin.display(description=gettext_lazy("File"))
     def what(self, export: TranscriptExport) -> str:
-        """What the file is called."""
+        """The name of the file that is downloaded."""
         return file_name(export)
 
     @admin.display(description=gettext_lazy("Filter"))
@@ -221,7 +221,7 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
         return request.user.has_perm(VIEW) and request.user.has_perm(EXPORT)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """As above."""
+        """Whoever may see exports may begin one."""
         return self.has_view_permission(request)
 
     def has_change_permission(
@@ -233,7 +233,7 @@ class ExportAdmin(GuardedLookups, ExportModelAdmin):
     def has_delete_permission(
         self, request: HttpRequest, obj: TranscriptExport | None = None
     ) -> bool:
-        """By a button of its page."""
+        """Never in Django's way: its own page has a button for it."""
         return False
 
     def _export(self, request: HttpRequest, pk: str) -> TranscriptExport:

@@ -44,7 +44,7 @@ class _OnlyRows(TranscriptList):
     """The list's filters without a page of it."""
 
     def get_results(self, request: HttpRequest) -> None:
-        """Reads nothing."""
+        """Reads nothing: the list beside a page has read its rows itself."""
 
 
 def conversation_beside(

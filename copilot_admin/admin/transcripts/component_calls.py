@@ -101,7 +101,7 @@ class ComponentCallAdmin(GuardedLookups, CallModelAdmin):
 
     @admin.display(description=gettext_lazy("Called"))
     def called(self, call: ComponentCall) -> SafeString:
-        """When the call began."""
+        """The moment at which the call began."""
         return when_cell(call.created_at)
 
     @admin.display(description=gettext_lazy("Component"))

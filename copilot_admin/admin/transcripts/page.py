@@ -71,7 +71,7 @@ class AttemptFacts:
 
     @property
     def text(self) -> str:
-        """All that was said in it."""
+        """All that was answered in the attempt, leg by leg."""
         return "\n".join(leg.run.answer for leg in self.legs)
 
 

@@ -52,7 +52,7 @@ class Finding:
 
 
 def error(field: str, sentence: str, *, at: str = "", only_for_people: bool = False) -> Finding:
-    """What stops publishing."""
+    """A finding that stops publishing."""
     return Finding(
         severity=Severity.ERROR,
         field=field,

@@ -160,7 +160,7 @@ class DraftField:
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """Its inputs in the form, line by line."""
+        """The inputs of the field in the form, line by line."""
         return self.inputs or (self.column,)
 
     @property
@@ -194,7 +194,7 @@ class DraftField:
         return self._column.get_default() if self.file_default is OF_COLUMN else self.file_default
 
     def value_of(self, copilot: Copilot) -> Any:
-        """Its value in a draft, as a document has it."""
+        """The value of the field in a draft, as a document has it."""
         return self.of_draft(copilot) if self.of_draft else getattr(copilot, self.column)
 
     def give(self, copilot: Copilot, value: Any) -> None:

@@ -18,7 +18,7 @@ class Record(Shape):
     """A record that a draft stores in another form than a file has it."""
 
     def row(self) -> dict[str, Any]:
-        """What a draft stores."""
+        """The record as a draft stores it."""
         return self.model_dump()
 
 

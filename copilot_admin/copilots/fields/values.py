@@ -177,7 +177,7 @@ class _Features(Record):
     streaming: Annotated[bool, AfterValidator(_always)] = True
 
     def row(self) -> dict[str, Any]:
-        """All switches."""
+        """All switches by their keys, as a draft stores them."""
         return self.model_dump(by_alias=True, exclude={"streaming"})
 
 
@@ -208,7 +208,7 @@ class LimitsEntry(Record):
     usd_per_month: _Dollars | None = None
 
     def row(self) -> dict[str, Any]:
-        """Those that are set."""
+        """The limits that are set, as a draft stores them."""
         return self.model_dump(exclude_none=True)
 
 

@@ -90,7 +90,7 @@ class WidgetEntry(Shape):
 
     @property
     def called(self) -> str:
-        """Its uuid; made of the id where it has none."""
+        """The uuid of the widget; made of its id where it has none."""
         return self.uuid or str(uuid5(NAMESPACE_URL, f"{self.origin}/{self.id}"))
 
 

@@ -85,11 +85,11 @@ class ExpectationEntry(Record):
         return self
 
     def row(self) -> dict[str, Any]:
-        """The keys that are given."""
+        """The keys that are given, as a row stores them."""
         return self.model_dump(exclude_none=True)
 
     def value(self) -> Expectation:
-        """The expectation."""
+        """The expectation that the keys describe."""
         kind = next(kind for kind in ExpectationKind if getattr(self, kind) is not None)
         if self.number is not None:
             return Expectation(

@@ -10,7 +10,7 @@ from protocol.json import Json
 
 
 class Job(StrEnum):
-    """What is made of a file."""
+    """What a process is to make of a file."""
 
     DOCUMENT = "document"
     PICTURE = "picture"

@@ -69,7 +69,7 @@ class MarkdownImages:
         return self._sent(self._held, is_end=False)
 
     def end(self) -> str:
-        """What was held back."""
+        """The rest of the text, which was held back until its end was known."""
         return self._sent(self._held, is_end=True) if self._held else ""
 
     def _sent(self, text: str, *, is_end: bool) -> str:

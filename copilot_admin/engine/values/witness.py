@@ -76,7 +76,7 @@ class Witness:
 
 
 def _nobody(fact: Fact) -> None:
-    """Does not listen."""
+    """Hears a fact and tells nobody."""
 
 
 NOBODY = Witness(_nobody)

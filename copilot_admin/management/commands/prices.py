@@ -72,7 +72,7 @@ class Tally:
     uncounted: int = 0
 
     def add(self, found: PricedRun) -> None:
-        """Counts a request."""
+        """Counts a request under what became of its cost."""
         cost = found.bill.cost
         if cost.amount is None and found.bill.price is None:
             self.priceless += 1
@@ -98,7 +98,7 @@ class Command(PlainCommand):
         fills.add_argument("--yes", action="store_true", help="do it; without it, tell alone")
 
     def handle(self, *, action: str, **options: Any) -> None:
-        """Does one of them."""
+        """Does what the action asks for."""
         if action == "fill":
             self._fill(**options)
         else:

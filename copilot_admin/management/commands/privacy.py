@@ -79,7 +79,7 @@ class Command(PlainCommand):
         _add_yes(files)
 
     def handle(self, *, action: str, **options: Any) -> None:
-        """Does one of them."""
+        """Does what the action asks for."""
         match action:
             case "erase":
                 self._erase(**options)

@@ -13,7 +13,7 @@ COLOURS = 8  # series beyond take the first colour again
 
 
 class ShapeKind(StrEnum):
-    """How a shape is painted."""
+    """How a shape of a chart is painted."""
 
     LINE = "line"
     BAR = "bar"

@@ -201,7 +201,7 @@ class ExportedConversation:
 
 
 def _staying(conversations: Collection[int]) -> frozenset[int]:
-    """Those that nobody is deleting."""
+    """Of some conversations those that nobody is deleting."""
     rows = Conversation.objects.filter(stays(), pk__in=conversations).order_by()
     return frozenset(rows.values_list("pk", flat=True))
 

@@ -36,7 +36,7 @@ def comments_of(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def reasons_of(turn: TurnView) -> list[str]:
-    """Why people gave thumbs."""
+    """The reasons that people gave with their thumbs."""
     return list(dict.fromkeys(str(tag) for one in turn.feedback for tag in one.tags))
 
 

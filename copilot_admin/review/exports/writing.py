@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 
 class WritingStep(StrEnum):
-    """What came of a batch."""
+    """What came of a batch of writing an export."""
 
     MOVED = "moved"
     ENDED = "ended"

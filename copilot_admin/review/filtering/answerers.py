@@ -38,7 +38,7 @@ def _called(text: str) -> list[int]:
 
 
 def _tag(text: str) -> Q:
-    """By a tag of the copilot."""
+    """The condition of conversations whose copilot has a tag."""
     return Q(copilot__in=[one.pk for one in tagged(Copilot.objects.all(), text).only("pk")])
 
 
@@ -47,7 +47,7 @@ def _tags() -> Choices:
 
 
 def _copilots() -> Choices:
-    """The archive last."""
+    """All copilots as choices, those in the archive last."""
     rows = Copilot.objects.order_by(F("archived_at").asc(nulls_first=True), "name")
     archived = gettext("%(name)s (archived)")
     return [

@@ -9,7 +9,7 @@ from copilot_admin.errors import CopilotError
 
 
 class StepVerdict(StrEnum):
-    """How a step ended."""
+    """How a step of the test ended."""
 
     GOOD = "good"
     WARN = "warn"  # it works, but not for everybody or not as well as it could

@@ -23,7 +23,7 @@ IS_WHOLE = ".json"  # ends the name of an entry of the spool
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a backup holds."""
+    """What a backup that was written holds, for who made it."""
 
     bytes: int
     uploads: int

@@ -46,7 +46,7 @@ class Manifest:
 
 
 def written(manifest: Manifest) -> bytes:
-    """The manifest as JSON."""
+    """The manifest as the JSON of its file."""
     return json.dumps({"format": FORMAT, **asdict(manifest)}, indent=1).encode()
 
 

@@ -12,7 +12,7 @@ from copilot_admin.models import Access
 
 @Check
 def switched_off(content: DraftContent, facts: Facts) -> Iterator[Finding]:
-    """It is in no list and answers nobody."""
+    """A copilot that is switched off: it is in no list and answers nobody."""
     if not facts.enabled:
         sentence = _("It is switched off, so nobody sees it until it is enabled.")
         yield warning("enabled", sentence)

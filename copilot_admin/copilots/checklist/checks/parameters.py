@@ -31,7 +31,7 @@ class _Range:
 
     @property
     def words(self) -> str:
-        """What is right, for people."""
+        """What a right value is, in words."""
         ends = {"least": f"{self.least:g}", "most": f"{self.most:g}"}
         if self.most < inf:
             return _("a number from %(least)s to %(most)s") % ends
@@ -53,7 +53,7 @@ _CALLS = _Range(1, HIGHEST_CALL_LIMIT, is_whole=True)
 
 @Check
 def reserved(content: DraftContent, facts: Facts) -> Iterator[Finding]:
-    """What makes the request what it is."""
+    """Parameters that the server sets itself."""
     for name in sorted(RESERVED_PARAMETERS & content.spec.parameters.keys()):
         sentence = _("The parameter '%(name)s' is set by the server. Take it out.")
         yield error("parameters", sentence % {"name": name})

@@ -60,7 +60,7 @@ class Measure(StrEnum):
 
     @property
     def words(self) -> str:
-        """What people call it."""
+        """The name of the measure, as people write it."""
         return self.upper() if self.is_of_payments else self.replace("_", " ").capitalize()
 
 

@@ -28,7 +28,7 @@ class Markdown(ExportFormat):
         yield f" · {plain(about.words)}\n" if about.words else "\n"
 
     def conversation(self, conversation: ExportedConversation) -> Iterator[str]:
-        """Its turns, each with its parts."""
+        """The turns of the conversation, each with its parts."""
         title = plain(conversation.row.title) or "Conversation"
         yield f"\n## \\#{conversation.row.pk} {title}\n\n{plain(facts_of(conversation))}\n"
         for turn in conversation.turns():

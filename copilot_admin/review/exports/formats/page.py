@@ -67,5 +67,5 @@ class HtmlPage(ExportFormat):
         yield "</section>\n"
 
     def end(self) -> Iterator[str]:
-        """What was opened is closed."""
+        """The tags that close what `begin` opened."""
         yield "</main>\n</body>\n</html>\n"
