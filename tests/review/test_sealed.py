@@ -42,6 +42,7 @@ from tests.review.exports.exporting import said_by
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
+WITH_VERDICTS = {"csv", "jsonl", "md", "html"}  # formats of exports; others need not tell any
 # Modules that know what reviewers said, and why none of them tells it too early.
 KNOWING = {
     "admin/transcripts/judging.py": "keeps one's own; the trail has the rating of what is told",
@@ -114,6 +115,8 @@ def _shown(figures: Figures) -> Iterator[tuple[str, bool]]:
 
 def everywhere(is_told: bool, talk: Conversation, label: Criterion, *, but: str = "") -> bool:
     found = told(talk, label)
+    others = [found.pop(name) for name in all_formats().keys() - WITH_VERDICTS]
+    assert is_told or not any(others)
     assert found == dict.fromkeys(found, is_told) | ({but: not is_told} if but else {})
     assert rollups() == full_count()
     return True
