@@ -13,13 +13,19 @@ from copilot_admin.storage.held_back import held_apart
 from copilot_admin.storage.spool import SPOOL
 from protocol.json import JsonObject
 
+# What comes of a file that was not written by `to_json`: fields that are missing, of another type or
+# too large. Whoever lets one of them pass lets no server start any more.
+UNFIT = (
+    KeyError, TypeError, ValueError, AttributeError, OverflowError, DataError, IntegrityError,
+)  # fmt: skip
 logger = logging.getLogger(__name__)
 
 
 def replay_spool(*, most: int | None = None) -> int:
     """Stores the ends of runs that were spooled; at a start, do it before `reap`.
 
-    A file goes when its run is committed; one that cannot be read or stored is set aside.
+    A file goes when its run is committed; one that cannot be read or stored is set aside. Of several
+    processes with one spool only one does it at a time: the others would wait for its rows.
 
     Args:
         most: Files to look at; None: all there are.
@@ -27,7 +33,9 @@ def replay_spool(*, most: int | None = None) -> int:
     Returns:
         Runs that were stored.
     """
-    return sum(_replay(path, entry) for path, entry in islice(SPOOL.entries(), most))
+    with SPOOL.taken() as is_ours:
+        entries = SPOOL.entries() if is_ours else ()
+        return sum(_replay(path, entry) for path, entry in islice(entries, most))
 
 
 def _replay(path: Path, entry: JsonObject) -> bool:
@@ -35,7 +43,7 @@ def _replay(path: Path, entry: JsonObject) -> bool:
         sealed = from_json(entry)
         with transaction.atomic(), held_apart():
             stored = finish(sealed) is not None
-    except (KeyError, TypeError, ValueError, DataError, IntegrityError) as error:
+    except UNFIT as error:
         logger.warning("the spooled run %s was set aside: %s", path.stem, type(error).__name__)
         SPOOL.set_aside(path)
         return False

@@ -139,9 +139,13 @@ class _Sweeper:
         self._sweep = await WRITER.run(partial(sweep_batch, sweep))
 
 
-async def replay() -> None:
-    """Stores what the spool holds, now that the database may answer again."""
-    await WRITER.run(partial(replay_spool, most=REPLAYED_AT_ONCE))
+async def replay() -> int:
+    """Stores some of what the spool holds, now that the database may answer again.
+
+    Returns:
+        Runs that were stored.
+    """
+    return await WRITER.run(partial(replay_spool, most=REPLAYED_AT_ONCE))
 
 
 # One after the other, so that none piles up, unless one hangs; a revoked key's stream goes on for a round at most.

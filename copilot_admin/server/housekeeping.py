@@ -20,7 +20,7 @@ from copilot_admin.engine.documents.registry import data_types
 from copilot_admin.engine.files.file_processes import WORKERS
 from copilot_admin.engine.providers.registry import aclose_all, provider_kinds
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.journal import JOURNAL, reap, replay_spool
+from copilot_admin.journal import JOURNAL, reap
 from copilot_admin.limits.book import BOOK
 from copilot_admin.limits.counting import COUNTING
 from copilot_admin.server.database_faults import sentence_of
@@ -30,6 +30,7 @@ from copilot_admin.server.duties import (
     beat_hearts,
     look_at_rules,
     read_figures,
+    replay,
 )
 from copilot_admin.server.garbage import spare_what_stays
 from copilot_admin.server.heaps import keep_few_heaps
@@ -68,7 +69,8 @@ async def start() -> None:
     try:
         await WRITER.run(known_migrations)
         SPOOL.clean()
-        await WRITER.run(replay_spool)
+        while await replay():  # what is stored stays so, whatever comes of the rest
+            pass
         await WRITER.run(_reap_at_start)
         await WRITER.run(ALLOWED_ORIGINS.read)
         await WRITER.run(BOOK.read)

@@ -1,12 +1,13 @@
 """Files that take what the database could not: synced, and read back when it answers again."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 import fcntl
 import json
 import logging
 import os
 from pathlib import Path
+from stat import S_ISREG
 from uuid import UUID
 
 from django.conf import settings
@@ -17,6 +18,7 @@ logger = logging.getLogger(__name__)
 
 MAX_BYTES = 256 * 1024 * 1024  # some ten thousand answers; a fuller disk helps nobody
 UNFINISHED = ".tmp"  # ends the name of a file that is being written
+_GONE = os.stat_result([0] * 10)  # no kind of file, no bytes
 
 
 class SpoolFull(OSError):
@@ -68,7 +70,7 @@ class Spool:
 
     def clean(self) -> None:
         """Removes what processes that died left half-written; what is being written stays."""
-        for path in _folder().glob(f"*{UNFINISHED}"):
+        for path in _files(f"*{UNFINISHED}"):
             try:
                 with path.open("rb") as file:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -78,11 +80,28 @@ class Spool:
             except OSError as error:  # being written, or not to be removed
                 logger.warning("%s stays in the spool: %s", path.name, error.strerror)
 
+    @contextmanager
+    def taken(self) -> Iterator[bool]:
+        """Keeps other processes from what they would take from the same folder at the same time.
+
+        Yields:
+            Whether this process has it.
+        """
+        try:
+            descriptor = os.open(_folder(), os.O_RDONLY)
+        except OSError:  # nothing was ever spooled, or `entries` says why
+            yield True
+            return
+        try:
+            yield _is_locked(descriptor)
+        finally:
+            os.close(descriptor)
+
     def entries(self) -> Iterator[tuple[Path, Mapping[str, Json]]]:
         """What is kept, and where; {} for a file that holds something else."""
-        for path in sorted(_folder().glob("*.json")):
+        for path in sorted(_files("*.json")):
             try:
-                entry = json.loads(path.read_bytes())
+                entry = json.loads(path.read_bytes()) if _size(path) <= self._max_bytes else {}
             except FileNotFoundError:  # another process was faster
                 continue
             except OSError as error:
@@ -123,11 +142,30 @@ def _folder() -> Path:
     return Path(settings.DATA_DIR) / "spool"
 
 
+def _files(pattern: str) -> Iterator[Path]:
+    """Files of the spool; what somebody else put there may be a pipe, which never ends."""
+    return (path for path in _folder().glob(pattern) if S_ISREG(_state(path).st_mode))
+
+
 def _size(path: Path) -> int:
+    return _state(path).st_size
+
+
+def _state(path: Path) -> os.stat_result:
     try:
-        return path.stat().st_size
+        return path.lstat()
     except FileNotFoundError:  # it was replayed meanwhile
-        return 0
+        return _GONE
+
+
+def _is_locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -416,6 +416,30 @@ def test_a_spooled_file_that_cannot_be_read_is_set_aside(spool, content, caplog)
     assert "was set aside" in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("ms", 2**70), ("ms", float("inf")), ("ended_at", "0001-01-01T00:00:00+14:00"),
+     ("replies", [["text", "ab" * 32, {}, "", None]]), ("replies", 1), ("notes", None)],
+)  # fmt: skip
+def test_a_spooled_run_with_an_odd_field_keeps_no_other_from_being_stored(spool, field, value):
+    odd, good = Client().ask("Hi"), Client().ask("Hello")
+    for one, changed in ((odd, {field: value}), (good, {})):
+        sealed = seal(record_of(MessageChunk("Yes")), run_id=one.run_id, at=LATER)
+        SPOOL.put(one.run_id, to_json(sealed) | changed)
+    assert replay_spool() == 1
+    assert [odd.run.outcome, good.run.outcome] == [Outcome.RUNNING, Outcome.COMPLETED]
+    assert [path.name for path in spool.iterdir()] == [f"{odd.run_id}.bad"]
+
+
+def test_a_spool_that_another_process_stores_is_left_to_it(spool):
+    asked = Client().ask("Hi")
+    sealed = seal(record_of(MessageChunk("Hello")), run_id=asked.run_id, at=LATER)
+    SPOOL.put(asked.run_id, to_json(sealed))
+    with SPOOL.taken():
+        assert replay_spool() == 0
+    assert replay_spool() == 1
+
+
 def test_a_spooled_file_that_another_process_took_is_no_error(spool, monkeypatch):
     spool.mkdir()
     (spool / "run.json").write_bytes(b"{}")

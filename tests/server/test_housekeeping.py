@@ -30,7 +30,13 @@ def test_starting_loads_the_providers_and_puts_in_order_what_another_process_lef
     calls: list[Any] = []
     monkeypatch.setattr(housekeeping, "provider_kinds", lambda: calls.append("loaded"))
     monkeypatch.setattr(SPOOL, "clean", lambda: calls.append("cleaned"))
-    monkeypatch.setattr(housekeeping, "replay_spool", lambda: calls.append("spool"))
+    left = [2, 1]  # runs that two batches have to store
+
+    def replay_spool(*, most: int) -> int:
+        calls.append(f"spool, {most}")
+        return left.pop(0) if left else 0
+
+    monkeypatch.setattr(housekeeping, "replay_spool", replay_spool)
     monkeypatch.setattr(housekeeping, "reap", lambda *, every_other_boot: calls.append("reaped"))
     monkeypatch.setattr(housekeeping, "drain_on_signal", lambda: calls.append("signals"))
     monkeypatch.setattr(housekeeping, "WORKERS", FileProcesses(calls))
@@ -47,14 +53,15 @@ def test_starting_loads_the_providers_and_puts_in_order_what_another_process_lef
 
     asyncio.run(scenario())
     assert calls == [
-        *("signals", "files can be read", "loaded", "cleaned", "spool", "reaped"),
-        *("last try", "no file is read"),
+        *("signals", "files can be read", "loaded", "cleaned"),
+        *[f"spool, {housekeeping.REPLAYED_AT_ONCE}"] * 3,
+        *("reaped", "last try", "no file is read"),
     ]
 
 
 @pytest.mark.parametrize("failure", [OperationalError, InterfaceError, DatabaseError])
 def test_a_start_without_a_database_is_one_sentence(monkeypatch, failure):
-    def fail() -> None:
+    def fail(*, most: int) -> None:
         raise failure("database disk image is malformed")
 
     monkeypatch.setattr(housekeeping, "replay_spool", fail)

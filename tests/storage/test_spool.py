@@ -82,21 +82,58 @@ def test_a_full_spool_takes_no_more_and_keeps_what_it_has(folder):
     assert names(folder) == [f"{KEY}.json"]
 
 
-def test_a_file_that_goes_while_the_spool_is_measured_is_no_error(folder):
-    (folder / "gone.json").symlink_to(folder / "nowhere")  # as a name whose file was just removed
+def test_a_file_that_goes_while_the_spool_is_measured_is_no_error(folder, monkeypatch):
+    (folder / "gone.json").write_bytes(b"{}")
+    monkeypatch.setattr(Path, "lstat", failing(errno.ENOENT))
     Spool().put(KEY, {"a": 1})
     assert (folder / f"{KEY}.json").exists()
+
+
+def test_what_is_no_file_of_the_spool_is_neither_read_nor_in_the_way(folder):
+    os.mkfifo(folder / "pipe.json")  # whoever reads it waits for ever
+    os.mkfifo(folder / "pipe.tmp")
+    (folder / "folder.json").mkdir()
+    (folder / "loop.json").symlink_to(folder / "loop.json")
+    (folder / "foreign.json").symlink_to("/dev/zero")
+    spool = Spool()
+    spool.put(KEY, {"a": 1})
+    spool.clean()
+    assert list(spool.entries()) == [(folder / f"{KEY}.json", {"a": 1})]
+
+
+def test_a_file_that_is_larger_than_the_whole_spool_is_not_read(folder):
+    (folder / "a.json").write_bytes(b'{"a": "long"}')
+    assert [entry for _, entry in Spool(max_bytes=12).entries()] == [{}]
+
+
+def test_of_two_processes_one_takes_what_lies_in_the_folder(folder, monkeypatch):
+    with Spool().taken() as first, Spool().taken() as second:
+        assert (first, second) == (True, False)
+    with Spool().taken() as again:
+        assert again
+    monkeypatch.setattr(fcntl, "flock", failing(errno.ENOLCK))  # a file system without locks
+    with Spool().taken() as first, Spool().taken() as second:
+        assert (first, second) == (True, True)
+    folder.rmdir()
+    with Spool().taken() as nothing:
+        assert nothing
 
 
 def test_leftovers_of_dead_processes_go_and_what_is_being_written_stays(folder, caplog):
     (folder / "dead.tmp").write_bytes(b'{"half')
     (folder / "kept.json").write_bytes(b"{}")
-    (folder / "gone.tmp").symlink_to(folder / "nowhere")  # another process was faster
     with (folder / "alive.tmp").open("wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         Spool().clean()
-    assert names(folder) == ["alive.tmp", "gone.tmp", "kept.json"]
+    assert names(folder) == ["alive.tmp", "kept.json"]
     assert "alive.tmp stays in the spool" in caplog.text
+
+
+def test_a_leftover_that_another_process_removes_is_no_error(folder, monkeypatch, caplog):
+    (folder / "gone.tmp").write_bytes(b'{"half')
+    monkeypatch.setattr(Path, "open", failing(errno.ENOENT))
+    Spool().clean()
+    assert caplog.text == ""
 
 
 def test_a_file_system_without_locks_takes_entries_all_the_same(folder, monkeypatch):
