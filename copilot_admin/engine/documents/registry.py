@@ -23,6 +23,7 @@ MOST_PAGES = 300
 MOST_SECONDS = 10.0  # of CPU, of one file; what has been read by then is given
 MOST_CHARACTERS = 2_000_000
 MOST_WORDS = 150_000  # whose places are known; 300 pages have about as many
+LONGEST_NAME = 100  # characters, of a sheet; Excel takes 31, and its library whatever is written
 MOST_UNPACKED = 200 * 1024 * 1024  # bytes, of a format that is an archive
 MOST_MEMBERS = 10_000  # of such an archive; a document with many pictures has hundreds
 # What each member begins with in an archive's list of them, of which the library makes an object
@@ -144,8 +145,11 @@ def _within_limits(pages: Iterator[DocumentPage]) -> tuple[list[DocumentPage], s
     end = time.process_time() + MOST_SECONDS
     characters, words = MOST_CHARACTERS, MOST_WORDS
     for page in pages:
-        placed = page.words if len(page.words) <= words else ()
-        read.append(replace(page, text=page.text[:characters], words=placed))
+        # Words that are longer together than the text may be have no places either.
+        is_placed = len(page.words) <= words and len(page.text) <= characters
+        placed = page.words if is_placed else ()
+        name, text = page.name[:LONGEST_NAME], page.text[:characters]
+        read.append(replace(page, name=name, text=text, words=placed))
         characters -= len(page.text)
         words -= len(placed)
         if characters < 0:

@@ -156,6 +156,17 @@ def test_more_words_than_are_placed_are_text_all_the_same(monkeypatch):
     assert second.text == "three four"
 
 
+def test_words_of_a_text_that_is_cut_have_no_places(monkeypatch):
+    monkeypatch.setattr(registry, "MOST_CHARACTERS", 8)
+    [page] = read("pdf", pdf(["one longword"])).pages
+    assert (page.text, page.words) == ("one long", ())
+
+
+def test_the_name_of_a_sheet_is_no_way_around_the_bounds_of_a_text():
+    [page] = read("xlsx", xlsx({"N" * 1_000_000: [["x"]]})).pages
+    assert (page.name, page.text) == ("N" * registry.LONGEST_NAME, "x")
+
+
 def test_a_file_that_takes_too_long_is_read_as_far_as_it_goes(monkeypatch):
     clock = count()
     monkeypatch.setattr(registry.time, "process_time", lambda: next(clock) * 6.0)
