@@ -13,6 +13,7 @@ from copilot_admin.engine.documents.registry import (
     read_document,
 )
 from copilot_admin.engine.files.quotes import page_of, quotes
+from tests.engine.files.hostile_files import docx_with
 from tests.engine.files.sample_files import SENTENCE, archive, docx, pdf, xls, xlsx
 
 # Formats whose files take a program to write; the others have their samples with them.
@@ -78,6 +79,22 @@ def test_a_locked_file_of_a_new_office_is_told(kind, what):
 def test_a_document_of_an_old_word_is_told():
     old = xls((0, 0), stream="WordDocument")
     assert told("docx", old) == "It is of an old Word. Save it as .docx and attach that."
+
+
+def test_tables_in_tables_and_what_stands_in_content_controls_are_read():
+    def control(inside):
+        return f"<w:sdt><w:sdtContent>{inside}</w:sdtContent></w:sdt>"
+
+    def cell(inside):
+        return f"<w:tc>{inside}</w:tc>"
+
+    def text(word):
+        return f"<w:p><w:r><w:t>{word}</w:t></w:r></w:p>"
+
+    inner = f"<w:tbl><w:tr>{cell(text('c'))}{control(cell(text('d')))}</w:tr></w:tbl>"
+    row = f"<w:tr>{cell(text('a'))}{cell(text('b') + inner)}</w:tr>"
+    table = f"<w:tbl>{row}{control(row.replace('>a<', '>e<'))}</w:tbl>"
+    assert read("docx", docx_with(table)).text == "x\na | b\nc | d\ne | b\nc | d"
 
 
 def test_a_locked_pdf_is_told():
