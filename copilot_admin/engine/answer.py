@@ -82,7 +82,10 @@ async def _answer(engine_input: EngineInput, *, pace: Pace) -> AsyncGenerator[Ou
     if begun.plan is None:
         return
     query, files = await with_files_read(
-        begun.query, fetch=engine_input.fetch, rules=file_rules(engine_input.spec)
+        begun.query,
+        fetch=engine_input.fetch,
+        rules=file_rules(engine_input.spec),
+        is_large=is_large(engine_input),
     )
     leg = await _leg(engine_input, query, plan=begun.plan, files=files, pace=pace)
     given: Sequence[Output] = (*files, *map(DataSeen, leg.data_messages))

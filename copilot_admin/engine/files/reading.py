@@ -2,12 +2,13 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import PurePosixPath
-from typing import TypeAlias
 
-from copilot_admin.engine.documents.registry import Document, data_types, format_of
+from copilot_admin.engine.beside import beside_if
+from copilot_admin.engine.documents.registry import Document
 from copilot_admin.engine.fetching.egress import Fetch
 from copilot_admin.engine.files.contents import (
     TEXT_FORM,
@@ -20,46 +21,35 @@ from copilot_admin.engine.files.contents import (
     unreadable,
     unwanted,
 )
-from copilot_admin.engine.files.encoded import begins_encoded, is_plain_text
-from copilot_admin.engine.files.links import OPEN_TYPES, name_of_link, with_links
-from copilot_admin.engine.files.pictures import IMAGE_TYPES, Picture
+from copilot_admin.engine.files.links import with_links
+from copilot_admin.engine.files.pictures import Picture
 from copilot_admin.engine.files.rules import EVERYTHING, FileRules, Origin, origin_of, origins_in
+from copilot_admin.engine.files.wanted import (
+    LONGEST_NAME,
+    Item,
+    Key,
+    Wanted,
+    is_read,
+    is_text_already,
+    wanted_in,
+    wanted_of,
+)
 from copilot_admin.engine.values.engine_input import FileRead
-from copilot_admin.engine.values.turn import HEAVY_CHARACTERS, messages_of_turn
 from copilot_admin.engine.values.uploads import is_uploaded
 from protocol.messages import DataItem, FileReference, Message, ResultMessage, SourceData
 from protocol.query import ContextItem, Query
 
 MOST_FILES = 20  # of one query
+MOST_TOLD = 50  # of one query are told one by one; others that were not read are counted
 MOST_SECONDS = 60.0  # for all of them
 AT_ONCE = 2  # files of one query; their bytes are in memory meanwhile
 MOST_TEXT = 4_000_000  # characters of all documents of one query
 MOST_IMAGES = 10  # of one query; the newest are shown
 MOST_IMAGE_CHARACTERS = 20 * 1024 * 1024  # in base64, of all of them; some vendors refuse 32 MB
-LONGEST_NAME = 200  # characters
-LONGEST_KIND = 20  # characters of a kind that is not known here
 UNKNOWN_KIND = (
     "Files of this kind are not read. Save it as PDF, docx, xlsx, CSV or text, an image as PNG or "
     "JPEG, and attach that."
 )
-
-_Item: TypeAlias = DataItem | FileReference
-_Key: TypeAlias = tuple[str, Origin, str]  # kind, origin, and the content or address itself
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Wanted:
-    """A file of a query, with the name under which it came first."""
-
-    key: _Key
-    item: _Item
-    file: FileRead
-    is_new: bool  # in this turn
-
-    @property
-    def origin(self) -> Origin:
-        """Where it comes from."""
-        return self.key[1]
 
 
 class _Reading:
@@ -71,12 +61,14 @@ class _Reading:
         self._until = asyncio.get_running_loop().time() + MOST_SECONDS
         self._left = MOST_FILES
         self._dead: set[str] = set()  # links of which the user is told
-        self.contents: dict[_Key, FileContent] = {}
+        # Nothing stands for a file that is only counted.
+        self.contents: dict[Key, FileContent | None] = {}
         self.files: list[FileRead] = []
+        self.counted: list[FileRead] = []
 
-    async def read(self, wanted: Iterable[_Wanted]) -> None:
+    async def read(self, wanted: Iterable[Wanted]) -> None:
         """Reads files, a few at the same time; what stands first has precedence."""
-        running: deque[tuple[_Wanted, asyncio.Task[FileOutcome | None]]] = deque()
+        running: deque[tuple[Wanted, asyncio.Task[FileOutcome | None]]] = deque()
         async with asyncio.TaskGroup() as group:
             for one in wanted:
                 if len(running) >= AT_ONCE:
@@ -85,13 +77,13 @@ class _Reading:
             while running:
                 await self._keep(*running.popleft())
 
-    async def _outcome(self, wanted: _Wanted) -> FileOutcome | None:
+    async def _outcome(self, wanted: Wanted) -> FileOutcome | None:
         """What becomes of a file; nothing where it is text already."""
         if wanted.origin not in self._rules.origins:
             return unwanted(wanted.file, wanted.origin)
-        if not _is_read(wanted.file.kind):
+        if not is_read(wanted.file.kind):
             return unreadable(wanted.file, UNKNOWN_KIND)
-        if await _is_text_already(wanted):
+        if await is_text_already(wanted):
             return None
         self._left -= 1
         if self._left < 0:
@@ -107,20 +99,26 @@ class _Reading:
                 f"All files of a question may take {MOST_SECONDS:g} seconds. Attach fewer.",
             )
 
-    async def _keep(self, wanted: _Wanted, task: "asyncio.Task[FileOutcome | None]") -> None:
+    async def _keep(self, wanted: Wanted, task: "asyncio.Task[FileOutcome | None]") -> None:
         """Keeps what came of a file, if there is room for it."""
         outcome = await task
         if outcome is None:
             size = len(wanted.key[2].encode("utf-8", "replace"))
-            self.files.append(replace(wanted.file, size=size))
+            self.tell(replace(wanted.file, size=size))
             return
         content, file = outcome
         if why := self._too_much(content):
             content, file = unreadable(replace(wanted.file, size=file.size), why)
-        self.contents[wanted.key] = content
-        self.files.append(replace(file, is_known=self._is_known(wanted, file)))
+        is_told = self.tell(replace(file, is_known=self._is_known(wanted, file)))
+        self.contents[wanted.key] = content if is_told else None
 
-    def _is_known(self, wanted: _Wanted, file: FileRead) -> bool:
+    def tell(self, file: FileRead) -> bool:
+        """Whether what came of a file is told; one that was read always is, others are counted."""
+        is_told = len(self.files) < MOST_TOLD or file.pages is not None or file.pixels is not None
+        (self.files if is_told else self.counted).append(file)
+        return is_told
+
+    def _is_known(self, wanted: Wanted, file: FileRead) -> bool:
         """Whether the user was told of a file already; of a dead link once, whatever it is called."""
         if not wanted.is_new:
             return True
@@ -148,7 +146,7 @@ class _Reading:
 
 
 async def with_files_read(
-    query: Query, *, fetch: Fetch, rules: FileRules = EVERYTHING
+    query: Query, *, fetch: Fetch, rules: FileRules = EVERYTHING, is_large: bool = False
 ) -> tuple[Query, tuple[FileRead, ...]]:
     """The query with its files as text and pictures, and what came of each file.
 
@@ -159,21 +157,21 @@ async def with_files_read(
             may name addresses.
         fetch: Gets the bytes behind a link.
         rules: Which of them are read; the others are told of in words.
+        is_large: There may be so many that others would wait while they are looked for.
     """
     query = with_links(query)
     reading = _Reading(fetch, rules)
-    reading.files += _not_asked_for(query, rules)
-    told = tuple(map(_told, reading.files))
-    first: dict[_Key, _Wanted] = {}
-    for item, origin, is_new in _items(query):
-        if wanted := _wanted(item, origin, is_new=is_new):
-            first.setdefault(wanted.key, wanted)
-    if first:
-        await reading.read(first.values())
-        query = _replaced(query, reading.contents)
+    for file in _not_asked_for(query, rules):
+        reading.tell(file)
+    told = list(map(_told, reading.files))
+    if wanted := await beside_if(is_large, partial(wanted_in, query)):
+        await reading.read(wanted)
+        query = await beside_if(is_large, partial(_replaced, query, reading.contents))
+    others = tuple(_counted(reading.counted))
+    told += [_told(one) for one in others if one.fault]
     if told:
         query = replace(query, context=(*query.context, *told))
-    return query, tuple(reading.files)
+    return query, (*reading.files, *others)
 
 
 def files_in(items: Iterable[object]) -> list[Document]:
@@ -209,69 +207,42 @@ def _told(file: FileRead) -> ContextItem:
     return ContextItem(name=file.name, data=SourceData((item,)))
 
 
-def _items(query: Query) -> Iterator[tuple[_Item, Origin, bool]]:
-    """What may be a file, the newest first, and whether it came in this turn."""
-    for sent in query.context:
-        origin = origin_of(sent, query=query)  # looks at all items
-        yield from ((item, origin, True) for item in sent.data.items)
-    new = len(messages_of_turn(query))
-    for number, message in enumerate(reversed(query.messages)):
-        if isinstance(message, ResultMessage):
-            for result, origin in origins_in(message):
-                if isinstance(result, SourceData):
-                    yield from ((item, origin, number < new) for item in result.items)
+def _counted(files: Sequence[FileRead]) -> Iterator[FileRead]:
+    """What stands for files that are not told one by one: those not read, and those that are text."""
+    unread = [one for one in files if one.fault or one.note]
+    if unread:
+        name = _number(len(unread), "file")
+        fault = f"{name} could not be read. Attach fewer."
+        known = all(one.is_known for one in unread)
+        yield FileRead(name=name, kind="", fault=fault, is_known=known)
+    texts = len(files) - len(unread)
+    if texts:
+        yield FileRead(
+            name=_number(texts, "text"), kind="txt", size=sum(one.size or 0 for one in files)
+        )
 
 
-def _wanted(item: _Item, origin: Origin, *, is_new: bool = True) -> _Wanted | None:
-    """The file that an item is; None if it is none."""
-    kind = str(item.data_format.get("data_type") or "").lower()
-    if not _is_file(item, kind):
-        return None
-    kind = kind if _is_read(kind) else kind[:LONGEST_KIND]
-    source = item.url if isinstance(item, FileReference) else item.content
-    unnamed = name_of_link(source) if kind in OPEN_TYPES else f"without a name ({kind})"
-    name = str(item.data_format.get("filename") or unnamed)[:LONGEST_NAME]
-    file = FileRead(name=name, kind=kind)
-    return _Wanted(key=(kind, origin, source), item=item, file=file, is_new=is_new)
-
-
-def _is_file(item: _Item, kind: str) -> bool:
-    """Whether an item is a file; what came as text of a kind that is not read is none."""
-    if isinstance(item, FileReference):
-        return True
-    return kind not in OPEN_TYPES and (_is_read(kind) or begins_encoded(item.content))
-
-
-def _is_read(kind: str) -> bool:
-    """Whether files of a kind are read; those of an open one say it by their bytes."""
-    return kind in OPEN_TYPES or kind in IMAGE_TYPES or kind in data_types()
-
-
-async def _is_text_already(wanted: _Wanted) -> bool:
-    """Whether a file of a format that is text came as it is instead of in base64."""
-    form = format_of(wanted.file.kind)
-    if form is None or not form.is_text or isinstance(wanted.item, FileReference):
-        return False
-    content = wanted.item.content
-    if len(content) < HEAVY_CHARACTERS:
-        return is_plain_text(content)
-    return await asyncio.to_thread(is_plain_text, content)
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} more {noun}{'' if count == 1 else 's'}"
 
 
 def _characters(document: Document) -> int:
     return sum(len(page.text) for page in document.pages)
 
 
-def _replaced(query: Query, contents: Mapping[_Key, FileContent]) -> Query:
+def _replaced(query: Query, contents: Mapping[Key, FileContent | None]) -> Query:
     """The query with what came of its files in their place."""
 
     def data(found: SourceData, origin: Origin) -> SourceData:
-        return replace(found, items=tuple(one_item(item, origin) for item in found.items))
+        items = (one_item(item, origin) for item in found.items)
+        return replace(found, items=tuple(one for one in items if one is not None))
 
-    def one_item(item: _Item, origin: Origin) -> _Item:
-        wanted = _wanted(item, origin)
-        content = contents.get(wanted.key) if wanted else None
-        return item if content is None else item_of(item, content)
+    def one_item(item: Item, origin: Origin) -> Item | None:
+        wanted = wanted_of(item, origin)
+        if wanted is None or wanted.key not in contents:
+            return item
+        content = contents[wanted.key]
+        return None if content is None else item_of(item, content)
 
     def message(one: Message) -> Message:
         if not isinstance(one, ResultMessage):

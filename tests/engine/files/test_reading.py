@@ -3,9 +3,11 @@
 import asyncio
 from base64 import encodebytes
 from contextlib import asynccontextmanager
+from threading import current_thread, main_thread
 
 import pytest
 
+from copilot_admin.engine.beside import HEAVY_BYTES
 from copilot_admin.engine.documents.registry import UnreadableFile
 from copilot_admin.engine.fetching.egress import FetchFailed
 from copilot_admin.engine.files import encoded
@@ -495,6 +497,64 @@ def test_a_file_that_is_read_in_part_is_told_to_the_user_as_well():
         "Of the file 'report.pdf' only the first 300 pages were read; the file has more."
     ]
     assert told(*turn, AiMessage("One."), HumanMessage("And?")) == []
+
+
+def test_of_very_many_files_that_cannot_be_read_those_beyond_fifty_are_only_counted():
+    slides = [
+        item(f"data:{number};base64,QUJD", data_type="pptx", filename=f"{number}.pptx")
+        for number in range(2000)
+    ]
+    read_first, read_last = (item(base64(pdf([one]))) for one in ("First.", "Last."))
+    texts = [item(f"Käse {number}", data_type="txt", filename="a.txt") for number in range(3)]
+    outputs, provider = answered(read_first, *slides, read_last, *texts, answer="Well.")
+    unread = [
+        f"The file '{number}.pptx' could not be read. {files.UNKNOWN_KIND}" for number in range(49)
+    ]
+    others = "1,951 more files could not be read. Attach fewer."
+    found = [one for one in outputs if isinstance(one, FileRead)]
+    assert [one.fault for one in found] == ["", *unread, "", others, ""]
+    assert found[-2:] == [
+        FileRead(name="1,951 more files", kind="", fault=others),
+        FileRead(name="3 more texts", kind="txt", size=21),
+    ]
+    statuses = [one.message for one in outputs if isinstance(one, StatusUpdate)]
+    assert statuses == [*unread, others]
+    told_to_model = "".join(message.text for message in provider.calls[0].messages)
+    assert told_to_model.count(files.UNKNOWN_KIND) == 49
+    assert told_to_model.count(others) == 1
+    assert [one in told_to_model for one in ("QUJD", "First.", "Last.", "Käse 2")] == [
+        *[False],
+        *[True] * 3,
+    ]
+
+
+@pytest.mark.parametrize(("size", "beside"), [(1000, False), (HEAVY_BYTES + 1, True)])
+def test_in_a_large_question_files_are_looked_for_and_replaced_beside_the_loop(
+    size, beside, monkeypatch
+):
+    threads = []
+
+    def noted(work):
+        def done(*given):
+            threads.append(current_thread() is not main_thread())
+            return work(*given)
+
+        return done
+
+    for name in ("wanted_in", "_replaced"):
+        monkeypatch.setattr(files, name, noted(getattr(files, name)))
+    with ScriptedProvider([text("Well.")]) as provider:
+        query = make_query(HumanMessage("q"), result(item("x", data_type="txt")))
+        outputs_of(make_engine_input(provider, query=query, size=size))
+    assert threads == [beside, beside]
+
+
+def test_files_of_earlier_turns_that_are_only_counted_are_told_to_the_model_alone(monkeypatch):
+    monkeypatch.setattr(files, "MOST_TOLD", 1)
+    slides = [item(f"data:{number};base64,QUJD", data_type="pptx") for number in range(2)]
+    turn = (HumanMessage("q"), result(*slides))
+    assert told(*turn)[1:] == ["1 more file could not be read. Attach fewer."]
+    assert told(*turn, AiMessage("No."), HumanMessage("And?")) == []
 
 
 def test_a_dead_link_that_stands_in_several_places_is_told_once():

@@ -120,6 +120,20 @@ def test_an_attached_file_is_not_asked_for_where_none_are_taken():
     assert any(sentence in message.text for message in provider.calls[0].messages)
 
 
+def test_of_very_many_attached_files_those_beyond_fifty_are_only_counted():
+    attached = tuple(replace(ATTACHED, uuid=str(number)) for number in range(1000))
+    query = make_query(widgets=Widgets(primary=attached))
+    found, told = asyncio.run(
+        with_files_read(query, fetch=not_fetched, rules=FileRules(origins=frozenset()))
+    )
+    sentence = "950 more files could not be read. Attach fewer."
+    assert [one.fault for one in told] == [*[NOT_READ + Origin.UPLOAD.value] * 50, sentence]
+    assert [one.data.items[0].content for one in found.context[-2:]] == [
+        f"[{NOT_READ}{Origin.UPLOAD.value}]",
+        f"[{sentence}]",
+    ]
+
+
 def test_an_attached_file_and_a_widget_are_each_under_their_own_switch():
     messages = (HumanMessage("q"), result(UPLOAD), result(WIDGET))
     widgets = Widgets(primary=(ATTACHED, make_widget()))
