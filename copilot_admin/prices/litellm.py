@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models.prices import HIGHEST, PRICE_PLACES, PRICED_TOKENS
 from copilot_admin.prices.cost import Price
+from protocol.strict_json import MAX_TOKENS, has_more_tokens
 
 MOST_BYTES = 20 * 1024 * 1024  # the published file has 3
 MOST_MODELS = 20_000
@@ -118,6 +119,8 @@ def read_prices(data: bytes) -> PriceFile:
 def _models(data: bytes) -> Mapping[str, Any]:
     if len(data) > MOST_BYTES:
         raise BadPriceFile(_("The file is larger than 20 MB. LiteLLM's has some 3."))
+    if has_more_tokens(data, MAX_TOKENS):  # small objects take 25 times the memory of their bytes
+        raise BadPriceFile(_("The file holds more values than a file of prices has."))
     try:
         # Numbers stay the texts that they are until it is known that they are prices.
         models = json.loads(

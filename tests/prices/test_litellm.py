@@ -269,6 +269,14 @@ def test_a_huge_file_is_not_read(monkeypatch):
         read_prices(b"{" + b" " * 10)
 
 
+@pytest.mark.parametrize("inside", [b"{}", b"[]", b"1"])
+def test_a_file_of_very_many_small_values_is_refused_before_it_is_read(inside, monkeypatch):
+    monkeypatch.setattr(litellm.json, "loads", lambda *_, **__: pytest.fail("it was read"))
+    data = b'{"m": [' + (inside + b",") * 1_000_000 + b"1]}"
+    with pytest.raises(BadPriceFile, match="more values than a file of prices has"):
+        read_prices(data)
+
+
 def test_a_file_of_too_many_models_is_refused(monkeypatch):
     monkeypatch.setattr(litellm, "MOST_MODELS", 1)
     with pytest.raises(BadPriceFile, match="more than 20,000 models"):

@@ -14,6 +14,7 @@ _BLANKS = b" \t\r\n\v\f"
 _DATA_ADDRESS = "data:"
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 _HEAD = 1024  # characters; of a text they nearly always show that it is one
+_LAID_OUT = 64 * 1024  # characters whose lines show how all are laid out
 
 
 def check_size(content: str) -> None:
@@ -80,6 +81,6 @@ def is_plain_text(content: str) -> bool:
 
 def _is_one_block(content: str) -> bool:
     """Whether it is laid out as base64 is: in one line, or in long ones of one length."""
-    *lines, _ = content.strip().splitlines()
+    *lines, _ = content.strip()[:_LAID_OUT].splitlines()
     widths = set(map(len, lines))
     return " " not in content and (not lines or (len(widths) == 1 and min(widths) >= SHORTEST_LINE))

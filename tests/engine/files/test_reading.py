@@ -4,6 +4,7 @@ import asyncio
 from base64 import encodebytes
 from contextlib import asynccontextmanager
 from threading import current_thread, main_thread
+import tracemalloc
 
 import pytest
 
@@ -589,6 +590,18 @@ def test_the_size_of_what_is_encoded_is_known_without_decoding_it(content, size)
 )
 def test_text_that_is_no_base64_is_text(content):
     assert encoded.is_plain_text(content)
+
+
+@pytest.mark.parametrize("line", ["QUJD\n", "\n"])
+def test_to_see_whether_a_text_is_a_file_takes_no_more_memory_than_a_few_times_its_length(line):
+    content = "QUJD" * 300 + line * (1_000_000 // len(line)) + "/w=="
+    tracemalloc.start()
+    try:
+        assert encoded.is_plain_text(content)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 5 * len(content)
 
 
 ROWS = "Name;Stückpreis;Menge\nKäse;1,50;3\n"
