@@ -42,7 +42,7 @@ from copilot_admin.engine.components import passages
 from copilot_admin.engine.documents import alphabets, guessed_encodings, pdf_claims, text_encodings
 from copilot_admin.engine.documents.registry import UnreadableFile
 from copilot_admin.engine.files import encoded as base64_files
-from copilot_admin.engine.files import reading
+from copilot_admin.engine.files import wanted as wanted_files
 from copilot_admin.engine.llm import (
     data_lines,
     fragments,
@@ -123,7 +123,7 @@ def sent_items(text: str) -> None:
     """Data in the context: an item for some characters of the text."""
     item = DataItem(content="x", data_format={"data_type": "csv"})
     sent = ContextItem(name="Rows", data=SourceData((item,) * (len(text) // 8)))
-    list(reading._items(Query(messages=(HumanMessage("q"),), context=(sent,))))
+    wanted_files.wanted_in(Query(messages=(HumanMessage("q"),), context=(sent,)))
 
 
 def date_column(text: str) -> None:
@@ -518,7 +518,7 @@ DOORS = (
     ),
     Door(fragments, until_refused(put_together), (("", "x", ""),)),
     Door(client_functions, listed_tools, (("", "x", ""),)),
-    Door(reading, sent_items, (("", "x", ""),)),
+    Door(wanted_files, sent_items, (("", "x", ""),)),
     Door(artifact_names, named, (("", "x", ""),)),
     Door(citations, cited, (("", "x", ""),)),
     Door(citations, citing, (("", "x", ""),)),
