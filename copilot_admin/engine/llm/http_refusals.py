@@ -93,7 +93,7 @@ def seconds_to_wait(retry_after: str | None, *, now: datetime) -> float | None:
         pass
     try:
         until = parsedate_to_datetime(retry_after)
-    except ValueError:
+    except (ValueError, OverflowError):  # the second for years and hours of twenty digits
         return None
     until = until if until.tzinfo else until.replace(tzinfo=UTC)
     return max((until - now).total_seconds(), 0.0)
