@@ -11,7 +11,8 @@ from copilot_admin.engine.client.dashboard import may_be_changed
 from copilot_admin.engine.client_functions.registry import ClientFunction, Offer, Situation
 from copilot_admin.engine.client_functions.samples import Sample
 from copilot_admin.engine.toolkits.markdown_images import without_remote_images
-from copilot_admin.engine.tools.chart import has_text, text_on_x
+from copilot_admin.engine.tools.artifacts import check_columns
+from copilot_admin.engine.tools.chart import MAX_SERIES, has_text, text_on_x
 from copilot_admin.engine.tools.clean_html import LONGEST, html_to_show
 from copilot_admin.engine.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.engine.values.model_call import ToolCall
@@ -27,7 +28,9 @@ class ChartParams(BaseModel):
 
     chartType: Literal["line", "bar", "scatter", "pie", "donut"]
     xKey: str = Field(default="", description="The key of the x axis.")
-    yKey: list[str] = Field(default_factory=list, description="The keys with numbers.")
+    yKey: list[str] = Field(
+        default_factory=list, max_length=MAX_SERIES, description="The keys with numbers."
+    )
     angleKey: str = Field(default="", description="Of pie and donut: the key with numbers.")
     calloutLabelKey: str = Field(default="", description="Of pie and donut: the key of labels.")
 
@@ -118,12 +121,7 @@ def _chart_params(given: GenerativeWidget) -> JsonObject:
             "A chart needs 'chart_params' with 'chartType', 'xKey' and at least one key in 'yKey'."
         )
     rows = [row for row in given.data if isinstance(row, dict)]
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    for key in (params.label, *params.values):
-        if key not in columns:
-            raise ToolMistake(
-                f"The rows have no column {key!r}. Their columns: {', '.join(columns)}."
-            )
+    check_columns((params.label, *params.values), rows=rows)
     if params.chartType == "scatter" and has_text(params.label, rows=rows):
         raise ToolMistake(text_on_x(params.label))
     drawn: dict[str, Json] = {

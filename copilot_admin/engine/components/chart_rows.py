@@ -11,10 +11,9 @@ from copilot_admin.engine.toolkits.table_operations import (
     numbers,
     read_table,
 )
-from copilot_admin.engine.tools.chart import ROUND, ChartType, text_on_x
+from copilot_admin.engine.tools.chart import MAX_SERIES, ROUND, ChartType, text_on_x
 
 MAX_POINTS = 5000  # more are no line that anybody could read
-MAX_SERIES = 20
 
 
 @dataclass(frozen=True, slots=True)

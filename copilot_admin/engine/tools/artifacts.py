@@ -1,5 +1,6 @@
 """What the tools that make artifacts share: rows and names."""
 
+from collections.abc import Iterable, Mapping
 from typing import Annotated, TypeAlias
 
 from pydantic import Field, StringConstraints
@@ -20,12 +21,15 @@ ArtifactName: TypeAlias = Annotated[
 Description: TypeAlias = Annotated[str, Field(description="What it shows, in one sentence.")]
 
 
-def check_column(key: str, *, rows: list[Row]) -> None:
-    """Makes sure that some row has the column.
+def check_columns(keys: Iterable[str], *, rows: Iterable[Mapping[str, object]]) -> None:
+    """Makes sure that for each of the columns some row has it; the rows are gone through once.
 
     Raises:
-        ToolMistake: None has; the text names the columns there are.
+        ToolMistake: None has one; the text names the columns there are.
     """
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    if key not in columns:
-        raise ToolMistake(f"The rows have no column {key!r}. Their columns: {', '.join(columns)}.")
+    columns = dict.fromkeys(column for row in rows for column in row)
+    for key in keys:
+        if key not in columns:
+            raise ToolMistake(
+                f"The rows have no column {key!r}. Their columns: {', '.join(columns)}."
+            )

@@ -11,7 +11,7 @@ from copilot_admin.engine.tools.artifacts import (
     Description,
     Row,
     Rows,
-    check_column,
+    check_columns,
 )
 from copilot_admin.engine.tools.registry import ToolContext, ToolResult, tool
 from copilot_admin.engine.tools.tool_arguments import ToolMistake
@@ -29,13 +29,20 @@ class ChartType(StrEnum):
     DONUT = "donut"
 
 
+# Of one chart; each is looked for in every row, and nobody tells more lines apart.
+MAX_SERIES = 20
 ROUND = frozenset({ChartType.PIE, ChartType.DONUT})
 LabelColumn = Annotated[
     str,
     Field(description="The column on the x axis; of a pie, its labels; of a scatter, numbers."),
 ]
 ValueColumns = Annotated[
-    list[str], Field(min_length=1, description="The columns with numbers; of a pie, just one.")
+    list[str],
+    Field(
+        min_length=1,
+        max_length=MAX_SERIES,
+        description="The columns with numbers; of a pie, just one.",
+    ),
 ]
 
 
@@ -97,8 +104,7 @@ def text_on_x(column: str) -> str:
 def _check(type: ChartType, *, rows: list[Row], x: str, y: list[str]) -> None:
     if type in ROUND and len(y) != 1:
         raise ToolMistake(f"A {type} chart has exactly one column in y, not {len(y)}.")
-    for column in (x, *y):
-        check_column(column, rows=rows)
+    check_columns((x, *y), rows=rows)
     for column in y:
         if has_text(column, rows=rows):
             raise ToolMistake(f"The column {column!r} has text in it; y takes numbers only.")

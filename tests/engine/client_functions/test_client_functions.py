@@ -501,6 +501,10 @@ def test_a_widget_is_made_of_text_or_rows(given, arguments):
             "The column 'day' has text in it; x of a scatter chart takes numbers only. Name another "
             "x, or draw a line or bar chart.",
         ),
+        ({"widget_type": "chart", "data": [{"day": "Mon", "p": 1}],
+             "chart_params": {"chartType": "bar", "xKey": "day", "yKey": ["p"] * 21}},
+         "Wrong arguments for the tool 'add_generative_widget': chart_params.yKey: List should have "
+         "at most 20 items after validation, not 21."),
     ],
 )  # fmt: skip
 def test_a_widget_that_cannot_be_made_is_told(given, told):

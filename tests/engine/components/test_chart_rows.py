@@ -3,8 +3,8 @@ import doctest
 import pytest
 
 from copilot_admin.engine.components import chart_rows as module
-from copilot_admin.engine.components.chart_rows import MAX_POINTS, MAX_SERIES, ChartRows, chart_rows
-from copilot_admin.engine.tools.chart import ChartType
+from copilot_admin.engine.components.chart_rows import MAX_POINTS, ChartRows, chart_rows
+from copilot_admin.engine.tools.chart import MAX_SERIES, ChartType
 
 SALES = [
     {"quarter": "Q1", "sales": "1,200", "costs": 80, "note": "x"},

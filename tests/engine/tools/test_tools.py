@@ -140,6 +140,11 @@ def test_round_chart(kind):
             {"type": "pie", "y": ["value", "value"]},
             "A pie chart has exactly one column in y, not 2.",
         ),
+        (
+            {"y": ["value"] * 21},
+            "Wrong arguments for the tool 'chart': y: List should have at most 20 items after "
+            "validation, not 21.",
+        ),
     ],
 )
 def test_chart_that_cannot_be_drawn_is_explained_to_the_model(changes, sentence):
