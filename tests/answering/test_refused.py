@@ -11,6 +11,7 @@ from copilot_admin.answering.refused import Refused
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.journal import Refusal
 from copilot_admin.models import Logging
+from copilot_admin.storage.database_thread import JournalDown
 
 
 class Rows:
@@ -73,3 +74,33 @@ def test_what_is_more_than_can_be_told_apart_is_counted_as_of_nobody(rows, monke
     users = ("anna", "ben", "carl", "dora", "anna")
     noted(*(refusal_of(user, principal="key:1") for user in users))
     assert rows.counted == {("key:1", "anna"): 2, ("key:1", "ben"): 1, ("key:1", None): 2}
+
+
+def test_how_many_there_were_is_told_when_their_minute_is_over(rows):
+    now = [0.0]
+    kept = Refused(lambda: now[0])
+
+    def looked_at(seconds, *refusals):
+        async def look():
+            now[0] = seconds
+            for one in refusals:
+                await kept.note(one, limit="requests_per_day")
+            await kept.look_after()
+
+        asyncio.run(look())
+        return [*rows.times.values()]
+
+    assert looked_at(0.0, refusal_of("anna"), refusal_of("anna"), refusal_of("anna")) == [1]
+    assert looked_at(59.9, refusal_of("ben"), refusal_of("ben")) == [1, 1]
+    assert looked_at(60.0) == [3, 1]
+    assert looked_at(61.0, refusal_of("anna")) == [3, 1, 1]
+    assert looked_at(121.0) == [3, 2, 1]
+
+
+def test_who_is_refused_is_not_told_that_nothing_can_be_kept(rows, monkeypatch):
+    async def down(*_):
+        raise JournalDown
+
+    monkeypatch.setattr(rows, "refuse", down)
+    monkeypatch.setattr(rows, "refuse_more", down)
+    noted(refusal_of("anna"), refusal_of("anna"))

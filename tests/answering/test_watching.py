@@ -193,6 +193,10 @@ def test_a_page_that_is_open_is_closed_soon_after_its_reader_may_read_no_more(
     assert async_to_sync(stay)() == (True, closed, False)
 
 
+def test_a_socket_to_any_other_address_is_closed():
+    assert refusal(make_user(Role.REVIEWERS), "/ws/nowhere/") == 1000
+
+
 class TestOutages:
     """Whoever cannot be let in now is told so soon, and is let in when he comes again."""
 
@@ -207,6 +211,28 @@ class TestOutages:
             assert refusal(reviewer, path_of(conversation)) == watching.TRY_AGAIN_LATER
         assert caplog.messages == ["a live page is told to try later: JournalDown"]
         assert refusal(reviewer, path_of(conversation)) is None
+
+    def test_a_database_that_fails_while_a_page_is_open(self, conversation, monkeypatch, caplog):
+        reviewer, let_in = make_user(Role.REVIEWERS), iter([True])
+
+        def fail(*_: object) -> bool:
+            if next(let_in, False):
+                return True
+            raise OperationalError("connection refused by 10.1.2.3")
+
+        async def stay() -> Any:
+            communicator = await socket(reviewer, path_of(conversation))
+            await communicator.connect(timeout=HANGS_SECONDS)
+            ended = await communicator.receive_output(timeout=HANGS_SECONDS)
+            await communicator.disconnect(timeout=HANGS_SECONDS)
+            return ended
+
+        monkeypatch.setattr(watching, "_may_watch", fail)
+        monkeypatch.setattr(watching, "LOOK_SECONDS", 0.0)
+        with caplog.at_level(logging.WARNING):
+            ended = async_to_sync(stay)()
+        assert ended == {"type": "websocket.close", "code": watching.TRY_AGAIN_LATER}
+        assert caplog.messages == ["a live page is told to try later: JournalDown"]
 
     def test_a_database_that_says_nothing(self, conversation: Conversation, settings):
         reviewer, go = make_user(Role.REVIEWERS), threading.Event()

@@ -95,7 +95,9 @@ def posted(app: App, path: str, body: bytes, *, content_type: str) -> None:
     call(BodyLimits(app, max_bytes=100_000), request, body=[body])
 
 
-def test_a_form_is_forgotten_when_it_is_answered():
+@pytest.mark.parametrize("large", [1, 1000])
+def test_a_form_is_forgotten_when_it_is_answered(monkeypatch, large):
+    monkeypatch.setattr(django_handler, "_LARGE_FORM_BYTES", large)
     app = Seen()
     sent = form(part_of_form("a", b"1"), part_of_form("b", b"2", file="b"))
     posted(app, "/admin/", sent, content_type=TYPE)

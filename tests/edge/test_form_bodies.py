@@ -76,7 +76,7 @@ def test_a_file_that_is_too_large_leaves_its_name_and_the_fields(parts, size):
     kept = kept_of(form(*parts), size=size)
     fields, files = read(kept.whole())
     assert fields.dict() == {"prompt": "Be brief."}
-    assert files == {"image": (TOO_LARGE_TYPE, 0)}
+    assert files == {"image": ("application/vnd.copilot-admin.too-large", 0)}
     assert kept.size <= LIMIT
 
 

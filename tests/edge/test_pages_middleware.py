@@ -9,7 +9,7 @@ from asgiref.sync import SyncToAsync
 from django.conf import settings
 from django.contrib.sessions.backends.db import SessionStore
 from django.core.handlers.asgi import ASGIHandler
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, ProgrammingError
 from django.http import HttpRequest, HttpResponse
 from django.test import AsyncClient, Client, RequestFactory
 from django.utils.module_loading import import_string
@@ -199,6 +199,18 @@ class TestOutages:
         caplog.clear()
         made: Any = PageSecurity(broken_async)(request)
         assert self.is_page(asyncio.run(made), away, caplog)
+
+    @pytest.mark.parametrize("is_async", [True, False])
+    def test_a_mistake_of_ours_in_middleware_is_not_hidden(self, is_async):
+        def broken(request: HttpRequest) -> HttpResponse:
+            raise ProgrammingError("no such column")
+
+        async def broken_async(request: HttpRequest) -> HttpResponse:
+            return broken(request)
+
+        page: Any = PageSecurity(broken_async if is_async else broken)
+        with pytest.raises(ProgrammingError, match="no such column"):
+            asyncio.run(page(RequestFactory().get("/admin/")))
 
     def test_what_machines_meet_is_handed_on(self, away):
         def broken(request: HttpRequest) -> HttpResponse:

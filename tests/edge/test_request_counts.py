@@ -64,8 +64,19 @@ def test_sockets_of_pages_are_no_requests():
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        ("/", "/"),
-        ("/agents.json", "/agents.json"),
+        *(
+            (path, path)
+            for path in (
+                "/",
+                "/agents.json",
+                "/copilots.json",
+                "/docs",
+                "/healthz",
+                "/metrics",
+                "/openapi.json",
+                "/readyz",
+            )
+        ),
         ("/v1/copilots/any-thing/query", "/v1/copilots/{slug}/query"),
         ("/v1/copilots/any-thing/feedback", "/v1/copilots/{slug}/feedback"),
         ("/v1/copilots/any-thing/image", "/v1/copilots/{slug}/image"),
@@ -83,6 +94,13 @@ def test_a_path_has_one_of_few_names(path, name):
     assert route_name(path) == name
 
 
-@pytest.mark.parametrize(("method", "name"), [("GET", "GET"), ("BREW", "other"), ("get", "other")])
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        *((one, one) for one in ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")),
+        ("BREW", "other"),
+        ("get", "other"),
+    ],
+)
 def test_a_method_has_one_of_few_names(method, name):
     assert method_name(method) == name

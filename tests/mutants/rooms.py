@@ -82,7 +82,12 @@ _ROOMS = (
     Room(
         name="answering",
         sources=("copilot_admin/answering",),
-        tests=("tests/answering", "tests/api/test_query.py", "tests/server"),
+        tests=(
+            "tests/answering",
+            "tests/api/test_limits.py",
+            "tests/api/test_query.py",
+            "tests/server",
+        ),
     ),
     Room(name="edge", sources=("copilot_admin/edge",), tests=("tests/edge",)),
 )

@@ -139,6 +139,23 @@ def test_what_is_none_is_left_out_and_noted(message, wanted):
     assert wanted in note
 
 
+@pytest.mark.parametrize(
+    ("schema", "size"),
+    [(5, 1), ({"type": "object"}, 2), ({"enum": [1, 2]}, 4), ({"enum": ({"a": 1},)}, 4)],
+    ids=repr,
+)
+def test_schemas_are_checked_while_their_values_are_few(monkeypatch, schema, size):
+    monkeypatch.setattr(data_messages, "schema_fault", lambda schema: "checked")
+    for most, faults in (
+        (size - 1, ["", ""]),
+        (size, ["checked", ""]),
+        (2 * size, ["checked"] * 2),
+    ):
+        monkeypatch.setattr(data_messages, "MOST_CHECKED", most)
+        checks = data_messages.SchemaChecks()
+        assert [checks.fault(schema), checks.fault(schema)] == faults
+
+
 def test_very_many_schemas_are_not_checked_one_by_one(monkeypatch):
     """Checking one takes milliseconds; a request may have thousands, and only a model reads them."""
     checked: list[Any] = []

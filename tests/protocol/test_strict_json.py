@@ -180,6 +180,11 @@ def test_commas_and_colons_are_counted_lists_thrice_and_objects_ten_times(body: 
     assert refused.value.code == "too-many-tokens"
 
 
+def test_tokens_are_counted_exactly_only_where_there_may_be_too_many():
+    body = b'[",,,"]'  # 3 for the list; the commas in its text count at first sight
+    assert [strict_json.tokens_of(body, no_matter=most) for most in (5, 6)] == [3, 6]
+
+
 def test_commas_inside_texts_are_no_values():
     given = ["a,{[:" * 100, '",', "\\,"]
     assert loads(json.dumps(given).encode(), most_tokens=5) == given
