@@ -11,7 +11,7 @@ from copilot_admin.edge.asgi_types import (
     send_answer,
     send_error,
 )
-from copilot_admin.errors import RequestError
+from copilot_admin.errors import RequestError, Unavailable
 from copilot_admin.telemetry.refused_requests import note_refusal
 
 
@@ -20,9 +20,12 @@ async def send_refusal(
 ) -> None:
     """Answers a request with an error, in the shape that its sender can read."""
     note_refusal(error)
+    rows: Headers = [*(headers or [])]
+    if isinstance(error, Unavailable):
+        rows.append((b"retry-after", str(error.retry_after).encode()))
     if is_api(scope["path"]) or b"text/html" not in (header(scope, b"accept") or b""):
-        await send_error(scope, send, error, headers=headers)
+        await send_error(scope, send, error, headers=rows)
         return
     page = render_to_string("refused.html", {"error": error}).encode()
-    rows = [(b"content-type", b"text/html; charset=utf-8"), *(headers or [])]
-    await send_answer(send, page, status=error.status, headers=rows)
+    kind = (b"content-type", b"text/html; charset=utf-8")
+    await send_answer(send, page, status=error.status, headers=[kind, *rows])

@@ -9,7 +9,7 @@ import pytest
 from copilot_admin.edge.ids import RequestIds
 from copilot_admin.edge.refusals import send_refusal
 from copilot_admin.edge.request_ids import request_id_of
-from copilot_admin.errors import BodyTooLarge
+from copilot_admin.errors import BodyTooLarge, Unavailable
 from tests.edge.asgi_client import Answer, call, scope
 
 ERROR = BodyTooLarge("Send less.")
@@ -33,6 +33,15 @@ def test_programs_get_json(path, accept):
         ("content-length", str(len(answer.body))),
         ("cache-control", "no-store"),
     ]
+
+
+@pytest.mark.parametrize("accept", ["*/*", "text/html"])
+def test_who_may_come_again_is_told_when(accept):
+    async def busy(request: Any, receive: Any, send: Any) -> None:
+        await send_refusal(request, send, Unavailable("Try again.", retry_after=7))
+
+    answer = call(busy, scope("/admin/", headers={"Accept": accept}))
+    assert (answer.status, dict(answer.headers)["retry-after"]) == (503, "7")
 
 
 def test_people_get_a_page():
