@@ -7,6 +7,8 @@ from typing import Any
 
 from aiohttp import ClientSession, CookieJar
 
+BOUNDARY = b"the-end-of-a-part"
+MULTIPART = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY.decode()}"}
 NAME, PASSWORD = "builder", "a long word that nobody guesses"
 
 
@@ -35,12 +37,16 @@ class Person:
         self, path: str, fields: Mapping[str, Any], *, headers: Mapping[str, str] = {}
     ) -> int:
         """Sends a form; returns the status."""
-        sent = [(key, one) for key, many in fields.items() for one in _listed(many)]
         async with self._session.post(
-            path, data=sent, headers=headers, allow_redirects=False
+            path, data=_pairs(fields), headers=headers, allow_redirects=False
         ) as answer:
             await answer.read()
             return answer.status
+
+    @property
+    def cookie(self) -> str:
+        """What a browser would send of it, for connections that are opened without this one."""
+        return "; ".join(f"{one.key}={one.value}" for one in self._session.cookie_jar)
 
 
 @asynccontextmanager
@@ -58,6 +64,22 @@ def form_in(page: str) -> dict[str, Any]:
     reader.feed(page)
     reader.close()
     return reader.fields
+
+
+def as_multipart(fields: Mapping[str, Any], *, files: Mapping[str, bytes] = {}) -> bytes:
+    """A form with files, or long texts, as it travels."""
+    parts = [(f'name="{name}"', value.encode()) for name, value in _pairs(fields)]
+    parts += [(f'name="{name}"; filename="{name}.yaml"', data) for name, data in files.items()]
+    rows = [
+        b"--%b\r\nContent-Disposition: form-data; %b\r\n\r\n%b\r\n"
+        % (BOUNDARY, head.encode(), data)
+        for head, data in parts
+    ]
+    return b"".join(rows) + b"--%b--\r\n" % BOUNDARY
+
+
+def _pairs(fields: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(key, one) for key, many in fields.items() for one in _listed(many)]
 
 
 def _listed(value: Any) -> list[str]:

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 import json
 from random import Random
@@ -102,6 +103,14 @@ class Arena:
             reply = Reply(0, {}, repr(error).encode(), whole=False, waited=0)
         self.saw(reply, of=first)
         return replace(reply, headers=dict(reply.headers))
+
+    async def leave(self, first: bytes, parts: Any = (), **options: Any) -> None:
+        """Sends it as somebody who has to expect no answer; one that comes is looked at."""
+        self.sent += 1
+        with suppress(OSError):
+            reply = await exchange(self.port, first, parts, **options)
+            if reply.status:
+                self.saw(reply, of=first)
 
     def saw(self, reply: Reply, *, of: bytes) -> None:
         """Counts an answer, and notes one that no honest server gives."""

@@ -4,27 +4,31 @@ The question names the way, its size and a seed, so that whoever asks knows what
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 import json
 from random import Random
 import re
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 import zlib
 
 from benchmarks.upstream import LAST, frame, http_chunk, usage_frame
 from benchmarks.walls.hostile_html import drawn_html
+from benchmarks.walls.model_wire import (
+    CHUNKED,
+    DONE,
+    ENDLESS_SECONDS,
+    HEAD,
+    PIECE,
+    Parts,
+    Way,
+    call_frame,
+    data,
+)
+from benchmarks.walls.silences import SILENCES
 
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
-CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
-DONE = http_chunk(b"data: [DONE]\n\n")
-PIECE = 64 * 1024
-ENDLESS_SECONDS = 5.0
+TOOL = "t0"  # of a client
 _ORDER = re.compile(rb"misbehave=(\w+) size=(\d+) seed=(\d+)")
 _RESULT = re.compile(rb'"role":"tool"|Result of ')  # the second form where tools are words
-
-Parts: TypeAlias = AsyncIterator[bytes]
-Way: TypeAlias = Callable[[int, Random], Parts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,7 @@ async def _packed_error(size: int, random: Random) -> Parts:
 async def _packed_stream(size: int, random: Random) -> Parts:
     encoding = random.choice((b"gzip", b"deflate"))
     yield HEAD + b"Content-Encoding: %b\r\n" % encoding + CHUNKED
-    for part in _packed(size, random.choice((b": alive\n", b"\n", _data({"content": "x"})))):
+    for part in _packed(size, random.choice((b": alive\n", b"\n", data({"content": "x"})))):
         yield http_chunk(part)
     yield LAST
 
@@ -91,18 +95,18 @@ async def _many_calls(size: int, random: Random) -> Parts:
     yield HEAD + CHUNKED
     name = random.choice(("table", "html", "calculator", "unknown", "get_widget_data"))
     for number in range(size):
-        yield _call_frame(name, "{}", index=number)
+        yield call_frame(name, "{}", index=number)
     yield frame({}, finish="tool_calls") + DONE + LAST
 
 
 async def _long_arguments(size: int, random: Random) -> Parts:
     yield HEAD + CHUNKED
     opening = random.choice(('{"name": "', '{"rows": [', "[", '{"a":', "x"))
-    yield _call_frame(random.choice(("table", "html", "chart")), opening)
+    yield call_frame(random.choice(("table", "html", "chart")), opening)
     piece = random.choice(("x", "[", '{"a": 1},', '{"a":', "\\u0000"))
     text = piece * (4096 // len(piece))
     for _ in range(size // len(text)):
-        yield _call_frame("", text)
+        yield call_frame("", text)
     yield frame({}, finish="tool_calls") + DONE + LAST
 
 
@@ -127,10 +131,30 @@ async def _odd_numbers(size: int, random: Random) -> Parts:
             ("table_analyst", f'{{"rows": {rows}, "operations": [{{"op": "sort", "by": "b"}}]}}'),
             ("calculator", f'{{"expression": "{odd} + 1"}}'),
             ("add_generative_widget", f'{{"widget_type": "table", "name": "T", "data": {rows}}}'),
-            ("t0", f'{{"q": {odd}}}'),
+            (TOOL, f'{{"q": {odd}}}'),
         )
     )
-    yield HEAD + CHUNKED + _call_frame(name, arguments)
+    yield HEAD + CHUNKED + call_frame(name, arguments)
+    yield frame({}, finish="tool_calls") + DONE + LAST
+
+
+async def _client_call(size: int, random: Random) -> Parts:
+    """Calls a tool of the client with values that a schema may look at for long."""
+    value: Any = random.choice(
+        (
+            "a" * size + "!",
+            "\u0000" * size,
+            list(range(size)),
+            {"a": {}},
+            None,
+            [[]] * size,
+            10**300,
+        )
+    )
+    arguments = random.choice(
+        ({"q": value}, {"q": value, "r": value}, {str(value)[:size]: 1}, [value])
+    )
+    yield HEAD + CHUNKED + call_frame(TOOL, json.dumps(arguments))
     yield frame({}, finish="tool_calls") + DONE + LAST
 
 
@@ -166,7 +190,7 @@ async def _empty_chunks(size: int, random: Random) -> Parts:
 async def _bytewise(size: int, random: Random) -> Parts:
     """An answer of which each byte comes in a chunk of its own, and half of them alone."""
     yield HEAD + CHUNKED
-    said = _data({"content": "x" * size}) + b"data: [DONE]\n\n"
+    said = data({"content": "x" * size}) + b"data: [DONE]\n\n"
     pieces = [http_chunk(said[place : place + 1]) for place in range(len(said))]
     for start in range(0, len(pieces), 100):
         if random.random() < 0.5:
@@ -227,7 +251,7 @@ async def _html(size: int, random: Random) -> Parts:
     as_artifact = {"name": "Card", "description": "A card.", "html": html}
     as_widget = {"widget_type": "html", "name": "Card", "data": html}
     name, arguments = random.choice((("html", as_artifact), ("add_generative_widget", as_widget)))
-    yield HEAD + CHUNKED + _call_frame(name, json.dumps(arguments))
+    yield HEAD + CHUNKED + call_frame(name, json.dumps(arguments))
     yield frame({}, finish="tool_calls") + DONE + LAST
 
 
@@ -247,7 +271,7 @@ async def _component(size: int, random: Random) -> Parts:
             ),
         )
     )
-    yield HEAD + CHUNKED + _call_frame(name, json.dumps(arguments))
+    yield HEAD + CHUNKED + call_frame(name, json.dumps(arguments))
     yield frame({}, finish="tool_calls") + DONE + LAST
 
 
@@ -257,9 +281,10 @@ WAYS: dict[str, Way] = {
         *(_error_body, _packed_error, _packed_stream, _many_calls, _long_arguments, _odd_usage),
         *(_web_page, _done_at_once, _text_and_error, _empty_chunks, _cut, _huge_token),
         *(_many_tokens, _deep_chunk, _broken_framing, _large_head, _html, _component),
-        *(_bytewise, _brackets, _odd_numbers),
+        *(_bytewise, _brackets, _odd_numbers, _client_call),
     )
 }
+WAYS |= SILENCES
 
 
 async def _artifact(size: int, random: Random) -> Parts:
@@ -286,20 +311,7 @@ def _cells(size: int) -> str:
 
 
 def _large(name: str, arguments: dict[str, Any]) -> bytes:
-    return _call_frame(name, json.dumps(arguments)) + frame({}, finish="tool_calls") + DONE + LAST
-
-
-def _data(delta: dict[str, Any]) -> bytes:
-    return b"data: %b\n\n" % json.dumps({"choices": [{"delta": delta}]}).encode()
-
-
-def _call_frame(name: str, arguments: str, *, index: int = 0) -> bytes:
-    """A piece of a tool call; without a name it goes on with the one before."""
-    call: dict[str, Any] = {"index": index, "function": {"arguments": arguments}}
-    if name:
-        call |= {"id": f"call{index:05}", "type": "function"}
-        call["function"]["name"] = name
-    return http_chunk(_data({"tool_calls": [call]}))
+    return call_frame(name, json.dumps(arguments)) + frame({}, finish="tool_calls") + DONE + LAST
 
 
 async def _filled(size: int, opening: bytes) -> Parts:

@@ -51,6 +51,7 @@ async def exchange(
     *,
     decided_after: int | None = None,
     patience: float = HANGS_SECONDS,
+    half_closes: bool = False,
 ) -> Reply:
     """Sends a request and reads the answer at the same time, as servers may answer early.
 
@@ -60,9 +61,10 @@ async def exchange(
         parts: What follows; left where the server closes the connection.
         decided_after: The number of bytes after which the server knows enough to answer; None: all.
         patience: Seconds for all of it.
+        half_closes: Ends its own half of the connection when everything is sent.
     """
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=PIECE)
-    sender = _Sender(writer, decided_after)
+    sender = _Sender(writer, decided_after, half_closes=half_closes)
     sending = asyncio.ensure_future(sender.send(first, parts))
     try:
         async with asyncio.timeout(patience):
@@ -79,9 +81,12 @@ async def exchange(
 class _Sender:
     """Sends, and knows when the server had enough to answer."""
 
-    def __init__(self, writer: asyncio.StreamWriter, decided_after: int | None) -> None:
+    def __init__(
+        self, writer: asyncio.StreamWriter, decided_after: int | None, *, half_closes: bool
+    ) -> None:
         self._writer = writer
         self._decided_after = decided_after
+        self._half_closes = half_closes
         self._sent = 0
         self.decided: float | None = None
 
@@ -94,6 +99,8 @@ class _Sender:
             else:
                 for part in parts:
                     await self._write(part)
+            if self._half_closes:
+                self._writer.write_eof()
         self.decided = self.decided or time.monotonic()
 
     async def _write(self, part: bytes) -> None:

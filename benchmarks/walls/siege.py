@@ -75,7 +75,7 @@ async def send(wall: Wall, server: Besieged, plan: Plan) -> Row:
     """Sends a class and says what it did."""
     if wall.stage is None:
         return await _send(wall, server, plan, process=server.process, door=None)
-    with wall.stage(server.installed) as (process, door):
+    with wall.stage(server.installed, server.strangers.port) as (process, door):
         return await _send(wall, server, plan, process=process, door=door)
 
 

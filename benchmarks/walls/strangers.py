@@ -1,4 +1,4 @@
-"""The server of strangers: a model that keeps to nothing, and files behind links.
+"""The server of strangers: a model that keeps to nothing, files behind links, and a collector of traces.
 
 `python -m benchmarks.walls.strangers PORT`.
 """
@@ -47,6 +47,8 @@ async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 def _answer(path: str, body: bytes) -> AsyncIterator[bytes]:
     if path.endswith("/chat/completions"):
         return answer_to(body)
+    if path.endswith("/traces"):
+        return _collected(Random(body))
     if path.startswith("/file/"):
         return _file(int(path.split("/")[2]))
     if path.startswith("/endless"):
@@ -58,6 +60,28 @@ async def _file(seed: int) -> AsyncIterator[bytes]:
     """The file of a seed; whoever asks for it draws its kind from the same one."""
     _, data = await asyncio.to_thread(drawn_file, Random(seed))
     yield _PLAIN % (200, len(data)) + data
+
+
+async def _collected(random: Random) -> AsyncIterator[bytes]:
+    """What a collector may say instead of a word; some traces are taken as they should be."""
+    begun = b"HTTP/1.1 %d OK\r\nContent-Type: application/x-protobuf\r\n"
+    match random.randrange(7):
+        case 0:
+            yield _PLAIN % (200, 0)
+        case 1:
+            yield _PLAIN % (500, 2**20) + bytes(2**20)
+        case 2:
+            yield begun % 503 + b"Retry-After: 1000000\r\nContent-Length: 0\r\n\r\n"
+        case 3:
+            yield begun % 200 + b"X: y\r\n" * 50_000
+        case 4:
+            await asyncio.sleep(ENDLESS_SECONDS)
+        case 5:
+            async for part in _moved("/v1/traces"):
+                yield part
+        case _:
+            async for part in _endless():
+                yield part
 
 
 async def _endless() -> AsyncIterator[bytes]:

@@ -4,13 +4,18 @@ from collections import Counter
 from random import Random
 import re
 
+from django.conf import settings
+from django.test import RequestFactory
+from django.utils.datastructures import MultiValueDict
 import pytest
 
 from benchmarks.servers import POSTGRES, SQLITE, Deployment
 from benchmarks.walls.__main__ import send, tell
+from benchmarks.walls.admin_pages import MULTIPART, as_multipart
 from benchmarks.walls.arena import Arena, human
 from benchmarks.walls.bystander import Sample, Seen
-from benchmarks.walls.cases import WALLS
+from benchmarks.walls.cases import WALLS, heavy
+from benchmarks.walls.cases.sockets import BINARY, TEXT, frame
 from benchmarks.walls.hostile_html import REMOTE, faults_in
 from benchmarks.walls.misbehaviour import WAYS, Order
 from benchmarks.walls.noise import Look, Noise
@@ -39,8 +44,11 @@ def test_every_class_has_a_name_of_its_own_and_says_what_it_needs():
     assert [wall.name for wall in WALLS] == [
         *("files", "bodies", "histories", "models", "clients", "journal", "database", "size"),
         *("threading", "people", "restart", "texts", "html"),
+        *("unfinished", "bursts", "readers", "forms", "heavy", "lists", "tools", "sockets"),
+        *("imports", "collectors"),
     ]
-    assert [wall.name for wall in WALLS if not wall.fits(small)] == ["database", "restart"]
+    away = [wall.name for wall in WALLS if not wall.fits(small)]
+    assert away == ["database", "restart", "collectors"]
     assert all(wall.fits(large) for wall in WALLS)
 
 
@@ -129,8 +137,33 @@ def test_what_would_load_or_run_is_found(html):
     assert faults_in('<p style="color: red">4.5 %</p><img src="data:image/png;base64,AA">') == []
 
 
+def test_a_drawn_form_is_the_one_that_a_browser_would_send():
+    body = as_multipart({"name": 'a"\u5e74', "tags": ["1", "2"]}, files={"image": b"\x00\r\n--x"})
+    request = RequestFactory().generic("POST", "/", body, content_type=MULTIPART["Content-Type"])
+    assert MultiValueDict({"name": ['a"\u5e74'], "tags": ["1", "2"]}) == request.POST
+    assert request.FILES["image"].read() == b"\x00\r\n--x"
+
+
+def test_drawn_frames_are_those_of_a_websocket():
+    assert frame(TEXT, b"Hello") == b"\x81\x85" + bytes(4) + b"Hello"
+    assert frame(BINARY, b"x" * 300)[:4] == b"\x82\xfe\x01\x2c"
+    assert frame(BINARY, b"", flags=0, size=2**40)[:10] == b"\x02\xff" + (2**40).to_bytes(8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_heaviest_questions_are_as_large_as_bodies_may_be(seed):
+    size = len(heavy.drawn_question(Random(seed)))
+    assert heavy.LIMIT // 2 < size < settings.MAX_BODY_BYTES
+
+
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", ["bodies", "clients", "models", "texts"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("bodies", "clients", "models", "texts", "unfinished", "bursts", "readers", "forms"),
+        *("lists", "tools", "sockets", "imports"),
+    ],
+)
 def test_nobody_notices_a_few_cases_of_a_class(name):
     (wall,) = (wall for wall in WALLS if wall.name == name)
     (row,) = send([wall], Plan(seed=7, cases=2, alone=0.5), Deployment(SQLITE, 1))

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from benchmarks.processes import Process
 from benchmarks.proxy import Proxy
@@ -10,19 +11,34 @@ from benchmarks.servers import POSTGRES, Deployment, Installation
 from benchmarks.walls.arena import Arena
 from benchmarks.walls.cases import (
     bodies,
+    bursts,
     clients,
+    collectors,
     database,
     files,
+    forms,
+    heavy,
     histories,
     html,
+    imports,
     journal,
+    lists,
     models,
     people,
+    readers,
     restart,
     size,
+    sockets,
     texts,
     threading,
+    tools,
+    unfinished,
 )
+
+# What gives a class a server of its own: it is told of the port of the server of strangers.
+Stage: TypeAlias = Callable[
+    [Installation, int], AbstractContextManager[tuple[Process, Proxy | None]]
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +56,7 @@ class Wall:
     send: Callable[[Arena], Awaitable[None]]
     prepare: Callable[[Arena], Awaitable[None]] | None = None
     may_be_refused: bool = False
-    stage: Callable[[Installation], AbstractContextManager[tuple[Process, Proxy]]] | None = None
+    stage: Stage | None = None
     needs: str = ""
 
     def fits(self, deployment: Deployment) -> bool:
@@ -73,4 +89,14 @@ WALLS = (
     Wall(name="restart", send=restart.send, needs="two workers"),
     Wall(name="texts", send=texts.send),
     Wall(name="html", send=html.send),
+    Wall(name="unfinished", send=unfinished.send),
+    Wall(name="bursts", send=bursts.send),
+    Wall(name="readers", send=readers.send),
+    Wall(name="forms", send=forms.send),
+    Wall(name="heavy", send=heavy.send),
+    Wall(name="lists", send=lists.send),
+    Wall(name="tools", send=tools.send),
+    Wall(name="sockets", send=sockets.send),
+    Wall(name="imports", send=imports.send),
+    Wall(name="collectors", send=collectors.send, stage=collectors.stage, needs="PostgreSQL"),
 )

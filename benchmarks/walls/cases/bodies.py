@@ -6,7 +6,7 @@ from random import Random
 
 from benchmarks.upstream import LAST, http_chunk
 from benchmarks.walls.arena import JSON, Arena, spread
-from benchmarks.walls.sending import Reply, exchange, head
+from benchmarks.walls.sending import Reply, head
 
 AT_ONCE = 3
 METHODS = (
@@ -125,8 +125,7 @@ async def _left(arena: Arena, random: Random) -> None:
             yield b" " * (size // 100)
             await asyncio.sleep(0.05)
 
-    arena.sent += 1
-    await exchange(arena.port, first, slowly(), patience=random.uniform(0.1, 2))
+    await arena.leave(first, slowly(), patience=random.uniform(0.1, 2))
 
 
 def _filled(size: int) -> Iterator[bytes]:

@@ -5,20 +5,18 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 import json
 from random import Random
-import socket
 from typing import TypeAlias
 
 from benchmarks.walls.arena import JSON, Arena, human, spread
 from benchmarks.walls.misbehaviour import Order
 from benchmarks.walls.sending import head
+from benchmarks.walls.unhurried import PIECE, unhurried
 
 AT_ONCE = 8
 LARGEST = 8_000_000  # far more than the sockets between us hold
-SMALL_BUFFER = 4096  # of a socket; the system doubles it
 LEAVES_AFTER_SECONDS = 4.0
 GIVEN_UP_SECONDS = 30.0  # a client that has read nothing for so long
 MOST_SECONDS = 240.0
-_PIECE = 512
 Listens: TypeAlias = Callable[[Random, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -42,18 +40,11 @@ async def _ask(arena: Arena, random: Random, listens: Listens) -> None:
     )
     body = json.dumps({"messages": [human(f"Please {order}")]}).encode()
     first = head("POST", "/v1/copilots/wild/query", {**JSON, "Content-Length": str(len(body))})
-    with socket.socket() as own:
-        own.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL_BUFFER)
-        own.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(own, ("127.0.0.1", arena.port))
-        reader, writer = await asyncio.open_connection(sock=own, limit=_PIECE)
+    async with unhurried(arena.port) as (reader, writer):
         writer.write(first + body)
-        try:
-            with suppress(ConnectionError, TimeoutError):
-                async with asyncio.timeout(MOST_SECONDS):
-                    await listens(random, reader, writer)
-        finally:
-            writer.transport.abort()
+        with suppress(ConnectionError, TimeoutError):
+            async with asyncio.timeout(MOST_SECONDS):
+                await listens(random, reader, writer)
 
 
 async def _reads_nothing(
@@ -61,7 +52,7 @@ async def _reads_nothing(
 ) -> None:
     """Not one byte, for a while or until long after it was given up; then whatever there is."""
     await asyncio.sleep(random.choice((random.uniform(1, 10), GIVEN_UP_SECONDS + 15)))
-    while await reader.read(_PIECE):
+    while await reader.read(PIECE):
         pass
 
 
@@ -70,7 +61,7 @@ async def _reads_a_little(
 ) -> None:
     """Slower than any model speaks; then it leaves."""
     for _ in range(random.randint(1, 100)):
-        if not await reader.read(_PIECE):
+        if not await reader.read(PIECE):
             break
         await asyncio.sleep(0.05)
 
@@ -88,5 +79,5 @@ async def _says_that_it_leaves(
     """Ends its own half of the connection, and reads what still comes."""
     await asyncio.sleep(random.uniform(0, LEAVES_AFTER_SECONDS))
     writer.write_eof()
-    while await reader.read(_PIECE):
+    while await reader.read(PIECE):
         pass

@@ -17,7 +17,7 @@ from benchmarks.walls.copilots import BYSTANDER
 
 
 @contextmanager
-def stage(installed: Installation) -> Iterator[tuple[Process, Proxy]]:
+def stage(installed: Installation, _: int) -> Iterator[tuple[Process, Proxy]]:
     """A server of its own, whose database is behind a door."""
     with (
         behind_a_door(installed.database_url) as (door, url),

@@ -25,6 +25,8 @@ LARGEST = {
     "component": 900_000,
     "bytewise": 100_000,
     "brackets": 400_000,
+    "blank_lines": 12_000_000,
+    "stays_in_its_error": 100_000,
 }
 SMALL = 1000
 MOST_TOOLS = 20_000
