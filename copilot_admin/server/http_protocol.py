@@ -37,11 +37,11 @@ HEAD_SECONDS = 20.0
 LINGERING_SECONDS = 5.0
 
 
-def _answer(status: str, *, detail: str, code: str) -> bytes:
+def _answer(status: str, *, detail: str, code: str, header: str = "") -> bytes:
     body = json.dumps({"detail": detail, "code": code}).encode()
     head = (
         f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncache-control: no-store\r\n"
-        f"connection: close\r\ncontent-length: {len(body)}\r\n\r\n"
+        f"{header}connection: close\r\ncontent-length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body
 
@@ -62,6 +62,7 @@ _BUSY = _answer(
     detail="The server is receiving too many requests with long headers at once. Try again in a few "
     "seconds.",
     code="busy",
+    header="retry-after: 5\r\n",
 )
 _TOO_SMALL = _answer(
     "400 Bad Request",
