@@ -20,6 +20,7 @@ from copilot_admin.edge.asgi_types import App  # noqa: E402
 from copilot_admin.edge.bodies import BodyLimits  # noqa: E402
 from copilot_admin.edge.cors import Cors  # noqa: E402
 from copilot_admin.edge.django_handler import Handler  # noqa: E402
+from copilot_admin.edge.fair_starts import FairStarts  # noqa: E402
 from copilot_admin.edge.header_limits import HeaderLimits  # noqa: E402
 from copilot_admin.edge.ids import RequestIds  # noqa: E402
 from copilot_admin.edge.lifespan import Lifespan  # noqa: E402
@@ -73,7 +74,7 @@ def _build() -> App:
     app = WithoutStraySlashes(app)
     app = WithoutClientRootPath(app)
     app = RequestCounts(app, counter) if counter else app
-    return Lifespan(app, start=housekeeping.start, stop=housekeeping.stop)
+    return Lifespan(FairStarts(app), start=housekeeping.start, stop=housekeeping.stop)
 
 
 application = _build()

@@ -35,11 +35,6 @@ def is_component_api(path: str) -> bool:
     return path.startswith(COMPONENT_PATH)
 
 
-def may_stream(path: str) -> bool:
-    """Whether what answers a path may be a stream."""
-    return is_query(path) or is_component_api(path)
-
-
 def header(scope: Scope, name: bytes) -> bytes | None:
     """The first value of a request header, given in lower case."""
     for key, value in scope["headers"]:

@@ -1,18 +1,19 @@
-"""Lets all streams end on one thread, instead of on a new one each.
+"""Lets all that programs ask for end on one thread, instead of on a new one each.
 
 Django closes every response on a thread, and makes one for each request: two starts of a thread
-for a stream that otherwise needs none.
+for what otherwise needs none.
 """
 
 from concurrent.futures import ThreadPoolExecutor
 
 from asgiref.sync import ThreadSensitiveContext
 
-from copilot_admin.edge.asgi_types import App, Receive, Scope, Send, may_stream
+from copilot_admin.edge.asgi_types import App, Receive, Scope, Send
+from copilot_admin.edge.pages_middleware import is_for_machines
 
 
 class SharedRequestEnd:
-    """ASGI middleware for what may stream; everything else keeps a thread of its own for its views."""
+    """ASGI middleware for the API and health; pages keep a thread of their own for their views."""
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -20,7 +21,7 @@ class SharedRequestEnd:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
-        if scope["type"] != "http" or not may_stream(scope["path"]):
+        if scope["type"] != "http" or not is_for_machines(scope["path"]):
             await self.app(scope, receive, send)
             return
         async with ThreadSensitiveContext(executor=self.executor):

@@ -2,19 +2,19 @@
 
 import pytest
 
-from copilot_admin.edge.asgi_types import is_api, is_component_api, is_query, may_stream
+from copilot_admin.edge.asgi_types import is_api, is_component_api, is_query
 from copilot_admin.edge.pages_middleware import is_for_machines
 
-KINDS = (is_api, is_query, is_component_api, may_stream, is_for_machines)
+KINDS = (is_api, is_query, is_component_api, is_for_machines)
 
 
 @pytest.mark.parametrize(
     ("path", "kinds"),
     [
-        ("/v1/copilots/news/query", {is_api, is_query, may_stream, is_for_machines}),
+        ("/v1/copilots/news/query", {is_api, is_query, is_for_machines}),
         ("/v1/copilots/news/image", {is_api, is_for_machines}),
         ("/v1/others/query", {is_api, is_for_machines}),
-        ("/v2/components", {is_api, is_component_api, may_stream, is_for_machines}),
+        ("/v2/components", {is_api, is_component_api, is_for_machines}),
         ("/copilots.json", {is_api, is_for_machines}),
         ("/agents.json", {is_api, is_for_machines}),
         ("/healthz", {is_for_machines}),

@@ -330,6 +330,22 @@ def test_several_workers_share_one_socket(served):
     assert [(kind, config.workers) for kind, config in served[1:]] == [("several", 2)]
 
 
+def test_the_socket_is_listened_at_more_than_once(monkeypatch):
+    """The event loop takes one connection from each in a round."""
+    heard: list[tuple[int, Any]] = []
+
+    def run(_: uvicorn.Server, sockets: list[socket.socket]) -> None:
+        heard.extend((one.fileno(), one.getsockname()) for one in sockets)
+
+    monkeypatch.setattr(uvicorn.Server, "run", run)
+    monkeypatch.setattr(os, "umask", lambda mask: mask)
+    with serving.listen("127.0.0.1", 0) as listener:
+        serving.serve(listener)
+        address = listener.getsockname()
+    assert [where for _, where in heard] == [address] * serving.EARS
+    assert len({number for number, _ in heard}) == serving.EARS
+
+
 def test_worker_that_is_busy_for_seconds_is_not_killed(served):
     with serving.listen("127.0.0.1", 0) as listener:
         serving.serve(listener, workers=2)
