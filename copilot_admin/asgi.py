@@ -16,6 +16,7 @@ from copilot_admin.answering.oversized_bodies import record_oversized  # noqa: E
 from copilot_admin.answering.watching import websocket_urlpatterns  # noqa: E402
 from copilot_admin.api.questions import Questions  # noqa: E402
 from copilot_admin.edge.allowed_origins import ALLOWED_ORIGINS  # noqa: E402
+from copilot_admin.edge.answers_in_turn import AnswersInTurn  # noqa: E402
 from copilot_admin.edge.asgi_types import App  # noqa: E402
 from copilot_admin.edge.bodies import BodyLimits  # noqa: E402
 from copilot_admin.edge.cors import Cors  # noqa: E402
@@ -53,7 +54,7 @@ def _build() -> App:
     keep_start_in_event_loop()
     app: App = ProtocolTypeRouter(
         {
-            "http": static_files(cast(App, django_application)),
+            "http": static_files(AnswersInTurn(cast(App, django_application))),
             "websocket": SameOriginSockets(
                 SessionMiddlewareStack(URLRouter(websocket_urlpatterns))
             ),

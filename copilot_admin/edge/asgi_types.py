@@ -15,6 +15,7 @@ App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 
 REQUEST_ID_KEY = "copilot_admin.request_id"  # in the scope, of requests of the component API
+HANG_UP_KEY = "copilot_admin.hang_up"  # in the scope: what ends the connection of a slow client
 API_PATHS = ("/v1/", "/v2/")
 COMPONENT_PATH = "/v2/"
 DISCOVERY_PATHS = ("/copilots.json", "/agents.json")

@@ -93,7 +93,7 @@ class BodyLimits:
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, share: Share) -> None:
         incoming = Incoming(receive)
-        boundary = None if _is_log_in(scope) else form_boundary(scope)
+        boundary = None if is_log_in(scope) else form_boundary(scope)
         try:
             body = await self._read(scope, incoming, boundary=boundary, share=share)
         except ClientLeft:
@@ -169,7 +169,7 @@ class BodyLimits:
         return into.whole()
 
 
-def _is_log_in(scope: Scope) -> bool:
+def is_log_in(scope: Scope) -> bool:
     """Whether a form is one of those that are there for everybody."""
     path: str = scope["path"]
     return path.startswith(LOG_IN_PATHS)
@@ -177,7 +177,7 @@ def _is_log_in(scope: Scope) -> bool:
 
 def _most_kept(scope: Scope) -> int | None:
     """How much of a form there may be, where that is less than of any body."""
-    if _is_log_in(scope):
+    if is_log_in(scope):
         return LOG_IN_BYTES
     return ENCODED_BYTES if is_encoded(scope) else None
 

@@ -1,5 +1,7 @@
 """The room that request bodies of a process share; who finds none waits, and sends no further.
 
+Answers have a room of the same kind, in which they wait to be taken (`answers_in_turn`).
+
 Small bodies have some of their own, those of the usual size some beside the large ones.
 
 A body is counted from its first byte until its answer begins. For the one of which most has come the
@@ -34,10 +36,12 @@ class Share:
     Attributes:
         size: As it is counted.
         wanted: The size for which there was no room, when it waits.
-        came: Bytes that were received; also of what is not kept.
+        came: Bytes that were received, also of what is not kept; of an answer, those that were taken.
+        is_whole: It has its size at once, and grows no further.
     """
 
-    def __init__(self, room: "BodyRoom", *, weight: int = 1) -> None:
+    def __init__(self, room: "BodyRoom", *, weight: int = 1, is_whole: bool = False) -> None:
+        self.is_whole = is_whole
         self._room = room
         self._weight = weight
         self._put_out: Callable[[], None] | None = None
@@ -94,26 +98,36 @@ class BodyRoom:
     Args:
         largest: The most bytes that a body may have, or is counted with.
         most: Bytes of all of them together.
+        most_waiting: How many may wait.
     """
 
-    def __init__(self, *, largest: int, most: int, seconds: float = PATIENCE_SECONDS) -> None:
+    def __init__(
+        self,
+        *,
+        largest: int,
+        most: int,
+        seconds: float = PATIENCE_SECONDS,
+        most_waiting: int = MOST_WAITING,
+    ) -> None:
         self.taken = 0
         self.most = most
         self._small = 0  # of what is taken, by small bodies
         self._largest = largest
         self._seconds = seconds
+        self._most_waiting = most_waiting
         self._coming: set[Share] = set()
         self._waiting: dict[Share, asyncio.Future[None]] = {}
         self._watch: asyncio.TimerHandle | None = None  # while somebody waits
 
     @contextmanager
-    def share(self, *, weight: int = 1) -> Iterator[Share]:
+    def share(self, *, weight: int = 1, is_whole: bool = False) -> Iterator[Share]:
         """What a request takes of it while the block lasts.
 
         Args:
             weight: Bytes of memory for one of the body.
+            is_whole: It is there already, and will not grow.
         """
-        share = Share(self, weight=weight)
+        share = Share(self, weight=weight, is_whole=is_whole)
         try:
             yield share
         finally:
@@ -145,7 +159,7 @@ class BodyRoom:
     async def _wait(self, share: Share, size: int) -> None:
         share.rest()
         share.wanted = size
-        if len(self._waiting) >= MOST_WAITING:
+        if len(self._waiting) >= self._most_waiting:
             raise _no_room()
         try:
             async with asyncio.timeout(self._seconds):
@@ -190,7 +204,7 @@ class BodyRoom:
         taken = self.taken + size - share.size
         if size <= USUAL_BYTES:
             return taken <= self.most + ROOM_OF_USUAL
-        large = (one for one in self._coming if one.size > USUAL_BYTES)
+        large = (one for one in self._coming if one.size > USUAL_BYTES and not one.is_whole)
         first = max(large, key=lambda one: one.size, default=share)
         rest = 0 if share is first else self._largest - first.size
         return taken + rest <= self.most
@@ -198,7 +212,8 @@ class BodyRoom:
 
 def _no_room() -> Unavailable:
     return Unavailable(
-        "The server is receiving too much at once. Try again in a few seconds.", code="busy"
+        "The server is receiving or sending too much at once. Try again in a few seconds.",
+        code="busy",
     )
 
 

@@ -14,11 +14,11 @@ from typing import IO, Any
 
 from django.core.exceptions import RequestAborted, RequestDataTooBig
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
-from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.template.response import TemplateResponse
 from django.utils.datastructures import MultiValueDict
 
-from copilot_admin.edge.asgi_types import Message, Receive, Scope, is_api
+from copilot_admin.edge.asgi_types import Message, Receive, Scope, Send, is_api
 
 # Ten forms of thousands of fields, each read in its own thread, held the event loop up for a second:
 # so many threads wanted the interpreter's lock before it.
@@ -81,6 +81,12 @@ class Handler(ASGIHandler):
                 response.context_data = None
                 gc.collect()  # some 50 ms; to draw the page took longer
             return response
+
+    async def send_response(self, response: HttpResponseBase, send: Send) -> None:
+        """Sends an answer, with its length where that is known."""
+        if isinstance(response, HttpResponse) and response.content:
+            response.headers.setdefault("Content-Length", str(len(response.content)))
+        await super().send_response(response, send)  # type: ignore[arg-type]  # messages are only read
 
     async def read_body(self, receive: Receive) -> IO[Any]:  # type: ignore[override]  # any file will do
         """The body as a file, without a copy where it came in one message.

@@ -8,7 +8,9 @@ goes on.
 
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
+from copilot_admin.server.slow_takers import TakenInTime
 
 # What the parser is handed at once where a request may end and another begin. Such a piece holds some
 # dozen of the shortest.
@@ -18,7 +20,7 @@ CHUNKED_PIECE_BYTES = 4096  # of a body of which nobody knows the end
 MOST_HELD_BYTES = 64 * 1024
 
 
-class EarlyRequests(HttpToolsProtocol):
+class EarlyRequests(TakenInTime):
     """The stock protocol with a place for bytes whose time has not come.
 
     Attributes:

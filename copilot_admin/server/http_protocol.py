@@ -14,6 +14,7 @@ names a user lets trailers pass.
 import asyncio
 import json
 
+from copilot_admin.edge.asgi_types import HANG_UP_KEY
 from copilot_admin.edge.header_limits import MOST_HEADER_BYTES, MOST_HEADERS
 from copilot_admin.edge.proxy_headers import PEER_KEY
 from copilot_admin.server.early_requests import EarlyRequests
@@ -116,6 +117,7 @@ class BoundedHeads(EarlyRequests):
         super().on_message_begin()
         if self.client is not None:  # before any middleware makes another of it
             self.scope[PEER_KEY] = self.client[0]  # type: ignore[literal-required]  # ours
+        self.scope[HANG_UP_KEY] = self.transport.abort  # type: ignore[literal-required]  # ours
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A line of the head; those of trailers come here too (RFC 9110, 6.5.1)."""

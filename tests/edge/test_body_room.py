@@ -26,9 +26,9 @@ def small_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(body_room, name, size)
 
 
-def shared(scenario: Callable[[BodyRoom], Awaitable[None]]) -> BodyRoom:
+def shared(scenario: Callable[[BodyRoom], Awaitable[None]], *, waiting: int = 200) -> BodyRoom:
     """A room after something went on in it, as fast as it can."""
-    room = BodyRoom(largest=LARGEST, most=MOST)
+    room = BodyRoom(largest=LARGEST, most=MOST, most_waiting=waiting)
 
     async def going_on() -> None:
         await scenario(room)
@@ -106,7 +106,10 @@ def test_who_finds_no_room_for_a_quarter_of_a_minute_is_put_off():
         for _ in range(2):
             await Share(room).grow(LARGEST, came=LARGEST)
         began = asyncio.get_running_loop().time()
-        with room.share() as share, pytest.raises(Unavailable, match="receiving too much"):
+        with (
+            room.share() as share,
+            pytest.raises(Unavailable, match="receiving or sending too much"),
+        ):
             await share.grow(4, came=4)
         assert asyncio.get_running_loop().time() - began == 15
 
@@ -182,22 +185,20 @@ def test_small_bodies_are_in_nobodys_way_who_wants_more():
     shared(scenario)
 
 
-def test_of_very_many_the_last_are_put_off_at_once(monkeypatch):
-    monkeypatch.setattr(body_room, "MOST_WAITING", 2)
-
+def test_of_very_many_the_last_are_put_off_at_once():
     async def scenario(room: BodyRoom) -> None:
         for _ in range(2):
             await Share(room).grow(LARGEST, came=LARGEST)
         waiting_ones = [asyncio.ensure_future(waits(room, 9)) for _ in range(2)]
         await asyncio.sleep(0)
         began = asyncio.get_running_loop().time()
-        with pytest.raises(Unavailable, match="receiving too much"):
+        with pytest.raises(Unavailable, match="receiving or sending too much"):
             await waits(room, 9)
         assert asyncio.get_running_loop().time() == began
         for one in waiting_ones:
             one.cancel()
 
-    shared(scenario)
+    shared(scenario, waiting=2)
 
 
 def test_a_body_that_grows_is_a_small_one_no_longer():

@@ -204,3 +204,15 @@ def test_forms_are_read_one_after_the_other(monkeypatch):
     with ThreadPoolExecutor(4) as threads:
         assert [*threads.map(read, range(200))] == [QueryDict()] * 200
     assert set(at_once) == {1}
+
+
+def test_an_answer_tells_its_length_to_whoever_counts_what_waits():
+    class Answers(Handler):
+        async def get_response_async(self, request: HttpRequest) -> HttpResponse:
+            return HttpResponse(b"12345" if request.path == "/healthz" else b"", status=200)
+
+    def lengths(path: str) -> list[str]:
+        answer = call(Answers(), scope(path, headers={"Host": "testserver"}))
+        return [value for name, value in answer.headers if name == "content-length"]
+
+    assert (lengths("/healthz"), lengths("/readyz")) == (["5"], [])

@@ -31,7 +31,8 @@ class Wire:
     def __init__(self) -> None:
         self.written = b""
         self.ended = False
-        self.closed = self.closed_at_once = False
+        self.closed = self.closed_at_once = self.aborted = False
+        self.untaken = 0
 
     def write(self, data: bytes) -> None:
         assert not self.ended
@@ -46,6 +47,12 @@ class Wire:
 
     def close(self) -> None:
         self.closed = True
+
+    def abort(self) -> None:
+        self.aborted = True
+
+    def get_write_buffer_size(self) -> int:
+        return self.untaken
 
     def is_closing(self) -> bool:
         return self.closed
