@@ -36,7 +36,7 @@ def test_starting_loads_the_providers_and_puts_in_order_what_another_process_lef
         calls.append(f"spool, {most}")
         return left.pop(0) if left else 0
 
-    monkeypatch.setattr(housekeeping, "replay_spool", replay_spool)
+    monkeypatch.setattr(duties, "replay_spool", replay_spool)
     monkeypatch.setattr(housekeeping, "reap", lambda *, every_other_boot: calls.append("reaped"))
     monkeypatch.setattr(housekeeping, "drain_on_signal", lambda: calls.append("signals"))
     monkeypatch.setattr(housekeeping, "WORKERS", FileProcesses(calls))
@@ -54,7 +54,7 @@ def test_starting_loads_the_providers_and_puts_in_order_what_another_process_lef
     asyncio.run(scenario())
     assert calls == [
         *("signals", "files can be read", "loaded", "cleaned"),
-        *[f"spool, {housekeeping.REPLAYED_AT_ONCE}"] * 3,
+        *[f"spool, {duties.REPLAYED_AT_ONCE}"] * 3,
         *("reaped", "last try", "no file is read"),
     ]
 
@@ -64,7 +64,7 @@ def test_a_start_without_a_database_is_one_sentence(monkeypatch, failure):
     def fail(*, most: int) -> None:
         raise failure("database disk image is malformed")
 
-    monkeypatch.setattr(housekeeping, "replay_spool", fail)
+    monkeypatch.setattr(duties, "replay_spool", fail)
     with pytest.raises(ConfigurationError) as refused:
         asyncio.run(housekeeping.start())
     assert len(refused.value.public.splitlines()) == 1
