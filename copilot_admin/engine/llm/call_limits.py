@@ -1,9 +1,13 @@
 """How many tools one answer of a model may call, and how much it may write for them."""
 
 from copilot_admin.errors import LimitReached
+from protocol.strict_json import has_more_tokens
 
 MOST_CALLS = 128  # the most tools that OpenAI lets a request offer
 MOST_ARGUMENT_BYTES = 1024 * 1024
+# Of one call, counted as those of a body are. A megabyte of wrong rows is 400,000, and to say of each what
+# is wrong holds the interpreter for more than a second; a table of 2,000 rows of ten columns is half of this.
+MOST_ARGUMENT_VALUES = 100_000
 LONGEST_NAME = 200  # characters of a name or an id; OpenAI allows 64 and 40
 
 
@@ -39,3 +43,16 @@ class CallLimits:
                 "The model wrote more than 1 MB of arguments for the tools it called, so the answer "
                 "was ended. Ask for less at once."
             )
+
+
+def check_values(arguments: str) -> None:
+    """Looks how much is to be made of the arguments of one call, before anything reads them.
+
+    Raises:
+        LimitReached: They have too many values.
+    """
+    if has_more_tokens(arguments.encode("utf-8", "surrogatepass"), MOST_ARGUMENT_VALUES):
+        raise LimitReached(
+            f"The model wrote more than {MOST_ARGUMENT_VALUES:,} values as the arguments of one tool, "
+            "so the answer was ended. Ask for less at once."
+        )

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 import json
 
-from copilot_admin.engine.llm.call_limits import LONGEST_NAME, CallLimits
+from copilot_admin.engine.llm.call_limits import LONGEST_NAME, CallLimits, check_values
 from copilot_admin.engine.llm.foreign_answers import not_understood
 from copilot_admin.engine.values.model_call import ToolCall
 from protocol.json import Json
@@ -53,13 +53,20 @@ class ToolFragments:
             call.arguments.append(arguments)
 
     def calls(self) -> tuple[ToolCall, ...]:
-        """The calls so far; one without an id of its own gets one, since the result must name it."""
+        """The calls so far; one without an id of its own gets one, since the result must name it.
+
+        Raises:
+            LimitReached: The arguments of one have too many values.
+        """
         named = [call for call in self._calls if call.name]
         ids = _distinct([call.id for call in named])
-        return tuple(
+        calls = tuple(
             ToolCall(id=id, name=call.name, arguments="".join(call.arguments))
             for id, call in zip(ids, named, strict=True)
         )
+        for call in calls:
+            check_values(call.arguments)
+        return calls
 
     def _call(self, index: int | None, *, id: str, name: str) -> _Call:
         newest = self._calls[-1] if self._calls else None

@@ -1,10 +1,11 @@
 """What the rehearsal model does next: a pure function of what it was given."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 import json
 import re
 
+from copilot_admin.engine.tools.chart import MAX_SERIES
 from copilot_admin.engine.values.model_call import (
     ModelCall,
     ModelMessage,
@@ -21,10 +22,12 @@ _BLOCK_START = re.compile(r'<data source=("(?:[^"\\\n]|\\.)*+")[^\n]*+(?<=>)\n')
 _BEGINS = "<data source="
 _BLOCK_END = "\n</data>"
 _CHART_TYPES = ("line", "scatter", "pie", "donut", "bar")
+_ONE_JOINT = str.maketrans("- ", "__")
 _ANY_CASE = re.IGNORECASE | re.DOTALL
 _MAX_ROWS = 200
 _EXCERPT = 300  # characters
 _LONGEST_QUESTION = 100_000  # characters; nobody rehearses with more
+_MOST_NAMES = 500  # tools or skills that are looked for in a question; each is one look through it
 
 Row = Mapping[str, str | int | float | bool | None]
 
@@ -109,11 +112,24 @@ def _next_arguments(scene: Scene) -> tuple[str, JsonObject] | None:
     for name, arguments_from in _DRAWN.items():
         if name in question and scene.may(name) and rows is not None:
             return name, arguments_from(rows, question)
-    for tool in scene.tools:
-        words = None if tool.name in _BY_OWN_RULES else _words_for(tool.name, scene.question)
+    others = [one for one in scene.tools[:_MOST_NAMES] if one.name not in _BY_OWN_RULES]
+    said = _named([one.name for one in others], scene.question)
+    for tool in others:
+        words = _words_for(tool.name, scene.question) if tool.name in said else None
         if words is not None and scene.may(tool.name):
             return tool.name, _plausible(tool.parameters, words)
     return None
+
+
+def _named(names: Collection[str], question: str) -> Set[str]:
+    """Those that may be named in a question: for these alone an expression is made, which costs more."""
+    text = _joined(question)
+    return {name for name in names if _joined(name) in text}
+
+
+def _joined(text: str) -> str:
+    """A text in which the words of a name are written in one way."""
+    return text.lower().translate(_ONE_JOINT)
 
 
 def _answer(scene: Scene) -> str:
@@ -150,7 +166,7 @@ def _chart(given: Given, question: str) -> JsonObject:
     label = next((one for one in columns if one not in numbers), columns[0])
     if kind == "scatter" and numbers:
         label = numbers[0]
-    values = [one for one in numbers if one != label] or numbers or columns[:1]
+    values = ([one for one in numbers if one != label] or numbers or columns[:1])[:MAX_SERIES]
     return {
         "name": given.source or "Data",
         "description": f"{given.source} as a {kind} chart.",
@@ -167,8 +183,11 @@ _BY_OWN_RULES = frozenset({*_DRAWN, GET_WIDGET_DATA, GET_SKILL_CONTENT})
 
 def _wanted_skill(scene: Scene) -> str:
     """The skill that the question names, by its slug or its words; the first where it says "skill"."""
-    slugs = [str(one["slug"]) for one in scene.skills]
-    named = (slug for slug in slugs if _words_for(slug.replace("-", "_"), scene.question))
+    slugs = [str(one["slug"]) for one in scene.skills[:_MOST_NAMES]]
+    said = _named(slugs, scene.question)
+    named = (
+        one for one in slugs if one in said and _words_for(one.replace("-", "_"), scene.question)
+    )
     first = slugs[0] if slugs and "skill" in scene.question.lower() else ""
     return next(named, first)
 

@@ -14,7 +14,7 @@ from contextlib import aclosing
 from dataclasses import replace
 import json
 
-from copilot_admin.engine.llm.call_limits import LONGEST_NAME, CallLimits
+from copilot_admin.engine.llm.call_limits import LONGEST_NAME, CallLimits, check_values
 from copilot_admin.engine.values.model_call import (
     ALIVE,
     Alive,
@@ -103,7 +103,7 @@ class ToolBlocks:
         """What is certain after the next piece; the beginning of a block is held back.
 
         Raises:
-            LimitReached: There are too many calls, or too much was written for them.
+            LimitReached: There are too many calls, or too much or too many values were written for them.
         """
         text, start = self._held + text, 0
         while (end := text.find(self._mark, start)) >= 0:
@@ -148,6 +148,7 @@ class ToolBlocks:
 
     def _call(self, block: str) -> ToolCall:
         self._limits.count_call()
+        check_values(block)
         self._calls += 1
         name, arguments = _read_block(block)
         return ToolCall(id=f"text{self._calls:05}", name=name[:LONGEST_NAME], arguments=arguments)

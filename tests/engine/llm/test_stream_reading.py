@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import pytest
 
 from copilot_admin.engine.llm import data_lines
-from copilot_admin.engine.llm.call_limits import MOST_CALLS
+from copilot_admin.engine.llm.call_limits import MOST_ARGUMENT_VALUES, MOST_CALLS
 from copilot_admin.engine.llm.chat_chunks import ChunkReader, StreamError
 from copilot_admin.engine.llm.chat_request import request_body
 from copilot_admin.engine.llm.data_lines import (
@@ -483,6 +483,24 @@ def test_a_megabyte_of_arguments_is_taken_and_no_more(piece):
     assert sum(len(call.arguments) for call in collected.calls()) == 1024 * len(piece)
     with pytest.raises(LimitReached, match="more than 1 MB of arguments"):
         collected.add(part(0, None, None, "x"))
+
+
+def test_a_hundred_thousand_values_are_taken_for_one_call_and_no_more():
+    def collected(values: int) -> ToolFragments:
+        of = ToolFragments()
+        for number in range(2):
+            of.add(part(number, None, "table", "[" + "0," * (values - 3) + "0]"))
+        return of
+
+    assert len(collected(MOST_ARGUMENT_VALUES).calls()) == 2
+    with pytest.raises(LimitReached, match="more than 100,000 values"):
+        collected(MOST_ARGUMENT_VALUES + 1).calls()
+
+
+def test_signs_within_texts_of_arguments_are_no_values():
+    collected = ToolFragments()
+    collected.add(part(0, "c", "html", json.dumps({"html": "[{,:" * 100_000})))
+    assert [call.id for call in collected.calls()] == ["c"]
 
 
 def test_empty_fragments_without_end_take_no_room():

@@ -190,6 +190,13 @@ def test_more_blocks_than_calls_are_allowed_end_the_answer():
     assert "more than 128 tools" in error.public
 
 
+def test_a_block_of_too_many_values_ends_the_answer():
+    rows = "[" + "0," * 100_000 + "0]"
+    seen, error = until_error(text(f'```tool\n{{"name": "table", "arguments": {rows}}}\n```'))
+    assert [one for one in seen if one is not ALIVE] == []
+    assert "more than 100,000 values" in error.public
+
+
 @pytest.mark.parametrize("pieces", [1, 64])
 def test_block_without_end_ends_the_answer_at_a_megabyte(pieces):
     size = MOST_ARGUMENT_BYTES // pieces

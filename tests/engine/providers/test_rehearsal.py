@@ -3,6 +3,7 @@ import json
 
 import pytest
 
+from copilot_admin.engine.llm import rehearsal_script
 from copilot_admin.engine.llm.rehearsal_script import next_move
 from copilot_admin.engine.providers.rehearsal import Rehearsal
 from copilot_admin.engine.values.model_call import (
@@ -234,6 +235,34 @@ def test_a_tool_is_told_what_follows_its_name(question, said):
     move = moved(question, *tools)
     assert isinstance(move, ToolCall)
     assert json.loads(move.arguments) == {"text": said}
+
+
+def test_of_thousands_of_tools_only_those_that_are_named_are_looked_for_with_an_expression(
+    monkeypatch,
+):
+    made: list[str] = []
+    words_for = rehearsal_script._words_for
+
+    def noted(tool: str, question: str) -> str | None:
+        made.append(tool)
+        return words_for(tool, question)
+
+    monkeypatch.setattr(rehearsal_script, "_words_for", noted)
+    tools = [
+        ToolSchema(name=f"tool_{number}", description="", parameters={}) for number in range(20_000)
+    ]
+    assert moved("Ask Tool 17: now", *tools) == ToolCall(
+        id="rehearse1", name="tool_17", arguments="{}"
+    )
+    assert made == ["tool_1", "tool_17"]
+
+
+def test_a_chart_of_many_columns_of_numbers_has_as_many_lines_as_one_may_have():
+    row = {f"c{number}": number for number in range(30)}
+    (artifact,) = (
+        event for event in answered(with_rows("chart", [row])) if isinstance(event, MessageArtifact)
+    )
+    assert artifact.chart_params["yKey"] == [f"c{number}" for number in range(1, 21)]
 
 
 def test_a_name_within_a_word_calls_nothing():
