@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from urllib.parse import urlsplit
 
+from copilot_admin.config.addresses import parts_of
 from copilot_admin.config.env import BadSetting, Environment
 from copilot_admin.config.key_sets import PUBLIC, SHARED, KeySet, NoKeys, read_key, read_key_set
 from copilot_admin.config.networks import Network, networks
@@ -172,14 +172,10 @@ def _address(text: str, *, production: bool) -> str:
     """The address of the key set: whoever can change what comes from there can be anybody."""
     if not text:
         return ""
-    try:
-        parts = urlsplit(text)
-        host = parts.hostname or ""
-    except ValueError:
-        host = ""
-    if not host or parts.scheme not in ("http", "https"):
+    parts = parts_of(text)
+    if not parts.hostname or parts.scheme not in ("http", "https"):
         raise BadSetting("COPILOT_USER_JWKS_URL is no web address. Use https://…/jwks.json.")
-    if production and parts.scheme != "https" and host not in _HERE:
+    if production and parts.scheme != "https" and parts.hostname not in _HERE:
         raise BadSetting(
             "COPILOT_USER_JWKS_URL is not https: who changes the keys on their way can be anybody."
         )

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import urlsplit
 
+from copilot_admin.config.addresses import parts_of
 from copilot_admin.config.env import BadSetting
 
 STDOUT: Literal["stdout"] = "stdout"
@@ -31,12 +31,7 @@ def destination_in(text: str) -> Destination | None:
         return None
     if text == STDOUT:
         return STDOUT
-    wrong = BadSetting("COPILOT_AUDIT_LOG is not understood. Use stdout or syslog://host:514.")
-    try:
-        parts = urlsplit(text)
-        port = SYSLOG_PORT if parts.port is None else parts.port
-    except ValueError:
-        raise wrong from None
-    if parts.scheme != "syslog" or not parts.hostname or not port or parts.path.strip("/"):
-        raise wrong
-    return SyslogServer(parts.hostname, port)
+    parts = parts_of(text)
+    if parts.scheme != "syslog" or not parts.hostname or parts.path.strip("/"):
+        raise BadSetting("COPILOT_AUDIT_LOG is not understood. Use stdout or syslog://host:514.")
+    return SyslogServer(parts.hostname, parts.port or SYSLOG_PORT)

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
+from copilot_admin.config.addresses import parts_of
 from copilot_admin.config.env import BadSetting
 
 PROTOCOL = "http/protobuf"
@@ -41,12 +42,8 @@ def check_collector(collector: Collector, *, protocol: str) -> Collector:
     """
     if not collector.is_there:
         return collector
-    try:
-        parts = urlsplit(collector.address)
-        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_url = False
-    if not is_url:
+    parts = parts_of(collector.address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
         raise BadSetting(
             "OTEL_EXPORTER_OTLP_ENDPOINT is no URL. Use one such as http://collector:4318."
         )

@@ -10,6 +10,7 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off"})
+_LONGEST_HALF = 400  # characters, twice as long as any sentence of ours is after its value
 
 
 class BadSetting(SystemExit):
@@ -20,8 +21,8 @@ class BadSetting(SystemExit):
     """
 
     def __init__(self, sentence: str) -> None:
-        super().__init__(sentence)
-        self.sentence = sentence
+        self.sentence = _in_one_line(sentence)
+        super().__init__(self.sentence)
 
 
 class Environment:
@@ -31,8 +32,15 @@ class Environment:
         self.variables = variables
 
     def text(self, name: str, default: str = "") -> str:
-        """The text of a variable, without the space around it."""
-        return self.variables.get(name, "").strip() or default
+        """The text of a variable, without the space around it.
+
+        Raises:
+            BadSetting: It has bytes that are no UTF-8, which Python keeps as halves of characters.
+        """
+        text = self.variables.get(name, "").strip() or default
+        if not text.isascii() and any(0xD800 <= ord(sign) <= 0xDFFF for sign in text):
+            raise BadSetting(f"{name} has bytes that are no UTF-8. Write it anew in UTF-8.")
+        return text
 
     def secret(self, name: str) -> str:
         """A secret, from the variable or from the file that `<name>_FILE` names.
@@ -106,6 +114,13 @@ class Environment:
 def process_environment() -> Environment:
     """The variables of this process."""
     return Environment(os.environ)
+
+
+def _in_one_line(sentence: str) -> str:
+    """A sentence without the middle of an endless value that it repeats: its end says what to do."""
+    if len(sentence) <= 2 * _LONGEST_HALF:
+        return sentence
+    return f"{sentence[:_LONGEST_HALF]} … {sentence[-_LONGEST_HALF:]}"
 
 
 def _split(text: str) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 import re
 from types import MappingProxyType
-from urllib.parse import urlsplit
 
+from copilot_admin.config.addresses import parts_of
 from copilot_admin.config.env import BadSetting, Environment
 from copilot_admin.config.networks import Network, networks
 from copilot_admin.config.role_names import Role
@@ -194,7 +194,7 @@ def _check_whole(first: str, value: str, others: Mapping[str, object]) -> None:
 
 
 def _check_issuer(issuer: str, *, production: bool) -> None:
-    parts = urlsplit(issuer)
+    parts = parts_of(issuer)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
         raise BadSetting(
             f"COPILOT_OIDC_ISSUER is {issuer!r}. Use an address such as https://login.example.com."

@@ -1,7 +1,6 @@
 """Which hosts this service answers for, and which web pages of other origins may call it."""
 
-from urllib.parse import urlsplit
-
+from copilot_admin.config.addresses import parts_of
 from copilot_admin.config.env import BadSetting
 
 # Source: the origins of OpenBB Workspace: web, its preview, desktop, Excel, local and self-hosted.
@@ -34,7 +33,7 @@ def allowed_hosts(
         BadSetting: Production without a host, or with a wildcard.
     """
     hosts = list(listed)
-    public_host = urlsplit(public_url).hostname
+    public_host = parts_of(public_url).hostname
     if public_host:
         hosts.append(public_host)
     if not production:
@@ -53,7 +52,7 @@ def exact_origins(origins: tuple[str, ...]) -> tuple[str, ...]:
         BadSetting: One is a wildcard, or more or less than scheme, host and port.
     """
     for origin in origins:
-        parts = urlsplit(origin)
+        parts = parts_of(origin)
         if parts.scheme not in _WEB or not _is_host(parts.netloc) or origin != _origin(origin):
             raise BadSetting(
                 f"CORS_ORIGINS holds {origin!r}. Write each origin as scheme://host or "
@@ -68,7 +67,7 @@ def web_address(name: str, url: str, *, production: bool) -> str:
     Raises:
         BadSetting: It is no web address, or production would send cookies in the clear.
     """
-    parts = urlsplit(url)
+    parts = parts_of(url)
     if url and (parts.scheme not in _WEB or not parts.hostname):
         raise BadSetting(f"{name} is {url!r}. Use an address like https://copilots.example.com")
     if production and parts.scheme == "http" and parts.hostname not in {"localhost", "127.0.0.1"}:
@@ -84,5 +83,5 @@ def _is_host(netloc: str) -> bool:
 
 
 def _origin(text: str) -> str:
-    parts = urlsplit(text)
+    parts = parts_of(text)
     return f"{parts.scheme}://{parts.netloc}".lower().replace("*", "")

@@ -17,6 +17,22 @@ def test_text_is_stripped_and_empty_counts_as_absent():
     assert (env.text("A"), env.text("B", "default"), env.text("C")) == ("a", "default", "")
 
 
+def test_bytes_that_are_no_utf_8_are_refused():
+    with pytest.raises(BadSetting) as refused:
+        Environment({"A": b"\xff\xfe".decode(errors="surrogateescape")}).secret("A")
+    assert refused.value.sentence == "A has bytes that are no UTF-8. Write it anew in UTF-8."
+    assert Environment({"A": "Zürich 😀"}).text("A") == "Zürich 😀"
+
+
+def test_an_endless_value_is_not_repeated_whole():
+    with pytest.raises(BadSetting) as refused:
+        Environment({"A": "x" * 100_000}).flag("A")
+    assert str(refused.value) == refused.value.sentence
+    assert len(refused.value.sentence) == 803
+    assert refused.value.sentence.startswith("A is 'xxx")
+    assert refused.value.sentence.endswith("xxx'. Use true or false.")
+
+
 def test_a_secret_comes_from_its_variable_or_its_file(tmp_path):
     file = tmp_path / "secret"
     file.write_text("from file\n")

@@ -94,6 +94,11 @@ def test_half_a_proxy_is_refused(missing):
             "Set COPILOT_OIDC_ISSUER or COPILOT_PROXY_USER_HEADER, or use on.",
         ),
         (
+            {**OIDC, "COPILOT_OIDC_ISSUER": "https://[login"},
+            "COPILOT_OIDC_ISSUER is 'https://[login'. "
+            "Use an address such as https://login.example.com.",
+        ),
+        (
             {**OIDC, "COPILOT_OIDC_ISSUER": "login.example.com"},
             "COPILOT_OIDC_ISSUER is 'login.example.com'. "
             "Use an address such as https://login.example.com.",

@@ -179,6 +179,8 @@ def test_the_known_workspace_origins_are_exact():
         "https://pro.openbb.co/",
         "HTTPS://a.com",
         "null",
+        "http://[",
+        "http://a.com:99999",
     ],
 )
 def test_an_origin_that_no_browser_writes_is_refused(origin):
@@ -186,7 +188,7 @@ def test_an_origin_that_no_browser_writes_is_refused(origin):
         origins.exact_origins(("https://pro.openbb.co", origin))
 
 
-@pytest.mark.parametrize("url", ["ftp://a.com", "a.com", "https://"])
+@pytest.mark.parametrize("url", ["ftp://a.com", "a.com", "https://", "http://[::1", "http://a:b"])
 def test_an_address_that_is_none_is_refused(url):
     with pytest.raises(BadSetting, match="PUBLIC_URL is"):
         origins.web_address("PUBLIC_URL", url, production=False)
