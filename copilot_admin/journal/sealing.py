@@ -6,7 +6,7 @@ conversations are not kept, only the keyed hashes of what was said are left.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import cast
 from uuid import UUID
 
@@ -210,7 +210,7 @@ def from_json(data: Mapping[str, Json]) -> Sealed:
     """Reads what `to_json` wrote.
 
     Raises:
-        KeyError, TypeError, ValueError: It was not written by `to_json`.
+        KeyError, TypeError, ValueError, OverflowError: It was not written by `to_json`.
     """
     ttft_ms = cast("int | None", data["ttft_ms"])
     replies = cast("list[tuple[str, str, str, str, JsonObject | None]]", data["replies"])
@@ -218,7 +218,8 @@ def from_json(data: Mapping[str, Json]) -> Sealed:
     return Sealed(
         run_id=UUID(str(data["run_id"])),
         outcome=Outcome(str(data["outcome"])),
-        ended_at=datetime.fromisoformat(str(data["ended_at"])),
+        # What is before the first year in UTC is stored by PostgreSQL, and then read by nobody.
+        ended_at=datetime.fromisoformat(str(data["ended_at"])).astimezone(UTC),
         ms=cast(int, data["ms"]),
         ttft_ms=ttft_ms,
         error=str(data["error"]),
