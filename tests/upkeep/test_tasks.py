@@ -58,7 +58,7 @@ def test_a_process_takes_up_what_another_one_left():
 def test_a_process_that_stops_leaves_the_rest_for_the_next(monkeypatch):
     copilot = make_published()
     mark([copilot.pk])
-    monkeypatch.setattr(tasks, "delete_batch", lambda pk: tasks.Step.MOVED)
+    monkeypatch.setattr(tasks, "delete_batch", lambda pk: tasks.DeletionStep.MOVED)
     tasks.delete_copilot.enqueue(copilot.pk)
     assert background.stop(timeout=HANGS_SECONDS)
     assert Copilot.objects.exists()
@@ -86,7 +86,7 @@ def test_the_trail_says_once_that_a_copilot_is_gone_whatever_dies_then(monkeypat
 
 
 def test_a_long_task_gives_way_to_others_and_goes_on(monkeypatch):
-    steps = [tasks.Step.MOVED, tasks.Step.MOVED, tasks.Step.GONE]
+    steps = [tasks.DeletionStep.MOVED, tasks.DeletionStep.MOVED, tasks.DeletionStep.GONE]
     monkeypatch.setattr(tasks, "delete_batch", lambda pk: steps.pop(0))
     monkeypatch.setattr(tasks, "TURN_SECONDS", 0)
     tasks.delete_copilot.enqueue(1)
