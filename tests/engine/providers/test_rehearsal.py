@@ -243,7 +243,7 @@ def test_of_thousands_of_tools_only_those_that_are_named_are_looked_for_with_an_
     made: list[str] = []
     words_for = rehearsal_script._words_for
 
-    def noted(tool: str, question: str) -> str | None:
+    def noted(tool, question):
         made.append(tool)
         return words_for(tool, question)
 
