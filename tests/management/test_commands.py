@@ -352,6 +352,13 @@ def test_worker_that_is_busy_for_seconds_is_not_killed(served):
     assert served[1][1].timeout_worker_healthcheck == 120
 
 
+def test_what_a_live_page_sends_is_short_and_not_packed(served):
+    with serving.listen("127.0.0.1", 0) as listener:
+        serving.serve(listener)
+    config = served[1][1]
+    assert (config.ws_max_size, config.ws_per_message_deflate) == (4096, False)
+
+
 @pytest.mark.django_db
 def test_quickstart_tells_the_login_once_and_the_addresses_always(served, settings, tmp_path):
     settings.VAR_DIR = tmp_path
