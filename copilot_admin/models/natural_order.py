@@ -19,7 +19,7 @@ def natural(text: str) -> str:
     """What stands at the place of a text when it is sorted."""
     apart = unicodedata.normalize("NFKD", text.lower())
     plain = "".join(letter for letter in apart if not unicodedata.combining(letter))
-    return _DIGITS.sub(lambda found: f"{int(found[0]):0{_WIDTH}}"[-_WIDTH:], plain)
+    return _DIGITS.sub(lambda found: f"{int(found[0][-_WIDTH:]):0{_WIDTH}}", plain)
 
 
 class NaturalOrder(Func):

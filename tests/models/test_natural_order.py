@@ -28,3 +28,8 @@ def test_people_find_names_where_they_look_for_them() -> None:
     assert sorted(found, key=natural) == [
         *("Ａ 2", "apple", "Ärger", "Desk 9", "desk 10", "Desk 10 b", "Zoo", "Ёлка", "Жук"),
     ]
+
+
+def test_of_an_endless_number_the_last_digits_count() -> None:
+    assert natural("9" * 5000 + "12") == "9" * 18 + "12"
+    assert natural("Desk 9") == "desk 00000000000000000009"
