@@ -24,7 +24,8 @@ BACKLOG = 2048
 # from a single one, a thousand that came at once took a thousand rounds, each with a request, and a look
 # at the health behind them 3.4 s; now 0.2 s. Each costs a connection 3.5 us.
 EARS = 16
-MOST_SOCKET_BYTES = 4096  # of a message that a live page sends: nobody reads it, and uvicorn holds 16 MB
+# Of a message that a live page sends: nobody reads it, and uvicorn would hold 16 MB.
+MOST_SOCKET_BYTES = 4096
 LAST_PORT = 65_535
 LONGEST_SHOWN = 20  # characters of a wrong value
 MOST_WORKERS = 1000  # more is a slip of the finger
