@@ -4,6 +4,7 @@ Source: the threading rules of transcripts: NFC, CRLF to LF, stripped, markers r
 sorted JSON; results over their redacted data, so that a renewed signature changes nothing.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 from itertools import groupby
 import json
@@ -51,28 +52,32 @@ class Kind(StrEnum):
     RESULT = "result"
 
 
+_ROLES: Mapping[type[Message], Role] = {
+    HumanMessage: Role.HUMAN,  # an orchestrator's task, too
+    AiMessage: Role.AI,
+    CallMessage: Role.AI,
+    ResultMessage: Role.TOOL,
+}
+_KINDS: Mapping[type[Message], Kind] = {
+    HumanMessage: Kind.TEXT,
+    AiMessage: Kind.TEXT,
+    CallMessage: Kind.CALL,
+    ResultMessage: Kind.RESULT,
+}
+# Of each message of every request: made once.
+_HEADS: Mapping[type[Message], bytes] = {
+    one: f"{role}\n{_KINDS[one]}\n".encode() for one, role in _ROLES.items()
+}
+
+
 def role_of(message: Message) -> Role:
     """Who speaks; an orchestrator's task counts as the human."""
-    match message:
-        case HumanMessage():
-            return Role.HUMAN
-        case AiMessage() | CallMessage():
-            return Role.AI
-        case ResultMessage():
-            return Role.TOOL
-    assert_never(message)
+    return _ROLES[type(message)]
 
 
 def kind_of(message: Message) -> Kind:
     """Text, a function call, or the result of one."""
-    match message:
-        case HumanMessage() | AiMessage():
-            return Kind.TEXT
-        case CallMessage():
-            return Kind.CALL
-        case ResultMessage():
-            return Kind.RESULT
-    assert_never(message)
+    return _KINDS[type(message)]
 
 
 def canonical(message: Message) -> bytes:
@@ -85,8 +90,7 @@ def canonical(message: Message) -> bytes:
     Returns:
         Bytes to hash: the role, a line feed, the kind, a line feed, the content.
     """
-    head = f"{role_of(message)}\n{kind_of(message)}\n"
-    return head.encode() + _content(message).encode()  # together as text they are a copy
+    return _HEADS[type(message)] + _content(message).encode()  # together as text they are a copy
 
 
 def _content(message: Message) -> str:

@@ -4,7 +4,7 @@ Source: the request bodies of the three generations of the copilot protocol. A w
 out with a note; only a body without one usable message is refused.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from protocol.generations import Generation
 from protocol.json import Json, JsonObject
@@ -66,7 +66,8 @@ def read(
     raw = _messages(request, max_messages)
     messages = read_messages(raw, notes=notes)
     schemas = SchemaChecks()
-    data = read_data_messages(raw, notes=notes, schemas=schemas)
+    among = data_among(raw)
+    data = read_data_messages(among, notes=notes, schemas=schemas)
     if not messages:
         fault = "The messages are data alone" if data else "None of the messages can be read"
         raise UnusableQuery(
@@ -88,7 +89,7 @@ def read(
         tools=tuple(redact(tool.raw) for tool in fields.objects("tools")),
         skills_catalog=_skills(fields, "skills_catalog"),
         selected_skills=_skills(fields, "selected_skills"),
-        env=_env(request, raw, state=state),
+        env=_env(request, among.values(), state=state),
         notes=notes.sentences(),
     )
 
@@ -129,12 +130,12 @@ def _messages(request: JsonObject, most: int) -> list[Json] | tuple[Json, ...]:
     return raw
 
 
-def _env(request: JsonObject, messages: Sequence[Json], *, state: JsonObject) -> Mapping[str, Json]:
+def _env(request: JsonObject, data: Iterable[Json], *, state: JsonObject) -> Mapping[str, Json]:
     """The request without its messages; the state of the workspace is large, and clean already."""
     is_clean = isinstance(request.get("workspace_state"), Mapping)
     env = {key: value for key, value in request.items() if key != "messages"}
-    if data := data_among(messages):  # what the model saw of it is told like the context
-        env["context"] = [*data, *_listed(request.get("context"))]
+    if told := [*data]:  # what the model saw of it is told like the context
+        env["context"] = [*told, *_listed(request.get("context"))]
     if not is_clean:
         return redact(env)
     return {**redact({**env, "workspace_state": None}), "workspace_state": state}

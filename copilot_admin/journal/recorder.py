@@ -225,17 +225,15 @@ def from_pieces(pieces: Iterable[Piece], ending: Ending) -> Record:
 def cleaned(record: Record) -> Record:
     """The record with everything that a database refuses replaced, and a note if anything was."""
     entries = tuple(_clean_entry(entry) for entry in record.entries)
-    ending = replace(record.ending, error=clean_text(record.ending.error))
-    clean = replace(
-        record,
-        ending=ending,
-        text=clean_text(record.text),
-        finish_reason=clean_text(record.finish_reason),
-        entries=entries,
-    )
-    if clean == record:
+    error, text = clean_text(record.ending.error), clean_text(record.text)
+    finish_reason = clean_text(record.finish_reason)
+    if (error, text, finish_reason, entries) == (
+        *(record.ending.error, record.text, record.finish_reason),
+        record.entries,
+    ):
         return record
-    return replace(clean, ending=replace(ending, notes=(*ending.notes, CLEANED)))
+    ending = replace(record.ending, error=error, notes=(*record.ending.notes, CLEANED))
+    return replace(record, ending=ending, text=text, finish_reason=finish_reason, entries=entries)
 
 
 def fit_json(value: Json) -> Json:
@@ -293,7 +291,9 @@ def _said_as_text(event: Event, generation: Generation) -> str:
     )
 
 
-def _sums(usages: Iterable[Usage]) -> tuple[Usage, ...]:
+def _sums(usages: Sequence[Usage]) -> tuple[Usage, ...]:
+    if len(usages) < 2:
+        return tuple(usages)
     by_model: dict[str, list[Usage]] = {}
     for usage in usages:
         by_model.setdefault(usage.model, []).append(usage)
@@ -301,7 +301,9 @@ def _sums(usages: Iterable[Usage]) -> tuple[Usage, ...]:
 
 
 def sum_of(usages: Sequence[Usage]) -> Usage:
-    """The tokens of several calls; estimated if those of one are."""
+    """The tokens of several calls, estimated if those of one are; of no certain model."""
+    if len(usages) == 1 and not usages[0].model:
+        return usages[0]
     estimated = any(usage.source is UsageSource.ESTIMATED for usage in usages)
     return Usage(
         input_tokens=sum(usage.input_tokens for usage in usages),

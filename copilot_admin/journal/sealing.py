@@ -5,7 +5,7 @@ conversations are not kept, only the keyed hashes of what was said are left.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import cast
 from uuid import UUID
@@ -48,7 +48,12 @@ class WrittenMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sealed:
-    """All that is stored when a run ends; plain values."""
+    """All that is stored when a run ends; plain values.
+
+    Attributes:
+        tokens: The tokens of all models, by the columns of a run.
+        usage_source: Who counted them; empty: nobody.
+    """
 
     run_id: UUID
     outcome: Outcome
@@ -65,17 +70,14 @@ class Sealed:
     usages: tuple[Usage, ...]
     keep_content: bool
     is_redacted: bool = False  # then its hashes are secret ones
+    tokens: Mapping[str, int] = field(init=False)
+    usage_source: str = field(init=False)
 
-    @property
-    def tokens(self) -> Mapping[str, int]:
-        """The tokens of all models, by the columns of a run."""
+    def __post_init__(self) -> None:
         usage = sum_of(self.usages)
-        return {name: _fitting(getattr(usage, name)) for name in TOKENS}
-
-    @property
-    def usage_source(self) -> str:
-        """Who counted them; empty: nobody."""
-        return sum_of(self.usages).source.value if self.usages else ""
+        tokens = {name: _fitting(getattr(usage, name)) for name in TOKENS}
+        object.__setattr__(self, "tokens", tokens)
+        object.__setattr__(self, "usage_source", usage.source.value if self.usages else "")
 
     @property
     def is_call(self) -> bool:

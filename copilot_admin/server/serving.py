@@ -9,6 +9,7 @@ from django.db import connections
 import uvicorn
 
 from copilot_admin.config.databases import SQLITE
+from copilot_admin.config.logs import collect_little
 from copilot_admin.engine.components.registry import registry
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.server.http_protocol import BoundedHeads
@@ -136,6 +137,15 @@ def _leave_database() -> None:
         database.close_pool()  # type: ignore[attr-defined]  # it has
 
 
+class _Config(uvicorn.Config):
+    """uvicorn's settings; it is asked for the log in each process that serves."""
+
+    def configure_logging(self) -> None:
+        """Lets the log cost little."""
+        collect_little()
+        super().configure_logging()
+
+
 def serve(listener: socket.socket, *, workers: int = 1) -> None:
     """Serves until a signal ends it.
 
@@ -144,7 +154,7 @@ def serve(listener: socket.socket, *, workers: int = 1) -> None:
         SystemExit: The only process could not; the status says so.
     """
     keep_files_private()
-    config = uvicorn.Config(
+    config = _Config(
         APPLICATION,
         workers=workers,
         loop="uvloop",

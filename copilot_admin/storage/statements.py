@@ -10,6 +10,7 @@ Columns go by their attribute names (`conversation_id`, not `conversation`).
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from enum import StrEnum
 from operator import attrgetter, methodcaller
 import sqlite3
 from typing import Any, TypeAlias
@@ -25,6 +26,7 @@ from django.db.models import (
     Field,
     IntegerField,
     Model,
+    TextChoices,
     TextField,
     UUIDField,
 )
@@ -83,7 +85,7 @@ class Statement(ABC):
             type(raw) is sqlite3.Connection
             and not database.needs_rollback
             and not database.execute_wrappers
-            and not database.queries_logged
+            and not database.force_debug_cursor
         ):
             with database.wrap_database_errors:
                 return take(raw.execute(self._own_sql, values))
@@ -112,8 +114,9 @@ class Statement(ABC):
         for name in names:
             value = values[name]
             prepare, plain = stores[name]
-            as_it_is = value is None or type(value) is plain
-            stored.append(value if as_it_is else prepare(value, database))
+            if value is not None and type(value) is not plain:
+                value = prepare(value, database)
+            stored.append(value)
         return stored
 
 
@@ -161,7 +164,11 @@ class Insert(Statement):
         row: dict[str, Any] = self._defaults[database.vendor].copy()
         if not values.keys() <= row.keys():
             raise TypeError(f"No columns: {', '.join(sorted(values.keys() - row.keys()))}")
-        row.update(zip(values, self._stored(values, values, database), strict=True))
+        stores = self._stores[database.vendor]
+        for name, value in values.items():
+            prepare, plain = stores[name]
+            as_it_is = value is None or type(value) is plain
+            row[name] = value if as_it_is else prepare(value, database)
         inserted: Row | None = self._execute(database, list(row.values()), self._take)
         return inserted
 
@@ -300,6 +307,8 @@ def _store(field: AnyField, database: BaseDatabaseWrapper) -> Store:
         match target:
             case CharField() | TextField():
                 plain = str
+                if database.vendor == "sqlite":
+                    prepare = _text_for(field)
             case BooleanField():
                 plain = bool
             case IntegerField() if database.vendor == "sqlite":
@@ -311,6 +320,17 @@ def _store(field: AnyField, database: BaseDatabaseWrapper) -> Store:
             case _:
                 pass
     return prepare, plain
+
+
+def _text_for(field: AnyField) -> Callable[..., Any]:
+    """How SQLite stores a text, also one of a closed set: the driver knows only plain ones at once."""
+
+    def stored(value: object, database: BaseDatabaseWrapper) -> object:
+        if isinstance(value, StrEnum | TextChoices):
+            return value.value
+        return field.get_db_prep_save(value, database)
+
+    return stored
 
 
 def _time_for(field: AnyField) -> Callable[..., Any]:

@@ -1,7 +1,7 @@
 """Follows one run, and tells of it when it has ended."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from time import monotonic_ns
@@ -42,7 +42,9 @@ class RunWatch:
 
     def __init__(self, run: WatchedRun) -> None:
         self._run = run
-        self._moments = Moments(came=run.came, admitted=monotonic_ns())
+        self._admitted = monotonic_ns()
+        self._accepted: int | None = None
+        self._finishing: int | None = None
         self._facts: list[Fact] = []
         # A method of this object would make a circle, in which the facts and with them all that the
         # model was told would stay until the collector comes by.
@@ -55,11 +57,11 @@ class RunWatch:
         """The journal has the run, or cannot take it."""
         if acceptance.cancelled() or acceptance.exception() is not None:
             return
-        self._moments = replace(self._moments, accepted=monotonic_ns())
+        self._accepted = monotonic_ns()
 
     def finishing(self) -> None:
         """The answer is over, and goes to the journal."""
-        self._moments = replace(self._moments, finishing=monotonic_ns())
+        self._finishing = monotonic_ns()
 
     def client_called(self, function: str, arguments: JsonObject) -> None:
         """The client is asked to do something."""
@@ -89,6 +91,13 @@ class RunWatch:
             cost_confidence: How well that is known.
         """
         run = self._run
+        moments = Moments(
+            came=run.came,
+            admitted=self._admitted,
+            accepted=self._accepted,
+            finishing=self._finishing,
+            ended=monotonic_ns(),
+        )
         tell(
             EndedRun(
                 run_id=run.ids.run_id,
@@ -112,7 +121,7 @@ class RunWatch:
                 usage=usage,
                 cost=cost,
                 cost_confidence=cost_confidence,
-                moments=replace(self._moments, ended=monotonic_ns()),
+                moments=moments,
                 facts=tuple(self._facts),
                 client_calls=tuple(self._client_calls),
                 keeps_content=run.keeps_content,

@@ -13,7 +13,7 @@ from itertools import groupby
 from copilot_admin.threads.shortening import shortened
 from protocol.canonical import Kind, Role, canonical, kind_of, role_of
 from protocol.messages import AiMessage, Message, ResultMessage
-from protocol.pieces import pieces_of
+from protocol.pieces import PIECE, pieces_of
 
 HASH_BYTES = 16
 PUBLIC_KEY = b"copilot-admin chain 1"  # where content is stored beside the hashes anyway
@@ -92,11 +92,17 @@ def digest_of(message: Message, *, key: bytes) -> bytes:
     """
     match message:
         case AiMessage(text):
-            # By the piece: the words of 20 MB at once take another 250 MB.
-            message = AiMessage("".join("".join(piece.split()) for piece in pieces_of(text)))
+            message = AiMessage(_without_space(text))
         case ResultMessage():
             message = shortened(message)
     return _hash(canonical(message), key=key)
+
+
+def _without_space(text: str) -> str:
+    if len(text) <= PIECE:
+        return "".join(text.split())
+    # By the piece: the words of 20 MB at once take another 250 MB.
+    return "".join("".join(piece.split()) for piece in pieces_of(text))
 
 
 def _hash(data: bytes, *, key: bytes) -> bytes:

@@ -43,27 +43,33 @@ def is_data_message(raw: object) -> bool:
 
     The results of tools are not, whatever they contain, nor is what somebody says in words.
     """
-    if not isinstance(raw, Mapping) or _is_result(raw):
+    if not isinstance(raw, Mapping) or _is_words(raw) or _is_result(raw):
         return False
     content = raw.get("content")
     if isinstance(content, list | tuple):
         return bool(content) and all(map(says_data, content))
-    return says_data(raw) and not (isinstance(content, str) and "role" in raw)
+    return says_data(raw)
+
+
+def data_among(raw: Sequence[Json]) -> Mapping[str, JsonObject]:
+    """The Data messages among the messages of a chat, as they came and in their order, by path."""
+    return dict(_among(raw))
 
 
 def read_data_messages(
-    raw: Sequence[Json], *, notes: Notes, schemas: SchemaChecks
+    among: Mapping[str, JsonObject], *, notes: Notes, schemas: SchemaChecks
 ) -> tuple[ContextItem, ...]:
-    """Read the Data messages among the messages of a chat, in their order."""
+    """Read the Data messages of a chat, in their order.
+
+    Args:
+        among: What `data_among` found.
+        notes: Take what is wrong with them.
+        schemas: Check those of the request.
+    """
     read = (
-        read_data_item(one, path=path, notes=notes, schemas=schemas) for path, one in _among(raw)
+        read_data_item(one, path=path, notes=notes, schemas=schemas) for path, one in among.items()
     )
     return tuple(item for item in read if item is not None)
-
-
-def data_among(raw: Sequence[Json]) -> list[Json]:
-    """The Data messages among the messages of a chat, as they came."""
-    return [one for _, one in _among(raw)]
 
 
 def read_data_item(
@@ -91,7 +97,7 @@ def read_data_item(
 
 def _among(raw: Sequence[Json]) -> Iterator[tuple[str, JsonObject]]:
     for index, one in enumerate(raw):
-        if not isinstance(one, Mapping) or _is_result(one):
+        if not isinstance(one, Mapping) or _is_words(one) or _is_result(one):
             continue
         path, content = f"messages[{index}]", one.get("content")
         if isinstance(content, list | tuple):
@@ -124,6 +130,11 @@ def _body(raw: JsonObject) -> JsonObject:
     """The message itself, without the envelope that it may come in."""
     content = raw.get("content")
     return content if isinstance(content, Mapping) else raw
+
+
+def _is_words(raw: JsonObject) -> bool:
+    """Whether somebody says something in words, as in nearly every message there is."""
+    return isinstance(raw.get("content"), str) and "role" in raw
 
 
 def _is_result(raw: JsonObject) -> bool:

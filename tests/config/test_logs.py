@@ -120,3 +120,14 @@ def test_json_lines_hide_secrets_also_with_quotes(monkeypatch):
     monkeypatch.setattr(logs, "_secrets", set())
     logs.hide('sk-"canary"-0123')
     assert _object("key %s", 'sk-"canary"-0123')["message"] == "key [hidden]"
+
+
+def test_a_record_of_the_server_is_not_told_where_it_comes_from(monkeypatch, caplog):
+    for name in ("logThreads", "logProcesses", "logMultiprocessing", "_srcfile"):
+        monkeypatch.setattr(logging, name, getattr(logging, name))  # given back at the end
+    logs.collect_little()
+    with caplog.at_level(logging.INFO):
+        logging.getLogger("test").info("asked")
+    (record,) = caplog.records
+    told = (record.thread, record.threadName, record.process, record.processName, record.lineno)
+    assert (record.getMessage(), *told) == ("asked", None, None, None, None, 0)
