@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import TypeAlias
 from uuid import UUID
 
@@ -27,10 +28,12 @@ from copilot_admin.models import (
     SeenKind,
     Turn,
     TurnState,
+    TurnText,
 )
 from copilot_admin.prices.bill import Bill, bill_of
 from copilot_admin.prices.cost import Cost
 from copilot_admin.storage import blobs
+from copilot_admin.storage.held_back import hold_back
 from copilot_admin.storage.selects import Select
 from copilot_admin.storage.statements import Delete, Insert, Update
 from copilot_admin.threads.chain import Chain
@@ -167,8 +170,7 @@ def finish(sealed: Sealed, contents: SealedContents | None = None) -> Cost | Non
     if run.turn_id is not None:
         _write_turn(run.turn_id, sealed, costs)
     if run.turn_id is not None and run.conversation_id is not None and sealed.keep_content:
-        is_first = _beginnings(run)["begins_turn"]
-        index_answer(run.turn_id, run.conversation_id, sealed.text, is_first=is_first)
+        _index(run.turn_id, run.conversation_id, sealed.text, _beginnings(run))
     note_seen(SeenKind.MODEL, run.model)
     note_seen(SeenKind.ERROR, sealed.error_code)
     _count(run, sealed, bill.cost)
@@ -316,6 +318,17 @@ def _write_conversation(conversation_id: int, sealed: Sealed, costs: _Added) -> 
         has_file=any(entry.type == EventType.FILE for entry in sealed.entries),
         **costs,
     )
+
+
+def _index(turn_id: int, conversation_id: int, answer: str, begins: Mapping[str, bool]) -> None:
+    """Lets the answer be searched, at the end of the transaction.
+
+    SQLite writes what its index has gathered before each statement that follows: of ten answers ten
+    times.
+    """
+    is_first = begins["begins_turn"]
+    work = partial(index_answer, turn_id, conversation_id, answer, is_first=is_first)
+    hold_back((TurnText._meta.db_table, turn_id), work)
 
 
 def _count(run: _Open, sealed: Sealed, cost: Cost) -> None:

@@ -4,12 +4,12 @@ from datetime import datetime
 from functools import partial
 from typing import TypeAlias
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from copilot_admin.models import SeenKind, SeenValue
 from copilot_admin.storage.held_back import hold_back
-from copilot_admin.storage.statements import Insert
+from copilot_admin.storage.statements import Insert, database_here
 
 FILTERS_FILLING = "filters"  # the row of `Filling` for turns that are older than this
 LONGEST = 200
@@ -26,7 +26,7 @@ def note_seen(kind: SeenKind, value: str) -> None:
     """Notes a value of the log; one that this process has noted within the hour costs nothing."""
     cut = value[:LONGEST]
     hour = timezone.now().replace(minute=0, second=0, microsecond=0)
-    key = (str(connection.settings_dict["NAME"]), kind, cut, hour)
+    key = (str(database_here().settings_dict["NAME"]), kind, cut, hour)
     if not cut or key in _noted:
         return
     hold_back((SeenValue._meta.db_table, kind.value, cut), partial(_note, key))

@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Model
 
 from copilot_admin.models import (
@@ -27,7 +27,7 @@ from copilot_admin.models import (
 from copilot_admin.models.transcripts import PLAYGROUND
 from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
 from copilot_admin.storage.held_back import Number, hold_back, hold_sum
-from copilot_admin.storage.statements import Insert, Update
+from copilot_admin.storage.statements import Insert, Update, database_here
 
 USAGE_FILLING = "usage"  # the row of `Filling` for what was there before the rollups
 ERRORS = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.INTERRUPTED})
@@ -245,7 +245,7 @@ def _increments(run: CountedRun) -> Mapping[str, Number]:
 def _note_caller(asked: Asked) -> None:
     """Notes who asked on that day, and the first hour; what this process noted costs nothing."""
     day, hour = asked.hour.date(), asked.hour.hour
-    key = (str(connection.settings_dict["NAME"]), day, asked.copilot_id, asked.person)
+    key = (str(database_here().settings_dict["NAME"]), day, asked.copilot_id, asked.person)
     if _known_callers.get(key, 24) <= hour:
         return
     row = {"day": day, "copilot_id": asked.copilot_id, "principal": asked.person}
