@@ -31,6 +31,11 @@ class Outbox:
         """Whether no frame waits for the pump."""
         return not self._frames
 
+    @property
+    def finished(self) -> bool:
+        """Whether all was taken that there will ever be."""
+        return self._closed and not self._frames
+
     def put(self, frame: bytes) -> None:
         """Adds a frame; after `close` it is dropped, since nobody will take it."""
         if self._closed:

@@ -65,9 +65,13 @@ async def _stream(run: ActiveRun, send: Send) -> None:
     try:
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
         async with aclosing(frames(run)) as pieces:
+            more = True
             async for piece in pieces:
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
-        await send({"type": "http.response.body"})
+                # The end of the body goes with the last frames: alone it costs as much as they do.
+                more = not run.outbox.finished
+                await send({"type": "http.response.body", "body": piece, "more_body": more})
+        if more:
+            await send({"type": "http.response.body"})
     finally:
         run.stop(Stop.CLIENT_GONE)  # who leaves before the first frame has started no pump
 

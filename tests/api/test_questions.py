@@ -7,7 +7,9 @@ from typing import Any
 from asgiref.sync import SyncToAsync
 import pytest
 
+from copilot_admin.answering.outbox import Outbox
 from copilot_admin.answering.run import RUNNING
+from copilot_admin.answering.stops import Stop
 from copilot_admin.api import query as query_module
 from copilot_admin.api import questions as questions_module
 from copilot_admin.api.questions import Questions
@@ -69,6 +71,16 @@ class Client:
         return start["status"], headers, b"".join(one.get("body", b"") for one in others)
 
 
+class Running:
+    """What streams a run knows of it."""
+
+    def __init__(self) -> None:
+        self.outbox = Outbox()
+
+    def stop(self, reason: Stop) -> None:
+        assert reason is Stop.CLIENT_GONE
+
+
 def ask(app: App, path: str = QUERY, **about: Any) -> tuple[int, dict[str, str], bytes]:
     async def asked() -> Client:
         return await Client(app, path, **about).ask()
@@ -90,6 +102,30 @@ def test_an_answer_is_the_one_that_django_gives_and_enters_no_thread_of_it(monke
     assert ask(DIRECT) == by_django
     assert by_django[0] == 200
     assert [run.outcome for run in Run.objects.all()] == [Outcome.COMPLETED] * 2
+
+
+@pytest.mark.parametrize(
+    ("closes_at_once", "expected"),
+    [(True, [(b"words", False)]), (False, [(b"words", True), (b"", False)])],
+)
+def test_the_end_of_the_body_comes_with_the_last_words_or_by_itself(closes_at_once, expected):
+    sent: list[tuple[bytes, bool]] = []
+
+    async def streamed() -> None:
+        run = Running()
+        run.outbox.put(b"words")
+        if closes_at_once:
+            run.outbox.close()
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.body":
+                sent.append((message.get("body", b""), message.get("more_body", False)))
+                asyncio.get_running_loop().call_soon(run.outbox.close)
+
+        await questions_module._stream(run, send)  # type: ignore[arg-type]  # it is all that is needed
+
+    asyncio.run(streamed())
+    assert sent == expected
 
 
 @pytest.mark.parametrize(
