@@ -169,7 +169,8 @@ class ActiveRun:
         )
 
     async def _was_accepted(self) -> bool:
-        await asyncio.wait({self.acceptance})
+        if not self.acceptance.done():
+            await asyncio.wait({self.acceptance})
         return not self.acceptance.cancelled() and self.acceptance.exception() is None
 
     async def _answer(self) -> Ending:

@@ -184,18 +184,14 @@ def count_cost(asked: Asked, cost: Decimal, *, was_unpriced: bool = True) -> Non
     """
     if asked.is_use:
         more: Mapping[str, Number] = {"cost": cost, "unpriced": -int(was_unpriced)}
-        _TOTAL_COST(_total(asked), more)
-        _DAILY_COST({"day": asked.hour.date(), **_row(asked)}, more)
-        _HOURLY_COST({"hour": asked.hour, **_row(asked)}, more)
+        _add(asked, more, (_TOTAL_COST, _DAILY_COST, _HOURLY_COST))
 
 
 def count_votes(asked: Asked, votes: Mapping[str, int]) -> None:
     """Adds thumbs and ratings, by the names of their columns; less than 0 takes away."""
     if asked.is_use and any(votes.values()):
         more = {name: votes.get(name, 0) for name in _VOTES}
-        _TOTAL_VOTES(_total(asked), more)
-        _DAILY_VOTES({"day": asked.hour.date(), **_row(asked)}, more)
-        _HOURLY_VOTES({"hour": asked.hour, **_row(asked)}, more)
+        _add(asked, more, (_TOTAL_VOTES, _DAILY_VOTES, _HOURLY_VOTES))
 
 
 def count_mark(asked: Asked, criterion_id: int, *, number: int, total: int) -> None:
@@ -209,20 +205,23 @@ def _count(asked: Asked, run: CountedRun, *, sign: int) -> None:
     if not asked.is_use:
         return
     more = {name: sign * number for name, number in _increments(run).items()}
-    _TOTAL_RUN(_total(asked), more)
-    _DAILY_RUN({"day": asked.hour.date(), **_row(asked)}, more)
-    _HOURLY_RUN({"hour": asked.hour, **_row(asked)}, more)
+    _add(asked, more, (_TOTAL_RUN, _DAILY_RUN, _HOURLY_RUN))
     if run.error_code:
         row = {"hour": asked.hour, "copilot_id": asked.copilot_id, "code": run.error_code}
         _ERRORS_OF_HOUR(row, {"number": sign})
 
 
-def _row(asked: Asked) -> Mapping[str, object]:
-    return {name: getattr(asked, name) for name in _ROW}
-
-
-def _total(asked: Asked) -> Mapping[str, object]:
-    return {"day": asked.hour.date(), "copilot_id": asked.copilot_id, "version": asked.version}
+def _add(
+    asked: Asked, more: Mapping[str, Number], rollups: tuple[_Rollup, _Rollup, _Rollup]
+) -> None:
+    """Adds to the totals of a day, its rows by model, and those of its hours."""
+    total, daily, hourly = rollups
+    hour, day = asked.hour, asked.hour.date()
+    row: dict[str, object] = {"copilot_id": asked.copilot_id, "version": asked.version}
+    total({"day": day, **row}, more)
+    row["model"] = asked.model
+    daily({"day": day, **row}, more)
+    hourly({"hour": hour, **row}, more)
 
 
 def _increments(run: CountedRun) -> Mapping[str, Number]:

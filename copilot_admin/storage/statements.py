@@ -26,6 +26,7 @@ from django.db.models import (
     DateTimeField,
     Field,
     IntegerField,
+    JSONField,
     Model,
     TextChoices,
     TextField,
@@ -331,6 +332,8 @@ def _store(field: AnyField, database: BaseDatabaseWrapper) -> Store:
                 plain = int
             case DateTimeField() if database.vendor == "sqlite" and database.timezone is UTC:
                 prepare = _time_for(field)
+            case JSONField() if database.vendor == "sqlite":
+                prepare = _json_for(field)
             case UUIDField() if database.vendor == "sqlite":
                 prepare = _uuid_for(field)
             case _:
@@ -356,6 +359,16 @@ def _time_for(field: AnyField) -> Callable[..., Any]:
         if type(value) is datetime and value.tzinfo is UTC:
             return value.isoformat(" ").removesuffix("+00:00")
         return field.get_db_prep_save(value, database)
+
+    return stored
+
+
+def _json_for(field: AnyField) -> Callable[..., Any]:
+    """How SQLite stores JSON: as text; most of what the journal has of it is empty."""
+    empty: Mapping[type, str] = {list: "[]", dict: "{}"}
+
+    def stored(value: object, database: BaseDatabaseWrapper) -> object:
+        return (not value and empty.get(type(value))) or field.get_db_prep_save(value, database)
 
     return stored
 
